@@ -1,0 +1,109 @@
+"""Everything Juncture raises on purpose.
+
+JunctureError
+├── UnknownVariable     (KeyError)      a name the model, graph or table does not have
+├── UnknownState        (KeyError)      a value that is none of the variable's states
+├── ImpossibleEvidence  (ValueError)    P(evidence) = 0
+├── InvalidModel        (ValueError)    a variable, factor, graph or network that breaks a rule
+├── InvalidData         (ValueError)    rows, columns or evidence that break a rule
+├── FormatError         (ValueError)    a file that cannot be read or written; knows file and line
+├── Unsupported         (TypeError)     an engine or format that cannot take this kind of model
+├── TooLarge            (MemoryError)   the answer would not fit; says how large it would be
+└── MissingExtra        (ImportError)   an optional package is not installed
+
+Warnings: ImpossibleEvidenceWarning, RenormalizedWarning (both UserWarning).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+
+class JunctureError(Exception):
+    """Base of every error raised on purpose; catch it to catch them all."""
+
+    __str__ = Exception.__str__  # KeyError would print the message in quotes
+
+
+class UnknownVariable(JunctureError, KeyError):
+    """A name that is not among the known ones."""
+
+    @classmethod
+    def among(cls, name: object, known: Iterable[str], *, where: str = "the model") -> UnknownVariable:
+        return cls(f"{where} has no variable {name!r}; {hint(name, known)}")
+
+
+class UnknownState(JunctureError, KeyError):
+    """A value that is none of a variable's states."""
+
+    @classmethod
+    def of(cls, variable: str, value: object, states: Iterable[object], *, where: str = "") -> UnknownState:
+        return cls(f"variable {variable!r} has no state {value!r}{where}; {hint(value, states)}")
+
+
+class ImpossibleEvidence(JunctureError, ValueError):
+    """The model gives the evidence probability zero."""
+
+
+class InvalidModel(JunctureError, ValueError):
+    """A variable, factor, graph or network that breaks a rule."""
+
+
+class InvalidData(JunctureError, ValueError):
+    """Rows, columns or evidence that break a rule."""
+
+
+class FormatError(JunctureError, ValueError):
+    """A file that cannot be read or written; `file` and `line` tell where, as far as known."""
+
+    def __init__(self, message: str, *, file: str | None = None, line: int | None = None) -> None:
+        self.message, self.file, self.line = message, file, line
+        place = ":".join(str(part) for part in (file, line) if part is not None)
+        super().__init__(f"{place}: {message}" if place else message)
+
+    def in_file(self, file: str) -> FormatError:
+        return FormatError(self.message, file=file, line=self.line)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _format_error, (self.message, self.file, self.line)
+
+
+class Unsupported(JunctureError, TypeError):
+    """An engine, operation or format that cannot take this kind of model."""
+
+
+class TooLarge(JunctureError, MemoryError):
+    """The answer would not fit; the message says how large it would be."""
+
+
+class MissingExtra(JunctureError, ImportError):
+    """An optional package is not installed."""
+
+    @classmethod
+    def named(cls, package: str, extra: str) -> MissingExtra:
+        return cls(f"this needs {package}, which is not installed; run: pip install 'juncture[{extra}]'")
+
+
+class ImpossibleEvidenceWarning(UserWarning):
+    """Some rows of evidence have probability zero; their answers are NaN and their indices are given."""
+
+
+class RenormalizedWarning(UserWarning):
+    """Rows of a file summed to 1 only roughly and were divided by their sum."""
+
+
+def hint(value: object, known: Iterable[object], limit: int = 8) -> str:
+    """The end of a sentence that refuses `value`: the nearest known thing, or a few of them."""
+    texts = {str(item): item for item in known}
+    by_lower = {text.lower(): item for text, item in texts.items()}
+    close = difflib.get_close_matches(str(value).lower(), by_lower, n=1)
+    if close:
+        return f"did you mean {by_lower[close[0]]!r}?"
+    shown = ", ".join(repr(item) for item in list(texts.values())[:limit])
+    return f"known are {shown}{', …' if len(texts) > limit else ''}" if texts else "there are none"
+
+
+def _format_error(message: str, file: str | None, line: int | None) -> FormatError:
+    return FormatError(message, file=file, line=line)

@@ -1,0 +1,83 @@
+"""The only home of numerical tricks: logarithms of zero, sums of exponentials, tables that sum to one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import InvalidModel
+from juncture.values import read_only
+
+ROW_SUM_TOLERANCE = 1e-9
+
+
+def log(values: Any) -> np.ndarray:
+    """Natural logarithm in which log 0 = -inf is an ordinary answer."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values))
+
+
+def log_sum_exp(log_values: np.ndarray, axis: int | tuple[int, ...] | None = None) -> np.ndarray:
+    """log Σ exp(log_values), never overflowing; -inf where every term is."""
+    if log_values.size == 0:
+        return np.full(np.sum(log_values, axis=axis).shape, -np.inf)
+    top = np.max(log_values, axis=axis, keepdims=True)
+    shift = np.where(np.isfinite(top), top, 0.0)
+    total = log(np.sum(np.exp(log_values - shift), axis=axis, keepdims=True)) + shift
+    return np.asarray(np.squeeze(total, axis=axis))
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    """1 / (1 + exp(-x)), exact at both ends."""
+    small = np.exp(-np.abs(x))
+    return np.asarray(np.where(x >= 0, 1.0, small) / (1.0 + small))
+
+
+def softmax(x: np.ndarray) -> np.ndarray:
+    """exp(x) / Σ exp(x) along the last axis."""
+    raised = np.exp(x - np.max(x, axis=-1, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
+
+
+def as_table(values: Any, shape: tuple[int, ...], *, name: str) -> np.ndarray:
+    """A read-only float table of the given shape whose entries are finite and not negative."""
+    table = as_numbers(values, shape, name=name)
+    if table.size and table.min() < 0:
+        raise InvalidModel(
+            f"{name} has the negative entry {table.min():g}{where(table < 0)}; entries must be at least 0"
+        )
+    return table
+
+
+def as_probabilities(values: Any, shape: tuple[int, ...], *, name: str) -> np.ndarray:
+    """A read-only table that sums to 1 along its last axis, within 1e-9."""
+    table = as_table(values, shape, name=name)
+    sums = table.sum(axis=-1)
+    wrong = np.abs(sums - 1) > ROW_SUM_TOLERANCE
+    if wrong.any():
+        worst = float(sums.flat[int(np.argmax(np.abs(sums - 1)))])
+        raise InvalidModel(
+            f"{name} has a row that sums to {worst:.12g}{where(wrong)}; each row must sum to 1 within 1e-9"
+        )
+    return table
+
+
+def as_numbers(values: Any, shape: tuple[int, ...], *, name: str) -> np.ndarray:
+    """A read-only float array of the given shape whose entries are finite."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidModel(f"{name} must be a table of numbers of shape {shape}: {error}") from error
+    if array.shape != shape:
+        raise InvalidModel(f"{name} must have the shape {shape}, one axis per variable; it has {array.shape}")
+    if not np.isfinite(array).all():
+        raise InvalidModel(f"{name} has an entry that is not a finite number{where(~np.isfinite(array))}")
+    return read_only(array + 0.0)  # + 0.0 turns -0.0 into 0.0
+
+
+def where(wrong: np.ndarray) -> str:
+    """' at [i, j]': the first place where something is wrong, or nothing for a single number."""
+    if wrong.ndim == 0:
+        return ""
+    return f" at {[int(axis[0]) for axis in np.nonzero(wrong)]}"

@@ -1,0 +1,74 @@
+"""What all values share: frozen fields, read-only arrays, equality by content, safe pickling."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import FrozenInstanceError
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+
+
+class Value:
+    """A frozen object made of named fields; equal to another of its class when all fields are.
+
+    A subclass lists its `_fields`, sets them once with `_set`, and may override `_key` when
+    equality means something else than "the same fields". Whatever else it caches in itself
+    is neither compared nor pickled.
+    """
+
+    _fields: ClassVar[tuple[str, ...]] = ()
+
+    def _set(self, **fields: Any) -> None:
+        self.__dict__.update(fields)
+
+    def _key(self) -> Hashable:
+        return tuple(content_key(self.__dict__[name]) for name in self._fields)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return self._key() == other._key() if type(self) is type(other) and isinstance(other, Value) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._key()))
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise FrozenInstanceError(f"cannot assign {name!r}: a {type(self).__name__} does not change; build a new one")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise FrozenInstanceError(f"cannot delete {name!r}: a {type(self).__name__} does not change")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: self.__dict__[name] for name in self._fields}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._set(**{name: refrozen(value) for name, value in state.items()})
+
+
+def read_only(array: Any, dtype: Any = None) -> np.ndarray:
+    """A private, C-contiguous, unwritable copy."""
+    copy = np.array(array, dtype=dtype, order="C")
+    copy.setflags(write=False)
+    return copy
+
+
+def refrozen(value: Any) -> Any:
+    """Unpickled arrays come back writable; make them, and those inside tuples, read-only again."""
+    if isinstance(value, np.ndarray):
+        value.setflags(write=False)
+    elif type(value) is tuple:
+        for item in value:
+            refrozen(item)
+    return value
+
+
+def content_key(value: Any) -> Hashable:
+    """Something hashable that is equal exactly when types, shapes and bits are."""
+    if isinstance(value, np.ndarray):
+        return (value.dtype.str, value.shape, value.tobytes())
+    if isinstance(value, dict):
+        return tuple((name, content_key(item)) for name, item in value.items())
+    if isinstance(value, tuple):
+        return tuple(content_key(item) for item in value)
+    return (type(value), value)

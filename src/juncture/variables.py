@@ -1,0 +1,211 @@
+"""Named quantities: `Variable`, the ordered variables of a table (`Scope`), and `Assignment`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from juncture.errors import InvalidModel, UnknownState, UnknownVariable
+from juncture.values import Value
+
+State: TypeAlias = str | int | bool | float
+Assignment: TypeAlias = dict[str, State]
+"""A state for each of some variables, by name."""
+
+
+class Variable(Value):
+    """A named quantity: ordered, named states, or (without states) a real number or vector.
+
+    >>> Variable("smoke", ["no", "yes"]).code("yes")
+    1
+    >>> Variable("die", 6).states
+    (0, 1, 2, 3, 4, 5)
+    >>> Variable("height").is_real
+    True
+    """
+
+    _fields = ("name", "states", "dimension")
+    name: str
+    states: tuple[State, ...] | None
+    dimension: int
+
+    def __init__(self, name: str, states: Iterable[State] | int | None = None, *, dimension: int = 1) -> None:
+        if not isinstance(name, str) or not name:
+            raise InvalidModel(f"a variable's name must be a non-empty string; got {name!r}")
+        if isinstance(states, int | np.integer):
+            states = range(int(states))
+        if isinstance(states, str):
+            raise InvalidModel(f"the states of {name!r} must be a list of labels, not the text {states!r}")
+        labels = None if states is None else tuple(as_state(state, name) for state in states)
+        if labels is not None:
+            check_distinct(labels, name)
+        if dimension < 1 or (labels is not None and dimension != 1):
+            raise InvalidModel(f"variable {name!r}: only a real-valued variable can have a dimension, of at least 1")
+        self._set(name=name, states=labels, dimension=int(dimension))
+
+    @property
+    def is_real(self) -> bool:
+        return self.states is None
+
+    @property
+    def labels(self) -> tuple[State, ...]:
+        """The states of a discrete variable; a real-valued one has none, and says so."""
+        if self.states is None:
+            raise InvalidModel(f"variable {self.name!r} is real-valued; only a variable with states can be used here")
+        return self.states
+
+    @property
+    def num_states(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """Each state as a number: its own value where all labels are numeric, else its position."""
+        numeric = not any(isinstance(label, str) for label in self.labels)
+        return np.array([float(label) for label in self.labels] if numeric else range(self.num_states), dtype=float)
+
+    def code(self, state: object) -> int:
+        """The position of the state that `state` matches.
+
+        An equal label of the same kind (numbers, booleans, text) comes first; else the one label
+        with the same text, so that "1" finds 1, and 1.0 finds "1".
+        """
+        plain = as_plain(state)
+        code = self._code_by_key.get(state_key(plain))
+        if code is None:
+            code = self._code_by_text(plain)
+        return code
+
+    def _code_by_text(self, plain: object) -> int:
+        found = {code for text in texts(plain) for code in self._codes_by_text.get(text, ())}
+        if len(found) != 1:
+            raise UnknownState.of(self.name, plain, self.labels)
+        return found.pop()
+
+    @cached_property
+    def _code_by_key(self) -> dict[Hashable, int]:
+        return {state_key(label): code for code, label in enumerate(self.labels)}
+
+    @cached_property
+    def _codes_by_text(self) -> dict[str, list[int]]:
+        codes: dict[str, list[int]] = {}
+        for code, label in enumerate(self.labels):
+            for text in texts(label):
+                codes.setdefault(text, []).append(code)
+        return codes
+
+    def __repr__(self) -> str:
+        if self.states is None:
+            return f"Variable({self.name!r}{f', dimension={self.dimension}' if self.dimension > 1 else ''})"
+        shown = ", ".join(repr(state) for state in self.states[:6])
+        return f"Variable({self.name!r}, [{shown}{', …' if len(self.states) > 6 else ''}])"
+
+
+class Scope(tuple[Variable, ...]):
+    """The ordered, distinct variables of a table: one axis each."""
+
+    __slots__ = ()
+
+    def __new__(cls, variables: Iterable[Variable] = ()) -> Scope:
+        scope = super().__new__(cls, variables)
+        for item in scope:
+            if not isinstance(item, Variable):
+                raise InvalidModel(f"a scope is made of variables; got {item!r}")
+        names = [variable.name for variable in scope]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InvalidModel(f"the variable {twice!r} appears twice in one scope")
+        return scope
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(variable.name for variable in self)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(variable.num_states for variable in self)
+
+    @property
+    def size(self) -> int:
+        """The number of joint states, as an exact integer."""
+        return math.prod(self.shape)
+
+    def axis(self, name: str) -> int:
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise UnknownVariable.among(name, self.names, where="the scope") from None
+
+    def variable(self, name: str) -> Variable:
+        return self[self.axis(name)]
+
+    def without(self, names: Iterable[str]) -> Scope:
+        gone = set(names)
+        return Scope(variable for variable in self if variable.name not in gone)
+
+    def union(self, *others: Sequence[Variable]) -> Scope:
+        """All variables, each once, in the order in which they first appear."""
+        return Scope(distinct_variables([self, *others]))
+
+
+def distinct_variables(scopes: Iterable[Iterable[Variable]]) -> list[Variable]:
+    """Each variable once; one name with two sets of states is an error."""
+    known: dict[str, Variable] = {}
+    for scope in scopes:
+        for variable in scope:
+            other = known.setdefault(variable.name, variable)
+            if other != variable:
+                raise InvalidModel(f"the name {variable.name!r} stands for two variables: {other!r} and {variable!r}")
+    return list(known.values())
+
+
+def as_state(value: object, name: str) -> State:
+    """A label as plain Python; refuses what cannot be a label."""
+    plain = as_plain(value)
+    if not isinstance(plain, str | int | float) or is_missing(plain):
+        raise InvalidModel(f"a state of {name!r} must be text, a number or a boolean, not None or NaN; got {value!r}")
+    return plain
+
+
+def check_distinct(labels: tuple[State, ...], name: str) -> None:
+    if not labels:
+        raise InvalidModel(f"variable {name!r} needs at least one state; leave the states out for a real-valued one")
+    if len({state_key(label) for label in labels}) < len(labels):
+        keys = [state_key(label) for label in labels]
+        twice = next(label for label in labels if keys.count(state_key(label)) > 1)
+        raise InvalidModel(f"variable {name!r} has the state {twice!r} twice")
+
+
+def as_plain(value: object) -> object:
+    """NumPy scalars as Python's own."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, and the missing markers of data frames (which differ from themselves, or refuse to say)."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # noqa: PLR0124
+    except (TypeError, ValueError):
+        return type(value).__name__ in {"NAType", "NaTType"}
+
+
+def state_key(state: object) -> Hashable:
+    """Equal exactly for states of one kind with one value: text, truth or number."""
+    if isinstance(state, bool):
+        return ("truth", state)
+    if isinstance(state, int | float):
+        return ("number", state)  # 1 and 1.0 are equal and hash alike
+    return ("text", state) if isinstance(state, str) else ("other", repr(state))
+
+
+def texts(state: object) -> set[str]:
+    """How a state may be written: a whole number also with or without its '.0'."""
+    if isinstance(state, int | float) and not isinstance(state, bool) and math.isfinite(state) and state == int(state):
+        return {str(int(state)), f"{int(state)}.0"}
+    return {str(state)}
