@@ -1,0 +1,1 @@
+"""Combinatorics without probabilities: directed and undirected graphs over names."""

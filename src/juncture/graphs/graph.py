@@ -1,0 +1,107 @@
+"""What directed and undirected graphs share: nodes, edges, text, DOT, networkx."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from itertools import islice
+from typing import Any, ClassVar, Self
+
+from juncture.errors import InvalidModel, MissingExtra, UnknownVariable
+from juncture.graphs.dot import dot_text
+from juncture.graphs.edges import Edge, as_edges, as_nodes
+from juncture.graphs.text import SHOWN, clauses, parse_chains
+from juncture.values import Value
+
+
+class Graph(Value):
+    """Named nodes joined by edges; equal to another of its kind with the same sets of both."""
+
+    _fields = ("nodes", "edges")
+    _kind: ClassVar[str]
+    _arrow: ClassVar[str]
+    _arrows: ClassVar[tuple[str, ...]]
+    _networkx_class: ClassVar[str]
+    nodes: tuple[str, ...]
+    edges: tuple[Edge, ...]
+
+    def __init__(self, edges: Iterable[Edge] = (), nodes: Iterable[str] = ()) -> None:
+        pairs = as_edges(edges, self._arrow)
+        names = dict.fromkeys(as_nodes(nodes))
+        names.update(dict.fromkeys(name for pair in pairs for name in pair))
+        self._set(nodes=tuple(names), edges=pairs)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The graph written as chains, separated by `;` or line ends; a name alone is an isolated node.
+
+        Names with spaces or special characters stand between double quotes, in which a backslash
+        escapes a quote or a backslash.
+        """
+        if not isinstance(text, str):
+            raise InvalidModel(f"parse reads text such as 'a {cls._arrow} b'; got {text!r}")
+        return cls(*parse_chains(text, cls._arrows))
+
+    def subgraph(self, names: str | Iterable[str]) -> Self:
+        """These nodes, and the edges between them, in the order they have here."""
+        kept = self._known(names)
+        edges = (edge for edge in self.edges if edge[0] in kept and edge[1] in kept)
+        return type(self)(edges, (node for node in self.nodes if node in kept))
+
+    def to_dot(self) -> str:
+        """The graph in the language of Graphviz."""
+        return dot_text(self._kind, self._arrow, self.nodes, self.edges)
+
+    def to_networkx(self) -> Any:
+        """A networkx graph with the same nodes and edges, added in the same order."""
+        try:
+            import networkx as nx
+        except ImportError as error:
+            raise MissingExtra.named("networkx", "networkx") from error
+        graph = getattr(nx, self._networkx_class)()
+        graph.add_nodes_from(self.nodes)
+        graph.add_edges_from(self.edges)
+        return graph
+
+    @classmethod
+    def _check_networkx(cls, graph: Any) -> None:
+        try:
+            found = "Multi" * graph.is_multigraph() + ("DiGraph" if graph.is_directed() else "Graph")
+        except AttributeError:
+            found = type(graph).__name__
+        if found != cls._networkx_class:
+            raise InvalidModel(
+                f"a {cls.__name__} is made from a networkx.{cls._networkx_class}, not from a {found}; convert it first"
+            )
+
+    def __str__(self) -> str:
+        """The whole graph as `parse` reads it."""
+        return "; ".join(clauses(self.edges, self.nodes, self._arrow))
+
+    def __repr__(self) -> str:
+        shown = list(islice(clauses(self.edges, self.nodes, self._arrow), SHOWN + 1))
+        if len(shown) <= SHOWN:
+            return f"{type(self).__name__}({'; '.join(shown)!r})"
+        text = "; ".join([*shown[:SHOWN], "…"])
+        return f"<{type(self).__name__} of {len(self.nodes)} nodes and {len(self.edges)} edges: {text}>"
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {node: position for position, node in enumerate(self.nodes)}
+
+    def _known(self, names: str | Iterable[str]) -> set[str]:
+        """The names, all of them nodes; text is one name, not its letters."""
+        return {self._known_name(name) for name in ([names] if isinstance(names, str) else names)}
+
+    def _known_name(self, name: str) -> str:
+        if not isinstance(name, str) or name not in self._positions:
+            raise UnknownVariable.among(name, self.nodes, where="the graph")
+        return name
+
+
+def adjacency(nodes: Iterable[str], pairs: Iterable[Edge]) -> dict[str, tuple[str, ...]]:
+    """For each node the second names of the pairs it comes first in, in order."""
+    lists: dict[str, list[str]] = {node: [] for node in nodes}
+    for first, second in pairs:
+        lists[first].append(second)
+    return {node: tuple(others) for node, others in lists.items()}

@@ -1,0 +1,105 @@
+"""Graphs as text: chains such as `a -> b <- c`, separated by semicolons or line ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
+
+from juncture.errors import InvalidModel
+from juncture.graphs.edges import Edge
+
+TOKEN = re.compile(
+    r"""
+    (?P<space>[^\S\n]+) | (?P<end>[;\n]) | (?P<arrow>->|<-|--) |
+    (?P<bare>[\w.]+) | "(?P<quoted>(?:[^"\\]|\\.)*)" | (?P<unknown>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+BARE = re.compile(r"[\w.]+")
+SHOWN = 10
+
+
+class Word(NamedTuple):
+    """A name or an arrow, and the line it stands in."""
+
+    text: str
+    is_arrow: bool
+    line: int
+
+
+def parse_chains(text: str, arrows: Collection[str]) -> tuple[list[Edge], list[str]]:
+    """The edges in the order written, and all names in the order in which they first appear."""
+    edges: list[Edge] = []
+    nodes: dict[str, None] = {}
+    for chain in chains(text):
+        check_chain(chain, arrows)
+        names = [word.text for word in chain[::2]]
+        nodes.update(dict.fromkeys(names))
+        for left, arrow, right in zip(names, chain[1::2], names[1:], strict=False):
+            edges.append((right, left) if arrow.text == "<-" else (left, right))
+    return edges, list(nodes)
+
+
+def chains(text: str) -> Iterator[list[Word]]:
+    """The words of each chain that has any."""
+    chain: list[Word] = []
+    line = 1
+    for token in TOKEN.finditer(text):
+        kind = token.lastgroup
+        if kind == "unknown":
+            raise InvalidModel(
+                f"line {line} of the graph: cannot read {token[0]!r}; "
+                "put names with spaces or special characters between double quotes"
+            )
+        if kind == "end" and chain:
+            yield chain
+            chain = []
+        elif kind == "quoted":
+            chain.append(Word(re.sub(r"(?s)\\(.)", r"\1", token["quoted"]), False, line))
+        elif kind in {"bare", "arrow"}:
+            chain.append(Word(token[0], kind == "arrow", line))
+        line += token[0].count("\n")
+    if chain:
+        yield chain
+
+
+def check_chain(chain: list[Word], arrows: Collection[str]) -> None:
+    """Names and arrows alternate, from a name to a name, and the arrows are of the right kind."""
+    for position, word in enumerate(chain):
+        if word.is_arrow and word.text not in arrows:
+            raise InvalidModel(
+                f"line {word.line} of the graph: {word.text!r} is no edge of this kind of graph; "
+                f"use {' or '.join(arrows)}"
+            )
+        if word.is_arrow and (position % 2 == 0 or position == len(chain) - 1):
+            raise InvalidModel(f"line {word.line} of the graph: {word.text!r} must stand between two names")
+        if not word.is_arrow and position % 2 == 1:
+            raise InvalidModel(
+                f"line {word.line} of the graph: an arrow or ';' is missing before {word.text!r}; "
+                "put names with spaces between double quotes"
+            )
+
+
+def clauses(edges: Iterable[Edge], nodes: Iterable[str], arrow: str) -> Iterator[str]:
+    """One short text for each edge, then one for each isolated node."""
+    joined: set[str] = set()
+    for tail, head in edges:
+        joined.update((tail, head))
+        yield f"{quoted(tail)} {arrow} {quoted(head)}"
+    yield from (quoted(node) for node in nodes if node not in joined)
+
+
+def quoted(name: str) -> str:
+    """The name as `parse` reads it, between quotes only where needed."""
+    if BARE.fullmatch(name):
+        return name
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def path_text(names: list[str], arrow: str) -> str:
+    """`a -> b -> c`, with an ellipsis in the middle of a long path."""
+    words = [quoted(name) for name in names]
+    shown = words if len(words) <= 2 * SHOWN else [*words[:SHOWN], "…", *words[-SHOWN:]]
+    return f" {arrow} ".join(shown)
