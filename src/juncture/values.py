@@ -54,11 +54,11 @@ def read_only(array: Any, dtype: Any = None) -> np.ndarray:
 
 
 def refrozen(value: Any) -> Any:
-    """Unpickled arrays come back writable; make them, and those inside tuples, read-only again."""
+    """Unpickled arrays come back writable; make them, and those inside tuples and dicts, read-only again."""
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
-    elif type(value) is tuple:
-        for item in value:
+    elif isinstance(value, tuple | dict):
+        for item in value.values() if isinstance(value, dict) else value:
             refrozen(item)
     return value
 

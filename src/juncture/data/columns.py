@@ -1,0 +1,179 @@
+"""One column before and after a variable gives it a meaning: `Numbers`, `Levels`.
+
+A column knows two things: how it is coded by a given variable (`coded`), and which variable
+it declares by itself when none is given (`declared`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from juncture.errors import InvalidData, UnknownState
+from juncture.values import Value
+from juncture.variables import State, Variable, state_key
+
+HOLE = -1
+
+
+class Numbers(Value):
+    """Numbers in an array: (row,) of booleans, integers or floats, or (row, dimension); NaN is a hole."""
+
+    _fields = ("values",)
+    values: np.ndarray
+
+    def __init__(self, values: np.ndarray) -> None:
+        self._set(values=values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def levels(self) -> Levels:
+        """The same column by its distinct values."""
+        seen = ~np.isnan(self.values) if self.values.dtype.kind == "f" else np.ones(len(self), dtype=bool)
+        labels, positions = np.unique(self.values[seen], return_inverse=True)
+        codes = np.full(len(self), HOLE, dtype=np.int64)
+        codes[seen] = positions
+        return Levels(codes, tuple(labels.tolist()))
+
+    def coded(self, variable: Variable) -> np.ndarray:
+        if variable.is_real:
+            return as_reals(self.values, variable)
+        if self.values.ndim > 1:
+            raise InvalidData(f"column {variable.name!r} holds vectors; a variable with states takes one state a row")
+        if self._is_coded_for(variable):
+            return self.values.astype(code_type(variable.num_states))
+        return self.levels.coded(variable)
+
+    def _is_coded_for(self, variable: Variable) -> bool:
+        """Whether the values are the codes already: integers 0 to n-1, all of them states."""
+        if self.values.dtype.kind not in "iu" or not counts_from_zero(variable):
+            return False
+        return len(self) == 0 or (self.values.min() >= 0 and self.values.max() < variable.num_states)
+
+    def declared(self, name: str) -> Variable:
+        if self.values.dtype.kind == "f":
+            return Variable(name, dimension=1 if self.values.ndim == 1 else self.values.shape[1])
+        return self.levels.declared(name)
+
+
+class Levels(Value):
+    """Positions in a list of distinct labels, -1 for a hole; `is_declared` when the list says more than the rows."""
+
+    _fields = ("codes", "labels", "is_declared")
+    codes: np.ndarray
+    labels: tuple[object, ...]
+    is_declared: bool
+
+    def __init__(self, codes: np.ndarray, labels: Iterable[object], *, is_declared: bool = False) -> None:
+        self._set(codes=codes, labels=tuple(labels), is_declared=is_declared)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def coded(self, variable: Variable) -> np.ndarray:
+        """Each distinct label is looked up once; labels that no row has are not looked up at all."""
+        if variable.is_real:
+            return as_reals(self._looked_up(self._number, variable, np.array(np.nan)), variable)
+        return self._looked_up(self._code, variable, np.array(HOLE, dtype=code_type(variable.num_states)))
+
+    def _looked_up(self, look_up: Callable[[int, Variable], float], variable: Variable, hole: np.ndarray) -> np.ndarray:
+        found = np.full(len(self.labels) + 1, hole)  # the last entry serves the code -1 of holes
+        for position in self._used():
+            found[position] = look_up(position, variable)
+        return np.asarray(found[self.codes])
+
+    def _used(self) -> list[int]:
+        counts = np.bincount(self.codes.astype(np.int64) + 1, minlength=len(self.labels) + 1)
+        return np.flatnonzero(counts[1:]).tolist()
+
+    def _code(self, position: int, variable: Variable) -> int:
+        label = self.labels[position]
+        try:
+            return variable.code(label)
+        except UnknownState:
+            place = f" in row {self._first_row(position)}"
+            raise UnknownState.of(variable.name, label, variable.labels, where=place) from None
+
+    def _number(self, position: int, variable: Variable) -> float:
+        try:
+            return as_number(self.labels[position])
+        except (TypeError, ValueError):
+            raise InvalidData(
+                f"variable {variable.name!r} is real-valued; {self.labels[position]!r}"
+                f" in row {self._first_row(position)} is not a number"
+            ) from None
+
+    def _first_row(self, position: int) -> int:
+        return int(np.argmax(self.codes == position))
+
+    def declared(self, name: str) -> Variable:
+        """Real when its labels are numbers and some are floats, else the labels as states, sorted unless declared."""
+        labels = {state_key(label): check_label(label, name) for label in self.labels}
+        if not labels:
+            raise InvalidData(f"column {name!r} has no observed cell to take states from; declare it in `variables`")
+        if self.is_declared:
+            return Variable(name, labels.values())
+        kinds = {type(label) for label in labels.values()}
+        if float in kinds and kinds <= {float, int}:
+            return Variable(name)
+        return Variable(name, sorted(labels.values(), key=sorting_key))
+
+
+Column: TypeAlias = Numbers | Levels
+
+
+def code_type(num_states: int) -> type[np.signedinteger[Any]]:
+    """The smallest signed integer type for the codes of so many states."""
+    if num_states <= 127:
+        return np.int8
+    return np.int16 if num_states <= 32767 else np.int32
+
+
+def counts_from_zero(variable: Variable) -> bool:
+    """Whether the states are the numbers 0, 1, …, n-1, so that an integer column holds the codes themselves."""
+    labels = variable.labels
+    return labels == tuple(range(len(labels))) and not any(isinstance(label, bool) for label in labels[:2])
+
+
+def as_reals(values: np.ndarray, variable: Variable) -> np.ndarray:
+    """The values as finite float64, with one and the same NaN for every hole."""
+    shape = (len(values),) if variable.dimension == 1 else (len(values), variable.dimension)
+    if values.ndim == 1 and np.isnan(values).all():  # nothing but holes, which fit any shape
+        return np.full(shape, np.nan)
+    if values.shape != shape:
+        held = "single numbers" if values.ndim == 1 else f"vectors of length {values.shape[1]}"
+        wanted = "a number" if variable.dimension == 1 else f"a vector of length {variable.dimension}"
+        raise InvalidData(f"variable {variable.name!r} takes {wanted} a row; its column holds {held}")
+    reals = values.astype(np.float64)
+    infinite = np.isinf(reals)
+    if infinite.any():
+        row = int(np.nonzero(infinite)[0][0])
+        raise InvalidData(f"variable {variable.name!r} is infinite in row {row}; leave the cell empty if it is unknown")
+    reals[np.isnan(reals)] = np.nan
+    return reals
+
+
+def as_number(value: Any) -> float:
+    """A number, also from its text; Python's digit groups ("1_000") are not numbers here."""
+    if isinstance(value, str) and "_" in value:
+        raise ValueError(value)
+    return float(value)
+
+
+def check_label(label: object, name: str) -> State:
+    if not isinstance(label, str | int | float):
+        raise InvalidData(
+            f"column {name!r} holds {label!r}, a {type(label).__name__}; states are text, numbers or booleans:"
+            " convert the column, or leave it out"
+        )
+    return label
+
+
+def sorting_key(label: State) -> tuple[int, State]:
+    """Booleans, then numbers by value, then text by code point."""
+    return (0 if isinstance(label, bool) else 2 if isinstance(label, str) else 1), label

@@ -1,0 +1,200 @@
+"""`Dataset`: many assignments as coded columns, with holes and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from html import escape
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from juncture.data.columns import HOLE, Column, Levels, Numbers, as_reals, code_type
+from juncture.data.export import labels_of, to_arrow, to_pandas, to_polars
+from juncture.data.tables import Table, as_table
+from juncture.errors import InvalidData, UnknownVariable, hint
+from juncture.values import Value, read_only
+from juncture.variables import Scope, State, Variable
+
+Extra: TypeAlias = Literal["error", "ignore"]
+SHOWN_ROWS = 10
+
+
+class Dataset(Value):
+    """Rows of observations: one coded column per variable, -1 (or NaN) for a hole, and maybe weights.
+
+    `data` is a mapping of columns, a list of mappings, a data frame (pandas, Polars, Arrow and all that
+    narwhals knows in memory), a NumPy array (structured, or two axes with `variables` for its columns), another
+    dataset, or the path of a CSV file. With `variables`, each column is coded by its variable's states; a
+    variable without a column is left out, and a column without a variable is an error unless `extra="ignore"`.
+    Without, text, integers and booleans become states in sorted order, categories keep the order they were
+    declared in, and floats become real variables. None, NaN, NA, NaT and null are holes. Rows count from 0.
+
+    >>> data = Dataset({"smoke": ["no", "yes", None], "age": [31.0, 47.5, 60.0]})
+    >>> data.variables
+    (Variable('smoke', ['no', 'yes']), Variable('age'))
+    >>> data.columns["smoke"]
+    array([ 0,  1, -1], dtype=int8)
+    >>> data.to_dict()
+    {'smoke': ['no', 'yes', None], 'age': [31.0, 47.5, 60.0]}
+    """
+
+    _fields = ("variables", "arrays", "weights", "num_rows")
+    variables: tuple[Variable, ...]
+    arrays: tuple[np.ndarray, ...]
+    weights: np.ndarray | None
+    num_rows: int
+
+    def __init__(
+        self, data: Any, variables: Iterable[Variable] | None = None, weights: Any = None, *, extra: Extra = "error"
+    ) -> None:
+        scope = None if variables is None else Scope(variables)
+        table = as_table(data, None if scope is None else scope.names)
+        columns = {name: table.column(name) for name in chosen_names(table, scope, extra)}
+        found = tuple(columns[name].declared(name) for name in columns) if scope is None else tuple(scope)
+        kept = tuple(variable for variable in found if variable.name in columns)
+        arrays = tuple(read_only(columns[variable.name].coded(variable)) for variable in kept)
+        if weights is None and isinstance(data, Dataset):
+            weights = data.weights
+        self._set(variables=kept, arrays=arrays, weights=as_weights(weights, table.num_rows), num_rows=table.num_rows)
+
+    @classmethod
+    def from_codes(cls, variables: Iterable[Variable], columns: Mapping[str, Any], weights: Any = None) -> Dataset:
+        """A dataset from columns that hold codes (or real numbers) already; only their ranges are checked."""
+        kept = tuple(Scope(variables))
+        arrays = tuple(read_only(as_codes(columns, variable)) for variable in kept)
+        num_rows = len(arrays[0]) if arrays else 0
+        for variable, array in zip(kept, arrays, strict=True):
+            if len(array) != num_rows:
+                raise InvalidData(
+                    f"all columns must be equally long; {kept[0].name!r} has {num_rows} rows,"
+                    f" {variable.name!r} has {len(array)}"
+                )
+        return cls._of(kept, arrays, as_weights(weights, num_rows), num_rows)
+
+    @classmethod
+    def _of(
+        cls, variables: tuple[Variable, ...], arrays: tuple[np.ndarray, ...], weights: np.ndarray | None, num_rows: int
+    ) -> Dataset:
+        dataset = cls.__new__(cls)
+        dataset._set(variables=variables, arrays=arrays, weights=weights, num_rows=num_rows)
+        return dataset
+
+    def __len__(self) -> int:
+        return self.num_rows
+
+    @cached_property
+    def columns(self) -> Mapping[str, np.ndarray]:
+        """The coded columns by name: (row,) of codes or reals, or (row, dimension) of reals."""
+        names = (variable.name for variable in self.variables)
+        return MappingProxyType(dict(zip(names, self.arrays, strict=True)))
+
+    def variable(self, name: str) -> Variable:
+        for variable in self.variables:
+            if variable.name == name:
+                return variable
+        raise UnknownVariable.among(name, self.columns, where="the dataset")
+
+    def labels(self, name: str) -> np.ndarray:
+        """The labels (or numbers) of one column, None for holes."""
+        return labels_of(self.variable(name), self.columns[name])
+
+    @cached_property
+    def is_complete(self) -> bool:
+        """Whether there is no hole."""
+        return not any((array < 0).any() if array.dtype.kind == "i" else np.isnan(array).any() for array in self.arrays)
+
+    def take(self, rows: Any) -> Dataset:
+        """The given rows, as a slice, positions or a mask."""
+        positions = np.atleast_1d(np.arange(self.num_rows)[rows])
+        arrays = tuple(read_only(array[positions]) for array in self.arrays)
+        weights = None if self.weights is None else read_only(self.weights[positions])
+        return self._of(self.variables, arrays, weights, len(positions))
+
+    def to_dict(self) -> dict[str, list[State | None]]:
+        return {name: self.labels(name).tolist() for name in self.columns}
+
+    def to_pandas(self) -> Any:
+        return to_pandas(self.variables, self.columns, self.num_rows)
+
+    def to_polars(self) -> Any:
+        return to_polars(self.variables, self.columns)
+
+    def to_arrow(self) -> Any:
+        return to_arrow(self.variables, self.columns)
+
+    def __repr__(self) -> str:
+        names = list(self.columns)
+        shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+        weighted = ", weighted" if self.weights is not None else ""
+        return f"Dataset({self.num_rows} rows of {len(names)} variables{f': {shown}' if names else ''}{weighted})"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
+        body = "".join(f"<tr>{cells}</tr>" for cells in self._html_rows())
+        more = f"<p>{self.num_rows} rows</p>" if self.num_rows > SHOWN_ROWS else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+    def _html_rows(self) -> Iterator[str]:
+        first = self.take(slice(SHOWN_ROWS)).to_dict().values()
+        for row in zip(*first, strict=True):
+            yield "".join(f"<td>{'' if cell is None else escape(str(cell))}</td>" for cell in row)
+
+
+@as_table.register
+def _(data: Dataset, names: Sequence[str] | None = None) -> Table:
+    return Table({variable.name: raw_column(data, variable) for variable in data.variables}, data.num_rows)
+
+
+def raw_column(data: Dataset, variable: Variable) -> Column:
+    values = data.columns[variable.name]
+    return Numbers(values) if variable.is_real else Levels(values, variable.labels, is_declared=True)
+
+
+def chosen_names(table: Table, scope: Scope | None, extra: Extra) -> list[str]:
+    """The columns to keep: all that are variables; others are refused, or ignored on request."""
+    if extra not in {"error", "ignore"}:
+        raise InvalidData(f'extra must be "error" or "ignore"; got {extra!r}')
+    if scope is None:
+        return list(table.cells)
+    known = set(scope.names)
+    unknown = [name for name in table.cells if name not in known]
+    if unknown and extra == "error":
+        raise UnknownVariable(
+            f"the column {unknown[0]!r} is none of the variables; {hint(unknown[0], scope.names)}"
+            ' (extra="ignore" leaves such columns out)'
+        )
+    return [name for name in table.cells if name in known]
+
+
+def as_weights(weights: Any, num_rows: int) -> np.ndarray | None:
+    """One finite, non-negative number a row, or None."""
+    if weights is None:
+        return None
+    try:
+        array = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidData(f"weights must be numbers, one a row: {error}") from error
+    if array.shape != (num_rows,):
+        raise InvalidData(f"weights must be one number a row, {num_rows} of them; they have the shape {array.shape}")
+    wrong = ~(np.isfinite(array) & (array >= 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InvalidData(f"a weight must be finite and not negative; the weight of row {row} is {array[row]}")
+    return read_only(array + 0.0)
+
+
+def as_codes(columns: Mapping[str, Any], variable: Variable) -> np.ndarray:
+    """The column of `variable`, which holds its codes already, in the smallest type."""
+    if variable.name not in columns:
+        raise UnknownVariable.among(variable.name, columns, where="the mapping of columns")
+    values = np.asarray(columns[variable.name])
+    if variable.is_real:
+        return as_reals(values, variable)
+    is_code = values.dtype.kind in "iu" and values.ndim == 1
+    if not is_code or (len(values) and not HOLE <= values.min() <= values.max() < variable.num_states):
+        raise InvalidData(
+            f"the codes of {variable.name!r} must be integers from -1, for a hole, to {variable.num_states - 1}"
+        )
+    return values.astype(code_type(variable.num_states), copy=False)

@@ -1,0 +1,153 @@
+"""`Findings`: evidence coded by the variables of a model."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+
+from juncture.errors import ImpossibleEvidence, InvalidData, UnknownVariable
+from juncture.numerics import log
+from juncture.values import Value
+from juncture.variables import Variable
+
+Arrays: TypeAlias = dict[str, np.ndarray]
+
+
+class Findings(Value):
+    """Evidence coded by the variables of a model, each array with one entry a row.
+
+    `codes` has -1 and `reals` has NaN where nothing was seen, `likelihoods` has ones there; a variable of
+    which nothing is known in any row is in none of them. Hard and soft evidence on one variable multiply.
+    """
+
+    _fields = ("variables", "is_single", "num_rows", "codes", "reals", "likelihoods")
+    variables: tuple[Variable, ...]
+    is_single: bool
+    num_rows: int
+    codes: Arrays  # (row,)
+    reals: Arrays  # (row,) or (row, dimension)
+    likelihoods: Arrays  # (row, state)
+
+    def __init__(
+        self,
+        variables: tuple[Variable, ...],
+        codes: Arrays | None = None,
+        reals: Arrays | None = None,
+        likelihoods: Arrays | None = None,
+        *,
+        num_rows: int | None = None,
+    ) -> None:
+        """Findings from arrays that are coded already; without `num_rows` they are of a single row."""
+        self._set(variables=variables, is_single=num_rows is None, num_rows=1 if num_rows is None else num_rows)
+        self._set(codes=codes or {}, reals=reals or {}, likelihoods=likelihoods or {})
+        for part in self._parts():
+            for array in part.values():
+                array.setflags(write=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All variables of which something is known, in the order of the model."""
+        found = self.codes.keys() | self.reals.keys() | self.likelihoods.keys()
+        return tuple(variable.name for variable in self.variables if variable.name in found)
+
+    def variable(self, name: str) -> Variable:
+        known = {variable.name: variable for variable in self.variables}
+        if name not in known:
+            raise UnknownVariable.among(name, known)
+        return known[name]
+
+    def is_observed(self, name: str) -> np.ndarray:
+        """(row,): whether the value itself is known; a vector must be known in full."""
+        known = (self.codes | self.reals).get(self.variable(name).name, np.full(self.num_rows, -1))
+        holes = is_hole(known)
+        return ~(holes if holes.ndim == 1 else np.asarray(holes.any(axis=1)))
+
+    def log_likelihood(self, name: str) -> np.ndarray | None:
+        """(row, state): log p(finding | state), 0 where nothing is known; None when nothing is in any row."""
+        states = np.arange(self.variable(name).num_states)
+        soft = log(self.likelihoods[name]) if name in self.likelihoods else None
+        if name not in self.codes:
+            return soft
+        codes = self.codes[name][:, np.newaxis]
+        hard = np.where((codes < 0) | (codes == states), 0.0, -np.inf)
+        return hard if soft is None else hard + soft
+
+    def describe(self, name: str, row: int = 0) -> str:
+        """The findings of one row on one variable, as text for messages: "xray=yes" or "xray≈[0.2, 0.9]"."""
+        parts = []
+        if self.is_observed(name)[row]:
+            is_code = name in self.codes
+            value = self.variable(name).labels[self.codes[name][row]] if is_code else self.reals[name][row].tolist()
+            parts.append(f"{name}={value}")
+        if name in self.likelihoods and (self.likelihoods[name][row] != 1).any():
+            parts.append(f"{name}≈[{', '.join(f'{entry:g}' for entry in self.likelihoods[name][row])}]")
+        return ", ".join(parts) or f"{name} not observed"
+
+    def row(self, number: int) -> Findings:
+        """One row as findings of a single row."""
+        position = [range(self.num_rows)[number]]
+        parts = [{name: array[position] for name, array in part.items()} for part in self._parts()]
+        return Findings(self.variables, seen(parts[0]), seen(parts[1]), telling(parts[2]))
+
+    def only(self, *names: str) -> Findings:
+        """The findings on these variables."""
+        parts = [{name: array for name, array in part.items() if name in names} for part in self._parts()]
+        return Findings(self.variables, *parts, num_rows=self._num_rows())
+
+    def without(self, name: str) -> Findings:
+        """All findings but those on one variable."""
+        gone = self.variable(name).name
+        parts = [{other: array for other, array in part.items() if other != gone} for part in self._parts()]
+        return Findings(self.variables, *parts, num_rows=self._num_rows())
+
+    def merged(self, other: Findings) -> Findings:
+        """Both together, row by row: likelihoods multiply, and two different values are impossible evidence."""
+        if other.variables != self.variables or other._num_rows() != self._num_rows():
+            raise InvalidData("only findings on the same variables and of as many rows can be merged")
+        pairs = zip(self._parts(), other._parts(), strict=True)
+        codes, reals, likelihoods = ({**mine, **theirs} for mine, theirs in pairs)
+        for name in self.codes.keys() & other.codes.keys():
+            codes[name] = self._agreed(other, name, self.codes[name], other.codes[name])
+        for name in self.reals.keys() & other.reals.keys():
+            reals[name] = self._agreed(other, name, self.reals[name], other.reals[name])
+        for name in self.likelihoods.keys() & other.likelihoods.keys():
+            likelihoods[name] = product(self.likelihoods[name], other.likelihoods[name], name)
+        return Findings(self.variables, codes, reals, likelihoods, num_rows=self._num_rows())
+
+    def _agreed(self, other: Findings, name: str, mine: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+        clash = ~is_hole(mine) & ~is_hole(theirs) & (mine != theirs)
+        if clash.any():
+            row = int(np.nonzero(clash)[0][0])
+            place = "" if self.is_single else f" in row {row}"
+            both = f"{self.describe(name, row)} and {other.describe(name, row)}"
+            raise ImpossibleEvidence(f"the findings {both}{place} contradict each other; drop one of them")
+        return np.where(is_hole(mine), theirs, mine)
+
+    def _parts(self) -> tuple[Arrays, Arrays, Arrays]:
+        return self.codes, self.reals, self.likelihoods
+
+    def _num_rows(self) -> int | None:
+        return None if self.is_single else self.num_rows
+
+
+def is_hole(values: np.ndarray) -> np.ndarray:
+    return np.asarray(np.isnan(values) if values.dtype.kind == "f" else values < 0)
+
+
+def seen(values: Arrays) -> Arrays:
+    """The variables that are observed in at least one row."""
+    return {name: array for name, array in values.items() if not is_hole(array).all()}
+
+
+def telling(likelihoods: Arrays) -> Arrays:
+    """The likelihoods that say something in at least one row."""
+    return {name: array for name, array in likelihoods.items() if (array != 1).any()}
+
+
+def product(mine: np.ndarray, theirs: np.ndarray, name: str) -> np.ndarray:
+    """The likelihoods multiplied, unless that would turn something possible into 0."""
+    both = mine * theirs
+    if ((both == 0) & (mine > 0) & (theirs > 0)).any():
+        raise InvalidData(f"the likelihoods of {name!r} multiply to less than a float can hold; scale them up")
+    return np.asarray(both)

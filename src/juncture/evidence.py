@@ -1,0 +1,165 @@
+"""What was observed: `Evidence`, as users declare it, and `Findings`, the same coded by a model's variables.
+
+Evidence is hard (a state, a number), soft (a likelihood per state) or missing, for one row or many. One
+row is a mapping; many rows are a frame, a `Dataset` or a list of mappings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from juncture.data.cells import list_column
+from juncture.data.columns import code_type
+from juncture.data.dataset import Dataset, Extra
+from juncture.data.findings import Arrays, Findings, seen
+from juncture.data.likelihoods import as_likelihood, as_likelihoods, as_scalar, check_possible, check_states, is_many
+from juncture.data.tables import as_rows, as_table
+from juncture.errors import InvalidData, UnknownVariable
+from juncture.values import Value
+from juncture.variables import Variable, is_missing
+
+
+class Evidence(Value):
+    """Observations without a model: `rows`, and `likelihoods` by variable, (state,) for one row or (row, state).
+
+    A row of NaN in `likelihoods` says nothing of that row.
+
+    >>> Evidence([{"smoke": "yes"}, {}], likelihoods={"xray": [[0.2, 0.9], [1.0, 0.5]]})
+    Evidence(2 rows, likelihoods of xray)
+    """
+
+    _fields = ("rows", "likelihoods")
+    rows: Any
+    likelihoods: Arrays
+
+    def __init__(self, rows: Any = None, likelihoods: Mapping[str, Any] | None = None) -> None:
+        soft = {name: as_likelihoods(values, name) for name, values in (likelihoods or {}).items()}
+        self._set(rows=own_rows(rows), likelihoods=soft)
+
+    def __repr__(self) -> str:
+        rows = repr(self.rows) if isinstance(self.rows, dict | None) else f"{len(self.rows)} rows"
+        soft = f", likelihoods of {', '.join(self.likelihoods)}" if self.likelihoods else ""
+        return f"Evidence({rows}{soft})"
+
+
+def as_findings(evidence: Any, variables: Iterable[Variable], *, extra: Extra = "error") -> Findings:
+    """Evidence of any kind, coded by `variables`; names that are no variable are an error, or ignored.
+
+    >>> xray = Variable("xray", ["no", "yes"])
+    >>> as_findings({"xray": "yes"}, [xray]).codes
+    {'xray': array([1], dtype=int8)}
+    >>> as_findings({"xray": [0.2, 0.9]}, [xray]).describe("xray")
+    'xray≈[0.2, 0.9]'
+    """
+    if extra not in {"error", "ignore"}:
+        raise InvalidData(f'extra must be "error" or "ignore"; got {extra!r}')
+    return findings_of(evidence, tuple(variables), extra)
+
+
+@singledispatch
+def findings_of(evidence: Any, variables: tuple[Variable, ...], extra: Extra) -> Findings:
+    """Many rows without likelihoods: a frame or a dataset."""
+    dataset = Dataset(evidence, variables, extra=extra)
+    codes = {variable.name: dataset.columns[variable.name] for variable in dataset.variables if not variable.is_real}
+    reals = {variable.name: dataset.columns[variable.name] for variable in dataset.variables if variable.is_real}
+    return Findings(variables, seen(codes), seen(reals), num_rows=dataset.num_rows)
+
+
+@findings_of.register
+def _(evidence: None, variables: tuple[Variable, ...], extra: Extra) -> Findings:
+    return Findings(variables)
+
+
+@findings_of.register
+def _(evidence: Mapping, variables: tuple[Variable, ...], extra: Extra) -> Findings:  # type: ignore[type-arg]
+    known = {variable.name: variable for variable in variables}
+    codes: Arrays = {}
+    reals: Arrays = {}
+    likelihoods: Arrays = {}
+    for name, value in evidence.items():
+        variable = known.get(name)
+        if variable is None:
+            if extra == "error":
+                raise UnknownVariable.among(name, known)
+        elif variable.is_real:
+            reals[name] = list_column([value], name).coded(variable)
+        elif is_many(value):
+            likelihoods[name] = as_likelihood(value, variable)
+            check_possible(likelihoods[name], name)
+        elif not is_missing(value):
+            codes[name] = np.array([variable.code(as_scalar(value))], dtype=code_type(variable.num_states))
+    return Findings(variables, codes, seen(reals), likelihoods)
+
+
+@findings_of.register(list)
+@findings_of.register(tuple)
+def _(evidence: Sequence[Any], variables: tuple[Variable, ...], extra: Extra) -> Findings:
+    """Rows as mappings: the cells that are likelihoods are taken out, the rest is a table."""
+    discrete = {variable.name: variable for variable in variables if not variable.is_real}
+    likelihoods: Arrays = {}
+    hard = []
+    for number, row in enumerate(as_rows(evidence)):
+        soft = {name: value for name, value in row.items() if name in discrete and is_many(value)}
+        for name, value in soft.items():
+            if name not in likelihoods:
+                likelihoods[name] = np.ones((len(evidence), discrete[name].num_states))
+            likelihoods[name][number] = as_likelihood(value, discrete[name], place=f" in row {number}")[0]
+        hard.append({**row, **dict.fromkeys(soft)})
+    findings = findings_of(as_table(hard), variables, extra)
+    return findings.merged(Findings(variables, likelihoods=likelihoods, num_rows=len(hard)))
+
+
+@findings_of.register
+def _(evidence: Findings, variables: tuple[Variable, ...], extra: Extra) -> Findings:
+    if evidence.variables != variables:
+        raise InvalidData("these findings were coded by other variables; give the evidence itself")
+    return evidence
+
+
+@findings_of.register
+def _(evidence: Evidence, variables: tuple[Variable, ...], extra: Extra) -> Findings:
+    hard = findings_of(evidence.rows, variables, extra)
+    if hard.is_single and all(soft.ndim == 1 for soft in evidence.likelihoods.values()):
+        return hard.merged(findings_of(evidence.likelihoods, variables, extra))
+    if evidence.rows is None:
+        hard = Findings(variables, num_rows=len(next(iter(evidence.likelihoods.values()))))
+    likelihoods = {}
+    for name, soft in evidence.likelihoods.items():
+        if soft.ndim != 2 or hard.is_single or len(soft) != hard.num_rows:
+            rows = "one row" if hard.is_single else f"{hard.num_rows} rows"
+            raise InvalidData(f"the likelihoods of {name!r} have the shape {soft.shape}; the evidence has {rows}")
+        if extra == "error" or name in {variable.name for variable in variables}:
+            likelihoods[name] = check_states(soft, hard.variable(name))
+    return hard.merged(Findings(variables, likelihoods=likelihoods, num_rows=hard.num_rows))
+
+
+@singledispatch
+def own_rows(rows: Any) -> Any:
+    """Rows as the evidence keeps them, safe from later changes by their owner."""
+    return as_table(rows).converted()
+
+
+@own_rows.register
+def _(rows: None) -> None:
+    return None
+
+
+@own_rows.register
+def _(rows: Dataset) -> Dataset:
+    return rows
+
+
+@own_rows.register
+def _(rows: Mapping) -> dict[str, Any]:  # type: ignore[type-arg]
+    return {name: deepcopy(value) for name, value in rows.items()}
+
+
+@own_rows.register(list)
+@own_rows.register(tuple)
+def _(rows: Sequence[Any]) -> tuple[dict[str, Any], ...]:
+    return tuple(own_rows(row) for row in as_rows(rows))
