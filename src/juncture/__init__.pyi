@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from juncture.data.dataset import Dataset as Dataset
+from juncture.errors import FormatError as FormatError
+from juncture.errors import ImpossibleEvidence as ImpossibleEvidence
+from juncture.errors import ImpossibleEvidenceWarning as ImpossibleEvidenceWarning
+from juncture.errors import InvalidData as InvalidData
+from juncture.errors import InvalidModel as InvalidModel
+from juncture.errors import JunctureError as JunctureError
+from juncture.errors import MissingExtra as MissingExtra
+from juncture.errors import RenormalizedWarning as RenormalizedWarning
+from juncture.errors import TooLarge as TooLarge
+from juncture.errors import UnknownState as UnknownState
+from juncture.errors import UnknownVariable as UnknownVariable
+from juncture.errors import Unsupported as Unsupported
+from juncture.evidence import Evidence as Evidence
+from juncture.factors.conditional import AnyConditional as AnyConditional
+from juncture.factors.conditional import Conditional as Conditional
+from juncture.factors.deterministic import Deterministic as Deterministic
+from juncture.factors.factor import Factor as Factor
+from juncture.factors.gaussian import Constant as Constant
+from juncture.factors.gaussian import LinearGaussian as LinearGaussian
+from juncture.factors.logistic import Logistic as Logistic
+from juncture.factors.noisy import NoisyMax as NoisyMax
+from juncture.factors.noisy import NoisyOr as NoisyOr
+from juncture.formats.bundled import example as example
+from juncture.formats.bundled import examples as examples
+from juncture.formats.files import read as read
+from juncture.formats.files import write as write
+from juncture.formats.uai_evidence import read_evidence as read_evidence
+from juncture.graphs.directed import DirectedGraph as DirectedGraph
+from juncture.graphs.undirected import UndirectedGraph as UndirectedGraph
+from juncture.inference.beliefs import Beliefs as Beliefs
+from juncture.inference.exact.enumeration import Enumeration as Enumeration
+from juncture.inference.infer import infer as infer
+from juncture.inference.log_prob import log_prob as log_prob
+from juncture.inference.most_probable import most_probable as most_probable
+from juncture.inference.sampling.forward import sample as sample
+from juncture.models.bayesian_network import BayesianNetwork as BayesianNetwork
+from juncture.models.factor_product import FactorGraph as FactorGraph
+from juncture.models.factor_product import MarkovNetwork as MarkovNetwork
+from juncture.models.intervention import do as do
+from juncture.models.picture import draw as draw
+from juncture.models.plates import plate as plate
+from juncture.variables import Assignment as Assignment
+from juncture.variables import Scope as Scope
+from juncture.variables import Variable as Variable
+
+__version__: str

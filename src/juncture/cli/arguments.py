@@ -1,0 +1,79 @@
+"""What the commands take: a model by name or file, and evidence as `name=state`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from juncture.errors import FormatError, InvalidData, UnknownVariable, hint
+from juncture.formats.bundled import example, examples
+from juncture.formats.files import read
+from juncture.variables import Scope
+
+Network = Annotated[str, typer.Argument(help="A file, the name of a bundled network, or - for JSON on standard input.")]
+Given = Annotated[list[str], typer.Option("--given", "-g", metavar="NAME=STATE", help="What was observed; repeat it.")]
+Likelihood = Annotated[
+    list[str],
+    typer.Option("--likelihood", metavar="NAME=A,B,…", help="Soft evidence: a likelihood for each state; repeat it."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Method = Annotated[str, typer.Option("--method", help="The engine to use.")]
+
+
+def load(network: str) -> Any:
+    """The model that an argument names."""
+    if network == "-":
+        from juncture.formats.json import read_json
+        from juncture.formats.rows import RowRepair
+
+        return read_json(sys.stdin.buffer.read(), RowRepair())
+    if network in examples():
+        return example(network)
+    if not Path(network).exists():
+        raise FormatError(
+            f"there is no file {network!r}, and no bundled network of that name; {hint(network, examples())}"
+        )
+    return read(network)
+
+
+def evidence(model: Any, given: Iterable[str], likelihood: Iterable[str] = ()) -> dict[str, Any]:
+    """Evidence from `name=state` and `name=0.2,0.9` texts."""
+    pairs = [split_finding(text, model.variables) for text in given]
+    soft = [split_finding(text, model.variables) for text in likelihood]
+    findings: dict[str, Any] = {}
+    for name, value in [*pairs, *((name, as_numbers(text)) for name, text in soft)]:
+        if name in findings:
+            raise InvalidData(f"{name!r} was given twice; give each variable once")
+        findings[name] = value if not isinstance(value, str) else as_value(model.variable(name), value)
+    return findings
+
+
+def split_finding(text: str, variables: Scope) -> tuple[str, str]:
+    """`name=state` at the first `=` after which a variable's name ends; names may hold `=` themselves."""
+    names = set(variables.names)
+    if "=" not in text:
+        raise InvalidData(f"a finding is written NAME=STATE; got {text!r}")
+    for place, character in enumerate(text):
+        if character == "=" and text[:place] in names:
+            return text[:place], text[place + 1 :]
+    raise UnknownVariable.among(text.partition("=")[0], variables.names)
+
+
+def as_value(variable: Any, text: str) -> Any:
+    if not variable.is_real:
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidData(f"{variable.name!r} is real-valued; {text!r} is not a number") from None
+
+
+def as_numbers(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InvalidData(f"a likelihood is a list of numbers like 0.2,0.9; got {text!r}") from None

@@ -1,0 +1,37 @@
+"""`juncture draw`: a network as an SVG picture."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from juncture.cli.arguments import Given, Likelihood, Method, Network, evidence, load
+from juncture.inference.infer import infer
+from juncture.models.picture import draw as draw_model
+
+Target = Annotated[str, typer.Argument(help="The SVG file to write, or - for standard output.")]
+ShowBeliefs = Annotated[bool, typer.Option("--beliefs", help="Show a bar for each state, also without evidence.")]
+
+
+def draw(
+    network: Network,
+    target: Target,
+    given: Given = [],  # noqa: B006
+    likelihood: Likelihood = [],  # noqa: B006
+    beliefs: ShowBeliefs = False,
+    method: Method = "auto",
+) -> None:
+    """Draw a network; with evidence or --beliefs, each node shows how probable its states are.
+
+    Example: juncture draw asia asia.svg --given xray=yes
+    """
+    model = load(network)
+    findings = evidence(model, given, likelihood)
+    answer = infer(model, findings, method=method) if findings or beliefs else None
+    picture = draw_model(model, answer)
+    if target == "-":
+        sys.stdout.write(picture.svg)
+    else:
+        picture.save(target)

@@ -1,0 +1,61 @@
+"""`juncture info`: what a network is made of, and what to look at twice."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+from juncture.cli.arguments import AsJson, Network, load
+from juncture.cli.output import console, print_json, table
+from juncture.models.bayesian_network import BayesianNetwork
+from juncture.models.lint import lint
+
+MAX_REMARKS = 10
+
+
+def info(network: Network, json: AsJson = False) -> None:
+    """Tell what a network is made of, and warn of zero entries and of states that can never occur.
+
+    Example: juncture info asia
+    """
+    model = load(network)
+    facts = facts_of(model)
+    remarks = lint(model) if isinstance(model, BayesianNetwork) else []
+    if json:
+        print_json({"network": network, **facts, "remarks": remarks})
+        return
+    summary = table(network, "", "")
+    for name, value in facts.items():
+        summary.add_row(name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value))
+    out = console()
+    out.print(summary)
+    for remark in remarks[:MAX_REMARKS]:
+        out.print(f"note: {remark}")
+    if len(remarks) > MAX_REMARKS:
+        out.print(f"note: … and {len(remarks) - MAX_REMARKS} more; --json lists all")
+
+
+def facts_of(model: Any) -> dict[str, Any]:
+    sizes = [variable.num_states for variable in model.variables if not variable.is_real]
+    joint = math.prod(sizes) - 1
+    facts: dict[str, Any] = {
+        "kind": type(model).__name__,
+        "variables": len(model.variables),
+        "edges": len(model.graph.edges),
+        "states_per_variable": f"{min(sizes)} to {max(sizes)}" if sizes else "real-valued only",
+        "joint_table": joint if joint < 10**15 else f"{joint:.3e}",
+    }
+    return {
+        **facts,
+        **(directed_facts(model) if isinstance(model, BayesianNetwork) else {"factors": len(model.factors)}),
+    }
+
+
+def directed_facts(model: BayesianNetwork) -> dict[str, Any]:
+    kinds = Counter(type(part).__name__ for part in model.conditionals)
+    return {
+        "parameters": model.num_parameters,
+        "conditionals": ", ".join(f"{count} {kind}" for kind, count in kinds.items()),
+        "most_parents": max((len(part.parents) for part in model.conditionals), default=0),
+    }

@@ -1,0 +1,65 @@
+"""The `juncture` command: its subcommands, its exit codes, and how it says what went wrong.
+
+Exit codes: 0 done, 1 the input cannot be answered (said why, on standard error), 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+import juncture
+from juncture.cli.convert import convert
+from juncture.cli.draw import draw
+from juncture.cli.info import info
+from juncture.cli.mpe import mpe
+from juncture.cli.query import query
+from juncture.cli.sample import sample
+from juncture.errors import JunctureError
+
+app = typer.Typer(
+    help="Probabilistic graphical models: look at a network, ask it, draw it, convert it.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (info, query, mpe, sample, convert, draw):
+    app.command()(command)
+
+
+def show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"juncture {juncture.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Tell the version.")
+    ] = False,
+) -> None:
+    """Probabilistic graphical models: look at a network, ask it, draw it, convert it."""
+
+
+def run() -> NoReturn:
+    """Run the command line, telling what went wrong in one sentence."""
+    warnings.showwarning = tell_warning
+    warnings.simplefilter("always")
+    try:
+        app()
+    except (JunctureError, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone; stay quiet
+            sys.exit(0)
+        sys.stderr.write(f"juncture: {error}\n")
+        sys.exit(1)
+    sys.exit(0)
+
+
+def tell_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+    sys.stderr.write(f"juncture: warning: {message}\n")

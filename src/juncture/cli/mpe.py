@@ -1,0 +1,49 @@
+"""`juncture mpe`: the most probable explanation."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+import typer
+
+from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, evidence, load
+from juncture.cli.output import console, print_json, table, told
+from juncture.inference.most_probable import MostProbable, most_probable
+
+Count = Annotated[int, typer.Option("-k", min=1, help="How many assignments, best first.")]
+Targets = Annotated[list[str] | None, typer.Argument(help="Explain by these variables only, summing out the others.")]
+
+
+def mpe(
+    network: Network,
+    targets: Targets = None,
+    given: Given = [],  # noqa: B006
+    likelihood: Likelihood = [],  # noqa: B006
+    k: Count = 1,
+    method: Method = "auto",
+    json: AsJson = False,
+) -> None:
+    """Find the most probable states of everything that was not observed.
+
+    Example: juncture mpe asia --given xray=yes -k 3
+    """
+    model = load(network)
+    findings = evidence(model, given, likelihood)
+    best = most_probable(model, findings, k=k, targets=targets or None, method=method)
+    if json:
+        print_json({"network": network, "evidence": findings, "best": [as_document(item) for item in best]})
+        return
+    ranks = [str(rank + 1) for rank in range(len(best))]
+    result = table(f"{network}{told(findings)}", "variable", *ranks)
+    for name in best[0].assignment:
+        result.add_row(name, *(str(item.assignment[name]) for item in best))
+    result.add_section()
+    result.add_row("probability", *(f"{math.exp(item.log_prob):.6g}" for item in best))
+    console().print(result)
+    if len(best) < k:
+        console().print(f"only {len(best)} assignments are possible")
+
+
+def as_document(best: MostProbable) -> dict[str, object]:
+    return {"assignment": best.assignment, "log_prob": best.log_prob, "log_joint": best.log_joint}

@@ -1,0 +1,60 @@
+"""`juncture query`: posterior marginals."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, evidence, load
+from juncture.cli.output import bar, console, print_json, table, told
+from juncture.inference.beliefs import Beliefs
+from juncture.inference.display import how
+from juncture.inference.infer import infer
+
+Targets = Annotated[list[str] | None, typer.Argument(help="The variables to ask about; all if none are named.")]
+
+
+def query(
+    network: Network,
+    targets: Targets = None,
+    given: Given = [],  # noqa: B006  the command line's way to say "may be repeated"
+    likelihood: Likelihood = [],  # noqa: B006
+    method: Method = "auto",
+    json: AsJson = False,
+) -> None:
+    """Tell how probable each state is, given what was observed.
+
+    Example: juncture query asia lung bronc --given xray=yes --given smoke=no
+    """
+    model = load(network)
+    findings = evidence(model, given, likelihood)
+    beliefs = infer(model, findings, targets=targets or None, method=method)
+    if json:
+        print_json(as_document(beliefs, network, findings))
+        return
+    result = table(f"{network}{told(findings)}", "variable", "state", "probability", "", numeric=("probability",))
+    for name in beliefs.targets:
+        shown = name
+        for label, probability in beliefs[name].to_dict().items():
+            result.add_row(shown, str(label), f"{probability:.6f}", bar(probability))
+            shown = ""
+        result.add_section()
+    out = console()
+    out.print(result)
+    out.print(f"{how(beliefs)}; log p(evidence) = {beliefs.log_evidence:.6f}")
+
+
+def as_document(beliefs: Beliefs, network: str, findings: dict[str, object]) -> dict[str, object]:
+    marginals = {
+        name: [{"state": label, "probability": p} for label, p in beliefs[name].to_dict().items()]
+        for name in beliefs.targets
+    }
+    return {
+        "network": network,
+        "evidence": findings,
+        "method": beliefs.method,
+        "exact": beliefs.exact,
+        "log_evidence": beliefs.log_evidence,
+        "marginals": marginals,
+    }

@@ -1,0 +1,34 @@
+"""`juncture sample`: rows drawn from a model."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from juncture.cli.arguments import Given, Likelihood, Network, evidence, load
+from juncture.data.csv import write_csv
+from juncture.inference.sampling.forward import sample as draw_rows
+
+Rows = Annotated[int, typer.Argument(min=0, help="How many rows.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="The same seed gives the same rows.")]
+Out = Annotated[str, typer.Option("--out", "-o", help="A CSV file, or - for standard output.")]
+
+
+def sample(
+    network: Network,
+    rows: Rows,
+    given: Given = [],  # noqa: B006
+    likelihood: Likelihood = [],  # noqa: B006
+    seed: Seed = None,
+    out: Out = "-",
+) -> None:
+    """Draw rows from a network, or from its posterior given what was observed.
+
+    Example: juncture sample asia 1000 --seed 1 --out rows.csv
+    """
+    model = load(network)
+    findings = evidence(model, given, likelihood)
+    dataset = draw_rows(model, rows, given=findings or None, rng=seed)
+    write_csv(dataset, sys.stdout if out == "-" else out)

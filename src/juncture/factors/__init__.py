@@ -1,0 +1,1 @@
+"""Tables over variables, and conditionals: how a child arises from its parents."""

@@ -1,0 +1,165 @@
+"""`Conditional`, a table that sums to 1 over its child, and what every kind of conditional offers.
+
+`AnyConditional` is the contract: log-probability and sampling of a child given its parents' columns.
+`HasTable` is a capability on top, for those that can be written out as a table. A network takes any
+object that keeps the contract; an engine that needs tables says which conditional has none.
+
+Columns are arrays by variable name: state codes for variables with states, numbers for real ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+
+from juncture import numerics
+from juncture.errors import InvalidModel, TooLarge
+from juncture.factors.factor import Factor, state_codes
+from juncture.factors.html import table_html
+from juncture.values import Value, content_key
+from juncture.variables import Scope, Variable
+
+Columns: TypeAlias = Mapping[str, np.ndarray]
+MAX_TABLE_CELLS = 2**26
+
+
+@runtime_checkable
+class AnyConditional(Protocol):
+    """How a child arises from its parents."""
+
+    @property
+    def child(self) -> Variable: ...
+
+    @property
+    def parents(self) -> Scope: ...
+
+    @property
+    def num_parameters(self) -> int:
+        """How many numbers may be chosen freely."""
+
+    def log_prob(self, columns: Columns) -> np.ndarray:
+        """Log p(child | parents) for each row of complete columns."""
+
+    def sample(self, columns: Columns, num_rows: int, rng: np.random.Generator) -> np.ndarray:
+        """A column for the child, given the parents' columns."""
+
+
+@runtime_checkable
+class HasTable(Protocol):
+    """A conditional that can be written out in full."""
+
+    def to_table(self) -> Conditional: ...
+
+
+class DiscreteConditional(Value):
+    """A conditional between variables with states: all follows from a row of probabilities per parents' states."""
+
+    child: Variable
+    parents: Scope
+
+    def child_probabilities(self, columns: Columns, num_rows: int) -> np.ndarray:
+        """P(child = state | the parents of that row), as (row, state)."""
+        raise NotImplementedError
+
+    @property
+    def num_parameters(self) -> int:
+        raise NotImplementedError
+
+    @property
+    def scope(self) -> Scope:
+        """The parents, then the child."""
+        return Scope((*self.parents, self.child))
+
+    def log_prob(self, columns: Columns) -> np.ndarray:
+        codes = columns[self.child.name]
+        return numerics.log(self.child_probabilities(columns, len(codes))[np.arange(len(codes)), codes])
+
+    def sample(self, columns: Columns, num_rows: int, rng: np.random.Generator) -> np.ndarray:
+        return draw_codes(self.child_probabilities(columns, num_rows), rng)
+
+    def to_table(self) -> Conditional:
+        size = self.scope.size
+        if size > MAX_TABLE_CELLS:
+            raise TooLarge(f"{self!r} written out would have {size:,} entries; the limit is {MAX_TABLE_CELLS:,}")
+        num_rows = self.parents.size
+        grid = np.unravel_index(np.arange(num_rows), self.parents.shape) if self.parents else ()
+        columns = dict(zip(self.parents.names, grid, strict=True))
+        return Conditional(
+            self.child, self.parents, self.child_probabilities(columns, num_rows).reshape(self.scope.shape)
+        )
+
+    def to_factor(self) -> Factor:
+        return Factor(self.scope, self.to_table().values)
+
+    def __getitem__(self, states: object) -> float:
+        """P(child = state | parents), one label per variable: the parents', then the child's."""
+        codes = state_codes(self.scope, states)
+        columns = {name: np.array([code]) for name, code in zip(self.parents.names, codes, strict=False)}
+        return float(self.child_probabilities(columns, 1)[0, codes[-1]])
+
+    def __repr__(self) -> str:
+        return signature(self)
+
+
+class Conditional(DiscreteConditional):
+    """P(child | parents) as a table: the parents' axes first, in order, then the child's, which sums to 1.
+
+    >>> smoke, lung = Variable("smoke", ["no", "yes"]), Variable("lung", ["no", "yes"])
+    >>> Conditional(lung, [smoke], [[0.99, 0.01], [0.9, 0.1]])["yes", "no"]
+    0.9
+    """
+
+    _fields = ("child", "parents", "values")
+    values: np.ndarray
+
+    def __init__(self, child: Variable, parents: Iterable[Variable], values: Any) -> None:
+        parents = Scope(parents)
+        shape = Scope((*parents, child)).shape
+        title = f"the conditional of {child.name!r}"
+        self._set(child=child, parents=parents, values=numerics.as_probabilities(values, shape, name=title))
+
+    @property
+    def num_parameters(self) -> int:
+        return self.parents.size * (self.child.num_states - 1)
+
+    def child_probabilities(self, columns: Columns, num_rows: int) -> np.ndarray:
+        index = tuple(columns[name] for name in self.parents.names)
+        return np.broadcast_to(self.values[index], (num_rows, self.child.num_states))
+
+    def to_table(self) -> Conditional:
+        return self
+
+    def _repr_html_(self) -> str:
+        return table_html(self.scope, self.values)
+
+
+def draw_codes(probabilities: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """One state code per row of (row, state) probabilities, by inverting each row's cumulative sum."""
+    cumulative = np.cumsum(probabilities, axis=-1)
+    cumulative = cumulative / cumulative[:, -1:]  # ends in exactly 1, so a state of probability 0 is never drawn
+    uniforms = rng.random(len(probabilities))
+    return np.asarray((cumulative <= uniforms[:, None]).sum(axis=-1))
+
+
+def parameters_key(conditional: AnyConditional) -> object:
+    """Equal for two conditionals of one kind, with the same numbers of states and the same parameters."""
+    variables = chain(conditional.parents, [conditional.child])
+    sizes = tuple(None if variable.is_real else variable.num_states for variable in variables)
+    fields = getattr(conditional, "_fields", ())
+    numbers = tuple(content_key(getattr(conditional, name)) for name in fields if name not in {"child", "parents"})
+    return (type(conditional), sizes, numbers)
+
+
+def signature(conditional: AnyConditional) -> str:
+    """`NoisyOr(fever | cold, flu)`."""
+    given = f" | {', '.join(conditional.parents.names)}" if conditional.parents else ""
+    return f"{type(conditional).__name__}({conditional.child.name}{given})"
+
+
+def require_binary(variables: Iterable[Variable], kind: str) -> None:
+    for variable in variables:
+        if variable.is_real or variable.num_states != 2:
+            raise InvalidModel(f"a {kind} takes variables with two states; {variable!r} has not two")

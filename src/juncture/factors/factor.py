@@ -1,0 +1,216 @@
+"""`Factor`: a non-negative table over a scope, and the algebra of such tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from juncture import numerics
+from juncture.errors import InvalidModel, MissingExtra
+from juncture.evidence import as_findings
+from juncture.factors.html import table_html
+from juncture.values import Value
+from juncture.variables import Scope, State, Variable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Factor(Value):
+    """A non-negative table with one axis per variable of its scope, in scope order.
+
+    >>> rain, wet = Variable("rain", ["no", "yes"]), Variable("wet", ["no", "yes"])
+    >>> joint = Factor([rain, wet], [[0.7, 0.1], [0.05, 0.15]])
+    >>> round(joint.condition({"wet": "yes"}).normalize()["yes"], 3)
+    0.6
+    """
+
+    _fields = ("scope", "values")
+    scope: Scope
+    values: np.ndarray
+
+    def __init__(self, scope: Iterable[Variable], values: Any) -> None:
+        scope = Scope(scope)
+        title = f"the factor over ({', '.join(scope.names)})"
+        self._set(scope=scope, values=numerics.as_table(values, scope.shape, name=title))
+
+    def __getitem__(self, states: object) -> float:
+        """The entry at these states, one label per variable in scope order."""
+        return float(self.values[state_codes(self.scope, states)])
+
+    @cached_property
+    def log_values(self) -> np.ndarray:
+        return numerics.log(self.values)
+
+    @property
+    def total(self) -> float:
+        """The sum of all entries."""
+        return float(self.values.sum())
+
+    # --- algebra ---------------------------------------------------------------------------------------------------
+
+    def multiply(self, other: Factor) -> Factor:
+        scope = self.scope.union(other.scope)
+        return Factor(scope, aligned(self, scope) * aligned(other, scope))
+
+    def divide(self, other: Factor) -> Factor:
+        """The quotient, with 0 / 0 = 0; anything else divided by 0 is an error."""
+        scope = self.scope.union(other.scope)
+        above, below = np.broadcast_arrays(aligned(self, scope), aligned(other, scope))
+        if np.any((below == 0) & (above != 0)):
+            raise InvalidModel(
+                "cannot divide a positive entry by zero: the divisor must be positive wherever the dividend is"
+            )
+        return Factor(scope, np.divide(above, below, out=np.zeros(scope.shape), where=below != 0))
+
+    __mul__ = multiply
+    __truediv__ = divide
+
+    def sum_out(self, *names: str | Variable) -> Factor:
+        """The factor with these variables summed away."""
+        rest, axes = self._split(names)
+        return Factor(rest, self.values.sum(axis=axes))
+
+    def max_out(self, *names: str | Variable) -> Factor:
+        """The factor with these variables maximised away."""
+        rest, axes = self._split(names)
+        return Factor(rest, self.values.max(axis=axes))
+
+    def marginal(self, *names: str | Variable) -> Factor:
+        """The factor over these variables, in this order, all others summed away."""
+        keep = [name_of(name) for name in names]
+        return self.sum_out(*(name for name in self.scope.names if name not in keep)).reorder(*keep)
+
+    def condition(self, evidence: Mapping[str, Any]) -> Factor:
+        """The factor where the evidence holds: observed variables leave the scope, likelihoods multiply in."""
+        findings = as_findings(evidence, self.scope)
+        values = self.values
+        for name, likelihood in findings.likelihoods.items():
+            values = values * spread(likelihood[0], self.scope, name)
+        index: list[Any] = [slice(None)] * len(self.scope)
+        for name, codes in findings.codes.items():
+            if codes[0] >= 0:
+                index[self.scope.axis(name)] = int(codes[0])
+        rest = [variable for variable, place in zip(self.scope, index, strict=True) if isinstance(place, slice)]
+        return Factor(rest, values[tuple(index)])
+
+    def normalize(self) -> Factor:
+        """The factor divided by its total."""
+        if not self.total > 0:
+            raise InvalidModel(
+                f"the factor over ({', '.join(self.scope.names)}) is zero everywhere: it has no normal form"
+            )
+        return Factor(self.scope, self.values / self.total)
+
+    def reorder(self, *names: str | Variable) -> Factor:
+        """The same factor with its axes in this order."""
+        order = [self.scope.axis(name_of(name)) for name in names]
+        if len(order) != len(self.scope):
+            raise InvalidModel(f"an order must name every variable of the scope: {', '.join(self.scope.names)}")
+        return Factor((self.scope[axis] for axis in order), self.values.transpose(order))
+
+    def _split(self, names: Iterable[str | Variable]) -> tuple[Scope, tuple[int, ...]]:
+        axes = tuple(self.scope.axis(name_of(name)) for name in names)
+        return Scope(variable for axis, variable in enumerate(self.scope) if axis not in axes), axes
+
+    # --- moments of the distribution proportional to the table -----------------------------------------------------
+
+    def expectation(self, function: Callable[..., float] | str) -> float:
+        """E[f] under the distribution proportional to the table.
+
+        `function` takes one state per variable, in scope order; a variable's name stands for its own number.
+
+        >>> Factor([Variable("die", [1, 2, 3, 4, 5, 6])], [1, 1, 1, 1, 1, 1]).expectation("die")
+        3.5
+        """
+        return float((self.normalize().values * self._evaluate(function)).sum())
+
+    def variance(self, function: Callable[..., float] | str) -> float:
+        """E[(f - E f)²]."""
+        return self.covariance(function, function)
+
+    def covariance(self, first: Callable[..., float] | str, second: Callable[..., float] | str) -> float:
+        """E[(f - E f)(g - E g)]."""
+        weights = self.normalize().values
+        f, g = self._evaluate(first), self._evaluate(second)
+        return float((weights * (f - (weights * f).sum()) * (g - (weights * g).sum())).sum())
+
+    def correlation(self, first: Callable[..., float] | str, second: Callable[..., float] | str) -> float:
+        """Covariance over the product of the standard deviations."""
+        scale = np.sqrt(self.variance(first) * self.variance(second))
+        if not scale > 0:
+            raise InvalidModel("a correlation needs two quantities that vary; one of these is constant")
+        return self.covariance(first, second) / float(scale)
+
+    def _evaluate(self, function: Callable[..., float] | str) -> np.ndarray:
+        if isinstance(function, str):
+            variable = self.scope.variable(function)
+            if any(isinstance(label, str) for label in variable.labels):
+                raise InvalidModel(f"the states of {function!r} are not numbers; give a function of the states instead")
+            return np.broadcast_to(spread(variable.numbers, self.scope, function), self.values.shape)
+        states = product(*(variable.labels for variable in self.scope))
+        return np.array([function(*labels) for labels in states], dtype=float).reshape(self.values.shape)
+
+    # --- leaving the library ---------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[State, float]:
+        """State → entry, for a factor over one variable."""
+        if len(self.scope) != 1:
+            raise InvalidModel(f"to_dict is for one variable; this factor is over ({', '.join(self.scope.names)})")
+        return dict(zip(self.scope[0].labels, self.values.tolist(), strict=True))
+
+    def to_pandas(self) -> pd.Series:
+        """A series indexed by states: one level per variable."""
+        return labelled_series(self.scope, self.values)
+
+    def __repr__(self) -> str:
+        return f"Factor({', '.join(self.scope.names)}; {' × '.join(map(str, self.values.shape)) or 'one number'})"
+
+    def _repr_html_(self) -> str:
+        return table_html(self.scope, self.values)
+
+
+def state_codes(scope: Scope, states: object) -> tuple[int, ...]:
+    """The index of a cell, from labels in scope order; one variable's label may stand alone."""
+    labels = states if isinstance(states, tuple) else (states,)
+    if len(labels) != len(scope):
+        raise InvalidModel(f"give one state for each of ({', '.join(scope.names)}); got {len(labels)}")
+    return tuple(variable.code(label) for variable, label in zip(scope, labels, strict=True))
+
+
+def name_of(variable: str | Variable) -> str:
+    return variable if isinstance(variable, str) else variable.name
+
+
+def aligned(factor: Factor, scope: Scope) -> np.ndarray:
+    """The table with one axis per variable of a larger scope, of length 1 where the factor has none."""
+    sizes = dict(zip(factor.scope.names, factor.values.shape, strict=True))
+    order = [factor.scope.axis(name) for name in scope.names if name in sizes]
+    return factor.values.transpose(order).reshape([sizes.get(name, 1) for name in scope.names])
+
+
+def spread(vector: np.ndarray, scope: Scope, name: str) -> np.ndarray:
+    """A vector over one variable's states, shaped to broadcast over the whole scope."""
+    return vector.reshape([-1 if other == name else 1 for other in scope.names])
+
+
+def product_of(factors: Iterable[Factor]) -> Factor:
+    """All factors multiplied; the empty product is the number 1."""
+    result = Factor([], 1.0)
+    for factor in factors:
+        result = result * factor
+    return result
+
+
+def labelled_series(scope: Scope, values: np.ndarray) -> pd.Series:
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingExtra.named("pandas", "pandas") from None
+    levels: list[tuple[State, ...]] = [variable.labels for variable in scope]
+    index = pd.MultiIndex.from_product(levels, names=scope.names) if levels else pd.RangeIndex(1)
+    return pd.Series(values.reshape(-1), index=index, name="value")

@@ -1,0 +1,113 @@
+"""Conditionals of a real-valued child: `LinearGaussian`, and `Constant` for one that was set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from juncture import numerics
+from juncture.errors import InvalidModel
+from juncture.factors.conditional import Columns, signature
+from juncture.values import Value, read_only
+from juncture.variables import Scope, Variable
+
+
+class LinearGaussian(Value):
+    """p(child | parents) = N(intercept + Σ coefficient · parent, variance).
+
+    Parents with states choose the numbers: with such parents, `intercept` and `variance` have one axis per
+    parent with states, and `coefficients` have these axes first, then one entry per real parent.
+
+    >>> x, y = Variable("x"), Variable("y")
+    >>> LinearGaussian(y, [x], [2.0], 1.0, 0.25)
+    LinearGaussian(y | x)
+    """
+
+    _fields = ("child", "parents", "coefficients", "intercept", "variance")
+    child: Variable
+    parents: Scope
+    coefficients: np.ndarray
+    intercept: np.ndarray
+    variance: np.ndarray
+
+    def __init__(
+        self,
+        child: Variable,
+        parents: Iterable[Variable],
+        coefficients: Any,
+        intercept: Any = 0.0,
+        variance: Any = 1.0,
+    ) -> None:
+        parents = Scope(parents)
+        for variable in (child, *parents):
+            if variable.dimension > 1 or (variable is child and not child.is_real):
+                raise InvalidModel(
+                    f"a LinearGaussian's child and real parents are single real numbers; {variable!r} is not"
+                )
+        shape = Scope(parent for parent in parents if not parent.is_real).shape
+        num_real = sum(parent.is_real for parent in parents)
+        what = f"of {child.name!r}"
+        coefficients = numerics.as_numbers(coefficients, (*shape, num_real), name=f"the coefficients {what}")
+        intercept = numerics.as_numbers(intercept, shape, name=f"the intercept {what}")
+        variance = numerics.as_numbers(variance, shape, name=f"the variance {what}")
+        if not (variance > 0).all():
+            raise InvalidModel(f"the variance {what} must be positive; got {variance.min():g}")
+        self._set(child=child, parents=parents, coefficients=coefficients, intercept=intercept, variance=variance)
+
+    @property
+    def num_parameters(self) -> int:
+        return self.coefficients.size + self.intercept.size + self.variance.size
+
+    def mean(self, columns: Columns, num_rows: int) -> np.ndarray:
+        """The child's mean in each row."""
+        real = [columns[parent.name] for parent in self.parents if parent.is_real]
+        inputs = np.stack(real, axis=1) if real else np.zeros((num_rows, 0))
+        chosen = self._chosen(columns)
+        return np.asarray(self.intercept[chosen] + (self.coefficients[chosen] * inputs).sum(axis=-1))
+
+    def log_prob(self, columns: Columns) -> np.ndarray:
+        x = columns[self.child.name]
+        variance = self.variance[self._chosen(columns)]
+        return np.asarray(-0.5 * (np.log(2 * np.pi * variance) + (x - self.mean(columns, len(x))) ** 2 / variance))
+
+    def sample(self, columns: Columns, num_rows: int, rng: np.random.Generator) -> np.ndarray:
+        deviation = np.sqrt(self.variance[self._chosen(columns)])
+        return np.asarray(self.mean(columns, num_rows) + deviation * rng.standard_normal(num_rows))
+
+    def _chosen(self, columns: Columns) -> tuple[np.ndarray, ...]:
+        return tuple(columns[parent.name] for parent in self.parents if not parent.is_real)
+
+    def __repr__(self) -> str:
+        return signature(self)
+
+
+class Constant(Value):
+    """A real-valued child that was set to a value; its log-probability there is 0, elsewhere -inf."""
+
+    _fields = ("child", "parents", "value")
+    child: Variable
+    parents: Scope
+    value: np.ndarray
+
+    def __init__(self, child: Variable, value: Any) -> None:
+        shape = () if child.dimension == 1 else (child.dimension,)
+        number = numerics.as_numbers(value, shape, name=f"the value of {child.name!r}")
+        if not child.is_real:
+            raise InvalidModel(f"a Constant sets a real-valued variable; {child!r} has states: use a Conditional")
+        self._set(child=child, parents=Scope(), value=read_only(number))
+
+    @property
+    def num_parameters(self) -> int:
+        return 0
+
+    def log_prob(self, columns: Columns) -> np.ndarray:
+        same = columns[self.child.name] == self.value
+        return np.where(same if same.ndim == 1 else same.all(axis=1), 0.0, -np.inf)
+
+    def sample(self, columns: Columns, num_rows: int, rng: np.random.Generator) -> np.ndarray:
+        return np.broadcast_to(self.value, (num_rows, *self.value.shape)).copy()
+
+    def __repr__(self) -> str:
+        return signature(self)

@@ -1,0 +1,64 @@
+"""`Logistic`: a child whose log-odds are linear in its parents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from juncture import numerics
+from juncture.errors import Unsupported
+from juncture.factors.conditional import Columns, Conditional, DiscreteConditional
+from juncture.variables import Scope, Variable
+
+
+class Logistic(DiscreteConditional):
+    """P(child = second state | parents) = σ(bias + Σ weight · parent); with more states, a softmax.
+
+    A parent enters as a number: a real parent as itself, one with states as the value of its label, or
+    as the state's position where labels are text. A child of two states takes one weight per parent and
+    one bias; a child of K states takes weights (state, parent) and a bias per state.
+
+    >>> y, x = Variable("y", 2), Variable("x")
+    >>> Logistic(y, [x], [1.0], 0.0).log_prob({"x": np.array([-1000.0]), "y": np.array([1])})
+    array([-1000.])
+    """
+
+    _fields = ("child", "parents", "weights", "bias")
+    weights: np.ndarray
+    bias: np.ndarray
+
+    def __init__(self, child: Variable, parents: Iterable[Variable], weights: Any, bias: Any = 0.0) -> None:
+        parents = Scope(parents)
+        states = () if child.num_states == 2 else (child.num_states,)
+        weights = numerics.as_numbers(weights, (*states, len(parents)), name=f"the weights of {child.name!r}")
+        bias = numerics.as_numbers(bias, states, name=f"the bias of {child.name!r}")
+        self._set(child=child, parents=parents, weights=weights, bias=bias)
+
+    @property
+    def num_parameters(self) -> int:
+        return (self.child.num_states - 1) * (len(self.parents) + 1)
+
+    def scores(self, columns: Columns, num_rows: int) -> np.ndarray:
+        """Unnormalised log-probabilities, as (row, state)."""
+        inputs = np.empty((num_rows, len(self.parents)))
+        for place, parent in enumerate(self.parents):
+            column = columns[parent.name]
+            inputs[:, place] = column if parent.is_real else parent.numbers[column]
+        scores = inputs @ self.weights.T + self.bias
+        return scores if scores.ndim == 2 else np.stack([np.zeros(num_rows), scores], axis=1)
+
+    def child_probabilities(self, columns: Columns, num_rows: int) -> np.ndarray:
+        return numerics.softmax(self.scores(columns, num_rows))
+
+    def log_prob(self, columns: Columns) -> np.ndarray:
+        codes = columns[self.child.name]
+        scores = self.scores(columns, len(codes))
+        return np.asarray(scores[np.arange(len(codes)), codes] - numerics.log_sum_exp(scores, axis=1))
+
+    def to_table(self) -> Conditional:
+        real = [parent.name for parent in self.parents if parent.is_real]
+        if real:
+            raise Unsupported(f"{self!r} has no table: its parent {real[0]!r} is real-valued")
+        return super().to_table()

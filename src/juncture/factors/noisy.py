@@ -1,0 +1,93 @@
+"""`NoisyOr` and `NoisyMax`: many causes that act independently, kept as one table per cause.
+
+Each cause produces a value of its own; the child is the largest of them and of the leak's. With two
+states this is the noisy OR. The number of parameters grows with the number of parents, not with the
+product of their states (Henrion 1987; Díez 1993).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from juncture import numerics
+from juncture.errors import InvalidModel
+from juncture.factors.conditional import Columns, DiscreteConditional, require_binary
+from juncture.variables import Scope, Variable
+
+
+class NoisyOr(DiscreteConditional):
+    """P(child off | parents) = (1 - leak) · Π over active parents of (1 - probability).
+
+    All variables have two states, of which the second is "active".
+
+    >>> cold, flu, fever = (Variable(name, ["no", "yes"]) for name in ("cold", "flu", "fever"))
+    >>> round(NoisyOr(fever, [cold, flu], [0.4, 0.8])["yes", "yes", "no"], 12)
+    0.12
+    """
+
+    _fields = ("child", "parents", "probabilities", "leak")
+    probabilities: np.ndarray
+    leak: float
+
+    def __init__(self, child: Variable, parents: Iterable[Variable], probabilities: Any, leak: float = 0.0) -> None:
+        parents = Scope(parents)
+        require_binary(Scope((*parents, child)), "NoisyOr")
+        name = f"the probabilities of {child.name!r}"
+        checked = numerics.as_table(probabilities, (len(parents),), name=name)
+        leak = float(leak)
+        if (checked > 1).any() or not 0 <= leak <= 1:
+            raise InvalidModel(f"{name} and its leak must lie between 0 and 1; got {checked.tolist()} and {leak}")
+        self._set(child=child, parents=parents, probabilities=checked, leak=leak)
+
+    @property
+    def num_parameters(self) -> int:
+        return len(self.parents) + 1
+
+    def child_probabilities(self, columns: Columns, num_rows: int) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            log_inhibitors = np.log1p(-self.probabilities)
+            log_off = np.full(num_rows, np.log1p(-self.leak))
+        for name, log_inhibitor in zip(self.parents.names, log_inhibitors, strict=True):
+            log_off = log_off + np.where(columns[name] == 1, log_inhibitor, 0.0)
+        return np.stack([np.exp(log_off), -np.expm1(log_off)], axis=1)
+
+
+class NoisyMax(DiscreteConditional):
+    """P(child ≤ y | parents) = leak(≤ y) · Π over parents of tables[parent][state](≤ y).
+
+    `tables` has one (parent state, child state) table per parent, whose rows sum to 1; `leak` is a
+    distribution over the child's states, by default all on the first.
+    """
+
+    _fields = ("child", "parents", "tables", "leak")
+    tables: tuple[np.ndarray, ...]
+    leak: np.ndarray
+
+    def __init__(self, child: Variable, parents: Iterable[Variable], tables: Sequence[Any], leak: Any = None) -> None:
+        parents = Scope(parents)
+        if len(tables) != len(parents):
+            raise InvalidModel(
+                f"NoisyMax of {child.name!r} needs one table per parent: {len(parents)}, not {len(tables)}"
+            )
+        title = f"the table of {child.name!r} for"
+        checked = tuple(
+            numerics.as_probabilities(table, (parent.num_states, child.num_states), name=f"{title} {parent.name!r}")
+            for parent, table in zip(parents, tables, strict=True)
+        )
+        leak = np.eye(child.num_states)[0] if leak is None else leak
+        leak = numerics.as_probabilities(leak, (child.num_states,), name=f"{title} the leak")
+        self._set(child=child, parents=parents, tables=checked, leak=leak)
+
+    @property
+    def num_parameters(self) -> int:
+        rows = 1 + sum(parent.num_states for parent in self.parents)
+        return rows * (self.child.num_states - 1)
+
+    def child_probabilities(self, columns: Columns, num_rows: int) -> np.ndarray:
+        cumulative = np.broadcast_to(np.cumsum(self.leak), (num_rows, self.child.num_states))
+        for name, table in zip(self.parents.names, self.tables, strict=True):
+            cumulative = cumulative * np.cumsum(table, axis=1)[columns[name]]
+        return np.maximum(np.diff(cumulative, axis=1, prepend=0.0), 0.0)

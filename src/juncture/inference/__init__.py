@@ -1,0 +1,1 @@
+"""Asking a model: engines that turn a model and evidence into beliefs."""

@@ -1,0 +1,1 @@
+"""Engines whose answers are exact."""

@@ -1,0 +1,65 @@
+"""`infer`: a model and evidence in, beliefs out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import singledispatch
+from typing import Any
+
+from juncture.data.dataset import Extra
+from juncture.errors import InvalidData, Unsupported
+from juncture.evidence import as_findings
+from juncture.inference.beliefs import Beliefs
+from juncture.inference.impossible import check_possible
+from juncture.inference.methods import engine_for
+from juncture.models.bayesian_network import BayesianNetwork
+from juncture.models.factor_product import FactorProduct
+
+
+@singledispatch
+def infer(
+    model: Any,
+    evidence: Any = None,
+    *,
+    targets: Sequence[str] | None = None,
+    method: Any = "auto",
+    on_impossible: str = "warn",
+    extra: Extra = "error",
+    memory_limit: int | None = None,
+) -> Beliefs:
+    """All posterior marginals of a model given evidence; with `targets`, only of these.
+
+    Evidence is a mapping (one row), or a frame, `Dataset`, list of mappings or `Evidence` (many rows).
+    `method` is a name or an engine; `memory_limit` in bytes refuses what would need more.
+    """
+    raise Unsupported(f"infer takes a model; got {type(model).__name__}")
+
+
+@infer.register(BayesianNetwork)
+@infer.register(FactorProduct)
+def infer_factors(
+    model: Any,
+    evidence: Any = None,
+    *,
+    targets: Sequence[str] | None = None,
+    method: Any = "auto",
+    on_impossible: str = "warn",
+    extra: Extra = "error",
+    memory_limit: int | None = None,
+) -> Beliefs:
+    if on_impossible not in {"warn", "raise"}:
+        raise InvalidData(f'on_impossible is "warn" or "raise"; got {on_impossible!r}')
+    findings = as_findings(evidence, model.variables, extra=extra)
+    engine = engine_for(method, memory_limit)
+    beliefs = Beliefs.of(model, engine, findings, as_targets(model, targets))
+    check_possible(beliefs, on_impossible)
+    return beliefs
+
+
+def as_targets(model: Any, targets: Sequence[str] | None) -> tuple[str, ...]:
+    """The names asked for, each known to the model; all variables when none are named."""
+    if targets is None:
+        return tuple(model.variables.names)
+    if isinstance(targets, str):
+        raise InvalidData(f"targets is a list of names; write targets=[{targets!r}]")
+    return tuple(model.variable(name).name for name in targets)

@@ -1,0 +1,81 @@
+"""`log_prob`: the log-probability of each row of data, missing cells summed out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset, Extra
+from juncture.errors import Unsupported
+from juncture.evidence import as_findings
+from juncture.inference.beliefs import run_engine
+from juncture.inference.methods import engine_for
+from juncture.inference.relevance import relevant_part
+from juncture.models.bayesian_network import BayesianNetwork
+from juncture.models.factor_product import FactorProduct
+
+
+@singledispatch
+def log_prob(model: Any, rows: Any, *, method: Any = "auto", extra: Extra = "error") -> Any:
+    """log p(row) for each row; a mapping of columns or a frame gives an array, a mapping of states one float."""
+    raise Unsupported(f"log_prob takes a model; got {type(model).__name__}")
+
+
+@log_prob.register(BayesianNetwork)
+@log_prob.register(FactorProduct)
+def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extra = "error") -> Any:
+    is_single = isinstance(rows, Mapping) and all(np.ndim(value) == 0 for value in rows.values())
+    dataset = Dataset([dict(rows)] if is_single else rows, variables=model.variables, extra=extra)
+    engine = engine_for(method)
+    values = np.empty(len(dataset))
+    for observed, places in patterns(dataset):
+        part = relevant_part(model, observed)
+        values[places] = log_evidence(engine, part, dataset.take(places), observed)
+    values -= log_normalizer(model, engine)
+    return float(values[0]) if is_single else values
+
+
+def patterns(dataset: Dataset) -> list[tuple[frozenset[str], np.ndarray]]:
+    """Rows grouped by which of their cells are observed."""
+    names = list(dataset.columns)
+    masks = (
+        np.stack([is_known(dataset.columns[name]) for name in names], axis=1)
+        if names
+        else np.zeros((len(dataset), 0), bool)
+    )
+    kinds, group = np.unique(masks, axis=0, return_inverse=True)
+    return [
+        (
+            frozenset(name for name, known in zip(names, kind, strict=True) if known),
+            np.flatnonzero(group.ravel() == place),
+        )
+        for place, kind in enumerate(kinds)
+    ]
+
+
+def is_known(column: np.ndarray) -> np.ndarray:
+    if column.dtype.kind == "f":
+        known = ~np.isnan(column)
+        return known if known.ndim == 1 else np.asarray(known.all(axis=1))
+    return np.asarray(column >= 0)
+
+
+def log_evidence(engine: Any, part: Any, rows: Dataset, observed: frozenset[str]) -> np.ndarray:
+    """log p(observed) of rows that are observed alike: a product where nothing is missing, else a sum."""
+    if len(observed) == len(part.variables):
+        return np.asarray(part.log_joint_of(rows.columns))
+    return run_engine(engine, part, as_findings(rows, part.variables, extra="ignore")).log_evidence
+
+
+@singledispatch
+def log_normalizer(model: Any, engine: Any) -> float:
+    """Log Z of an undirected model."""
+    return float(run_engine(engine, model, as_findings(None, model.variables)).log_evidence[0])
+
+
+@log_normalizer.register
+def _(model: BayesianNetwork, engine: Any) -> float:
+    return 0.0

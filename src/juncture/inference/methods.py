@@ -1,0 +1,21 @@
+"""The engines by name: a new engine is one file and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from juncture.inference.exact.enumeration import Enumeration
+from juncture.options import chosen
+
+METHODS: dict[str, Callable[[], Any]] = {
+    "auto": Enumeration,
+    "exact": Enumeration,
+    "enumeration": Enumeration,
+}
+
+
+def engine_for(method: Any, memory_limit: int | None = None) -> Any:
+    """The engine that "auto", a name or an engine object stands for, held to `memory_limit` bytes if one is given."""
+    engine = chosen(method, METHODS, what="method")
+    return engine if memory_limit is None else engine.within(memory_limit)

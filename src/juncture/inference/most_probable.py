@@ -1,0 +1,108 @@
+"""`most_probable`: the best joint states given evidence, of all unobserved variables or of some targets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset, Extra
+from juncture.data.findings import Findings
+from juncture.errors import InvalidData, Unsupported
+from juncture.evidence import as_findings
+from juncture.inference.beliefs import Beliefs
+from juncture.inference.impossible import check_possible
+from juncture.inference.infer import as_targets
+from juncture.inference.methods import engine_for
+from juncture.models.bayesian_network import BayesianNetwork
+from juncture.models.factor_product import FactorProduct
+from juncture.variables import Assignment, Scope
+
+
+@dataclass(frozen=True)
+class MostProbable:
+    """An assignment, log p(assignment | evidence), and log of the product of factors (and likelihoods) there."""
+
+    assignment: Assignment
+    log_prob: float
+    log_joint: float
+
+
+@dataclass(frozen=True, eq=False)
+class MostProbableRows:
+    """The best assignment of each row of evidence; a row that is impossible has holes, NaN and -inf."""
+
+    assignments: Dataset
+    log_prob: np.ndarray  # (row,)
+    log_joint: np.ndarray  # (row,)
+    impossible: tuple[int, ...]
+
+
+@singledispatch
+def most_probable(
+    model: Any,
+    evidence: Any = None,
+    *,
+    k: int | None = None,
+    targets: Sequence[str] | None = None,
+    method: Any = "auto",
+    on_impossible: str = "warn",
+    extra: Extra = "error",
+    memory_limit: int | None = None,
+) -> Any:
+    """The most probable assignment given evidence; with `k` a list of the k best, best first.
+
+    With `targets` the other variables are summed out first (marginal MAP).
+    """
+    raise Unsupported(f"most_probable takes a model; got {type(model).__name__}")
+
+
+@most_probable.register(BayesianNetwork)
+@most_probable.register(FactorProduct)
+def most_probable_factors(
+    model: Any,
+    evidence: Any = None,
+    *,
+    k: int | None = None,
+    targets: Sequence[str] | None = None,
+    method: Any = "auto",
+    on_impossible: str = "warn",
+    extra: Extra = "error",
+    memory_limit: int | None = None,
+) -> Any:
+    findings = as_findings(evidence, model.variables, extra=extra)
+    if k is not None and (k < 1 or not findings.is_single):
+        raise InvalidData("k is a whole number of at least 1, and goes with one row of evidence")
+    beliefs = Beliefs.of(model, engine_for(method, memory_limit), findings, as_targets(model, targets))
+    check_possible(beliefs, on_impossible)
+    names = beliefs.targets if targets is not None else unobserved(model, findings)
+    scope = Scope(variable for variable in model.variables if variable.name in names)
+    codes, log_joint = beliefs.answers.best(scope.names, k or 1)
+    if not findings.is_single:
+        return best_rows(beliefs, scope, codes[:, 0], log_joint[:, 0])
+    ranked = [
+        MostProbable(labels(scope, row), float(value - beliefs.log_evidence), float(value))
+        for row, value in zip(codes[0], log_joint[0], strict=True)
+        if value > -np.inf
+    ]
+    return ranked[0] if k is None else ranked
+
+
+def unobserved(model: Any, findings: Findings) -> set[str]:
+    """The variables that are not observed in every row."""
+    return {name for name in model.variables.names if not findings.is_observed(name).all()}
+
+
+def labels(scope: Scope, codes: np.ndarray) -> Assignment:
+    return {variable.name: variable.labels[int(code)] for variable, code in zip(scope, codes, strict=True)}
+
+
+def best_rows(beliefs: Beliefs, scope: Scope, codes: np.ndarray, log_joint: np.ndarray) -> MostProbableRows:
+    possible = ~np.isneginf(beliefs.log_evidence)
+    columns = {name: np.where(possible, codes[:, place], -1) for place, name in enumerate(scope.names)}
+    log_prob = np.full(len(log_joint), np.nan)
+    np.subtract(log_joint, beliefs.log_evidence, out=log_prob, where=possible)
+    return MostProbableRows(Dataset.from_codes(scope, columns), log_prob, log_joint, beliefs.impossible)

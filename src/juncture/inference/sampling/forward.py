@@ -1,0 +1,57 @@
+"""`sample`: rows drawn from a model, each variable after its parents; with evidence, from the exact posterior."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.errors import InvalidData, Unsupported
+from juncture.evidence import as_findings
+from juncture.inference.beliefs import Beliefs
+from juncture.inference.impossible import check_possible
+from juncture.inference.methods import engine_for
+from juncture.models.bayesian_network import BayesianNetwork
+from juncture.models.factor_product import FactorProduct
+
+
+@singledispatch
+def sample(model: Any, n: int, *, given: Any = None, rng: Any = None, method: Any = "auto") -> Dataset:
+    """`n` rows drawn from the model, or from its posterior `given` one row of evidence.
+
+    `rng` is a seed or a `numpy.random.Generator`; the same seed gives the same rows.
+    """
+    raise Unsupported(f"sample takes a model; got {type(model).__name__}")
+
+
+@sample.register
+def sample_network(
+    model: BayesianNetwork, n: int, *, given: Any = None, rng: Any = None, method: Any = "auto"
+) -> Dataset:
+    if given is not None:
+        return sample_posterior(model, n, given=given, rng=rng, method=method)
+    generator = np.random.default_rng(rng)
+    columns: dict[str, np.ndarray] = {}
+    for name in model.graph.topological_order():
+        columns[name] = model[name].sample(columns, checked_count(n), generator)
+    return Dataset.from_codes(model.variables, columns)
+
+
+@sample.register(FactorProduct)
+def sample_posterior(model: Any, n: int, *, given: Any = None, rng: Any = None, method: Any = "auto") -> Dataset:
+    """Rows from p(all variables | evidence), drawn from the engine's answers."""
+    findings = as_findings(given, model.variables)
+    if not findings.is_single:
+        raise InvalidData("given= takes one row of evidence; sample once for each row")
+    beliefs = Beliefs.of(model, engine_for(method), findings, tuple(model.variables.names))
+    check_possible(beliefs)
+    columns = beliefs.answers.sample(checked_count(n), np.random.default_rng(rng))
+    return Dataset.from_codes(model.variables, columns)
+
+
+def checked_count(n: int) -> int:
+    if n < 0:
+        raise InvalidData(f"the number of rows must be at least 0; got {n}")
+    return int(n)

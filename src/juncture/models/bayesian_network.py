@@ -1,0 +1,183 @@
+"""`BayesianNetwork`: one conditional per variable, along a directed acyclic graph."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from juncture.drawing.diagram import Diagram, Edge, Group, Node
+from juncture.errors import InvalidModel, UnknownVariable, Unsupported
+from juncture.factors.conditional import AnyConditional, Columns, HasTable, parameters_key, signature
+from juncture.factors.factor import Factor
+from juncture.graphs.directed import DirectedGraph
+from juncture.models.factor_product import FactorGraph, MarkovNetwork
+from juncture.models.picture import model_html
+from juncture.models.plates import flatten
+from juncture.models.rows import complete_row
+from juncture.values import Value, content_key
+from juncture.variables import Scope, State, Variable, distinct_variables
+
+
+class BayesianNetwork(Value):
+    """p(x) = Π p(child | parents), with one conditional per variable.
+
+    >>> rain, wet = Variable("rain", ["no", "yes"]), Variable("wet", ["no", "yes"])
+    >>> from juncture.factors.conditional import Conditional
+    >>> model = BayesianNetwork([Conditional(rain, [], [0.8, 0.2]),
+    ...                          Conditional(wet, [rain], [[0.9, 0.1], [0.2, 0.8]])])
+    >>> round(float(np.exp(model.log_joint({"rain": "yes", "wet": "yes"}))), 12)
+    0.16
+    """
+
+    _fields = ("conditionals", "tied", "plates")
+    conditionals: tuple[AnyConditional, ...]
+    tied: tuple[tuple[str, ...], ...]
+    plates: tuple[tuple[str, tuple[str, ...]], ...]
+
+    def __init__(
+        self,
+        conditionals: Iterable[Any],
+        *,
+        tied: Iterable[Sequence[str]] = (),
+        plates: Iterable[tuple[str, Sequence[str]]] = (),
+    ) -> None:
+        parts, places = flatten([conditionals])
+        for part in parts:
+            if not isinstance(part, AnyConditional):
+                raise InvalidModel(f"a Bayesian network is made of conditionals; got {part!r}")
+        built = [(label, [parts[place].child.name for place in members]) for label, members in places]
+        boxes = tuple((label, tuple(members)) for label, members in [*plates, *built])
+        self._set(conditionals=tuple(parts), tied=tuple(tuple(group) for group in tied), plates=boxes)
+        check_families(self.conditionals)
+        self.graph.topological_order()
+        self._check_tied()
+
+    # --- structure -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def variables(self) -> Scope:
+        return Scope(conditional.child for conditional in self.conditionals)
+
+    @cached_property
+    def graph(self) -> DirectedGraph:
+        """An edge from each parent to its child."""
+        edges = [(parent, part.child.name) for part in self.conditionals for parent in part.parents.names]
+        return DirectedGraph(edges, nodes=self._places)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {part.child.name: place for place, part in enumerate(self.conditionals)}
+
+    def variable(self, name: str) -> Variable:
+        return self[name].child
+
+    def __getitem__(self, name: str) -> AnyConditional:
+        """The conditional of this child."""
+        if name not in self._places:
+            raise UnknownVariable.among(name, self._places)
+        return self.conditionals[self._places[name]]
+
+    @property
+    def num_parameters(self) -> int:
+        """How many numbers may be chosen freely; tied conditionals count once."""
+        copies = {name for group in self.tied for name in group[1:]}
+        return sum(part.num_parameters for part in self.conditionals if part.child.name not in copies)
+
+    # --- numbers ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def factors(self) -> tuple[Factor, ...]:
+        """Every conditional as a table."""
+        return tuple(to_factor(part) for part in self.conditionals)
+
+    def log_joint(self, assignment: Mapping[str, State]) -> float:
+        """Log of the product of all conditionals at an assignment of every variable."""
+        return float(self.log_joint_of(complete_row(assignment, self.variables))[0])
+
+    def log_joint_of(self, columns: Columns) -> np.ndarray:
+        """`log_joint` of each row of complete, coded columns."""
+        return np.asarray(sum(part.log_prob(columns) for part in self.conditionals))
+
+    # --- other models ----------------------------------------------------------------------------------------------
+
+    def with_conditional(self, *conditionals: AnyConditional) -> BayesianNetwork:
+        """The network with the conditionals of these children replaced, or added."""
+        merged = {part.child.name: part for part in (*self.conditionals, *conditionals)}
+        return BayesianNetwork(merged.values(), tied=self.tied, plates=self.plates)
+
+    def to_markov_network(self) -> MarkovNetwork:
+        """The same distribution as an undirected model: its Z is 1."""
+        return MarkovNetwork(self.factors)
+
+    def to_factor_graph(self) -> FactorGraph:
+        """The same distribution with one factor per conditional."""
+        return FactorGraph(self.factors)
+
+    def to_diagram(self) -> Diagram:
+        """What to draw: the graph, plates as groups, and a parameter that tied variables share as a dot."""
+        nodes = [Node(name) for name in self.variables.names]
+        edges = [Edge(*edge) for edge in self.graph.edges]
+        for group in self.tied:
+            shared = f"θ({', '.join(group)})"
+            nodes.append(Node(shared, label="θ", kind="parameter"))
+            edges.extend(Edge(shared, name) for name in group)
+        return Diagram(
+            tuple(nodes), tuple(edges), tuple(Group(label, members) for label, members in self.plates if members)
+        )
+
+    # --- being a value ---------------------------------------------------------------------------------------------
+
+    def _check_tied(self) -> None:
+        for group in (*self.tied, *(members for _, members in self.plates)):
+            for name in group:
+                self[name]  # an unknown name is refused here
+        for group in self.tied:
+            keys = {parameters_key(self[name]) for name in group}
+            if len(keys) > 1:
+                raise InvalidModel(
+                    f"tied conditionals must have the same parameters; those of {', '.join(group)} differ"
+                )
+        names = [name for group in self.tied for name in group]
+        if len(set(names)) < len(names):
+            raise InvalidModel("a variable can be tied in one group only")
+
+    def _key(self) -> Hashable:
+        plates = frozenset((label, frozenset(members)) for label, members in self.plates)
+        tied = frozenset(frozenset(group) for group in self.tied)
+        return (frozenset(content_key(part) for part in self.conditionals), tied, plates)
+
+    def __repr__(self) -> str:
+        return (
+            f"BayesianNetwork({len(self.conditionals)} variables, {len(self.graph.edges)} edges, "
+            f"{self.num_parameters:,} parameters)"
+        )
+
+    def _repr_html_(self) -> str:
+        return model_html(self)
+
+
+def check_families(conditionals: Sequence[AnyConditional]) -> None:
+    """One conditional per variable; every parent has one too, and names mean one variable each."""
+    children: set[str] = set()
+    for part in conditionals:
+        if part.child.name in children:
+            raise InvalidModel(f"the variable {part.child.name!r} has two conditionals; give it one")
+        children.add(part.child.name)
+    for part in conditionals:
+        for parent in part.parents.names:
+            if parent not in children:
+                raise InvalidModel(
+                    f"{parent!r}, a parent of {part.child.name!r}, has no conditional of its own; add one"
+                )
+    distinct_variables((*part.parents, part.child) for part in conditionals)
+
+
+def to_factor(conditional: AnyConditional) -> Factor:
+    """A conditional as a table; one that has none is named."""
+    if not isinstance(conditional, HasTable):
+        raise Unsupported(f"{signature(conditional)} has no table, which this method needs")
+    table = conditional.to_table()
+    return Factor(table.scope, table.values)

@@ -1,0 +1,57 @@
+"""`draw`: a model as a picture, with beliefs in its nodes where they are given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from html import escape
+from pathlib import Path
+from typing import Any, Protocol
+
+from juncture.drawing.diagram import Diagram, Node
+
+MAX_NODES_IN_NOTEBOOK = 300
+
+
+class Drawable(Protocol):
+    """A model that knows its own diagram."""
+
+    def to_diagram(self) -> Diagram: ...
+
+
+@dataclass(frozen=True, repr=False)
+class Picture:
+    """A drawing as SVG text; notebooks show it."""
+
+    svg: str
+
+    def save(self, path: str | Path) -> None:
+        Path(path).write_text(self.svg, encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"Picture({len(self.svg):,} characters of SVG)"
+
+
+def draw(model: Drawable, beliefs: Any = None) -> Picture:
+    """The model's graph; with beliefs of one row, a bar per state in each node, observed variables shaded."""
+    from juncture.drawing.svg import to_svg
+
+    diagram = model.to_diagram()
+    if beliefs is not None:
+        diagram = replace(diagram, nodes=tuple(with_beliefs(node, beliefs) for node in diagram.nodes))
+    return Picture(to_svg(diagram))
+
+
+def with_beliefs(node: Node, beliefs: Any) -> Node:
+    if node.kind != "variable" or node.name not in beliefs.targets:
+        return node
+    bars = tuple((str(label), float(p)) for label, p in beliefs[node.name].to_dict().items())
+    return replace(node, bars=bars, shaded=bool(beliefs.findings.is_observed(node.name)[0]))
+
+
+def model_html(model: Drawable) -> str:
+    """What a notebook shows: a line of words, and the picture unless it would be too large to read."""
+    words = f"<p><code>{escape(repr(model))}</code></p>"
+    return words if len(model.to_diagram().nodes) > MAX_NODES_IN_NOTEBOOK else words + draw(model).svg

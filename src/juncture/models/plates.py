@@ -1,0 +1,58 @@
+"""`plate`: a part of a model repeated, with the repetition remembered for drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from juncture.errors import InvalidModel
+
+Plates: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]
+"""For each plate its label and the positions of its parts in the model's list."""
+
+
+@dataclass(frozen=True)
+class Plate:
+    """The repeated parts in one list, the plate's label, and the plates inside it by position."""
+
+    parts: tuple[Any, ...]
+    label: str
+    inner: Plates
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+
+def plate(name: str, n: int, build: Callable[[int], Any]) -> Plate:
+    """`build(0)`, …, `build(n - 1)` in one list; each gives a conditional or factor, or a list of them.
+
+    >>> from juncture.variables import Variable
+    >>> from juncture.factors.factor import Factor
+    >>> list(plate("coin", 2, lambda i: Factor([Variable(f"x{i}", 2)], [0.5, 0.5])))
+    [Factor(x0; 2), Factor(x1; 2)]
+    """
+    if n < 0:
+        raise InvalidModel(f"the plate {name!r} must be repeated at least 0 times; got {n}")
+    built = [build(index) for index in range(n)]
+    parts, inner = flatten(part if isinstance(part, Sequence) else [part] for part in built)
+    return Plate(tuple(parts), f"{name} × {n}", inner)
+
+
+def flatten(groups: Iterable[Iterable[Any]]) -> tuple[list[Any], Plates]:
+    """The parts of all groups in one list, and the plates among them by position."""
+    parts: list[Any] = []
+    plates: list[tuple[str, tuple[int, ...]]] = []
+    for group in groups:
+        for item in group:
+            if isinstance(item, Plate):
+                start = len(parts)
+                parts.extend(item.parts)
+                plates.append((item.label, tuple(range(start, len(parts)))))
+                plates.extend((label, tuple(start + place for place in places)) for label, places in item.inner)
+            else:
+                parts.append(item)
+    return parts, tuple(plates)

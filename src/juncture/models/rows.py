@@ -1,0 +1,19 @@
+"""One row of states as coded columns, for evaluating a model at a point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from juncture.data.dataset import Dataset
+from juncture.errors import InvalidData
+from juncture.factors.conditional import Columns
+from juncture.variables import Scope, is_missing
+
+
+def complete_row(assignment: Mapping[str, Any], variables: Scope) -> Columns:
+    """Coded columns of one row that gives every variable a state."""
+    for name in variables.names:
+        if name not in assignment or is_missing(assignment[name]):
+            raise InvalidData(f"a full assignment gives every variable a state; {name!r} has none")
+    return Dataset([dict(assignment)], variables=variables).columns

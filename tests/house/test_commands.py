@@ -1,0 +1,43 @@
+"""Every command has help, and an example that stands in the documentation and runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import juncture as jt
+from juncture.cli.main import app
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMANDS = {command.callback.__name__: command.callback for command in app.registered_commands}
+
+
+def example_of(command) -> str:
+    found = re.search(r"Example: (juncture .+)", command.__doc__ or "")
+    assert found, f"{command.__name__} shows no example"
+    return found.group(1)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_tells_what_the_command_does(name):
+    answer = CliRunner().invoke(app, [name, "--help"], terminal_width=200)
+    assert answer.exit_code == 0
+    assert "Example: juncture " + name in answer.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_example_is_documented(name):
+    assert example_of(COMMANDS[name]) in (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.filterwarnings("ignore:UAI cannot express all")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_example_runs(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    jt.write(jt.example("asia"), "asia.bif")
+    answer = CliRunner().invoke(app, shlex.split(example_of(COMMANDS[name]))[1:])
+    assert answer.exit_code == 0, answer.output

@@ -1,0 +1,42 @@
+"""`import juncture` stays light: under 0.2 s beyond NumPy's own import, and nothing heavy comes along."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+HEAVY = {"numba", "scipy", "sklearn", "pandas", "polars", "pyarrow", "matplotlib", "networkx", "typer", "rich"}
+
+PROBE = """
+import json, sys, time
+import numpy
+start = time.perf_counter()
+import juncture
+seconds = time.perf_counter() - start
+{use}
+print(json.dumps([seconds, sorted({{name.split(".")[0] for name in sys.modules}})]))
+"""
+
+USE = """
+juncture.infer(juncture.example("asia"), {"xray": "yes"}).to_dict()
+"""
+
+
+def probe(use: str = "") -> tuple[float, set[str]]:
+    code = PROBE.format(use=use)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    seconds, modules = json.loads(run.stdout)
+    return seconds, set(modules)
+
+
+def test_import_takes_under_a_fifth_of_a_second():
+    assert min(probe()[0] for _ in range(3)) < 0.2
+
+
+def test_import_brings_nothing_heavy():
+    assert not probe()[1] & HEAVY
+
+
+def test_a_query_brings_nothing_heavy():
+    assert not probe(USE)[1] & HEAVY
