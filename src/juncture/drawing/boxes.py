@@ -1,0 +1,101 @@
+"""How large each node is drawn, and where: the measures that layout and SVG share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from juncture.drawing.diagram import Node
+from juncture.drawing.text import fitted, width
+
+LABEL_SIZE, SMALL_SIZE, TITLE_SIZE = 13.0, 11.0, 16.0
+PILL_HEIGHT, NOTE_HEIGHT, PILL_PADDING, MAX_LABEL = 36.0, 13.0, 14.0, 170.0
+CIRCLE_TEXT = 25.0  # a symbol such as x_n sits in a circle
+BAR_WIDTH, ROW_HEIGHT, HEADER_HEIGHT, BOX_PADDING, MAX_STATE = 64.0, 17.0, 24.0, 8.0, 84.0
+PERCENT_WIDTH = 47.0
+MAX_ROWS = 8
+SYMBOL_RADIUS, FACTOR_RADIUS, SYMBOL_GAP = 5.0, 7.0, 5.0
+
+
+class Extent(NamedTuple):
+    """How far a node reaches from the middle of its symbol."""
+
+    left: float
+    right: float
+    half_height: float
+
+
+class Box(NamedTuple):
+    """A rectangle of the picture; `center` is where edges arrive, not always halfway."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+    center: float
+
+    @property
+    def middle(self) -> float:
+        return (self.top + self.bottom) / 2
+
+    def moved(self, right: float, down: float) -> Box:
+        return Box(self.left + right, self.top + down, self.right + right, self.bottom + down, self.center + right)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A state of a node with bars, as it is shown; a row without a bar sums up the states left out."""
+
+    text: str
+    share: float
+    has_bar: bool = True
+
+
+def rows(node: Node) -> tuple[Row, ...]:
+    """The bars to show: all of them, or the most probable ones in their order and the sum of the rest."""
+    every = [Row(text, min(max(share, 0.0), 1.0)) for text, share in node.bars]
+    if len(every) <= MAX_ROWS:
+        return tuple(every)
+    ranked = sorted(range(len(every)), key=lambda index: (-every[index].share, index))
+    kept, left_out = sorted(ranked[: MAX_ROWS - 1]), ranked[MAX_ROWS - 1 :]
+    rest = min(sum(every[index].share for index in left_out), 1.0)
+    return (*(every[index] for index in kept), Row(f"… {len(left_out)} more", rest, has_bar=False))
+
+
+def state_width(node: Node) -> float:
+    """The width of the column of state names."""
+    return max(width(fitted(row.text, SMALL_SIZE, MAX_STATE), SMALL_SIZE) for row in rows(node))
+
+
+def extent(node: Node) -> Extent:
+    """The room a node needs around the middle of its symbol."""
+    if node.kind != "variable":
+        return _symbol_extent(node)
+    inner = _text_width(node)
+    if node.bars:
+        table = state_width(node) + BAR_WIDTH + PERCENT_WIDTH + 2 * BOX_PADDING
+        half = max(inner, table) / 2 + BOX_PADDING
+        return Extent(half, half, (header_height(node) + ROW_HEIGHT * len(rows(node)) + BOX_PADDING) / 2)
+    height = PILL_HEIGHT + (NOTE_HEIGHT if node.note else 0)
+    half = height / 2 if inner <= CIRCLE_TEXT else max(inner / 2 + PILL_PADDING, height / 2)
+    return Extent(half, half, height / 2)
+
+
+def header_height(node: Node) -> float:
+    return HEADER_HEIGHT + (NOTE_HEIGHT if node.note else 0)
+
+
+def symbol_radius(node: Node) -> float:
+    return FACTOR_RADIUS if node.kind == "factor" else SYMBOL_RADIUS
+
+
+def _symbol_extent(node: Node) -> Extent:
+    radius, inner = symbol_radius(node), _text_width(node)
+    beside = SYMBOL_GAP + inner if inner else 0.0
+    return Extent(radius, radius + beside, max(radius, (LABEL_SIZE + (NOTE_HEIGHT if node.note else 0)) / 2))
+
+
+def _text_width(node: Node) -> float:
+    label = width(fitted(node.text, LABEL_SIZE, MAX_LABEL), LABEL_SIZE)
+    note = width(fitted(node.note or "", SMALL_SIZE, MAX_LABEL), SMALL_SIZE)
+    return max(label, note)

@@ -1,0 +1,127 @@
+"""What can be drawn: nodes, edges between them and groups around them, as plain frozen data.
+
+>>> Diagram([Node("rain"), Node("grass", shaded=True)], [Edge("rain", "grass")]).edges
+(Edge(source='rain', target='grass', directed=True),)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from juncture.errors import InvalidModel, UnknownVariable
+
+Kind = Literal["variable", "parameter", "factor"]
+KINDS: tuple[Kind, ...] = ("variable", "parameter", "factor")
+ROUNDING = 1e-6  # how far computed probabilities may stray out of [0, 1]
+
+
+@dataclass(frozen=True)
+class Node:
+    """A named thing to draw; shaded means observed, bars are (state, probability) rows inside it.
+
+    The `note` is a second, smaller line; `row` fixes the layer, counted from the top.
+    """
+
+    name: str
+    label: str | None = None
+    kind: Kind = "variable"
+    shaded: bool = False
+    bars: tuple[tuple[str, float], ...] = ()
+    note: str | None = None
+    row: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bars", tuple((str(text), float(share)) for text, share in self.bars))
+        if self.kind not in KINDS:
+            raise InvalidModel(f"node {self.name!r} is of kind {self.kind!r}; a kind is one of {', '.join(KINDS)}")
+        if self.bars and self.kind != "variable":
+            raise InvalidModel(f"node {self.name!r} is a {self.kind} with bars; only a variable can have bars")
+        for text, share in self.bars:
+            if not -ROUNDING <= share <= 1 + ROUNDING:
+                raise InvalidModel(f"node {self.name!r} gives {text!r} the bar {share}; a bar lies between 0 and 1")
+
+    @property
+    def text(self) -> str:
+        return self.name if self.label is None else self.label
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A line from source to target, with an arrow head when directed."""
+
+    source: str
+    target: str
+    directed: bool = True
+
+
+@dataclass(frozen=True)
+class Group:
+    """A plate: a box around its members with the label in its lower right corner."""
+
+    label: str
+    members: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "members", tuple(dict.fromkeys(self.members)))
+        if not self.members:
+            raise InvalidModel(f"group {self.label!r} has no members; a plate stands around at least one node")
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """Nodes with the edges and groups among them; groups may nest and overlap."""
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...] = ()
+    groups: tuple[Group, ...] = ()
+    title: str | None = None
+
+    def __init__(
+        self,
+        nodes: Iterable[Node],
+        edges: Iterable[Edge] = (),
+        groups: Iterable[Group] = (),
+        title: str | None = None,
+    ) -> None:
+        object.__setattr__(self, "nodes", tuple(nodes))
+        object.__setattr__(self, "edges", tuple(edges))
+        object.__setattr__(self, "groups", tuple(groups))
+        object.__setattr__(self, "title", title)
+        self._check_names()
+        self._check_rows()
+
+    @property
+    def index(self) -> dict[str, int]:
+        return {node.name: number for number, node in enumerate(self.nodes)}
+
+    def _check_names(self) -> None:
+        counts = Counter(node.name for node in self.nodes)
+        repeated = next((name for name, count in counts.items() if count > 1), None)
+        if repeated is not None:
+            raise InvalidModel(f"the diagram has {counts[repeated]} nodes named {repeated!r}; names are unique")
+        mentioned = [name for edge in self.edges for name in (edge.source, edge.target)]
+        mentioned += [name for group in self.groups for name in group.members]
+        for name in mentioned:
+            if name not in counts:
+                raise UnknownVariable.among(name, counts, where="the diagram")
+        for edge in self.edges:
+            if edge.source == edge.target:
+                raise InvalidModel(f"node {edge.source!r} has an edge to itself; an edge joins two nodes")
+
+    def _check_rows(self) -> None:
+        rows = {node.name: node.row for node in self.nodes if node.row is not None}
+        if rows and len(rows) < len(self.nodes):
+            missing = next(node.name for node in self.nodes if node.row is None)
+            raise InvalidModel(f"node {missing!r} has no row but others have; give a row to every node or to none")
+        for edge in self.edges if rows else ():
+            if rows[edge.source] == rows[edge.target]:
+                raise InvalidModel(f"edge {edge.source!r} to {edge.target!r} lies within a row; edges join two rows")
+
+
+def in_two_rows(diagram: Diagram) -> Diagram:
+    """The same factor graph with its variables in the upper row and its factors in the lower one."""
+    nodes = [replace(node, row=int(node.kind == "factor")) for node in diagram.nodes]
+    return Diagram(nodes, diagram.edges, diagram.groups, diagram.title)

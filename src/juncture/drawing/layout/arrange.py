@@ -1,0 +1,104 @@
+"""Layered layout: from a diagram to boxes, curves and frames with coordinates.
+
+Connected parts are laid out on their own, in layers (Sugiyama), and then packed side by side on shelves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+from juncture.drawing.boxes import Box
+from juncture.drawing.diagram import Diagram
+from juncture.drawing.layout.orientation import components
+from juncture.drawing.layout.piece import Part, arrange_part
+from juncture.drawing.layout.splines import Curve
+
+PIECE_GAP, ASPECT = 28.0, 1.7
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where everything is; boxes, curves and frames follow the diagram's nodes, edges and groups."""
+
+    boxes: tuple[Box, ...]
+    curves: tuple[Curve, ...]
+    frames: tuple[Box, ...]
+    width: float
+    height: float
+
+
+def arrange(diagram: Diagram) -> Layout:
+    """The diagram with coordinates from (0, 0); x grows to the right, y downwards."""
+    boxes: dict[int, Box] = {}
+    curves: dict[int, Curve] = {}
+    frames: dict[int, Box] = {}
+    chosen = parts(diagram)
+    pieces = [arrange_part(take(diagram, numbers)) for numbers in chosen]
+    corners = shelves([(piece.width, piece.height) for piece in pieces])
+    for numbers, piece, (right, down) in zip(chosen, pieces, corners, strict=True):
+        boxes |= {number: box.moved(right, down) for number, box in zip(numbers.nodes, piece.boxes, strict=True)}
+        frames |= {number: box.moved(right, down) for number, box in zip(numbers.groups, piece.frames, strict=True)}
+        for number, curve in zip(numbers.edges, piece.curves, strict=True):
+            curves[number] = tuple(point.moved(right, down) for point in curve)
+    ends = [(right + piece.width, down + piece.height) for piece, (right, down) in zip(pieces, corners, strict=True)]
+    return Layout(
+        tuple(boxes[number] for number in range(len(diagram.nodes))),
+        tuple(curves[number] for number in range(len(diagram.edges))),
+        tuple(frames[number] for number in range(len(diagram.groups))),
+        max((right for right, _ in ends), default=0.0),
+        max((bottom for _, bottom in ends), default=0.0),
+    )
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Which nodes, edges and groups of a diagram make up one part."""
+
+    nodes: list[int]
+    edges: list[int]
+    groups: list[int]
+
+
+def parts(diagram: Diagram) -> list[Numbers]:
+    """The parts that no edge and no group joins; with rows given there is one, since rows run across."""
+    index = diagram.index
+    ties = [(index[edge.source], index[edge.target], False) for edge in diagram.edges]
+    ties += [(index[group.members[0]], index[name], False) for group in diagram.groups for name in group.members]
+    has_rows = any(node.row is not None for node in diagram.nodes)
+    whole = list(range(len(diagram.nodes)))
+    found = [whole] if has_rows else components(len(diagram.nodes), ties)
+    part_of = {node: number for number, nodes in enumerate(found) for node in nodes}
+    result = [Numbers(nodes, [], []) for nodes in found]
+    for number, edge in enumerate(diagram.edges):
+        result[part_of[index[edge.source]]].edges.append(number)
+    for number, group in enumerate(diagram.groups):
+        result[part_of[index[group.members[0]]]].groups.append(number)
+    return result
+
+
+def take(diagram: Diagram, numbers: Numbers) -> Part:
+    """One part with its own numbering."""
+    nodes = [diagram.nodes[number] for number in numbers.nodes]
+    index = {node.name: number for number, node in enumerate(nodes)}
+    edges = [diagram.edges[number] for number in numbers.edges]
+    groups = [diagram.groups[number] for number in numbers.groups]
+    links = [(index[edge.source], index[edge.target], edge.directed) for edge in edges]
+    return Part(nodes, links, groups, [frozenset(index[name] for name in group.members) for group in groups])
+
+
+def shelves(sizes: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The corner of each rectangle, packed in rows of about the same width, the tallest first."""
+    room = sum((width + PIECE_GAP) * (height + PIECE_GAP) for width, height in sizes)
+    limit = max([sqrt(room * ASPECT)] + [width for width, _ in sizes])
+    corners = [(0.0, 0.0)] * len(sizes)
+    right = top = shelf_height = 0.0
+    for number in sorted(range(len(sizes)), key=lambda number: (-sizes[number][1], number)):
+        width, height = sizes[number]
+        if right and right + width > limit:
+            right, top, shelf_height = 0.0, top + shelf_height + PIECE_GAP, 0.0
+        corners[number] = (right, top)
+        right += width + PIECE_GAP
+        shelf_height = max(shelf_height, height)
+    return corners

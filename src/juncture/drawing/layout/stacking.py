@@ -1,0 +1,54 @@
+"""Wide fans of leaves, such as the features of a naive Bayes model, stacked in several layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+
+from juncture.drawing.layout.orientation import Arc
+
+MIN_LIMIT, ROUNDNESS, BEND_WIDTH, NODE_GAP, LAYER_HEIGHT = 1000.0, 1.3, 12.0, 22.0, 90.0
+SMALLEST_FAN = 6
+
+
+def stack_leaves(ranks: Sequence[int], arcs: Sequence[Arc], widths: Sequence[float]) -> list[int]:
+    """The same layers, but where one is too wide, part of its leaves in the next one, and so on down."""
+    result = list(ranks)
+    limit = max(MIN_LIMIT, ROUNDNESS * sqrt(sum(width + NODE_GAP for width in widths) * LAYER_HEIGHT))
+    leaves = fans(len(ranks), arcs)
+    number = 0
+    while number <= max(result, default=-1):
+        inside = [vertex for vertex in range(len(result)) if result[vertex] == number]
+        passing = sum(result[upper] < number < result[lower] for upper, lower in arcs)
+        excess = sum(widths[vertex] + NODE_GAP for vertex in inside) + passing * BEND_WIDTH - limit
+        for fan in leaves:
+            here = [leaf for leaf in fan if result[leaf] == number]
+            if excess > 0 and len(here) >= SMALLEST_FAN:
+                for leaf in surplus(here, excess, widths):
+                    result[leaf] += 1
+                    excess -= widths[leaf] + NODE_GAP - BEND_WIDTH
+        number += 1
+    return result
+
+
+def surplus(fan: Sequence[int], excess: float, widths: Sequence[float]) -> list[int]:
+    """Leaves to move out: all but every second, third or fourth, whichever first makes up for the excess."""
+    moved: list[int] = []
+    for step in (2, 3, 4):
+        moved = [leaf for index, leaf in enumerate(fan) if index % step]
+        if sum(widths[leaf] + NODE_GAP - BEND_WIDTH for leaf in moved) >= excess:
+            break
+    return moved
+
+
+def fans(num_vertices: int, arcs: Sequence[Arc]) -> list[list[int]]:
+    """The leaves below each vertex, the most numerous first; a leaf has one arc and that comes from above."""
+    degree = [0] * num_vertices
+    for upper, lower in arcs:
+        degree[upper] += 1
+        degree[lower] += 1
+    below: dict[int, list[int]] = {}
+    for upper, lower in arcs:
+        if degree[lower] == 1:
+            below.setdefault(upper, []).append(lower)
+    return sorted(below.values(), key=len, reverse=True)

@@ -1,0 +1,38 @@
+"""The small change of SVG: numbers, rectangles and lines of text."""
+
+from __future__ import annotations
+
+from juncture.drawing.text import escaped
+
+
+def number(value: float) -> str:
+    """A coordinate with at most one decimal.
+
+    >>> number(12.04), number(-0.01), number(7.25)
+    ('12', '0', '7.2')
+    """
+    shown = f"{value:.1f}".removesuffix(".0")
+    return "0" if shown == "-0" else shown
+
+
+def rectangle(left: float, top: float, wide: float, high: float, look: str) -> str:
+    return f'<rect x="{number(left)}" y="{number(top)}" width="{number(wide)}" height="{number(high)}" {look}/>'
+
+
+def text(
+    x: float,
+    y: float,
+    shown: str,
+    size: float,
+    *,
+    fill: str,
+    anchor: str = "middle",
+    bold: bool = False,
+    halo: str = "",
+) -> str:
+    """One line of text on this base line; a halo keeps lines off the letters."""
+    weight = ' font-weight="600"' if bold else ""
+    place = f'x="{number(x)}" y="{number(y)}" font-size="{number(size)}" text-anchor="{anchor}"{weight}'
+    letters = f"{escaped(shown)}</text>"
+    ground = f'<text {place} fill="{halo}" stroke="{halo}" stroke-width="4" stroke-linejoin="round" aria-hidden="true">'
+    return (ground + letters if halo else "") + f'<text {place} fill="{fill}">{letters}'
