@@ -68,7 +68,7 @@ def content_key(value: Any) -> Hashable:
     if isinstance(value, np.ndarray):
         return (value.dtype.str, value.shape, value.tobytes())
     if isinstance(value, dict):
-        return tuple((name, content_key(item)) for name, item in value.items())
-    if isinstance(value, tuple):
-        return tuple(content_key(item) for item in value)
+        return frozenset((name, content_key(item)) for name, item in value.items())
+    if isinstance(value, tuple | list):
+        return (isinstance(value, list), *(content_key(item) for item in value))
     return (type(value), value)

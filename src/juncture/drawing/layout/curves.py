@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import sqrt
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ def curves(
         upper, lower = chain[0], chain[-1]
         start = Point(start_x, boxes[upper].middle + border(nodes[upper], boxes[upper], start_x))
         end = Point(end_x, boxes[lower].middle - border(nodes[lower], boxes[lower], end_x))
-        passed = [gates[bend] for bend in chain[1:-1]]
+        passed = merged(gates[bend] for bend in chain[1:-1])
         below = _middle(passed[0]) if passed else end
         above = _middle(passed[-1]) if passed else start
         if gates[upper].bottom - start.y > CORNER:  # the node is lower than its neighbours: curve only past them
@@ -42,6 +42,17 @@ def curves(
             passed.append(_way_out(end, above, gates[lower].top, gates[lower].room))
         lines.append(smooth(start, passed, end))
     return lines
+
+
+def merged(gates: Iterable[Gate]) -> list[Gate]:
+    """The gates with those straight under each other made one."""
+    result: list[Gate] = []
+    for gate in gates:
+        if result and abs(result[-1].x - gate.x) < 0.01:
+            result[-1] = Gate(gate.x, result[-1].top, gate.bottom, min(result[-1].room, gate.room))
+        else:
+            result.append(gate)
+    return result
 
 
 def _middle(gate: Gate) -> Point:

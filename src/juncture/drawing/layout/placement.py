@@ -11,7 +11,7 @@ from juncture.drawing.layout.ordering import Layers
 
 GAPS = {(NODE, NODE): 22.0, (NODE, BEND): 18.0, (BEND, BEND): 12.0, (NODE, BORDER): 14.0, (BEND, BORDER): 10.0}
 BORDER_GAP = 10.0
-STRAIGHTNESS = {NODE: 1.0, BEND: 2.5, BORDER: 6.0}  # multiplied over both ends: 1, 2.5, 6.25 as in layered drawings
+STRAIGHTNESS = {NODE: 1.0, BEND: 2.5, BORDER: 6.0}  # multiplied over both ends of an edge
 ROUNDS, WORK_BUDGET, LEAF, PIN = 40, 60_000, 0.3, 1e6
 Pull = list[tuple[int, float]]
 
