@@ -18,7 +18,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
+
+
+MAX_HINT_LETTERS, MAX_HINT_NAMES = 60, 2000  # looking for a near match is quadratic in both
 
 
 class JunctureError(Exception):
@@ -96,9 +100,9 @@ class RenormalizedWarning(UserWarning):
 
 def hint(value: object, known: Iterable[object], limit: int = 8) -> str:
     """The end of a sentence that refuses `value`: the nearest known thing, or a few of them."""
-    texts = {str(item): item for item in known}
+    texts = {str(item)[:MAX_HINT_LETTERS]: item for item in islice(known, MAX_HINT_NAMES)}
     by_lower = {text.lower(): item for text, item in texts.items()}
-    close = difflib.get_close_matches(str(value).lower(), by_lower, n=1)
+    close = difflib.get_close_matches(str(value)[:MAX_HINT_LETTERS].lower(), by_lower, n=1)
     if close:
         return f"did you mean {by_lower[close[0]]!r}?"
     shown = ", ".join(repr(item) for item in list(texts.values())[:limit])

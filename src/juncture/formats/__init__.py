@@ -1,0 +1,6 @@
+"""Files: one `read_x` / `write_x` pair per format, found by suffix; and the networks that ship with the package.
+
+A reader takes bytes and gives a model: `read_x(data: bytes, rows: RowRepair) -> Model`. A writer takes a model
+and gives text: `write_x(model) -> str`. Readers raise `FormatError` with the line; `read` adds the file's name.
+To add a format, write such a pair in a file of its own and add a line to `FORMATS` in files.py.
+"""

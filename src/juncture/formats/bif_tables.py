@@ -1,0 +1,152 @@
+"""The numbers of a BIF `probability` block: rows by labels, a default row, or one table.
+
+`(yes, no) 0.1, 0.9;` is the row of these states of the parents, in any order of rows. `default 0.5, 0.5;` is
+the row of all states that have none. `table …;` lists all numbers with the variables as in the block's head,
+the last one changing fastest, so that the child changes slowest; a variable without parents has just this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from juncture.errors import FormatError, UnknownState
+from juncture.formats.blocks import Block, statements
+from juncture.formats.families import SEPARATORS, Family, numbers_in
+from juncture.formats.rows import check_size, describe_row
+from juncture.formats.source import SHOWN, Source
+from juncture.variables import Variable
+
+Axis: TypeAlias = tuple[int, dict[str, int]]
+
+
+@dataclass
+class Rows:
+    """What the statements of one block have given so far; `places` are positions of rows in the table."""
+
+    places: list[int] = field(default_factory=list)
+    offsets: list[int] = field(default_factory=list)
+    numbers: list[float] = field(default_factory=list)
+    default: list[float] | None = None
+    table: list[float] | None = None
+
+
+def read_values(source: Source, block: Block, family: Family, room: int) -> np.ndarray:
+    """The table as (row, state of the child), complete; a default row may fill as many cells as there is room."""
+    num_states, what = family.child.num_states, f"the table of {family.child.name!r}"
+    size = check_size([*family.parents.shape, num_states], room, what)
+    given = read_rows(source, block, family, size)
+    if given.table is not None:
+        if given.places or given.default is not None:
+            raise FormatError(f"{what} is given whole and by rows; give one of the two")
+        return np.array(given.table).reshape(num_states, -1).T
+    check_complete(source, given, family)
+    values = np.empty((size // num_states, num_states))
+    values[:] = np.nan if given.default is None else given.default
+    values[given.places] = np.array(given.numbers).reshape(-1, num_states)
+    return values
+
+
+def read_rows(source: Source, block: Block, family: Family, size: int) -> Rows:
+    given = Rows()
+    axes = [axis_of(source, parent) for parent in family.parents]
+    num_states, name = family.child.num_states, f"a row of {family.child.name!r}"
+    for offset, statement in statements(source, block):
+        if statement[0] == "(":
+            labels, _, numbers = statement[1:].rpartition(")")
+            given.places.append(place_of(source, labels, family, axes, offset))
+            given.offsets.append(offset)
+            given.numbers += numbers_in(source, numbers, num_states, name, offset)
+        else:
+            read_keyword(source, given, family, size, statement, offset)
+    return given
+
+
+def read_keyword(source: Source, given: Rows, family: Family, size: int, statement: str, offset: int) -> None:
+    """A statement that starts with a word: `table`, `default`, or a `property`, which is ignored."""
+    words = statement.split(None, 1)
+    rest = words[1] if len(words) > 1 else ""
+    name = repr(family.child.name)
+    if words[0] == "table" and given.table is None:
+        given.table = numbers_in(source, rest, size, f"the table of {name}", offset)
+    elif words[0] == "default" and given.default is None:
+        given.default = numbers_in(source, rest, family.child.num_states, f"the default row of {name}", offset)
+    elif words[0] in {"table", "default"}:
+        raise source.error(f"{name} has two {words[0]!r} entries; give one", offset)
+    elif words[0] != "property":
+        found = source.shown(statement)
+        raise source.error(
+            f"expected a row '(states) numbers;', 'table', 'default' or 'property', found {found}", offset
+        )
+
+
+def axis_of(source: Source, variable: Variable) -> Axis:
+    """How many states a parent has, and their codes by how they can stand in the shielded text."""
+    codes = {str(label): code for code, label in enumerate(variable.labels)}
+    codes |= {source.shields[label]: code for label, code in codes.items() if label in source.shields}
+    return variable.num_states, codes
+
+
+def place_of(source: Source, labels: str, family: Family, axes: Sequence[Axis], offset: int) -> int:
+    """The position of the row of these states of the parents, the last of which changes fastest."""
+    place = 0
+    try:
+        for part, (num_states, codes) in zip(labels.split(",", len(axes)), axes, strict=True):
+            place = place * num_states + codes[part.strip()]
+    except (KeyError, ValueError):
+        return careful_place(source, labels, family, axes, offset)
+    return place
+
+
+def careful_place(source: Source, labels: str, family: Family, axes: Sequence[Axis], offset: int) -> int:
+    """The same for labels that are not just separated by commas; says what is wrong if there is no reading."""
+    readings = list(splittings(labels, len(axes))) if axes else []
+    for parts in readings:
+        if all(part in codes for part, (_, codes) in zip(parts, axes, strict=True)):
+            codes_of = [codes[part] for part, (_, codes) in zip(parts, axes, strict=True)]
+            return int(np.ravel_multi_index(codes_of, family.parents.shape))
+    if not readings:
+        rule = f"a row of {family.child.name!r} names one state for each of its {len(axes)} parents"
+        raise source.error(f"{rule}; found {source.shown(labels)}", offset)
+    unknown = next(place for place, part in enumerate(readings[0]) if part not in axes[place][1])
+    parent = family.parents[unknown]
+    label = source.plain(readings[0][unknown], offset)[:SHOWN]
+    raise source.error(str(UnknownState.of(parent.name, label, parent.labels)), offset)
+
+
+def splittings(text: str, count: int) -> Iterator[list[str]]:
+    """The ways to read text as `count` labels: between commas, between spaces, or between either.
+
+    Unquoted labels may hold spaces or commas, if only one of them; the number of labels then decides.
+    """
+    by_commas = [part.strip() for part in text.split(",", count)]
+    by_spaces = [part.strip(",") for part in text.split(None, count)]
+    by_either = [part for part in SEPARATORS.split(text, count + 1) if part]
+    for parts in (by_commas, by_spaces, by_either):
+        if len(parts) == count and all(parts):
+            yield parts
+
+
+def check_complete(source: Source, given: Rows, family: Family) -> None:
+    """Each row is given exactly once, or by default."""
+    child, parents = family.child, family.parents
+    seen = set(given.places)
+    if len(seen) < len(given.places):
+        place, offset = first_repeated(given)
+        raise source.error(f"{describe_row(child, parents, place)} is given twice; give it once", offset)
+    if given.default is None and len(seen) < parents.size:
+        missing = next(place for place in range(parents.size) if place not in seen)
+        raise FormatError(f"{describe_row(child, parents, missing)} is missing; add it, or a 'default' entry")
+
+
+def first_repeated(given: Rows) -> tuple[int, int]:
+    """The place and offset of the first row that was given before."""
+    seen: set[int] = set()
+    for place, offset in zip(given.places, given.offsets, strict=True):
+        if place in seen:
+            return place, offset
+        seen.add(place)
+    raise AssertionError("no row is repeated")

@@ -1,0 +1,152 @@
+"""Families in files: `( child | parents )`, the numbers of their tables, and the network they make."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from juncture.errors import FormatError, InvalidModel, hint
+from juncture.factors.conditional import Conditional
+from juncture.formats.blocks import Block
+from juncture.formats.losses import tables_of
+from juncture.formats.rows import RowRepair
+from juncture.formats.source import SHOWN, Source
+from juncture.graphs.graph import adjacency
+from juncture.graphs.traversal import find_cycle, topological_order
+from juncture.models.bayesian_network import BayesianNetwork
+from juncture.variables import Scope, Variable
+
+MAX_PARENTS = 31  # with the child, as many axes as an array can have in every supported NumPy
+DEFAULT_CELLS = 2**22  # what default rows may fill in one file, beyond its own length
+SEPARATORS = re.compile(r"[,\s]+")
+
+
+class Declared(NamedTuple):
+    """A variable, and the offset of its block."""
+
+    variable: Variable
+    offset: int
+
+
+class Family(NamedTuple):
+    """The variables of a table that is still to be read."""
+
+    child: Variable
+    parents: Scope
+
+
+ReadValues: TypeAlias = Callable[[Source, Block, Family, int], np.ndarray]
+"""The complete numbers of a block, as (row, state of the child), in at most so many cells."""
+
+
+def declare(source: Source, declared: dict[str, Declared], name: str, new: Declared) -> None:
+    if name in declared:
+        first = source.line(declared[name].offset)
+        raise source.error(f"the variable {name!r} is declared twice, first on line {first}", new.offset)
+    declared[name] = new
+
+
+def read_family(source: Source, block: Block, declared: Mapping[str, Declared]) -> Family:
+    """`( child | parent, parent )`; without the bar, the first variable is the child."""
+    if not (block.head.startswith("(") and block.head.endswith(")")):
+        found = source.shown(block.head)
+        raise source.error(f"expected '( child | parents )' after {block.keyword!r}, found {found}", block.offset)
+    left, bar, right = block.head[1:-1].partition("|")
+    child = left.split() if bar else SEPARATORS.split(left.strip(), 1)[:1]
+    names = [word for word in chain(SEPARATORS.split(left), SEPARATORS.split(right)) if word]
+    if len(child) != 1 or not names:
+        raise source.error(f"expected one child before '|', found {source.shown(left)}", block.offset)
+    if len(names) > MAX_PARENTS + 1:
+        message = f"{source.shown(names[0])} has {len(names) - 1} parents; a table can have at most {MAX_PARENTS}"
+        raise source.error(message, block.offset)
+    with source.located(block.offset):
+        scope = Scope(known(source, declared, word, block.offset) for word in names)
+    return Family(scope[0], Scope(scope[1:]))
+
+
+def known(source: Source, declared: Mapping[str, Declared], word: str, offset: int) -> Variable:
+    name = source.plain(word, offset)
+    if name not in declared:
+        raise source.error(f"the variable {source.shown(name)} is not declared; {hint(name[:SHOWN], declared)}", offset)
+    return declared[name].variable
+
+
+def numbers_in(source: Source, text: str, count: int, what: str, offset: int) -> list[float]:
+    """Exactly `count` numbers, between commas or spaces."""
+    words = text.split(",", count)  # at most one more than needed, however long the line
+    if len(words) == count and "_" not in text and text.isascii():
+        try:
+            return list(map(float, words))
+        except ValueError:
+            pass  # more than one number between two commas, or none: the careful way tells
+    words = text.replace(",", " ").split(None, count)
+    if len(words) != count:
+        found = len(words) if len(words) < count else f"more than {count}"
+        raise source.error(f"{what} needs {count} numbers, found {found}", offset)
+    wrong = next((word for word in words if not is_number(word)), None)
+    if wrong is not None:
+        raise source.error(f"expected a number in {what}, found {source.shown(wrong)}", offset)
+    return list(map(float, words))
+
+
+def is_number(word: str) -> bool:
+    """Whether `float` reads it, without the underscores and foreign digits that it would also take."""
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return "_" not in word and word.isascii()
+
+
+def read_tables(
+    source: Source, found: Iterable[Block], declared: Mapping[str, Declared], read_values: ReadValues, rows: RowRepair
+) -> dict[str, Conditional]:
+    """The conditional of each child, its rows repaired where they may be."""
+    tables: dict[str, Conditional] = {}
+    room = len(source.text) + DEFAULT_CELLS
+    for block in found:
+        child, parents = family = read_family(source, block, declared)
+        if child.name in tables:
+            raise source.error(
+                f"the variable {child.name!r} has a second {block.keyword!r} block; give one", block.offset
+            )
+        with source.located(block.offset):
+            values = read_values(source, block, family, room)
+            tables[child.name] = Conditional(child, parents, rows.repair(child, parents, values))
+        room -= values.size
+    return tables
+
+
+def network_of(source: Source, declared: Mapping[str, Declared], tables: Mapping[str, Conditional]) -> BayesianNetwork:
+    """The network of these tables, its variables in the order of their declarations."""
+    if not declared:
+        raise FormatError(
+            "the file declares no variables; it may have been cut off", line=source.line(len(source.text))
+        )
+    for name, (_, offset) in declared.items():
+        if name not in tables:
+            raise source.error(f"the variable {name!r} has no table; add a block with its probabilities", offset)
+    try:
+        return BayesianNetwork(tables[name] for name in declared)
+    except InvalidModel as error:
+        raise source.error(str(error), declared[name_on_cycle(tables)].offset) from error
+
+
+def name_on_cycle(tables: Mapping[str, Conditional]) -> str:
+    """The first variable of a directed cycle; the tables are known to have one."""
+    parents = {name: table.parents.names for name, table in tables.items()}
+    children = adjacency(parents, ((parent, name) for name, names in parents.items() for parent in names))
+    ordered = set(topological_order(list(parents), parents, children))
+    return find_cycle([name for name in parents if name not in ordered], parents)[0]
+
+
+def some_tables_of(model: Any, format_name: str) -> list[Conditional]:
+    """The tables to write; with none, the file could not be told from one that was cut off."""
+    tables = tables_of(model, format_name)
+    if not tables:
+        raise FormatError(f"{format_name} cannot hold a network without variables; write it as .json")
+    return tables

@@ -1,0 +1,121 @@
+"""`read` and `write`: models from and to files, by suffix."""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import os
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from juncture.errors import FormatError, hint
+from juncture.formats.rows import RowRepair
+
+MAX_BYTES = 2**30
+
+
+class Format(NamedTuple):
+    """A format's name; its module has `read_<name>` and `write_<name>`, loaded when needed."""
+
+    name: str
+    suffixes: tuple[str, ...]
+
+    def reader(self) -> Callable[[bytes, RowRepair], Any]:
+        return getattr(self._module(), f"read_{self.name}")  # type: ignore[no-any-return]
+
+    def writer(self) -> Callable[[Any], str]:
+        return getattr(self._module(), f"write_{self.name}")  # type: ignore[no-any-return]
+
+    def _module(self) -> Any:
+        return importlib.import_module(f"juncture.formats.{self.name}")
+
+
+FORMATS = (
+    Format("bif", (".bif",)),
+    Format("xmlbif", (".xmlbif", ".bifxml")),
+    Format("uai", (".uai",)),
+    Format("net", (".net",)),
+    Format("xdsl", (".xdsl",)),
+    Format("json", (".json",)),
+)
+
+
+def read(path: str | os.PathLike[str]) -> Any:
+    """The model in a file; the suffix tells the format, and `.gz` after it that it is compressed."""
+    path = Path(path)
+    file_format = format_of(path)
+    rows = RowRepair()
+    data = read_bytes(path)
+    try:
+        model = file_format.reader()(data, rows)
+    except FormatError as error:
+        raise error.in_file(str(path)) from error
+    rows.warn(str(path))
+    return model
+
+
+def write(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a model so that reading it gives the same bits; the suffix tells the format.
+
+    The file appears whole or not at all.
+    """
+    path = Path(path)
+    try:
+        data = format_of(path).writer()(model).encode("utf-8")
+    except FormatError as error:
+        raise error.in_file(str(path)) from error
+    except UnicodeEncodeError as error:
+        raise FormatError(
+            f"a name or label is not valid text: {error.object[error.start : error.end]!r}", file=str(path)
+        ) from error
+    if path.suffix == ".gz":
+        data = gzip.compress(data, mtime=0)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+    try:
+        unfinished.write_bytes(data)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def format_of(path: Path) -> Format:
+    name = path.name.lower().removesuffix(".gz")
+    for file_format in FORMATS:
+        if name.endswith(file_format.suffixes):
+            return file_format
+    known = [suffix for file_format in FORMATS for suffix in file_format.suffixes]
+    raise FormatError(
+        f"the suffix {Path(name).suffix!r} names no format; {hint(Path(name).suffix, known)}", file=str(path)
+    )
+
+
+def read_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:
+    """A file's content, unpacked if its name ends in .gz; at most `limit` bytes, before and after unpacking."""
+    opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
+    try:
+        with opener(path, "rb") as stream:
+            data: bytes = stream.read(limit + 1)
+    except (EOFError, gzip.BadGzipFile, OSError) as error:
+        if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile) and error.errno is not None:
+            raise
+        raise FormatError(f"the file is not a complete gzip file: {error}", file=str(path)) from error
+    if len(data) > limit:
+        raise FormatError(f"the file is larger than {limit:,} bytes", file=str(path))
+    return data
+
+
+def decode(data: bytes) -> str:
+    """UTF-8 text, with or without a byte order mark; anything else is refused with the line."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FormatError("the file is not UTF-8 text; save it in that encoding", line=line) from error
+
+
+def warn_of_loss(losses: list[str], format_name: str) -> None:
+    """One warning that names everything a format could not keep."""
+    if losses:
+        warnings.warn(f"{format_name} cannot express all of this model: {'; '.join(losses)}", UserWarning, stacklevel=4)

@@ -1,0 +1,60 @@
+"""Juncture's own format: a versioned JSON document that keeps everything of a model, bit for bit.
+
+    {"format": "juncture", "version": 1, "model": "BayesianNetwork",
+     "variables": [{"name": "rain", "states": ["no", "yes"]}, …],
+     "conditionals": [{"kind": "Conditional", "child": "rain", "parents": [], "values": [0.8, 0.2]}, …],
+     "tied": [["x1", "x2"], …], "plates": [{"label": "coin × 2", "members": ["x1", "x2"]}, …]}
+
+A variable without states is real-valued and may have a "dimension". A state is text, a number or a boolean, and keeps
+its type (1, 1.0, true and "1" are four states); an infinite one is {"float": "inf"} or {"float": "-inf"}. Each kind of
+conditional has keys of its own (json_kinds.py), all of them nested lists with the parents' axes first. A MarkovNetwork
+or FactorGraph has "factors": [{"scope": ["a", "b"], "values": …}, …] instead, and the members of its plates are
+positions of factors. "tied" and "plates" may be left out. Unknown keys are refused.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from juncture.errors import FormatError
+from juncture.formats.json_document import SURROGATE, Node
+from juncture.formats.json_models import MODEL_NAMES, MODELS
+from juncture.formats.json_variables import encode_variable
+from juncture.formats.rows import RowRepair
+
+VERSION = 1
+
+
+def read_json(data: bytes, rows: RowRepair) -> Any:
+    """The model in a document."""
+    document = Node.parse(data)
+    document.choice("format", ["juncture"])
+    document.choice("version", [VERSION])
+    model = MODELS[MODEL_NAMES[document.choice("model", MODEL_NAMES)]]
+    with document.blamed():
+        return model.read(document, rows)
+
+
+def write_json(model: Any) -> str:
+    """The document of a model: a line per variable and per row of a table."""
+    entry = MODELS.get(type(model))
+    if entry is None:
+        raise FormatError(f"JSON holds {', '.join(MODEL_NAMES)}; this is a {type(model).__name__}")
+    head = {"format": "juncture", "version": VERSION, "model": type(model).__name__}
+    document = {**head, "variables": [encode_variable(variable) for variable in model.variables], **entry.encode(model)}
+    text = "{\n" + ",\n".join(f'  "{key}": {render(value, "  ")}' for key, value in document.items()) + "\n}\n"
+    if SURROGATE.search(text):
+        raise FormatError("a name or label holds half of a surrogate pair, which no text file can hold; rename it")
+    return text
+
+
+def render(value: Any, indent: str) -> str:
+    """JSON in which a list of lists or objects has a line for each, and everything else stays on its line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f'"{key}": {render(item, indent)}' for key, item in value.items()) + "}"
+    if isinstance(value, list) and any(isinstance(item, list | dict) for item in value):
+        deeper = indent + "  "
+        lines = ",\n".join(deeper + render(item, deeper) for item in value)
+        return f"[\n{lines}\n{indent}]"
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

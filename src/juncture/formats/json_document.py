@@ -1,0 +1,174 @@
+"""A JSON document as nodes that can be questioned: every refusal gives the path inside the document, and its line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, TypeVar
+
+import numpy as np
+
+from juncture.errors import FormatError, JunctureError, hint
+from juncture.formats.json_text import Odd, Path, Repeated, line_of, parse_text
+
+SHOWN = 60
+NUMBER_TYPES = {int, float}
+Choice = TypeVar("Choice", str, int)
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Node:
+    """A value of the document, with the path that leads to it."""
+
+    value: Any
+    path: Path
+    text: str
+
+    @classmethod
+    def parse(cls, data: bytes) -> Node:
+        value, text = parse_text(data)
+        return cls(value, (), text)
+
+    # --- refusing --------------------------------------------------------------------------------------------------
+
+    def error(self, message: str, *, at: Path = ()) -> FormatError:
+        path = (*self.path, *at)
+        return FormatError(f"{written(path)}: {message}", line=line_of(self.text, path) if path else None)
+
+    def must_be(self, what: str) -> FormatError:
+        return self.error(f"must be {what}; got {described(self.value)}")
+
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """What is refused inside is refused with this place, unless it names one."""
+        try:
+            yield
+        except JunctureError as error:
+            placed = isinstance(error, FormatError) and error.line is not None
+            raise error if placed else self.error(str(error)) from error
+
+    # --- asking ----------------------------------------------------------------------------------------------------
+
+    def child(self, step: str | int) -> Node:
+        return Node(self.value[step], (*self.path, step), self.text)
+
+    def fields(self, required: Iterable[str], optional: Iterable[str] = ()) -> dict[str, Node]:
+        """The values of an object that has all the required keys, and no others than the optional ones."""
+        self._check_object()
+        required = list(required)
+        known = [*required, *optional]
+        for key in self.value:
+            if key not in known:
+                raise self.error(f"has the unknown key {clipped(key)!r}; {hint(clipped(key), known)}")
+        for key in required:
+            if key not in self.value:
+                raise self.error(f"lacks the key {key!r}")
+        return {key: self.child(key) for key in self.value}
+
+    def choice(self, key: str, choices: Iterable[Choice]) -> Choice:
+        """The value of an object's key, which must be one of the choices."""
+        self._check_object()
+        if key not in self.value:
+            raise self.error(f"lacks the key {key!r}")
+        chosen, known = self.child(key), list(choices)
+        for choice in known:
+            if type(choice) is type(chosen.value) and choice == chosen.value:
+                return choice
+        raise chosen.error(f"is {described(chosen.value)}; {hint(described(chosen.value), known)}")
+
+    def _check_object(self) -> None:
+        if isinstance(self.value, Repeated):
+            raise self.error(f"has the key {clipped(self.value.key)!r} twice")
+        if not isinstance(self.value, dict):
+            raise self.must_be("an object")
+
+    def items(self) -> list[Node]:
+        if not isinstance(self.value, list):
+            raise self.must_be("a list")
+        return [self.child(place) for place in range(len(self.value))]
+
+    def string(self) -> str:
+        if type(self.value) is not str:
+            raise self.must_be("text")
+        if SURROGATE.search(self.value):
+            raise self.error("holds half of a surrogate pair, which is not text")
+        return self.value
+
+    def integer(self) -> int:
+        if type(self.value) is not int:
+            raise self.must_be("a whole number")
+        return self.value
+
+    def number(self) -> float:
+        if type(self.value) not in NUMBER_TYPES:
+            raise self.must_be("a number")
+        return float(self.table())
+
+    # --- tables ----------------------------------------------------------------------------------------------------
+
+    def table(self) -> np.ndarray:
+        """Nested lists of finite numbers as an array with one axis per level."""
+        cells, shape = self._cells()
+        try:
+            values = np.array(cells, dtype=np.float64).reshape(shape)
+        except (OverflowError, ValueError) as error:
+            raise self.error(f"cannot be a table of doubles: {error}") from error
+        if not np.isfinite(values).all():
+            raise self.error("is larger than any double", at=path_of(int(np.argmin(np.isfinite(values))), shape))
+        return values
+
+    def codes(self) -> np.ndarray:
+        """Nested lists of whole numbers as an array."""
+        values = self.table()
+        if (values != np.floor(values)).any() or np.abs(values).max(initial=0) >= 2**31:
+            raise self.error("must hold positions of states: whole numbers")
+        return values.astype(np.int64)
+
+    def _cells(self) -> tuple[list[Any], tuple[int, ...]]:
+        """The numbers in order, and the shape: all lists of one level have one length."""
+        level: list[Any] = [self.value]
+        shape: tuple[int, ...] = ()
+        while level and type(level[0]) is list:
+            size = len(level[0])
+            for place, item in enumerate(level):
+                if type(item) is not list or len(item) != size:
+                    raise self._cell_error(place, shape, f"must be a list of length {size}, like the first", item)
+            shape = (*shape, size)
+            level = list(chain.from_iterable(level))
+        if not set(map(type, level)) <= NUMBER_TYPES:
+            place = next(place for place, cell in enumerate(level) if type(cell) not in NUMBER_TYPES)
+            raise self._cell_error(place, shape, "must be a number", level[place])
+        return level, shape
+
+    def _cell_error(self, place: int, shape: tuple[int, ...], rule: str, value: object) -> FormatError:
+        return self.error(f"{rule}; got {described(value)}", at=path_of(place, shape))
+
+
+def path_of(place: int, shape: tuple[int, ...]) -> Path:
+    """The steps to the cell at a place of the flat table."""
+    return tuple(int(index) for index in np.unravel_index(place, shape)) if shape else ()
+
+
+def described(value: object) -> str:
+    """`an object`, `a list of length 3`, or the value itself."""
+    if isinstance(value, dict | Repeated):
+        return "an object"
+    if isinstance(value, list):
+        return f"a list of length {len(value)}"
+    return clipped(value if isinstance(value, Odd) else json.dumps(value))
+
+
+def clipped(text: str) -> str:
+    """The beginning of a text, for messages."""
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
+def written(path: Path) -> str:
+    """`conditionals[3].values`; the document itself has no path."""
+    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return steps.removeprefix(".") or "the document"

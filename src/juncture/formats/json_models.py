@@ -1,0 +1,116 @@
+"""The models that JSON holds: for each, how it is written and read. A new model is one entry in `MODELS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from juncture.factors.conditional import AnyConditional
+from juncture.factors.factor import Factor
+from juncture.formats.json_document import Node
+from juncture.formats.json_kinds import KIND_NAMES, KINDS, Part, encode_conditional
+from juncture.formats.json_variables import known_variable, read_variables
+from juncture.formats.rows import RowRepair
+from juncture.models.bayesian_network import BayesianNetwork
+from juncture.models.factor_product import FactorGraph, FactorProduct, MarkovNetwork
+from juncture.variables import Scope, Variable
+
+HEAD = ("format", "version", "model", "variables")
+
+# --- Bayesian networks ---------------------------------------------------------------------------------------------
+
+
+def encode_network(model: BayesianNetwork) -> dict[str, Any]:
+    document: dict[str, Any] = {"conditionals": [encode_conditional(part) for part in model.conditionals]}
+    if model.tied:
+        document["tied"] = [list(group) for group in model.tied]
+    return document | encode_plates(model)
+
+
+def read_network(document: Node, rows: RowRepair) -> BayesianNetwork:
+    fields = document.fields([*HEAD, "conditionals"], ["tied", "plates"])
+    variables = read_variables(fields["variables"])
+    parts = [read_part(node, variables, rows) for node in fields["conditionals"].items()]
+    children = {part.child.name for part in parts}
+    for name in variables:
+        if name not in children:
+            raise fields["conditionals"].error(f"none of them has the child {name!r}; give every variable one")
+    name_of = partial(read_name, variables)
+    tied = [[name_of(item) for item in group.items()] for group in items_of(fields, "tied")]
+    return BayesianNetwork(parts, tied=tied, plates=read_plates(fields, name_of))
+
+
+def read_name(variables: Mapping[str, Variable], node: Node) -> str:
+    return known_variable(node, variables).name
+
+
+def read_part(node: Node, variables: Mapping[str, Variable], rows: RowRepair) -> AnyConditional:
+    kind = KINDS[KIND_NAMES[node.choice("kind", KIND_NAMES)]]
+    fields = node.fields(["kind", "child", "parents", *kind.keys])
+    child = known_variable(fields["child"], variables)
+    with node.blamed():
+        return kind.read(Part(child, read_scope(fields["parents"], variables), fields, rows))
+
+
+# --- products of factors -------------------------------------------------------------------------------------------
+
+
+def encode_product(model: FactorProduct) -> dict[str, Any]:
+    factors = [{"scope": list(part.scope.names), "values": part.values.tolist()} for part in model.factors]
+    return {"factors": factors} | encode_plates(model)
+
+
+def read_product(model: type[FactorProduct], document: Node, rows: RowRepair) -> FactorProduct:
+    fields = document.fields([*HEAD, "factors"], ["plates"])
+    variables = read_variables(fields["variables"])
+    factors = [read_factor(node, variables) for node in fields["factors"].items()]
+    return model(factors, variables.values(), plates=read_plates(fields, partial(read_place, len(factors))))
+
+
+def read_factor(node: Node, variables: Mapping[str, Variable]) -> Factor:
+    fields = node.fields(["scope", "values"])
+    with node.blamed():
+        return Factor(read_scope(fields["scope"], variables), fields["values"].table())
+
+
+def read_place(num_factors: int, node: Node) -> int:
+    place = node.integer()
+    if not 0 <= place < num_factors:
+        raise node.error(f"is {place}; factors have the positions 0 … {num_factors - 1}")
+    return place
+
+
+# --- both ----------------------------------------------------------------------------------------------------------
+
+
+def read_scope(node: Node, variables: Mapping[str, Variable]) -> Scope:
+    with node.blamed():
+        return Scope(known_variable(item, variables) for item in node.items())
+
+
+def encode_plates(model: BayesianNetwork | FactorProduct) -> dict[str, Any]:
+    plates = [{"label": label, "members": list(members)} for label, members in model.plates]
+    return {"plates": plates} if plates else {}
+
+
+def read_plates(fields: Mapping[str, Node], member: Callable[[Node], Any]) -> tuple[tuple[str, tuple[Any, ...]], ...]:
+    plates = [node.fields(["label", "members"]) for node in items_of(fields, "plates")]
+    return tuple((box["label"].string(), tuple(member(item) for item in box["members"].items())) for box in plates)
+
+
+def items_of(fields: Mapping[str, Node], key: str) -> list[Node]:
+    return fields[key].items() if key in fields else []
+
+
+class Entry(NamedTuple):
+    encode: Callable[[Any], dict[str, Any]]
+    read: Callable[[Node, RowRepair], Any]
+
+
+MODELS: dict[type, Entry] = {
+    BayesianNetwork: Entry(encode_network, read_network),
+    MarkovNetwork: Entry(encode_product, partial(read_product, MarkovNetwork)),
+    FactorGraph: Entry(encode_product, partial(read_product, FactorGraph)),
+}
+MODEL_NAMES = {model.__name__: model for model in MODELS}

@@ -1,0 +1,70 @@
+"""Variables and their states in JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from juncture.errors import FormatError, hint
+from juncture.formats.json_document import Node, clipped
+from juncture.formats.json_text import MAX_DIGITS
+from juncture.variables import State, Variable
+
+STATE_TYPES = {str, int, float, bool}
+INFINITIES = {"inf": math.inf, "-inf": -math.inf}
+
+
+def encode_variable(variable: Variable) -> dict[str, Any]:
+    if variable.states is not None:
+        return {"name": variable.name, "states": [encode_state(state, variable.name) for state in variable.states]}
+    return (
+        {"name": variable.name} if variable.dimension == 1 else {"name": variable.name, "dimension": variable.dimension}
+    )
+
+
+def encode_state(state: State, name: str) -> Any:
+    """The state itself, except that an infinite number is an object: JSON has no such number."""
+    if type(state) not in STATE_TYPES or (isinstance(state, int) and abs(state) >= 10**MAX_DIGITS):
+        what = (
+            f"of type {type(state).__name__}" if type(state) not in STATE_TYPES else f"longer than {MAX_DIGITS} digits"
+        )
+        raise FormatError(f"a state of {name!r} is {what}, which JSON cannot keep; use plain text or a number")
+    return {"float": str(state)} if isinstance(state, float) and math.isinf(state) else state
+
+
+def read_variables(node: Node) -> dict[str, Variable]:
+    """The declared variables, by name."""
+    variables: dict[str, Variable] = {}
+    for item in node.items():
+        variable = read_variable(item)
+        if variable.name in variables:
+            raise item.error(f"the variable {clipped(variable.name)!r} is declared twice")
+        variables[variable.name] = variable
+    return variables
+
+
+def read_variable(node: Node) -> Variable:
+    fields = node.fields(["name"], ["states", "dimension"])
+    states = [read_state(item) for item in fields["states"].items()] if "states" in fields else None
+    dimension = fields["dimension"].integer() if "dimension" in fields else 1
+    name = fields["name"].string()
+    with node.blamed():
+        return Variable(name, states, dimension=dimension)
+
+
+def read_state(node: Node) -> State:
+    value = node.value
+    if isinstance(value, dict):
+        return INFINITIES[node.choice("float", INFINITIES)]
+    if type(value) not in STATE_TYPES or value in INFINITIES.values():
+        raise node.must_be('text, a number or a boolean; an infinite number is {"float": "inf"}')
+    return node.string() if type(value) is str else value
+
+
+def known_variable(node: Node, variables: Mapping[str, Variable]) -> Variable:
+    """The variable that a name stands for."""
+    name = node.string()
+    if name not in variables:
+        raise node.error(f"there is no variable {clipped(name)!r}; {hint(clipped(name), variables)}")
+    return variables[name]

@@ -1,0 +1,63 @@
+"""What a text format keeps of a model: tables, text labels, and a list of what is lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from juncture.errors import FormatError
+from juncture.factors.conditional import AnyConditional, Conditional, HasTable, signature
+from juncture.models.bayesian_network import BayesianNetwork
+from juncture.variables import Variable
+
+SHOWN = 5
+
+
+def losses_of(model: Any, kept: tuple[type, ...] = (Conditional,)) -> list[str]:
+    """What a format that has only the `kept` kinds of conditional loses of this model: other kinds, ties and plates."""
+    losses: list[str] = []
+    compact = [signature(part) for part in getattr(model, "conditionals", ()) if not isinstance(part, kept)]
+    if compact:
+        losses.append(f"{shortened(compact)} {'is' if len(compact) == 1 else 'are'} written out as tables")
+    ties = [" = ".join(group) for group in getattr(model, "tied", ())]
+    if ties:
+        losses.append(f"the ties {shortened(ties)} are dropped")
+    plates = [label for label, _ in model.plates]
+    if plates:
+        losses.append(f"the plates {shortened(plates)} are dropped")
+    return losses
+
+
+def tables_of(model: Any, format_name: str) -> list[Conditional]:
+    """Every conditional of a Bayesian network as a table; anything else is refused by name."""
+    return [table_of(part, format_name) for part in as_bayesian_network(model, format_name).conditionals]
+
+
+def as_bayesian_network(model: Any, format_name: str) -> BayesianNetwork:
+    if not isinstance(model, BayesianNetwork):
+        kind = type(model).__name__
+        raise FormatError(f"{format_name} holds Bayesian networks, not a {kind}; write it as .uai or .json")
+    return model
+
+
+def table_of(conditional: AnyConditional, format_name: str) -> Conditional:
+    real = any(variable.is_real for variable in (conditional.child, *conditional.parents))
+    if real or not isinstance(conditional, HasTable):
+        raise FormatError(f"{format_name} holds tables only, and {signature(conditional)} has none; write it as .json")
+    return conditional.to_table()
+
+
+def state_texts(variable: Variable, format_name: str) -> list[str]:
+    """The states as text, which is how they come back; two that would become one are refused."""
+    texts = [str(state) for state in variable.labels]
+    if len(set(texts)) < len(texts):
+        twice = next(text for text in texts if texts.count(text) > 1)
+        raise FormatError(
+            f"{format_name} keeps states as text, and {variable.name!r} has two states {twice!r}; rename one"
+        )
+    return texts
+
+
+def shortened(items: list[str]) -> str:
+    """The first few, and how many more there are."""
+    more = f" and {len(items) - SHOWN} more" if len(items) > SHOWN else ""
+    return ", ".join(items[:SHOWN]) + more

@@ -1,0 +1,160 @@
+"""NET, the text format of Hugin, as far as it describes discrete Bayesian networks.
+
+    net { }
+    node rain { states = ("no" "yes"); }
+    node wet { states = ("no" "yes"); }
+    potential (rain) { data = (0.8 0.2); }
+    potential (wet | rain) { data = ((0.9 0.1) (0.2 0.8)); }
+
+Data list the parents in order, the first changing slowest, and the child fastest; inner brackets may be left
+out. Comments run from `%` to the line's end. Attributes other than `states` and `data` are ignored. Utilities,
+decisions, continuous nodes and classes are refused.
+
+A node's name must be a letter or underscore, then letters, digits and underscores. Any other name is written as
+such an identifier, with the true name in the attribute `JUNCTURE_name`, from which it is read back. States are
+text. Compact conditionals are written out; ties and plates are lost, with a warning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from juncture.factors.conditional import Conditional
+from juncture.formats.blocks import Block, blocks, check_keyword, read_name, split_keyword, statements
+from juncture.formats.families import (
+    SEPARATORS,
+    Declared,
+    Family,
+    declare,
+    network_of,
+    numbers_in,
+    read_tables,
+    some_tables_of,
+)
+from juncture.formats.files import decode, warn_of_loss
+from juncture.formats.losses import losses_of, state_texts
+from juncture.formats.net_names import escaped, identifiers, unescaped
+from juncture.formats.rows import RowRepair, check_size
+from juncture.formats.source import Source, shield
+from juncture.models.bayesian_network import BayesianNetwork
+from juncture.variables import Variable
+
+CLOSINGS = {'"': re.compile(r'[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"'), "%": re.compile(r"[^\n]*+")}
+GROUP = re.compile(r"\(([^()]*)\)")
+NAME_ATTRIBUTE = "JUNCTURE_name"
+INDENT = "\n            "
+OTHER_KINDS = {"continuous", "decision", "function", "instance", "interval", "utility"}
+
+
+def read_net(data: bytes, rows: RowRepair) -> BayesianNetwork:
+    source = shield(decode(data), CLOSINGS)
+    by_identifier: dict[str, Declared] = {}
+    by_name: dict[str, Declared] = {}
+    potentials: list[Block] = []
+    for block in blocks_after_header(source):
+        if block.keyword == "potential":
+            potentials.append(block)
+        else:
+            identifier, variable = read_node(source, block)
+            declare(source, by_identifier, identifier, Declared(variable, block.offset))
+            declare(source, by_name, variable.name, Declared(variable, block.offset))
+    return network_of(source, by_name, read_tables(source, potentials, by_identifier, read_values, rows))
+
+
+def blocks_after_header(source: Source) -> Iterator[Block]:
+    """The blocks of discrete nodes and potentials, after `net { … }`."""
+    found = blocks(source)
+    header = next(found, None)
+    if header and header.keyword == "class":
+        raise source.error("classes of object-oriented networks cannot be read; save the network without them", 0)
+    check_keyword(source, header, ["net"])
+    for block in map(partial(as_discrete, source), found):
+        check_keyword(source, block, ["node", "potential"])
+        yield block
+
+
+def as_discrete(source: Source, block: Block) -> Block:
+    """`discrete node x` as `node x`; other kinds of nodes are refused by name."""
+    keyword, head = split_keyword(block.head) if block.keyword == "discrete" else (block.keyword, block.head)
+    if keyword in OTHER_KINDS:
+        whole = source.shown(f"{block.keyword} {block.head}")
+        raise source.error(f"{whole} is not a discrete chance node, and only these can be read", block.offset)
+    return block._replace(keyword=keyword, head=head)
+
+
+def read_node(source: Source, block: Block) -> tuple[str, Variable]:
+    """A node's identifier, and the variable with its true name."""
+    identifier = read_name(source, block)
+    offset, value = attribute(source, block, "states")
+    labels = GROUP.fullmatch(value)
+    if labels is None:
+        raise source.error(f'expected \'states = ("a" "b" …)\' of {identifier!r}, found {source.shown(value)}', offset)
+    states = [unescaped(source.plain(word, offset)) for word in SEPARATORS.split(labels[1]) if word]
+    _, name = attribute(source, block, NAME_ATTRIBUTE, default=identifier)
+    with source.located(offset):
+        return identifier, Variable(unescaped(source.plain(name, offset)), states)
+
+
+def read_values(source: Source, block: Block, family: Family, room: int) -> np.ndarray:
+    """The table as (row, state of the child), complete, from `data` with or without inner brackets."""
+    num_states, name = family.child.num_states, repr(family.child.name)
+    offset, data = attribute(source, block, "data")
+    size = check_size([*family.parents.shape, num_states], room, f"the table of {name}")
+    groups = GROUP.findall(data)
+    if GROUP.sub("", data).strip("( \t\r\n)") or data.count("(") != data.count(")") or not groups:
+        raise source.error(f"the data of {name} must be numbers in nested brackets; found {source.shown(data)}", offset)
+    if len(groups) == 1:
+        return np.array(numbers_in(source, groups[0], size, f"the table of {name}", offset)).reshape(-1, num_states)
+    if len(groups) != size // num_states:
+        raise source.error(f"the data of {name} need {size // num_states} rows, found {len(groups)}", offset)
+    return np.array([numbers_in(source, group, num_states, f"a row of {name}", offset) for group in groups])
+
+
+def attribute(source: Source, block: Block, wanted: str, default: str | None = None) -> tuple[int, str]:
+    """The offset and value of the statement `wanted = value;`."""
+    found: list[tuple[int, str]] = []
+    for offset, statement in statements(source, block):
+        name, equals, value = statement.partition("=")
+        if not equals:
+            raise source.error(f"expected 'attribute = value;', found {source.shown(statement)}", offset)
+        if name.strip() == wanted:
+            found.append((offset, value.strip()))
+    if not found and default is not None:
+        return block.offset, default
+    if len(found) != 1:
+        what = f"{block.keyword} {block.head}"
+        raise source.error(f"{source.shown(what)} needs one attribute {wanted!r}, found {len(found)}", block.offset)
+    return found[0]
+
+
+def write_net(model: BayesianNetwork) -> str:
+    tables = some_tables_of(model, "NET")
+    warn_of_loss(losses_of(model), "NET")
+    names = identifiers(table.child.name for table in tables)
+    nodes = [node_text(table.child, names) for table in tables]
+    return "net\n{\n}\n" + "".join([*nodes, *(potential_text(table, names) for table in tables)])
+
+
+def node_text(variable: Variable, names: dict[str, str]) -> str:
+    identifier = names[variable.name]
+    name = escaped(variable.name)
+    true_name = "" if identifier == variable.name else f"    label = {name};\n    {NAME_ATTRIBUTE} = {name};\n"
+    labels = " ".join(escaped(label) for label in state_texts(variable, "NET"))
+    return f"\nnode {identifier}\n{{\n    states = ({labels});\n{true_name}}}\n"
+
+
+def potential_text(table: Conditional, names: dict[str, str]) -> str:
+    parents = " ".join(names[parent.name] for parent in table.parents)
+    given = f" | {parents}" if parents else ""
+    return f"\npotential ({names[table.child.name]}{given})\n{{\n    data = {nested(table.values)};\n}}\n"
+
+
+def nested(values: np.ndarray) -> str:
+    """Numbers in one pair of brackets per row, and one around the rows of each state of a parent."""
+    if values.ndim == 1:
+        return f"({' '.join(map(repr, values.tolist()))})"
+    return f"({INDENT.join(nested(part) for part in values)})"

@@ -1,0 +1,90 @@
+"""Rows of probabilities in files: kept, repaired and counted, or refused; and sizes checked before allocating."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from juncture.errors import FormatError, RenormalizedWarning
+from juncture.numerics import ROW_SUM_TOLERANCE
+from juncture.variables import Scope, Variable
+
+REPAIR_TOLERANCE = 1e-3
+
+
+class RowRepair:
+    """What happened to the rows of one file: those within 1e-9 of 1 stay as they are, bit for bit;
+    those within 1e-3 are divided by their sum and counted; others are refused, by name.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.worst = 0.0
+        self.worst_row = ""
+
+    def repair(self, child: Variable, parents: Scope, values: np.ndarray, *, line: int | None = None) -> np.ndarray:
+        """The table with one axis per parent, then the child, every row of which sums to 1."""
+        rows = values.reshape(-1, child.num_states)
+        check_entries(rows, child, parents, line)
+        with np.errstate(over="ignore"):  # a sum of inf is refused below
+            sums = rows.sum(axis=1)
+        errors = np.abs(sums - 1)
+        place = int(np.argmax(errors))
+        if errors[place] > REPAIR_TOLERANCE:
+            row = describe_row(child, parents, place)
+            raise FormatError(
+                f"{row} sums to {sums[place]:.12g}; a row must sum to 1 within {REPAIR_TOLERANCE:g}", line=line
+            )
+        bad = errors > ROW_SUM_TOLERANCE
+        if bad.any():
+            rows = np.where(bad[:, None], rows / sums[:, None], rows)
+            self._note(int(bad.sum()), float(sums[place]), describe_row(child, parents, place))
+        return rows.reshape((*parents.shape, child.num_states))
+
+    def _note(self, count: int, worst: float, row: str) -> None:
+        self.count += count
+        if abs(worst - 1) > abs(self.worst - 1) or not self.worst_row:
+            self.worst, self.worst_row = worst, row
+
+    def warn(self, file: str) -> None:
+        """One warning a file."""
+        if self.count:
+            message = (
+                f"{file}: {self.count} rows did not sum to 1 and were divided by their sum; the worst, {self.worst_row}"
+            )
+            warnings.warn(f"{message}, summed to {self.worst:.9g}", RenormalizedWarning, stacklevel=3)
+
+
+def check_entries(rows: np.ndarray, child: Variable, parents: Scope, line: int | None) -> None:
+    """Every entry is a finite number that is not negative."""
+    good = (rows >= 0) & (rows < np.inf)
+    if not good.all():
+        row, column = (int(axis[0]) for axis in np.nonzero(~good))
+        place = describe_row(child, parents, row)
+        raise FormatError(f"{place} has the entry {rows[row, column]:g}; probabilities are between 0 and 1", line=line)
+
+
+def describe_row(child: Variable, parents: Scope, place: int) -> str:
+    """`the row of 'lung' given smoke=yes`."""
+    if not parents:
+        return f"the row of {child.name!r}"
+    codes = np.unravel_index(place, parents.shape)
+    given = ", ".join(f"{v.name}={v.labels[int(code)]}" for v, code in zip(parents, codes, strict=True))
+    return f"the row of {child.name!r} given {given}"
+
+
+def check_size(sizes: Sequence[int], available: int, what: str, *, line: int | None = None) -> int:
+    """The number of cells that `sizes` declare, refused when the file cannot hold that many numbers.
+
+    `available` is an upper bound for how many numbers the rest of the file can contain, so that a header
+    of a few bytes cannot ask for terabytes.
+    """
+    cells = 1
+    for size in sizes:  # stops early: the whole product may be too long to compute or to print
+        cells *= size
+        if cells > available:
+            message = f"{what} declares {cells:,} entries or more, and the file can hold {available:,}"
+            raise FormatError(message, line=line)
+    return cells

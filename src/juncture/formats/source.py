@@ -1,0 +1,102 @@
+"""The text of a file without comments, its quoted strings put out of the way.
+
+After `shield`, each brace, bracket, comma and semicolon in the text is structure: a quoted string that is not
+a plain word is replaced by a NUL, a number and a NUL, and `Source.plain` gives it back. Line ends stay, so an
+offset into the text still tells the line of the file. All of it takes time linear in the length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from juncture.errors import FormatError, InvalidModel
+
+PLAIN = re.compile(r'[^\s"\\\x00{}\[\]();,|]+')
+SPACE = re.compile(r"\s*")
+SHIELDED = re.compile(r"\x00[0-9]+\x00")
+SHOWN = 60
+
+
+class Source(NamedTuple):
+    """A file's text, what stands in it for each quoted string that is not a plain word, and the reverse."""
+
+    text: str
+    shields: Mapping[str, str]
+    strings: Mapping[str, str]
+
+    def line(self, offset: int) -> int:
+        """The line of the first thing at or after this offset."""
+        return self.text.count("\n", 0, skip_space(self.text, offset)) + 1
+
+    def error(self, message: str, offset: int) -> FormatError:
+        return FormatError(message, line=self.line(offset))
+
+    def plain(self, word: str, offset: int) -> str:
+        """The text that a word of the shielded text stands for."""
+        if "\0" not in word:
+            return word
+        if word not in self.strings:
+            raise self.error(f"expected one word or one quoted text, found {self.shown(word)}", offset)
+        return self.strings[word]
+
+    def shown(self, text: str) -> str:
+        """The beginning of a piece of the file, for messages."""
+        start = SHIELDED.sub(lambda match: f'"{self.strings[match[0]]}"', text.strip()[: 4 * SHOWN])
+        words = " ".join(start.replace("\0", "").split())
+        return repr(words[:SHOWN] + "…" if len(words) > SHOWN else words)
+
+    @contextmanager
+    def located(self, offset: int) -> Iterator[None]:
+        """Errors of constructors and those without a line become errors of the line at this offset."""
+        try:
+            yield
+        except InvalidModel as error:
+            raise self.error(str(error), offset) from error
+        except FormatError as error:
+            if error.line is not None:
+                raise
+            raise self.error(error.message, offset) from error
+
+
+def skip_space(text: str, position: int) -> int:
+    """The offset of the first thing at or after this one that is not white space."""
+    return SPACE.match(text, position).end()  # type: ignore[union-attr]  # it matches any text
+
+
+def shield(text: str, closings: Mapping[str, re.Pattern[str]]) -> Source:
+    """The text with comments blanked and quoted strings replaced.
+
+    `closings` tells, for a quote and for each mark that opens a comment, what follows up to its end.
+    """
+    if "\0" in text:
+        raise FormatError(
+            "the file holds a NUL character, so it is not text", line=text.count("\n", 0, text.index("\0")) + 1
+        )
+    if not any(mark in text for mark in closings):
+        return Source(text, {}, {})
+    opening = re.compile("|".join(map(re.escape, closings)))
+    pieces: list[str] = []
+    words: dict[str, str] = {}
+    position = 0
+    while match := opening.search(text, position):
+        end = closings[match[0]].match(text, match.end())
+        if end is None:
+            what = "quoted text is not closed on its line" if match[0] == '"' else "comment is never closed"
+            raise FormatError(f"this {what}", line=text.count("\n", 0, match.start()) + 1)
+        pieces.append(text[position : match.start()])
+        pieces.append(word_for(end[0][:-1], words) if match[0] == '"' else " " + "\n" * end[0].count("\n"))
+        position = end.end()
+    shields = {content: word.strip() for content, word in words.items() if "\0" in word}
+    strings = {word: content for content, word in shields.items()}
+    return Source("".join([*pieces, text[position:]]), shields, strings)
+
+
+def word_for(content: str, words: dict[str, str]) -> str:
+    """What stands for a quoted string: a plain word for itself, else a number between two NULs."""
+    if content not in words:
+        plain = PLAIN.fullmatch(content) and "//" not in content and "/*" not in content
+        words[content] = f" {content} " if plain else f" \0{len(words)}\0 "
+    return words[content]

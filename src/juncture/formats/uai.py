@@ -1,0 +1,155 @@
+"""UAI model files (Uncertainty in Artificial Intelligence, inference evaluations): tables without names.
+
+`BAYES` or `MARKOV`, the number of variables, their numbers of states, the number of functions, the scope of each (its
+size, then its variables by position), then the table of each (its size, then its entries, the last variable fastest).
+In `BAYES` files the last variable of a scope is the child. See https://uaicompetition.github.io/uci-2022/file-formats/.
+
+The format has no names: variables are read as x0, x1, … and their states as 0, 1, …; writing a model with other names
+or labels loses them, with a warning. `MARKOV` is read as a `MarkovNetwork`; a `FactorGraph` is written as one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from juncture.errors import FormatError, InvalidModel
+from juncture.factors.conditional import Conditional
+from juncture.factors.factor import Factor
+from juncture.formats.files import warn_of_loss
+from juncture.formats.losses import losses_of, tables_of
+from juncture.formats.rows import RowRepair, check_size
+from juncture.formats.uai_numbers import Numbers, first_word, without_comments
+from juncture.models.bayesian_network import BayesianNetwork
+from juncture.models.factor_product import FactorGraph, MarkovNetwork
+from juncture.variables import Scope, Variable
+
+PREAMBLES = {BayesianNetwork: "BAYES", MarkovNetwork: "MARKOV", FactorGraph: "MARKOV"}
+SPARE_STATES = 10**6  # of variables that no function mentions, so that nothing else bounds them
+
+
+class Function(NamedTuple):
+    """A scope and a table, and at which numbers of the file they stand."""
+
+    scope: Scope
+    values: np.ndarray
+    scope_at: int
+    values_at: int
+
+
+def read_uai(data: bytes, rows: RowRepair) -> BayesianNetwork | MarkovNetwork:
+    """The model in a UAI file."""
+    data = without_comments(data)
+    word, start = first_word(data)
+    if word not in PREAMBLES.values():
+        raise FormatError(f"a UAI file begins with BAYES or MARKOV; this one with {word!r}", line=1)
+    numbers = Numbers(data, start)
+    numbers.check((numbers.values >= 0) & (numbers.values < np.inf), "numbers must be finite and not negative")
+    variables = read_variables(numbers)
+    functions = read_functions(numbers, variables)
+    if word == "BAYES":
+        return to_network(variables, functions, numbers, rows)
+    return MarkovNetwork([Factor(function.scope, function.values) for function in functions], variables)
+
+
+def read_variables(numbers: Numbers) -> list[Variable]:
+    count = numbers.take_count("the number of variables")
+    sizes = numbers.take_whole(count, "a variable's number of states", least=1)
+    if sum(sizes) > SPARE_STATES + 2 * numbers.remaining:
+        raise numbers.error(
+            f"the variables have {sum(sizes):,} states in all, more than the tables of this file can use"
+        )
+    return [Variable(f"x{place}", size) for place, size in enumerate(sizes)]
+
+
+def read_functions(numbers: Numbers, variables: list[Variable]) -> list[Function]:
+    """All scopes, then all tables, to the end of the file."""
+    count = numbers.take_count("the number of functions")
+    if count > numbers.remaining:
+        raise numbers.error(f"the file declares {count:,} functions, and only {numbers.remaining:,} numbers follow")
+    scopes = [read_scope(numbers, variables) for _ in range(count)]
+    functions = [read_table(numbers, scope, at) for scope, at in scopes]
+    numbers.finish()
+    return functions
+
+
+def read_scope(numbers: Numbers, variables: list[Variable]) -> tuple[Scope, int]:
+    at = numbers.at
+    size = numbers.take_count("the size of a scope")
+    places = numbers.take_whole(size, "a variable of a scope", below=len(variables))
+    with numbers.located(at):
+        return Scope(variables[place] for place in places), at
+
+
+def read_table(numbers: Numbers, scope: Scope, scope_at: int) -> Function:
+    what = f"the function over ({', '.join(scope.names[:8])}{', …' if len(scope) > 8 else ''})"
+    at = numbers.at
+    declared = numbers.take_count(f"the size of {what}")
+    with numbers.located(at):
+        size = check_size(scope.shape, numbers.remaining, what)
+        if declared != size:
+            raise FormatError(f"{what} has {size:,} entries, and the file declares {declared:,}")
+        values = numbers.take(size, what)
+        try:
+            return Function(scope, values.reshape(scope.shape), scope_at, at + 1)
+        except ValueError as error:
+            raise FormatError(f"{what} has {len(scope)} variables; a table has at most 64") from error
+
+
+def to_network(
+    variables: list[Variable], functions: list[Function], numbers: Numbers, rows: RowRepair
+) -> BayesianNetwork:
+    """The last variable of each scope is the child; every variable is the child of one function."""
+    conditionals: dict[str, Conditional] = {}
+    for function in functions:
+        if not function.scope or function.scope[-1].name in conditionals:
+            what = f"{function.scope[-1].name} is the child of two" if function.scope else "an empty scope has no child"
+            raise numbers.error(f"in a BAYES file each function has a child of its own: {what}", function.scope_at)
+        *parents, child = function.scope
+        with numbers.located(function.values_at):
+            values = rows.repair(child, Scope(parents), function.values)
+            conditionals[child.name] = Conditional(child, parents, values)
+    for variable in variables:
+        if variable.name not in conditionals:
+            raise FormatError(f"no function has the child {variable.name}; a BAYES file has one for each variable")
+    try:
+        return BayesianNetwork(conditionals[variable.name] for variable in variables)
+    except InvalidModel as error:
+        raise FormatError(str(error)) from error
+
+
+def write_uai(model: Any) -> str:
+    """The UAI text of a model; warns of names, labels and whatever else the format cannot express."""
+    preamble = PREAMBLES.get(type(model))
+    if preamble is None:
+        raise FormatError(
+            f"UAI holds Bayesian networks, Markov networks and factor graphs, not a {type(model).__name__}"
+        )
+    parts = tables_of(model, "UAI") if preamble == "BAYES" else model.factors
+    warn_of_loss([*losses_of(model), *naming_losses(model)], "UAI")
+    places = {name: place for place, name in enumerate(model.variables.names)}
+    scopes = [" ".join(map(str, [len(part.scope), *(places[name] for name in part.scope.names)])) for part in parts]
+    sizes = " ".join(str(variable.num_states) for variable in model.variables)
+    head = [preamble, str(len(places)), sizes, str(len(parts)), *scopes]
+    return "\n".join([*head, *(table_text(part.values) for part in parts)]) + "\n"
+
+
+def table_text(values: np.ndarray) -> str:
+    """The size of a table, then a line per row."""
+    rows = values.reshape(-1, values.shape[-1] if values.ndim else 1).tolist()
+    return "\n".join(["", str(values.size), *(" ".join(map(repr, row)) for row in rows)])
+
+
+def naming_losses(model: Any) -> list[str]:
+    """What differs from the names that reading gives."""
+    plain = [Variable(f"x{place}", variable.num_states) for place, variable in enumerate(model.variables)]
+    pairs = list(zip(model.variables, plain, strict=True))
+    losses = []
+    if any(variable.name != other.name for variable, other in pairs):
+        losses.append("variables lose their names and become x0, x1, …")
+    if any(Variable(other.name, variable.states) != other for variable, other in pairs):
+        losses.append("states lose their labels and become 0, 1, …")
+    if isinstance(model, FactorGraph):
+        losses.append("a factor graph is read back as a Markov network")
+    return losses

@@ -1,0 +1,99 @@
+"""UAI evidence files: variables by their position in the model, states by their position in the variable.
+
+A file holds one sample, `n variable state variable state …`, or, in the older form, the number of samples on a line of
+its own and then each sample like that.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from juncture.errors import FormatError, UnknownVariable
+from juncture.formats.files import read_bytes
+from juncture.formats.uai_numbers import Numbers, save, without_comments
+from juncture.variables import Assignment, Scope, Variable, as_plain, is_missing
+
+
+def read_evidence(path: str | os.PathLike[str], model: Any) -> Assignment | list[Assignment]:
+    """The findings of a UAI evidence file, by name and label; a list of them where the file has several samples."""
+    try:
+        return parse_evidence(read_bytes(Path(path)), model.variables)
+    except FormatError as error:
+        raise error.in_file(os.fspath(path)) from error
+
+
+def write_evidence(
+    evidence: Mapping[str, Any] | Sequence[Mapping[str, Any]], model: Any, path: str | os.PathLike[str]
+) -> None:
+    """Write one sample of findings, or several; what is missing is left out."""
+    try:
+        save(evidence_text(evidence, model.variables), path)
+    except FormatError as error:
+        raise error.in_file(os.fspath(path)) from error
+
+
+def parse_evidence(data: bytes, variables: Scope) -> Assignment | list[Assignment]:
+    data = without_comments(data)
+    numbers = Numbers(data)
+    counts = numbers.take_whole(numbers.remaining, "a number of an evidence file")
+    numbers.at = 0
+    if has_several(data, counts):
+        samples = [take_sample(numbers, variables) for _ in range(numbers.take_count("the number of samples"))]
+    else:
+        samples = [take_sample(numbers, variables)]
+    numbers.finish()
+    return samples[0] if len(samples) == 1 else samples
+
+
+def has_several(data: bytes, counts: list[int]) -> bool:
+    """Whether the first number counts samples: it has a line of its own, and each line after it is a sample.
+
+    Samples may be broken over lines if the file cannot be read as a single one.
+    """
+    lengths = [length for line in data.splitlines() if (length := len(line.split()))]
+    if len(lengths) < 2 or lengths[0] != 1:
+        return False
+    starts = accumulate(lengths[:-1])
+    by_line = all(length == 1 + 2 * counts[start] for start, length in zip(starts, lengths[1:], strict=True))
+    return by_line or len(counts) != 1 + 2 * counts[0]
+
+
+def take_sample(numbers: Numbers, variables: Scope) -> Assignment:
+    findings: Assignment = {}
+    for _ in range(numbers.take_count("the number of findings", below=len(variables) + 1)):
+        variable = variables[numbers.take_count("a finding's variable", below=len(variables))]
+        if variable.name in findings:
+            raise numbers.error(f"the variable {variable.name!r} is observed twice in one sample")
+        with numbers.located(numbers.at):
+            labels = variable.labels
+        findings[variable.name] = labels[numbers.take_count(f"the state of {variable.name!r}", below=len(labels))]
+    return findings
+
+
+def evidence_text(evidence: Mapping[str, Any] | Sequence[Mapping[str, Any]], variables: Scope) -> str:
+    if isinstance(evidence, Mapping):
+        return sample_text(evidence, variables) + "\n"
+    if not evidence:
+        raise FormatError("an evidence file holds at least one sample")
+    return "\n".join([str(len(evidence)), *(sample_text(sample, variables) for sample in evidence)]) + "\n"
+
+
+def sample_text(sample: Mapping[str, Any], variables: Scope) -> str:
+    places = {name: place for place, name in enumerate(variables.names)}
+    findings = []
+    for name, value in sample.items():
+        if name not in places:
+            raise UnknownVariable.among(name, places)
+        if not is_missing(value):
+            findings.append((places[name], code_of(variables[places[name]], value)))
+    return " ".join(str(number) for number in (len(findings), *(part for finding in findings for part in finding)))
+
+
+def code_of(variable: Variable, value: Any) -> int:
+    if not isinstance(as_plain(value), str | int | float):
+        raise FormatError(f"a UAI evidence file holds states; {variable.name!r} has the likelihood {value!r}")
+    return variable.code(value)

@@ -1,0 +1,196 @@
+"""XDSL, the files of GeNIe and SMILE.
+
+`<cpt>` gives a `Conditional`, `<deterministic>` a `Deterministic`. A `<noisymax>` is written out as a table: its
+child is the least, in the order of its states, of the values that its causes produce, since SMILE lists the
+strongest state first, while a `NoisyMax` takes the greatest. Other kinds of nodes are refused by name. What is
+not a `Deterministic` is written as a `<cpt>`, with a warning where that loses a compact form.
+
+A variable is named by its node's id, a state by its id; the titles and pictures under `<extensions>` and other
+properties are ignored. Properties whose ids begin with `juncture_` restore what `write_xdsl` could not say in ids:
+
+    juncture_name       the name of the variable
+    juncture_state_2    the name of its third state
+    juncture_position   its place among the model's variables, where GeNIe wants parents before children
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from juncture.factors.conditional import AnyConditional, Conditional
+from juncture.factors.deterministic import Deterministic
+from juncture.formats.files import warn_of_loss
+from juncture.formats.losses import as_bayesian_network, losses_of
+from juncture.formats.rows import RowRepair, check_size
+from juncture.formats.xdsl_text import NAME, POSITION, STATE, network_text
+from juncture.formats.xml import Element, read_xml, shortened
+from juncture.formats.xml_networks import (
+    check_count,
+    check_distinct,
+    read_network,
+    read_numbers,
+    read_parents,
+    read_table,
+    read_variable,
+    words,
+)
+from juncture.models.bayesian_network import BayesianNetwork
+from juncture.variables import Scope, Variable
+
+MAX_EXPANDED = 2**24  # entries of all noisy tables of a file, written out
+
+
+class Node(NamedTuple):
+    """A node of the file: its variable, and the code of each state's id."""
+
+    element: Element
+    variable: Variable
+    codes: dict[str, int]
+    position: int
+
+
+def read_xdsl(data: bytes, rows: RowRepair) -> BayesianNetwork:
+    root = read_xml(data, "smile")
+    for element in root.all("dynamic"):
+        element.refuse("makes this a network over time, which is not read")
+    body = root.only("nodes")
+    nodes = nodes_of(body)
+    variables = {name: node.variable for name, node in nodes.items()}
+    parents = {
+        name: read_parents(name, parent_ids(node.element), variables, node.element) for name, node in nodes.items()
+    }
+    check_expanded_size(nodes, parents)
+    order = sorted(nodes, key=lambda name: nodes[name].position)
+    conditionals = [READERS[nodes[name].element.name](nodes[name], parents[name], rows) for name in order]
+    return read_network(conditionals, body)
+
+
+def check_expanded_size(nodes: dict[str, Node], parents: dict[str, Scope]) -> None:
+    """A few numbers of a noisy node can stand for any number of rows; refuse more than fit."""
+    total = 0
+    for name, node in nodes.items():
+        if node.element.name == "noisymax":
+            total += parents[name].size * node.variable.num_states
+            if total > MAX_EXPANDED:
+                node.element.refuse(f"would bring the noisy tables, written out, to over {MAX_EXPANDED:,} entries")
+
+
+# --- nodes and what they are called ----------------------------------------------------------------------------------
+
+
+def nodes_of(body: Element) -> dict[str, Node]:
+    """The nodes by id."""
+    nodes: dict[str, Node] = {}
+    names: set[str] = set()
+    for place, element in enumerate(body.children):
+        if element.name not in READERS:
+            element.refuse(f"is a kind of node that is not read; known are {', '.join(READERS)}")
+        node = node_of(element, place)
+        key = element.attribute("id")
+        if key in nodes or node.variable.name in names:
+            element.refuse(f"{shortened(key)} ({shortened(node.variable.name)}) has an id or a name given before")
+        nodes[key] = node
+        names.add(node.variable.name)
+    return nodes
+
+
+def node_of(element: Element, place: int) -> Node:
+    own = {item.attributes.get("id", ""): item for item in element.all("property")}
+    name = own[NAME].content if NAME in own else element.attribute("id")
+    ids = [state.attribute("id") for state in element.all("state")]
+    if not ids:
+        element.refuse(f"gives {shortened(name)} no <state>; it must have at least one")
+    check_distinct(ids, element, f"gives {shortened(name)} the state")
+    labels = [own[f"{STATE}{code}"].content if f"{STATE}{code}" in own else key for code, key in enumerate(ids)]
+    variable = read_variable(name, labels, element)
+    position = whole_number(own[POSITION].content, own[POSITION]) if POSITION in own else place
+    return Node(element, variable, {key: code for code, key in enumerate(ids)}, position)
+
+
+def parent_ids(element: Element) -> list[str]:
+    return [key for parents in element.all("parents") for key in words(parents)]
+
+
+def whole_number(word: str, element: Element) -> int:
+    if not (word.isascii() and word.isdigit() and len(word) < 10):
+        element.refuse(f"holds {shortened(word)}, which is not a whole number")
+    return int(word)
+
+
+# --- the kinds of nodes ----------------------------------------------------------------------------------------------
+
+
+def read_cpt(node: Node, parents: Scope, rows: RowRepair) -> Conditional:
+    return read_table(node.variable, parents, node.element.only("probabilities"), rows)
+
+
+def read_deterministic(node: Node, parents: Scope, _rows: RowRepair) -> Deterministic:
+    element = node.element.only("resultingstates")
+    what = f"the states of {shortened(node.variable.name)}"
+    cells = check_size(parents.shape, len(element.leaf_text) // 2 + 1, what, line=element.line)
+    found = list(words(element))
+    check_count(element, len(found), cells, "states")
+    for word in found:
+        if word not in node.codes:
+            element.refuse(f"holds {shortened(word)}, which is no state of {shortened(node.variable.name)}")
+    codes = np.array([node.codes[word] for word in found]).reshape(parents.shape)
+    return Deterministic(node.variable, parents, codes)
+
+
+def read_noisymax(node: Node, parents: Scope, rows: RowRepair) -> Conditional:
+    """Per parent, and per state of it from the strongest, a distribution over the child; at last the leak's."""
+    child, element = node.variable, node.element.only("parameters")
+    sizes = [parent.num_states for parent in parents]
+    parameters = read_numbers(element, (sum(sizes) + 1) * child.num_states).reshape(-1, child.num_states)
+    *tables, leak = np.split(parameters, np.cumsum(sizes))
+    orders = strength_orders(node.element, sizes)
+    by_state = [table[np.argsort(order)] for table, order in zip(tables, orders, strict=True)]
+    repaired = [
+        rows.repair(child, Scope([parent]), table, line=element.line)
+        for parent, table in zip(parents, by_state, strict=True)
+    ]
+    return Conditional(child, parents, noisy_minimum(repaired, rows.repair(child, Scope(), leak, line=element.line)))
+
+
+def strength_orders(element: Element, sizes: Sequence[int]) -> list[list[int]]:
+    """For each parent its states from the strongest to the neutral one; by default in their own order."""
+    found = element.all("strengths")
+    if not found:
+        return [list(range(size)) for size in sizes]
+    strengths = element.only("strengths")
+    numbers = [whole_number(word, strengths) for word in words(strengths)]
+    ends = np.cumsum(sizes, dtype=int).tolist()
+    orders = [numbers[end - size : end] for size, end in zip(sizes, ends, strict=True)]
+    if len(numbers) != sum(sizes) or any(sorted(order) != list(range(len(order))) for order in orders):
+        strengths.refuse("must give for each parent the numbers of its states, from 0, each once")
+    return orders
+
+
+def noisy_minimum(tables: Sequence[np.ndarray], leak: np.ndarray) -> np.ndarray:
+    """P(child ≥ y | parents) = leak(≥ y) · Π over parents of table[state](≥ y), as P(child = y | parents)."""
+    at_least = tail(leak)
+    for table in tables:
+        at_least = at_least[..., None, :] * tail(table)
+    return np.maximum(-np.diff(at_least, axis=-1, append=0.0), 0.0)
+
+
+def tail(table: np.ndarray) -> np.ndarray:
+    """The sums of a row from each entry to its end; the whole row is 1."""
+    sums = np.cumsum(table[..., ::-1], axis=-1)
+    return np.asarray((sums / sums[..., -1:])[..., ::-1])
+
+
+READERS: dict[str, Callable[[Node, Scope, RowRepair], AnyConditional]] = {
+    "cpt": read_cpt,
+    "deterministic": read_deterministic,
+    "noisymax": read_noisymax,
+}
+
+
+def write_xdsl(model: Any) -> str:
+    text = network_text(as_bayesian_network(model, "XDSL"))
+    warn_of_loss(losses_of(model, kept=(Conditional, Deterministic)), "XDSL")
+    return text

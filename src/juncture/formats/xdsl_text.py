@@ -1,0 +1,103 @@
+"""The text of XDSL files: nodes and their ids.
+
+Ids are letters, digits and underscores, beginning with a letter. A name that is no such id gets one made from it,
+and travels in a property (see xdsl.py). Nodes come in topological order, as GeNIe wants them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import count
+
+from juncture.factors.conditional import AnyConditional, Conditional
+from juncture.factors.deterministic import Deterministic
+from juncture.formats.losses import state_texts, table_of
+from juncture.formats.xml_networks import numbers_text, tagged
+from juncture.models.bayesian_network import BayesianNetwork
+
+NAME, STATE, POSITION = "juncture_name", "juncture_state_", "juncture_position"
+IDENTIFIER = re.compile("[A-Za-z][A-Za-z0-9_]*")
+
+
+def network_text(network: BayesianNetwork) -> str:
+    names = network.variables.names
+    ids = dict(zip(names, identifiers(names), strict=True))
+    order = parents_first(network)
+    positions = {name: place for place, name in enumerate(names)} if order != names else {}
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<smile version="1.0" id="network" numsamples="10000">',
+        "<nodes>",
+    ]
+    parts = {part.child.name: as_written(part) for part in network.conditionals}
+    for name in order:
+        lines += node_lines(parts[name], ids, positions)
+    return "\n".join([*lines, "</nodes>", "</smile>", ""])
+
+
+def parents_first(network: BayesianNetwork) -> tuple[str, ...]:
+    """The model's own order where no child comes before its parent, else a topological one."""
+    seen: set[str] = set()
+    for conditional in network.conditionals:
+        if not seen.issuperset(conditional.parents.names):
+            return network.graph.topological_order()
+        seen.add(conditional.child.name)
+    return network.variables.names
+
+
+def as_written(conditional: AnyConditional) -> Conditional | Deterministic:
+    return conditional if isinstance(conditional, Deterministic) else table_of(conditional, "XDSL")
+
+
+def node_lines(conditional: Conditional | Deterministic, ids: dict[str, str], positions: dict[str, int]) -> list[str]:
+    child, parents = conditional.child, conditional.parents
+    states = state_texts(child, "XDSL")
+    state_ids = identifiers(states)
+    kind, numbers = definition(conditional, state_ids)
+    lines = [f'  <{kind} id="{ids[child.name]}">', *(f'    <state id="{key}" />' for key in state_ids)]
+    if parents:
+        lines.append(f"    <parents>{' '.join(ids[name] for name in parents.names)}</parents>")
+    lines.append(f"    {numbers}")
+    told = [(NAME, child.name, ids[child.name])]
+    told += [(f"{STATE}{code}", text, key) for code, (text, key) in enumerate(zip(states, state_ids, strict=True))]
+    told += [(POSITION, str(positions[child.name]), "")] if positions else []
+    lines += [property_line(key, text, child.name) for key, text, written in told if text != written]
+    return [*lines, f"  </{kind}>"]
+
+
+def property_line(key: str, text: str, variable: str) -> str:
+    element = tagged("property", text, variable, f' id="{key}"')
+    return f"    {element}"
+
+
+def definition(conditional: Conditional | Deterministic, state_ids: Sequence[str]) -> tuple[str, str]:
+    """The kind of node, and the element with its numbers or states."""
+    if isinstance(conditional, Deterministic):
+        results = " ".join(state_ids[code] for code in conditional.codes.ravel().tolist())
+        return "deterministic", f"<resultingstates>{results}</resultingstates>"
+    numbers = numbers_text(conditional.values, "\n      ")
+    return "cpt", f"<probabilities>{numbers}</probabilities>"
+
+
+def identifiers(texts: Iterable[str]) -> list[str]:
+    """A distinct id for each of some distinct texts: the text itself where it is one.
+
+    >>> identifiers(["yes", "12+", "12-", "<5"])
+    ['yes', 'x12_', 'x12__2', 'x_5']
+    """
+    texts = list(texts)
+    taken = {text for text in texts if IDENTIFIER.fullmatch(text)}
+    numbers: defaultdict[str, count[int]] = defaultdict(lambda: count(2))
+    return [text if text in taken else fresh_identifier(text, taken, numbers) for text in texts]
+
+
+def fresh_identifier(text: str, taken: set[str], numbers: defaultdict[str, count[int]]) -> str:
+    stem = re.sub("[^A-Za-z0-9_]", "_", text)
+    stem = stem if IDENTIFIER.match(stem) else f"x{stem}"
+    key = stem
+    while key in taken:
+        key = f"{stem}_{next(numbers[stem])}"
+    taken.add(key)
+    return key

@@ -1,0 +1,123 @@
+"""XMLBIF 0.3, the XML Bayesian network interchange format.
+
+Kept: the order of variables, their names and states (as text), every double bit for bit. Properties are ignored on
+reading. A variable of a kind other than `nature` (a decision, a utility) is refused. Files of the earlier versions
+are read too: VALUE for OUTCOME, PROBABILITY for DEFINITION, names of elements in any case. White space around a
+name is not part of it, unless the element says xml:space="preserve".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from juncture.factors.conditional import Conditional
+from juncture.formats.files import warn_of_loss
+from juncture.formats.losses import losses_of, state_texts, tables_of
+from juncture.formats.rows import RowRepair
+from juncture.formats.xml import Element, read_xml, shortened
+from juncture.formats.xml_networks import (
+    numbers_text,
+    read_network,
+    read_parents,
+    read_table,
+    read_variable,
+    tagged,
+)
+from juncture.models.bayesian_network import BayesianNetwork
+from juncture.variables import Variable
+
+DOCTYPE = """\
+<!DOCTYPE BIF [
+  <!ELEMENT BIF ( NETWORK )*>
+  <!ATTLIST BIF VERSION CDATA #REQUIRED>
+  <!ELEMENT NETWORK ( NAME, ( PROPERTY | VARIABLE | DEFINITION )* )>
+  <!ELEMENT NAME (#PCDATA)>
+  <!ELEMENT VARIABLE ( NAME, ( OUTCOME | PROPERTY )* )>
+  <!ATTLIST VARIABLE TYPE (nature|decision|utility) "nature">
+  <!ELEMENT OUTCOME (#PCDATA)>
+  <!ELEMENT DEFINITION ( FOR | GIVEN | TABLE | PROPERTY )*>
+  <!ELEMENT FOR (#PCDATA)>
+  <!ELEMENT GIVEN (#PCDATA)>
+  <!ELEMENT TABLE (#PCDATA)>
+  <!ELEMENT PROPERTY (#PCDATA)>
+]>"""
+
+
+def read_xmlbif(data: bytes, rows: RowRepair) -> BayesianNetwork:
+    network = read_xml(data, "bif").only("network")
+    network.check_children({"name", "property", "variable", "definition", "probability"})
+    variables = variables_of(network)
+    conditionals: dict[str, Conditional] = {}
+    for element in network.all("definition", "probability"):
+        conditional = conditional_of(element, variables, rows)
+        if conditional.child.name in conditionals:
+            element.refuse(f"is the second one for {shortened(conditional.child.name)}; each variable has one")
+        conditionals[conditional.child.name] = conditional
+    for name in variables:
+        if name not in conditionals:
+            network.refuse(f"has no <definition> for the variable {shortened(name)}")
+    return read_network([conditionals[name] for name in variables], network)
+
+
+def variables_of(network: Element) -> dict[str, Variable]:
+    variables: dict[str, Variable] = {}
+    for element in network.all("variable"):
+        element.check_children({"name", "type", "outcome", "value", "property"})
+        name = element.only("name").content
+        check_kind(element, name)
+        if name in variables:
+            element.refuse(f"declares {shortened(name)} a second time")
+        states = [outcome.content for outcome in element.all("outcome", "value")]
+        if not states:
+            element.refuse(f"gives {shortened(name)} no <outcome>; it must have at least one")
+        variables[name] = read_variable(name, states, element)
+    return variables
+
+
+def check_kind(element: Element, name: str) -> None:
+    """`nature`, as an attribute, or `discrete`, as the earliest version has it in an element."""
+    kinds = [element.attributes.get("type", "nature"), *(kind.content for kind in element.all("type"))]
+    for kind in kinds:
+        if kind.lower() not in {"nature", "discrete"}:
+            element.refuse(
+                f"{shortened(name)} is of the kind {shortened(kind)}; only chance variables (nature) are read"
+            )
+
+
+def conditional_of(element: Element, variables: dict[str, Variable], rows: RowRepair) -> Conditional:
+    element.check_children({"for", "given", "table", "property"})
+    name = element.only("for").content
+    if name not in variables:
+        element.refuse(f"is for {shortened(name)}, which no <variable> declares")
+    parents = read_parents(name, [given.content for given in element.all("given")], variables, element)
+    return read_table(variables[name], parents, element.only("table"), rows)
+
+
+def write_xmlbif(model: Any) -> str:
+    tables = tables_of(model, "XMLBIF")
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        DOCTYPE,
+        '<BIF VERSION="0.3">',
+        "<NETWORK>",
+        "<NAME>network</NAME>",
+    ]
+    for table in tables:
+        lines += variable_lines(table.child)
+    for table in tables:
+        lines += definition_lines(table)
+    warn_of_loss(losses_of(model), "XMLBIF")
+    return "\n".join([*lines, "</NETWORK>", "</BIF>", ""])
+
+
+def variable_lines(variable: Variable) -> list[str]:
+    outcomes = [f"  {tagged('OUTCOME', text, variable.name)}" for text in state_texts(variable, "XMLBIF")]
+    name = f"  {tagged('NAME', variable.name, variable.name)}"
+    return ['<VARIABLE TYPE="nature">', name, *outcomes, "</VARIABLE>"]
+
+
+def definition_lines(table: Conditional) -> list[str]:
+    name = table.child.name
+    given = [f"  {tagged('GIVEN', parent, name)}" for parent in table.parents.names]
+    numbers = numbers_text(table.values, "\n    ")
+    return ["<DEFINITION>", f"  {tagged('FOR', name, name)}", *given, f"  <TABLE>{numbers}</TABLE>", "</DEFINITION>"]
