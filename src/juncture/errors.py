@@ -21,7 +21,6 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
-
 MAX_HINT_LETTERS, MAX_HINT_NAMES = 60, 2000  # looking for a near match is quadratic in both
 
 

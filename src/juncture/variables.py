@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -10,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from juncture.errors import InvalidModel, UnknownState, UnknownVariable
-from juncture.values import Value
+from juncture.values import Value, read_only
 
 State: TypeAlias = str | int | bool | float
 Assignment: TypeAlias = dict[str, State]
@@ -36,16 +37,17 @@ class Variable(Value):
     def __init__(self, name: str, states: Iterable[State] | int | None = None, *, dimension: int = 1) -> None:
         if not isinstance(name, str) or not name:
             raise InvalidModel(f"a variable's name must be a non-empty string; got {name!r}")
-        if isinstance(states, int | np.integer):
+        if isinstance(states, int | np.integer) and not isinstance(states, bool):
             states = range(int(states))
-        if isinstance(states, str):
-            raise InvalidModel(f"the states of {name!r} must be a list of labels, not the text {states!r}")
+        if isinstance(states, str) or not isinstance(states, Iterable | None):
+            raise InvalidModel(f"the states of {name!r} must be a list of labels or their number; got {states!r}")
         labels = None if states is None else tuple(as_state(state, name) for state in states)
         if labels is not None:
             check_distinct(labels, name)
-        if dimension < 1 or (labels is not None and dimension != 1):
+        whole = isinstance(dimension, int | np.integer) and dimension >= 1
+        if not whole or (labels is not None and dimension != 1):
             raise InvalidModel(f"variable {name!r}: only a real-valued variable can have a dimension, of at least 1")
-        self._set(name=name, states=labels, dimension=int(dimension))
+        self._set(name=str(name), states=labels, dimension=int(dimension))
 
     @property
     def is_real(self) -> bool:
@@ -66,7 +68,7 @@ class Variable(Value):
     def numbers(self) -> np.ndarray:
         """Each state as a number: its own value where all labels are numeric, else its position."""
         numeric = not any(isinstance(label, str) for label in self.labels)
-        return np.array([float(label) for label in self.labels] if numeric else range(self.num_states), dtype=float)
+        return read_only([float(label) for label in self.labels] if numeric else range(self.num_states), dtype=float)
 
     def code(self, state: object) -> int:
         """The position of the state that `state` matches.
@@ -82,7 +84,7 @@ class Variable(Value):
 
     def _code_by_text(self, plain: object) -> int:
         found = {code for text in texts(plain) for code in self._codes_by_text.get(text, ())}
-        if len(found) != 1:
+        if len(found) != 1 or is_missing(plain):
             raise UnknownState.of(self.name, plain, self.labels)
         return found.pop()
 
@@ -111,14 +113,15 @@ class Scope(tuple[Variable, ...]):
     __slots__ = ()
 
     def __new__(cls, variables: Iterable[Variable] = ()) -> Scope:
+        if not isinstance(variables, Iterable):
+            raise InvalidModel(f"a scope is a list of variables; write [{variables!r}] for one")
         scope = super().__new__(cls, variables)
         for item in scope:
             if not isinstance(item, Variable):
                 raise InvalidModel(f"a scope is made of variables; got {item!r}")
         names = [variable.name for variable in scope]
         if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise InvalidModel(f"the variable {twice!r} appears twice in one scope")
+            raise InvalidModel(f"the variable {names[first_repeated(names)]!r} appears twice in one scope")
         return scope
 
     @property
@@ -174,10 +177,15 @@ def as_state(value: object, name: str) -> State:
 def check_distinct(labels: tuple[State, ...], name: str) -> None:
     if not labels:
         raise InvalidModel(f"variable {name!r} needs at least one state; leave the states out for a real-valued one")
-    if len({state_key(label) for label in labels}) < len(labels):
-        keys = [state_key(label) for label in labels]
-        twice = next(label for label in labels if keys.count(state_key(label)) > 1)
-        raise InvalidModel(f"variable {name!r} has the state {twice!r} twice")
+    keys = [state_key(label) for label in labels]
+    if len(set(keys)) < len(keys):
+        raise InvalidModel(f"variable {name!r} has the state {labels[first_repeated(keys)]!r} twice")
+
+
+def first_repeated(items: Sequence[Hashable]) -> int:
+    """The place of the first item that comes again later."""
+    counts = Counter(items)
+    return next(place for place, item in enumerate(items) if counts[item] > 1)
 
 
 def as_plain(value: object) -> object:
@@ -206,6 +214,11 @@ def state_key(state: object) -> Hashable:
 
 def texts(state: object) -> set[str]:
     """How a state may be written: a whole number also with or without its '.0'."""
-    if isinstance(state, int | float) and not isinstance(state, bool) and math.isfinite(state) and state == int(state):
-        return {str(int(state)), f"{int(state)}.0"}
-    return {str(state)}
+    written = {str(state)}
+    if (
+        isinstance(state, int | float)
+        and not isinstance(state, bool)
+        and (isinstance(state, int) or state.is_integer())
+    ):
+        written |= {str(int(state)), f"{int(state)}.0"}
+    return written

@@ -194,13 +194,12 @@ def test_the_layout_has_a_line_per_variable_and_per_row():
 
 
 def test_rows_are_repaired_and_counted(tmp_path):
-    text = write_json(jt.example("sprinkler")).replace("[0.9, 0.1]", "[0.9, 0.1001]")
-    path = tmp_path / "rain.json"
-    path.write_text(text)
+    path = tmp_path / "sprinkler.json"
+    path.write_text(write_json(jt.example("sprinkler")).replace("[0.9, 0.1]", "[0.9, 0.1001]", 1))
 
-    with pytest.warns(RenormalizedWarning, match=r"1 rows .* 'wet' given rain=no, summed to 1\.0001"):
+    with pytest.warns(RenormalizedWarning, match=r"1 rows .* 'sprinkler' given cloudy=yes, summed to 1\.0001"):
         model = jt.read(path)
-    assert model["wet"]["no", "yes"] == 0.1001 / (0.9 + 0.1001)
+    assert model["sprinkler"]["yes", "yes"] == 0.1001 / (0.9 + 0.1001)
 
 
 # --- what cannot be written ------------------------------------------------------------------------------------------

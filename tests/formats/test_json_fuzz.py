@@ -59,12 +59,13 @@ def test_any_value_anywhere_is_accepted_or_refused(name, data):
 @given(st.binary(max_size=6), st.data())
 @settings(max_examples=200)
 def test_any_bytes_anywhere_are_accepted_or_refused(junk, data):
-    at = data.draw(st.integers(0, len(RAIN)))
-    end = data.draw(st.integers(at, min(at + 5, len(RAIN))))
+    text = write_json(jt.example("fuel")).encode()
+    at = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(at, min(at + 5, len(text))))
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        accepts_or_refuses(RAIN.encode()[:at] + junk + RAIN.encode()[end:])
+        accepts_or_refuses(text[:at] + junk + text[end:])
 
 
 def test_every_place_has_its_line():

@@ -16,14 +16,15 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 from juncture import numerics
-from juncture.errors import InvalidModel, TooLarge
-from juncture.factors.factor import Factor, state_codes
+from juncture.errors import InvalidModel
+from juncture.factors.factor import Factor, checked_size, state_codes
 from juncture.factors.html import table_html
 from juncture.values import Value, content_key
 from juncture.variables import Scope, Variable
 
 Columns: TypeAlias = Mapping[str, np.ndarray]
-MAX_TABLE_CELLS = 2**26
+ROWS_AT_ONCE = 2**16
+SHOWN_PARENTS = 8
 
 
 @runtime_checkable
@@ -59,6 +60,7 @@ class DiscreteConditional(Value):
 
     child: Variable
     parents: Scope
+    __iter__ = None  # or Python would try conditional[0], conditional[1], … as labels
 
     def child_probabilities(self, columns: Columns, num_rows: int) -> np.ndarray:
         """P(child = state | the parents of that row), as (row, state)."""
@@ -81,15 +83,15 @@ class DiscreteConditional(Value):
         return draw_codes(self.child_probabilities(columns, num_rows), rng)
 
     def to_table(self) -> Conditional:
-        size = self.scope.size
-        if size > MAX_TABLE_CELLS:
-            raise TooLarge(f"{self!r} written out would have {size:,} entries; the limit is {MAX_TABLE_CELLS:,}")
-        num_rows = self.parents.size
-        grid = np.unravel_index(np.arange(num_rows), self.parents.shape) if self.parents else ()
-        columns = dict(zip(self.parents.names, grid, strict=True))
-        return Conditional(
-            self.child, self.parents, self.child_probabilities(columns, num_rows).reshape(self.scope.shape)
-        )
+        values = np.empty(checked_size(self.scope, repr(self)).shape)
+        rows = values.reshape(-1, self.child.num_states)
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            block = rows[start : start + ROWS_AT_ONCE]
+            places = np.arange(start, start + len(block))
+            grid = np.unravel_index(places, self.parents.shape) if self.parents else ()
+            columns = dict(zip(self.parents.names, grid, strict=True))
+            block[:] = self.child_probabilities(columns, len(block))
+        return Conditional(self.child, self.parents, values)
 
     def to_factor(self) -> Factor:
         return Factor(self.scope, self.to_table().values)
@@ -116,7 +118,7 @@ class Conditional(DiscreteConditional):
     values: np.ndarray
 
     def __init__(self, child: Variable, parents: Iterable[Variable], values: Any) -> None:
-        parents = Scope(parents)
+        parents = checked_parents(child, parents)
         shape = Scope((*parents, child)).shape
         title = f"the conditional of {child.name!r}"
         self._set(child=child, parents=parents, values=numerics.as_probabilities(values, shape, name=title))
@@ -136,6 +138,13 @@ class Conditional(DiscreteConditional):
         return table_html(self.scope, self.values)
 
 
+def checked_parents(child: Variable, parents: Iterable[Variable]) -> Scope:
+    """The parents as a scope, after a look at whether the child is a variable and none of them."""
+    scope = Scope(parents)
+    Scope((*scope, child))
+    return scope
+
+
 def draw_codes(probabilities: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """One state code per row of (row, state) probabilities, by inverting each row's cumulative sum."""
     cumulative = np.cumsum(probabilities, axis=-1)
@@ -148,14 +157,17 @@ def parameters_key(conditional: AnyConditional) -> object:
     """Equal for two conditionals of one kind, with the same numbers of states and the same parameters."""
     variables = chain(conditional.parents, [conditional.child])
     sizes = tuple(None if variable.is_real else variable.num_states for variable in variables)
-    fields = getattr(conditional, "_fields", ())
+    fields = getattr(conditional, "_fields", None)
+    if fields is None:
+        return conditional  # of an unknown kind: only equal to itself
     numbers = tuple(content_key(getattr(conditional, name)) for name in fields if name not in {"child", "parents"})
     return (type(conditional), sizes, numbers)
 
 
 def signature(conditional: AnyConditional) -> str:
     """`NoisyOr(fever | cold, flu)`."""
-    given = f" | {', '.join(conditional.parents.names)}" if conditional.parents else ""
+    names = conditional.parents.names
+    given = f" | {', '.join(names[:SHOWN_PARENTS])}{', …' if len(names) > SHOWN_PARENTS else ''}" if names else ""
     return f"{type(conditional).__name__}({conditional.child.name}{given})"
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidModel
-from juncture.factors.conditional import Columns, DiscreteConditional
+from juncture.factors.conditional import Columns, DiscreteConditional, checked_parents
+from juncture.factors.factor import checked_size
 from juncture.values import read_only
 from juncture.variables import Scope, State, Variable
 
@@ -29,7 +30,7 @@ class Deterministic(DiscreteConditional):
     codes: np.ndarray
 
     def __init__(self, child: Variable, parents: Iterable[Variable], function: Callable[..., State] | Any) -> None:
-        parents = Scope(parents)
+        parents = checked_size(checked_parents(child, parents), f"the codes of {child.name!r}")
         codes = tabulate(child, parents, function) if callable(function) else as_codes(child, parents, function)
         self._set(child=child, parents=parents, codes=read_only(codes, np.min_scalar_type(-child.num_states)))
 
@@ -49,7 +50,10 @@ def tabulate(child: Variable, parents: Scope, function: Callable[..., State]) ->
 
 
 def as_codes(child: Variable, parents: Scope, codes: Any) -> np.ndarray:
-    array = np.asarray(codes)
+    try:
+        array = np.asarray(codes)
+    except ValueError:  # a ragged list
+        array = np.empty(0)
     if array.shape != parents.shape or not np.issubdtype(array.dtype, np.integer):
         raise InvalidModel(
             f"the codes of {child.name!r} must be whole numbers of shape {parents.shape}, an axis per parent"

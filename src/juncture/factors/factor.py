@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from itertools import product
+from itertools import compress, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from juncture import numerics
-from juncture.errors import InvalidModel, MissingExtra
+from juncture.errors import InvalidData, InvalidModel, MissingExtra, TooLarge
 from juncture.evidence import as_findings
 from juncture.factors.html import table_html
-from juncture.values import Value
+from juncture.values import Value, read_only
 from juncture.variables import Scope, State, Variable
 
 if TYPE_CHECKING:
     import pandas as pd
+
+MAX_TABLE_CELLS = 2**26
 
 
 class Factor(Value):
@@ -38,28 +40,31 @@ class Factor(Value):
         title = f"the factor over ({', '.join(scope.names)})"
         self._set(scope=scope, values=numerics.as_table(values, scope.shape, name=title))
 
+    __iter__ = None  # or Python would try factor[0], factor[1], … as labels
+
     def __getitem__(self, states: object) -> float:
         """The entry at these states, one label per variable in scope order."""
         return float(self.values[state_codes(self.scope, states)])
 
     @cached_property
     def log_values(self) -> np.ndarray:
-        return numerics.log(self.values)
+        return read_only(numerics.log(self.values))
 
     @property
     def total(self) -> float:
         """The sum of all entries."""
-        return float(self.values.sum())
+        with np.errstate(over="ignore"):
+            return float(self.values.sum())
 
     # --- algebra ---------------------------------------------------------------------------------------------------
 
     def multiply(self, other: Factor) -> Factor:
-        scope = self.scope.union(other.scope)
+        scope = checked_size(self.scope.union(other.scope))
         return Factor(scope, aligned(self, scope) * aligned(other, scope))
 
     def divide(self, other: Factor) -> Factor:
         """The quotient, with 0 / 0 = 0; anything else divided by 0 is an error."""
-        scope = self.scope.union(other.scope)
+        scope = checked_size(self.scope.union(other.scope))
         above, below = np.broadcast_arrays(aligned(self, scope), aligned(other, scope))
         if np.any((below == 0) & (above != 0)):
             raise InvalidModel(
@@ -67,27 +72,32 @@ class Factor(Value):
             )
         return Factor(scope, np.divide(above, below, out=np.zeros(scope.shape), where=below != 0))
 
-    __mul__ = multiply
-    __truediv__ = divide
+    def __mul__(self, other: Factor) -> Factor:
+        return self.multiply(other) if isinstance(other, Factor) else NotImplemented
+
+    def __truediv__(self, other: Factor) -> Factor:
+        return self.divide(other) if isinstance(other, Factor) else NotImplemented
 
     def sum_out(self, *names: str | Variable) -> Factor:
         """The factor with these variables summed away."""
-        rest, axes = self._split(names)
-        return Factor(rest, self.values.sum(axis=axes))
+        gone, axes = self._split(names)
+        return Factor(self.scope.without(gone.names), self.values.sum(axis=axes))
 
     def max_out(self, *names: str | Variable) -> Factor:
         """The factor with these variables maximised away."""
-        rest, axes = self._split(names)
-        return Factor(rest, self.values.max(axis=axes))
+        gone, axes = self._split(names)
+        return Factor(self.scope.without(gone.names), self.values.max(axis=axes))
 
     def marginal(self, *names: str | Variable) -> Factor:
         """The factor over these variables, in this order, all others summed away."""
-        keep = [name_of(name) for name in names]
-        return self.sum_out(*(name for name in self.scope.names if name not in keep)).reorder(*keep)
+        keep, _ = self._split(names)
+        return self.sum_out(*self.scope.without(keep.names)).reorder(*keep)
 
     def condition(self, evidence: Mapping[str, Any]) -> Factor:
         """The factor where the evidence holds: observed variables leave the scope, likelihoods multiply in."""
         findings = as_findings(evidence, self.scope)
+        if not findings.is_single:
+            raise InvalidData(f"condition takes one row of evidence; got {findings.num_rows} rows")
         values = self.values
         for name, likelihood in findings.likelihoods.items():
             values = values * spread(likelihood[0], self.scope, name)
@@ -100,34 +110,40 @@ class Factor(Value):
 
     def normalize(self) -> Factor:
         """The factor divided by its total."""
-        if not self.total > 0:
+        total = self.total
+        if not total > 0:
             raise InvalidModel(
                 f"the factor over ({', '.join(self.scope.names)}) is zero everywhere: it has no normal form"
             )
-        return Factor(self.scope, self.values / self.total)
+        if np.isinf(total):
+            return Factor(self.scope, self.values / self.values.max()).normalize()
+        return Factor(self.scope, self.values / total)
 
     def reorder(self, *names: str | Variable) -> Factor:
         """The same factor with its axes in this order."""
-        order = [self.scope.axis(name_of(name)) for name in names]
-        if len(order) != len(self.scope):
+        named, axes = self._split(names)
+        if len(named) != len(self.scope):
             raise InvalidModel(f"an order must name every variable of the scope: {', '.join(self.scope.names)}")
-        return Factor((self.scope[axis] for axis in order), self.values.transpose(order))
+        return Factor(named, self.values.transpose(axes))
 
     def _split(self, names: Iterable[str | Variable]) -> tuple[Scope, tuple[int, ...]]:
+        """The named variables, each once, and their axes."""
         axes = tuple(self.scope.axis(name_of(name)) for name in names)
-        return Scope(variable for axis, variable in enumerate(self.scope) if axis not in axes), axes
+        return Scope(self.scope[axis] for axis in axes), axes
 
     # --- moments of the distribution proportional to the table -----------------------------------------------------
 
     def expectation(self, function: Callable[..., float] | str) -> float:
         """E[f] under the distribution proportional to the table.
 
-        `function` takes one state per variable, in scope order; a variable's name stands for its own number.
+        `function` takes one state per variable, in scope order, and is asked only where the table is positive;
+        a variable's name stands for its own number.
 
         >>> Factor([Variable("die", [1, 2, 3, 4, 5, 6])], [1, 1, 1, 1, 1, 1]).expectation("die")
         3.5
         """
-        return float((self.normalize().values * self._evaluate(function)).sum())
+        weights, (f,) = self._on_support(function)
+        return float((weights * f).sum())
 
     def variance(self, function: Callable[..., float] | str) -> float:
         """E[(f - E f)²]."""
@@ -135,25 +151,33 @@ class Factor(Value):
 
     def covariance(self, first: Callable[..., float] | str, second: Callable[..., float] | str) -> float:
         """E[(f - E f)(g - E g)]."""
-        weights = self.normalize().values
-        f, g = self._evaluate(first), self._evaluate(second)
-        return float((weights * (f - (weights * f).sum()) * (g - (weights * g).sum())).sum())
+        weights, (f, g) = self._on_support(first, second)
+        return float((weights * ((f - (weights * f).sum()) * (g - (weights * g).sum()))).sum())
 
     def correlation(self, first: Callable[..., float] | str, second: Callable[..., float] | str) -> float:
         """Covariance over the product of the standard deviations."""
-        scale = np.sqrt(self.variance(first) * self.variance(second))
-        if not scale > 0:
+        scale = np.sqrt(self.variance(first)) * np.sqrt(self.variance(second))
+        _, quantities = self._on_support(first, second)
+        if not scale > 0 or any(np.ptp(values) == 0 for values in quantities):
             raise InvalidModel("a correlation needs two quantities that vary; one of these is constant")
-        return self.covariance(first, second) / float(scale)
+        return float(np.clip(self.covariance(first, second) / scale, -1.0, 1.0))
 
-    def _evaluate(self, function: Callable[..., float] | str) -> np.ndarray:
+    def _on_support(self, *functions: Callable[..., float] | str) -> tuple[np.ndarray, list[np.ndarray]]:
+        """The positive probabilities, and each function at their states."""
+        weights = self.normalize().values.reshape(-1)
+        possible = weights > 0
+        return weights[possible], [self._evaluate(function, possible) for function in functions]
+
+    def _evaluate(self, function: Callable[..., float] | str, possible: np.ndarray) -> np.ndarray:
         if isinstance(function, str):
             variable = self.scope.variable(function)
             if any(isinstance(label, str) for label in variable.labels):
                 raise InvalidModel(f"the states of {function!r} are not numbers; give a function of the states instead")
-            return np.broadcast_to(spread(variable.numbers, self.scope, function), self.values.shape)
-        states = product(*(variable.labels for variable in self.scope))
-        return np.array([function(*labels) for labels in states], dtype=float).reshape(self.values.shape)
+            numbers = np.broadcast_to(spread(variable.numbers, self.scope, function), self.values.shape)
+            return np.asarray(numbers.reshape(-1)[possible])
+        states = compress(product(*(variable.labels for variable in self.scope)), possible)
+        answers = [function(*labels) for labels in states]
+        return numerics.as_numbers(answers, (len(answers),), name="the answer of the function")
 
     # --- leaving the library ---------------------------------------------------------------------------------------
 
@@ -161,7 +185,7 @@ class Factor(Value):
         """State → entry, for a factor over one variable."""
         if len(self.scope) != 1:
             raise InvalidModel(f"to_dict is for one variable; this factor is over ({', '.join(self.scope.names)})")
-        return dict(zip(self.scope[0].labels, self.values.tolist(), strict=True))
+        return dict(zip(distinct_keys(self.scope[0]), self.values.tolist(), strict=True))
 
     def to_pandas(self) -> pd.Series:
         """A series indexed by states: one level per variable."""
@@ -183,7 +207,21 @@ def state_codes(scope: Scope, states: object) -> tuple[int, ...]:
 
 
 def name_of(variable: str | Variable) -> str:
-    return variable if isinstance(variable, str) else variable.name
+    return variable.name if isinstance(variable, Variable) else variable
+
+
+def checked_size(scope: Scope, what: str = "the product") -> Scope:
+    """The scope, unless a table over it would not fit."""
+    if scope.size > MAX_TABLE_CELLS:
+        raise TooLarge(f"{what} written out would have {scope.size:,} entries; the limit is {MAX_TABLE_CELLS:,}")
+    return scope
+
+
+def distinct_keys(variable: Variable) -> tuple[State, ...]:
+    """The labels, unless Python takes two of them for one key, as it does 1 and True."""
+    if len(set(variable.labels)) < variable.num_states:
+        raise InvalidModel(f"{variable!r} has states that are equal as keys, as 1 and True are; use `values` instead")
+    return variable.labels
 
 
 def aligned(factor: Factor, scope: Scope) -> np.ndarray:
@@ -211,6 +249,6 @@ def labelled_series(scope: Scope, values: np.ndarray) -> pd.Series:
         import pandas as pd
     except ImportError:
         raise MissingExtra.named("pandas", "pandas") from None
-    levels: list[tuple[State, ...]] = [variable.labels for variable in scope]
+    levels = [distinct_keys(variable) for variable in scope]
     index = pd.MultiIndex.from_product(levels, names=scope.names) if levels else pd.RangeIndex(1)
     return pd.Series(values.reshape(-1), index=index, name="value")

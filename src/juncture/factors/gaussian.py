@@ -9,8 +9,8 @@ import numpy as np
 
 from juncture import numerics
 from juncture.errors import InvalidModel
-from juncture.factors.conditional import Columns, signature
-from juncture.values import Value, read_only
+from juncture.factors.conditional import Columns, checked_parents, signature
+from juncture.values import Value
 from juncture.variables import Scope, Variable
 
 
@@ -40,7 +40,7 @@ class LinearGaussian(Value):
         intercept: Any = 0.0,
         variance: Any = 1.0,
     ) -> None:
-        parents = Scope(parents)
+        parents = checked_parents(child, parents)
         for variable in (child, *parents):
             if variable.dimension > 1 or (variable is child and not child.is_real):
                 raise InvalidModel(
@@ -92,11 +92,12 @@ class Constant(Value):
     value: np.ndarray
 
     def __init__(self, child: Variable, value: Any) -> None:
-        shape = () if child.dimension == 1 else (child.dimension,)
-        number = numerics.as_numbers(value, shape, name=f"the value of {child.name!r}")
+        parents = checked_parents(child, ())
         if not child.is_real:
             raise InvalidModel(f"a Constant sets a real-valued variable; {child!r} has states: use a Conditional")
-        self._set(child=child, parents=Scope(), value=read_only(number))
+        shape = () if child.dimension == 1 else (child.dimension,)
+        value = numerics.as_numbers(value, shape, name=f"the value of {child.name!r}")
+        self._set(child=child, parents=parents, value=value)
 
     @property
     def num_parameters(self) -> int:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from juncture import numerics
-from juncture.errors import Unsupported
-from juncture.factors.conditional import Columns, Conditional, DiscreteConditional
-from juncture.variables import Scope, Variable
+from juncture.errors import InvalidModel, Unsupported
+from juncture.factors.conditional import Columns, Conditional, DiscreteConditional, checked_parents
+from juncture.variables import Variable
 
 
 class Logistic(DiscreteConditional):
@@ -30,7 +30,10 @@ class Logistic(DiscreteConditional):
     bias: np.ndarray
 
     def __init__(self, child: Variable, parents: Iterable[Variable], weights: Any, bias: Any = 0.0) -> None:
-        parents = Scope(parents)
+        parents = checked_parents(child, parents)
+        for parent in parents:
+            if parent.dimension > 1:
+                raise InvalidModel(f"a Logistic's real parents are single real numbers; {parent!r} is not")
         states = () if child.num_states == 2 else (child.num_states,)
         weights = numerics.as_numbers(weights, (*states, len(parents)), name=f"the weights of {child.name!r}")
         bias = numerics.as_numbers(bias, states, name=f"the bias of {child.name!r}")

@@ -14,8 +14,8 @@ import numpy as np
 
 from juncture import numerics
 from juncture.errors import InvalidModel
-from juncture.factors.conditional import Columns, DiscreteConditional, require_binary
-from juncture.variables import Scope, Variable
+from juncture.factors.conditional import Columns, DiscreteConditional, checked_parents, require_binary
+from juncture.variables import Variable
 
 
 class NoisyOr(DiscreteConditional):
@@ -33,11 +33,11 @@ class NoisyOr(DiscreteConditional):
     leak: float
 
     def __init__(self, child: Variable, parents: Iterable[Variable], probabilities: Any, leak: float = 0.0) -> None:
-        parents = Scope(parents)
-        require_binary(Scope((*parents, child)), "NoisyOr")
+        parents = checked_parents(child, parents)
+        require_binary((*parents, child), "NoisyOr")
         name = f"the probabilities of {child.name!r}"
         checked = numerics.as_table(probabilities, (len(parents),), name=name)
-        leak = float(leak)
+        leak = float(numerics.as_numbers(leak, (), name=f"the leak of {child.name!r}"))
         if (checked > 1).any() or not 0 <= leak <= 1:
             raise InvalidModel(f"{name} and its leak must lie between 0 and 1; got {checked.tolist()} and {leak}")
         self._set(child=child, parents=parents, probabilities=checked, leak=leak)
@@ -47,12 +47,22 @@ class NoisyOr(DiscreteConditional):
         return len(self.parents) + 1
 
     def child_probabilities(self, columns: Columns, num_rows: int) -> np.ndarray:
+        log_off = self._log_off(columns, num_rows)
+        return np.stack([np.exp(log_off), 0.0 - np.expm1(log_off)], axis=1)
+
+    def log_prob(self, columns: Columns) -> np.ndarray:
+        codes = columns[self.child.name]
+        log_off = self._log_off(columns, len(codes))
+        return np.where(codes == 1, numerics.log(0.0 - np.expm1(log_off)), log_off)
+
+    def _log_off(self, columns: Columns, num_rows: int) -> np.ndarray:
+        """Log P(child off), a sum where a product of many inhibitors would underflow."""
         with np.errstate(divide="ignore"):
             log_inhibitors = np.log1p(-self.probabilities)
             log_off = np.full(num_rows, np.log1p(-self.leak))
         for name, log_inhibitor in zip(self.parents.names, log_inhibitors, strict=True):
             log_off = log_off + np.where(columns[name] == 1, log_inhibitor, 0.0)
-        return np.stack([np.exp(log_off), -np.expm1(log_off)], axis=1)
+        return log_off
 
 
 class NoisyMax(DiscreteConditional):
@@ -67,7 +77,7 @@ class NoisyMax(DiscreteConditional):
     leak: np.ndarray
 
     def __init__(self, child: Variable, parents: Iterable[Variable], tables: Sequence[Any], leak: Any = None) -> None:
-        parents = Scope(parents)
+        parents = checked_parents(child, parents)
         if len(tables) != len(parents):
             raise InvalidModel(
                 f"NoisyMax of {child.name!r} needs one table per parent: {len(parents)}, not {len(tables)}"
@@ -87,7 +97,14 @@ class NoisyMax(DiscreteConditional):
         return rows * (self.child.num_states - 1)
 
     def child_probabilities(self, columns: Columns, num_rows: int) -> np.ndarray:
-        cumulative = np.broadcast_to(np.cumsum(self.leak), (num_rows, self.child.num_states))
+        largest = np.broadcast_to(self.leak, (num_rows, self.child.num_states))
         for name, table in zip(self.parents.names, self.tables, strict=True):
-            cumulative = cumulative * np.cumsum(table, axis=1)[columns[name]]
-        return np.maximum(np.diff(cumulative, axis=1, prepend=0.0), 0.0)
+            largest = maximum_of(largest, table[columns[name]])
+        return np.asarray(largest / largest.sum(axis=1, keepdims=True))
+
+
+def maximum_of(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The distribution of the larger of two independent values, by row; sums only, so small entries stay exact."""
+    first_is_less = np.zeros(first.shape)
+    first_is_less[:, 1:] = np.cumsum(first, axis=1)[:, :-1]
+    return np.asarray(first * np.cumsum(second, axis=1) + first_is_less * second)

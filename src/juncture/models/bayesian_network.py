@@ -13,9 +13,9 @@ from juncture.errors import InvalidModel, UnknownVariable, Unsupported
 from juncture.factors.conditional import AnyConditional, Columns, HasTable, parameters_key, signature
 from juncture.factors.factor import Factor
 from juncture.graphs.directed import DirectedGraph
-from juncture.models.factor_product import FactorGraph, MarkovNetwork
+from juncture.models.factor_product import FactorGraph, MarkovNetwork, num_rows
 from juncture.models.picture import model_html
-from juncture.models.plates import flatten
+from juncture.models.plates import Plates, flatten
 from juncture.models.rows import complete_row
 from juncture.values import Value, content_key
 from juncture.variables import Scope, State, Variable, distinct_variables
@@ -36,6 +36,7 @@ class BayesianNetwork(Value):
     conditionals: tuple[AnyConditional, ...]
     tied: tuple[tuple[str, ...], ...]
     plates: tuple[tuple[str, tuple[str, ...]], ...]
+    __iter__ = None  # or Python would try model[0], model[1], … as names
 
     def __init__(
         self,
@@ -95,11 +96,12 @@ class BayesianNetwork(Value):
 
     def log_joint(self, assignment: Mapping[str, State]) -> float:
         """Log of the product of all conditionals at an assignment of every variable."""
-        return float(self.log_joint_of(complete_row(assignment, self.variables))[0])
+        row = complete_row(assignment, self.variables)
+        return float(sum(part.log_prob(row)[0] for part in self.conditionals))
 
     def log_joint_of(self, columns: Columns) -> np.ndarray:
         """`log_joint` of each row of complete, coded columns."""
-        return np.asarray(sum(part.log_prob(columns) for part in self.conditionals))
+        return np.asarray(sum((part.log_prob(columns) for part in self.conditionals), np.zeros(num_rows(columns))))
 
     # --- other models ----------------------------------------------------------------------------------------------
 
@@ -110,11 +112,16 @@ class BayesianNetwork(Value):
 
     def to_markov_network(self) -> MarkovNetwork:
         """The same distribution as an undirected model: its Z is 1."""
-        return MarkovNetwork(self.factors)
+        return MarkovNetwork(self.factors, self.variables, plates=self._factor_plates)
 
     def to_factor_graph(self) -> FactorGraph:
         """The same distribution with one factor per conditional."""
-        return FactorGraph(self.factors)
+        return FactorGraph(self.factors, self.variables, plates=self._factor_plates)
+
+    @property
+    def _factor_plates(self) -> Plates:
+        """The plates as places of the factors, which come in the order of the conditionals."""
+        return tuple((label, tuple(self._places[name] for name in members)) for label, members in self.plates)
 
     def to_diagram(self) -> Diagram:
         """What to draw: the graph, plates as groups, and a parameter that tied variables share as a dot."""

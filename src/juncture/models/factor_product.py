@@ -17,13 +17,15 @@ import numpy as np
 from juncture.drawing.diagram import Diagram, Edge, Group, Node
 from juncture.errors import InvalidModel
 from juncture.factors.conditional import Columns
-from juncture.factors.factor import Factor, product_of
+from juncture.factors.factor import Factor, checked_size, product_of
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.models.picture import model_html
 from juncture.models.plates import Plates, flatten
 from juncture.models.rows import complete_row
 from juncture.values import Value
 from juncture.variables import Scope, State, Variable, distinct_variables
+
+MAX_ENERGY = 700.0
 
 
 class FactorProduct(Value):
@@ -39,7 +41,7 @@ class FactorProduct(Value):
         for part in parts:
             if not isinstance(part, Factor):
                 raise InvalidModel(f"a {type(self).__name__} is made of factors; got {part!r}")
-        scope = Scope(distinct_variables([variables, *(part.scope for part in parts)]))
+        scope = Scope(distinct_variables([Scope(variables), *(part.scope for part in parts)]))
         for variable in scope:
             variable.num_states  # noqa: B018  a real-valued variable is refused here, by name
         self._set(factors=tuple(parts), variables=scope, plates=(*plates, *built))
@@ -49,18 +51,27 @@ class FactorProduct(Value):
 
     def log_joint(self, assignment: Mapping[str, State]) -> float:
         """Log of the product of all factors at an assignment of every variable; log Z is not subtracted."""
-        return float(self.log_joint_of(complete_row(assignment, self.variables))[0])
+        parts = self._log_values_at(complete_row(assignment, self.variables))
+        return float(sum(np.sum(part) for part in parts))
 
     def log_joint_of(self, columns: Columns) -> np.ndarray:
         """`log_joint` of each row of complete, coded columns."""
-        parts = [part.log_values[tuple(columns[name] for name in part.scope.names)] for part in self.factors]
-        return np.asarray(sum(parts, np.zeros(num_rows(columns))))
+        return np.asarray(sum(self._log_values_at(columns), np.zeros(num_rows(columns))))
+
+    def _log_values_at(self, columns: Columns) -> list[np.ndarray]:
+        """For each factor its logarithm in each row; for one without variables a single number."""
+        return [part.log_values[tuple(columns[name] for name in part.scope.names)] for part in self.factors]
 
     def merge(self, *places: int) -> Self:
         """The model with the factors at these places multiplied into one; without places, all that share a scope.
 
         The joint is unchanged; a cycle among the merged factors disappears from the factor graph.
         """
+        for place in places:
+            if place not in range(len(self.factors)):
+                raise InvalidModel(
+                    f"there is no factor at place {place!r}; places run from 0 to {len(self.factors) - 1}"
+                )
         groups: dict[Hashable, list[int]] = {}
         for place, part in enumerate(self.factors):
             key = frozenset(part.scope.names) if not places else ("merged" if place in places else place)
@@ -108,7 +119,7 @@ class MarkovNetwork(FactorProduct):
     @classmethod
     def from_energies(cls, energies: Iterable[tuple[Sequence[Variable], Any]]) -> MarkovNetwork:
         """ψ = exp(-E) for each (scope, energy table); an infinite energy forbids a combination."""
-        return cls([Factor(scope, boltzmann(energy)) for scope, energy in energies])
+        return cls([boltzmann(Scope(scope), energy) for scope, energy in energies])
 
     @classmethod
     def from_features(
@@ -122,11 +133,11 @@ class MarkovNetwork(FactorProduct):
 
     def absorb(self) -> MarkovNetwork:
         """One factor per maximal clique, each old factor multiplied into exactly one of them; p and Z unchanged."""
-        cliques = [set(clique) for clique in self.graph.maximal_cliques()]
+        cliques = [set(clique) for clique in self.graph.maximal_cliques()] or [set()]
         groups: list[list[Factor]] = [[] for _ in cliques]
         for part in self.factors:
             names = set(part.scope.names)
-            groups[next((i for i, clique in enumerate(cliques) if names <= clique), 0)].append(part)
+            groups[next((i for i, clique in enumerate(cliques) if names <= clique))].append(part)
         scopes = [[v for v in self.variables if v.name in clique] for clique in cliques]
         merged = [product_of([ones(scope), *group]) for scope, group in zip(scopes, groups, strict=True)]
         return MarkovNetwork(merged, self.variables)
@@ -146,10 +157,10 @@ class FactorGraph(FactorProduct):
     @cached_property
     def factor_names(self) -> tuple[str, ...]:
         taken = set(self.variables.names)
-        prefix = next(
-            mark for n in range(len(taken) + 1) if not any(x.startswith(mark := "f" * (n + 1)) for x in taken)
-        )
-        return tuple(f"{prefix}{place}" for place in range(len(self.factors)))
+        names: tuple[str, ...] = tuple(f"f{place}" for place in range(len(self.factors)))
+        while taken.intersection(names):
+            names = tuple(f"f{name}" for name in names)
+        return names
 
     @cached_property
     def graph(self) -> UndirectedGraph:
@@ -173,24 +184,31 @@ def num_rows(columns: Columns) -> int:
     return len(next(iter(columns.values()), ()))
 
 
-def boltzmann(energy: Any) -> np.ndarray:
-    """exp(-E), where E = +inf gives exactly 0."""
-    table = np.asarray(energy, dtype=float)
+def boltzmann(scope: Scope, energy: Any) -> Factor:
+    """exp(-E), where E = +inf gives exactly 0 and nothing else does."""
+    what = f"the energy over ({', '.join(scope.names)})"
+    try:
+        table = np.asarray(energy, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InvalidModel(f"{what} must be a table of numbers of shape {scope.shape}: {error}") from error
     if np.isnan(table).any():
-        raise InvalidModel("an energy is not a number; use an infinite energy to forbid a combination")
-    with np.errstate(over="ignore"):
-        values = np.exp(-table)
-    if np.isinf(values).any():
-        raise InvalidModel(f"the energy {table.min():g} is too low: exp(-E) overflows; add a constant to the table")
-    return np.asarray(values)
+        raise InvalidModel(f"{what} has an entry that is not a number; an infinite energy forbids a combination")
+    finite = table[table < np.inf]
+    if finite.size and (finite.min() < -MAX_ENERGY or finite.max() > MAX_ENERGY):
+        raise InvalidModel(
+            f"{what} must lie between -{MAX_ENERGY:g} and {MAX_ENERGY:g}, where exp(-E) is a proper number; "
+            f"it reaches from {finite.min():g} to {finite.max():g}: add a constant to the table"
+        )
+    return Factor(scope, np.exp(-table))
 
 
 def log_linear_factor(scope: Scope, feature: Callable[..., float] | Any, weight: float) -> Factor:
     if callable(feature):
         states = product(*(variable.labels for variable in scope))
         feature = np.array([feature(*labels) for labels in states], dtype=float).reshape(scope.shape)
-    return Factor(scope, boltzmann(-float(weight) * np.asarray(feature, dtype=float)))
+    return boltzmann(scope, -float(weight) * np.asarray(feature, dtype=float))
 
 
-def ones(scope: Sequence[Variable]) -> Factor:
-    return Factor(scope, np.ones(Scope(scope).shape))
+def ones(variables: Sequence[Variable]) -> Factor:
+    scope = checked_size(Scope(variables), f"the clique of {len(variables)} variables")
+    return Factor(scope, np.ones(scope.shape))

@@ -47,7 +47,9 @@ def flatten(groups: Iterable[Iterable[Any]]) -> tuple[list[Any], Plates]:
     parts: list[Any] = []
     plates: list[tuple[str, tuple[int, ...]]] = []
     for group in groups:
-        for item in group:
+        if not isinstance(group, Iterable):
+            raise InvalidModel(f"a model is made of a list of parts; write [{group!r}] for one")
+        for item in [group] if isinstance(group, Plate) else group:
             if isinstance(item, Plate):
                 start = len(parts)
                 parts.extend(item.parts)

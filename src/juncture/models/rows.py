@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from juncture.data.dataset import Dataset
+from juncture.data.findings import is_hole
 from juncture.errors import InvalidData
 from juncture.factors.conditional import Columns
-from juncture.variables import Scope, is_missing
+from juncture.variables import Scope
 
 
 def complete_row(assignment: Mapping[str, Any], variables: Scope) -> Columns:
     """Coded columns of one row that gives every variable a state."""
+    columns = Dataset([dict(assignment)], variables=variables).columns
     for name in variables.names:
-        if name not in assignment or is_missing(assignment[name]):
+        if name not in columns or is_hole(columns[name]).any():
             raise InvalidData(f"a full assignment gives every variable a state; {name!r} has none")
-    return Dataset([dict(assignment)], variables=variables).columns
+    return columns

@@ -1,0 +1,52 @@
+"""Sphinx settings: MyST Markdown, furo, a reference made of docstrings, pictures drawn while building."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+import juncture
+
+project = "Juncture"
+author = "the Juncture contributors"
+copyright = "the Juncture contributors"  # noqa: A001  Sphinx reads this name
+release = version = juncture.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+exclude_patterns = ["_build"]
+myst_heading_anchors = 3
+html_theme = "furo"
+html_title = f"Juncture {release}"
+html_show_copyright = False
+
+default_role = "literal"  # docstrings are plain text: `x` is code, not a cross-reference
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 88
+
+
+class PictureDirective(SphinxDirective):
+    """Python code that makes a `picture`: the code is shown, run, and followed by what it drew.
+
+    The blocks of one page share their names.
+    """
+
+    has_content: ClassVar[bool] = True
+
+    def run(self) -> list[nodes.Node]:
+        code = "\n".join(self.content)
+        names = self.env.temp_data.setdefault("picture names", {})
+        exec(compile(code, self.env.docname, "exec"), names)  # noqa: S102  our own pages
+        shown = nodes.literal_block(code, code, language="python")
+        drawn = nodes.raw("", f'<div class="picture">{names["picture"].svg}</div>', format="html")
+        return [shown, drawn]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_directive("picture", PictureDirective)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,84 @@
+"""The tree of errors: what each derives from, how it reads, and that it travels."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+
+import juncture as jt
+from juncture import errors
+from juncture.errors import FormatError, JunctureError, MissingExtra, UnknownState, UnknownVariable, hint
+
+BUILT_IN = {
+    "UnknownVariable": KeyError,
+    "UnknownState": KeyError,
+    "ImpossibleEvidence": ValueError,
+    "InvalidModel": ValueError,
+    "InvalidData": ValueError,
+    "FormatError": ValueError,
+    "Unsupported": TypeError,
+    "TooLarge": MemoryError,
+    "MissingExtra": ImportError,
+}
+
+
+def test_the_table_above_is_complete():
+    found = {name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, JunctureError)}
+    assert found == {"JunctureError", *BUILT_IN}
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_each_error_is_also_the_built_in_a_user_expects(name):
+    kind = getattr(errors, name)
+    assert issubclass(kind, BUILT_IN[name])
+    assert issubclass(kind, JunctureError)
+    assert getattr(jt, name) is kind
+    assert name in errors.__doc__
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("travel", [copy.copy, copy.deepcopy, lambda error: pickle.loads(pickle.dumps(error))])  # noqa: S301
+def test_the_sentence_is_printed_without_quotes_and_survives_travel(name, travel):
+    error = getattr(errors, name)("what is wrong")
+    assert str(error) == str(travel(error)) == "what is wrong"
+    assert type(travel(error)) is type(error)
+
+
+def test_format_errors_know_their_place():
+    bare = FormatError("expected '}'", line=7)
+    assert str(bare) == "7: expected '}'"
+    placed = pickle.loads(pickle.dumps(bare.in_file("asia.bif")))  # noqa: S301
+    assert (str(placed), placed.file, placed.line, placed.message) == (
+        "asia.bif:7: expected '}'",
+        "asia.bif",
+        7,
+        "expected '}'",
+    )
+    assert str(FormatError("empty", file="asia.bif")) == "asia.bif: empty"
+
+
+def test_a_missing_package_comes_with_the_line_that_installs_it():
+    assert "pip install 'juncture[arrow]'" in str(MissingExtra.named("pyarrow", "arrow"))
+
+
+@pytest.mark.parametrize(
+    ("value", "known", "ending"),
+    [
+        ("smok", ["smoke", "lung"], "did you mean 'smoke'?"),
+        ("SMOKE", ["smoke", "lung"], "did you mean 'smoke'?"),
+        (True, [True, False], "did you mean True?"),
+        (11, [10, 1], "did you mean 1?"),
+        ("zzz", ["a", "b"], "known are 'a', 'b'"),
+        ("zzz", list(range(9)), "known are 0, 1, 2, 3, 4, 5, 6, 7, …"),
+        ("zzz", [], "there are none"),
+    ],
+)
+def test_hints(value, known, ending):
+    assert hint(value, known) == ending
+
+
+def test_unknown_names_and_states_say_where():
+    assert str(UnknownVariable.among("Rian", ["Rain"])) == "the model has no variable 'Rian'; did you mean 'Rain'?"
+    assert str(UnknownState.of("Rain", "ye", ["yes"])) == "variable 'Rain' has no state 'ye'; did you mean 'yes'?"

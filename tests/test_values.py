@@ -1,0 +1,364 @@
+"""What every value promises: frozen, read-only, equal by content, picklable, readable. A new kind joins `KINDS`."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from dataclasses import FrozenInstanceError
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import juncture as jt
+from juncture.errors import JunctureError
+from juncture.evidence import as_findings
+from juncture.values import Value
+
+JUST_ABOVE = np.nextafter(0.25, 1)
+
+
+def two(name="x", states=(0, 1)):
+    return jt.Variable(name, states)
+
+
+LABELLINGS = [(0, 1), (1, 0), (0.0, 1.0), (False, True), ("0", "1"), ("no", "yes")]
+
+
+def variables():
+    return [
+        *(two(states=labels) for labels in LABELLINGS),
+        two("y"),
+        two(states=[0, 1, 2]),
+        jt.Variable("x"),
+        jt.Variable("x", dimension=2),
+    ]
+
+
+def factors():
+    values = [[0.25, 0.75], [1, 2]]
+    return [
+        *(jt.Factor([two(states=labels), two("y")], values) for labels in LABELLINGS),
+        jt.Factor([two("y"), two()], values),
+        jt.Factor([two(), two("y")], [[JUST_ABOVE, 0.75], [1, 2]]),
+        jt.Factor([two()], [0.25, 0.75]),
+        jt.Factor([], 0.25),
+    ]
+
+
+def conditionals():
+    rows = [[0.25, 0.75], [0.5, 0.5]]
+    return [
+        *(jt.Conditional(two(states=labels), [two("y")], rows) for labels in LABELLINGS),
+        jt.Conditional(two("y"), [two()], rows),
+        jt.Conditional(two(), [two("y")], [[JUST_ABOVE, 0.75], [0.5, 0.5]]),
+        jt.Conditional(two(), [], rows[0]),
+    ]
+
+
+def deterministics():
+    return [
+        jt.Deterministic(two(), [two("y")], [0, 1]),
+        jt.Deterministic(two(), [two("y")], [1, 0]),
+        jt.Deterministic(two(), [two("z")], [0, 1]),
+        jt.Deterministic(two(states=["0", "1"]), [two("y")], [0, 1]),
+    ]
+
+
+def noisy_ors():
+    return [
+        jt.NoisyOr(two(), [two("y"), two("z")], [0.25, 0.5]),
+        jt.NoisyOr(two(), [two("z"), two("y")], [0.25, 0.5]),
+        jt.NoisyOr(two(), [two("y"), two("z")], [JUST_ABOVE, 0.5]),
+        jt.NoisyOr(two(), [two("y"), two("z")], [0.25, 0.5], leak=5e-324),
+    ]
+
+
+def noisy_maxes():
+    table, other = [[1, 0], [0.25, 0.75]], [[1, 0], [JUST_ABOVE, 0.75]]
+    return [
+        jt.NoisyMax(two(), [two("y")], [table]),
+        jt.NoisyMax(two(), [two("y")], [other]),
+        jt.NoisyMax(two(), [two("z")], [table]),
+        jt.NoisyMax(two(), [two("y")], [table], [0.25, 0.75]),
+    ]
+
+
+def logistics():
+    return [
+        jt.Logistic(two(), [two("y")], [0.25], 1.0),
+        jt.Logistic(two(), [two("y")], [JUST_ABOVE], 1.0),
+        jt.Logistic(two(), [two("y")], [0.25], 2.0),
+        jt.Logistic(two(), [jt.Variable("y")], [0.25], 1.0),
+        jt.Logistic(jt.Variable("x", 3), [two("y")], [[1], [2], [3]], [1, 2, 3]),
+    ]
+
+
+def linear_gaussians():
+    x, y = jt.Variable("x"), jt.Variable("y")
+    return [
+        jt.LinearGaussian(x, [y], [0.25], 1.0, 2.0),
+        jt.LinearGaussian(y, [x], [0.25], 1.0, 2.0),
+        jt.LinearGaussian(x, [y], [JUST_ABOVE], 1.0, 2.0),
+        jt.LinearGaussian(x, [y], [0.25], 2.0, 2.0),
+        jt.LinearGaussian(x, [y], [0.25], 1.0, 3.0),
+        jt.LinearGaussian(x, [two("k")], np.zeros((2, 0)), [1.0, 2.0], [1.0, 1.0]),
+    ]
+
+
+def constants():
+    x = jt.Variable("x")
+    vector = jt.Variable("x", dimension=2)
+    return [jt.Constant(x, 0.25), jt.Constant(x, JUST_ABOVE), jt.Constant(vector, [1, 2])]
+
+
+def bayesian_networks():
+    first, second = jt.Conditional(two(), [], [0.25, 0.75]), jt.Conditional(two("y"), [], [0.25, 0.75])
+    return [
+        jt.BayesianNetwork([first, second]),
+        jt.BayesianNetwork([first]),
+        jt.BayesianNetwork([first, second], tied=[["x", "y"]]),
+        jt.BayesianNetwork([first, second], plates=[("n × 2", ["x", "y"])]),
+        jt.BayesianNetwork([first, jt.Conditional(two("y"), [], [JUST_ABOVE, 0.75])]),
+        jt.BayesianNetwork([first, jt.Conditional(two("y"), [two()], [[0.25, 0.75]] * 2)]),
+        jt.BayesianNetwork([first, jt.NoisyOr(two("y"), [], [], leak=0.75)]),
+    ]
+
+
+def products(kind):
+    first, second = jt.Factor([two()], [0.25, 0.75]), jt.Factor([two("y")], [1, 2])
+    return [
+        kind([first, second]),
+        kind([first]),
+        kind([first, first, second]),  # two factors on one scope stay two
+        kind([first, second, jt.Factor([], 1.0)]),
+        kind([first, second], [two("z")]),
+        kind([first, second], plates=[("n × 2", (0, 1))]),
+        kind([jt.Factor([two()], [JUST_ABOVE, 0.75]), second]),
+    ]
+
+
+def markov_networks():
+    return products(jt.MarkovNetwork)
+
+
+def factor_graphs():
+    return products(jt.FactorGraph)
+
+
+def graphs(kind):
+    return [kind([("a", "b")]), kind([("a", "c")]), kind([("a", "b")], nodes=["alone"]), kind([], nodes=["a", "b"])]
+
+
+def directed_graphs():
+    return [*graphs(jt.DirectedGraph), jt.DirectedGraph([("b", "a")])]
+
+
+def undirected_graphs():
+    return graphs(jt.UndirectedGraph)
+
+
+def datasets():
+    rows = {"x": [0, 1, None], "h": [0.25, None, 1.0]}
+    known = [two(), jt.Variable("h")]
+    return [
+        jt.Dataset(rows, known),
+        jt.Dataset({**rows, "h": [JUST_ABOVE, None, 1.0]}, known),
+        jt.Dataset({**rows, "x": [0, 1, 1]}, known),
+        jt.Dataset(rows, known, weights=[1, 2, 3]),
+        jt.Dataset(rows, [two(states=[1, 0]), jt.Variable("h")]),
+    ]
+
+
+def evidences():
+    return [
+        jt.Evidence({"x": 1, "y": 0}),
+        jt.Evidence({"x": 1.0, "y": 0}),
+        jt.Evidence({"x": True, "y": 0}),
+        jt.Evidence({"x": [0.25, 0.5]}),
+        jt.Evidence({"x": 1, "y": 0}, likelihoods={"z": [0.25, 0.5]}),
+        jt.Evidence({"x": 1, "y": 0}, likelihoods={"z": [JUST_ABOVE, 0.5]}),
+        jt.Evidence([{"x": 1, "y": 0}]),
+    ]
+
+
+def findings():
+    known = (two(), two("y"), jt.Variable("h"))
+    rows = [{"x": 1, "h": 2.0}, {"x": 0}, {"y": [0.25, 0.5]}, {"y": [JUST_ABOVE, 0.5]}, [{"x": 1, "h": 2.0}]]
+    return [as_findings(row, known) for row in rows]
+
+
+KINDS = [
+    variables,
+    factors,
+    conditionals,
+    deterministics,
+    noisy_ors,
+    noisy_maxes,
+    logistics,
+    linear_gaussians,
+    constants,
+    bayesian_networks,
+    markov_networks,
+    factor_graphs,
+    directed_graphs,
+    undirected_graphs,
+    datasets,
+    evidences,
+    findings,
+]
+
+over_kinds = pytest.mark.parametrize("build", KINDS, ids=lambda build: build.__name__)
+
+TRAVELS = [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))]  # noqa: S301
+over_travels = pytest.mark.parametrize("travel", TRAVELS, ids=["copy", "deepcopy", "pickle"])
+
+
+def test_every_public_value_is_in_the_table():
+    public = {kind for name in jt.__all__ if isinstance(kind := getattr(jt, name), type) and issubclass(kind, Value)}
+    assert public <= {type(build()[0]) for build in KINDS}
+
+
+def fill_caches(value):
+    """Ask for everything the value would remember."""
+    for kind in type(value).__mro__:
+        for name, attribute in vars(kind).items():
+            if isinstance(attribute, cached_property):
+                try:
+                    getattr(value, name)
+                except JunctureError:
+                    continue  # a real-valued variable has no numbers
+
+
+def arrays_in(thing):
+    if isinstance(thing, np.ndarray):
+        yield thing
+    elif isinstance(thing, Value):
+        yield from arrays_in(vars(thing))
+    elif isinstance(thing, dict):
+        yield from arrays_in(tuple(thing.values()))
+    elif isinstance(thing, tuple):
+        for item in thing:
+            yield from arrays_in(item)
+
+
+@over_kinds
+def test_equality_and_hash_are_by_content(build):
+    """Built twice they are equal; names, states, types of states, structure and single bits tell them apart."""
+    for value, again in zip(build(), build(), strict=True):
+        assert value is not again
+        assert value == again
+        assert hash(value) == hash(again)
+    assert len(set(build())) == len(build())
+    for value, other in combinations(build(), 2):
+        assert value != other, f"{value!r} {other!r}"
+
+
+@over_kinds
+def test_equal_to_no_other_kind(build):
+    value = build()[0]
+    others = [other()[0] for other in KINDS if other is not build]
+    assert all(value != other for other in [*others, None, 1, "x", (), np.zeros(2).tolist()])
+
+
+@over_kinds
+def test_frozen(build):
+    for value in build():
+        for name in (*type(value)._fields, "anything"):
+            with pytest.raises(FrozenInstanceError, match=name):
+                setattr(value, name, None)
+            with pytest.raises(FrozenInstanceError, match=name):
+                delattr(value, name)
+        assert value == next(other for other in build() if other == value)
+
+
+@over_travels
+@over_kinds
+def test_travels_unchanged_and_stays_read_only(build, travel):
+    for value in build():
+        fill_caches(value)
+        arrived = travel(value)
+        assert type(arrived) is type(value)
+        assert arrived == value
+        assert hash(arrived) == hash(value)
+        assert repr(arrived) == repr(value)
+        fill_caches(arrived)
+        for array in (*arrays_in(value), *arrays_in(arrived)):
+            assert not array.flags.writeable
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0
+
+
+@over_kinds
+def test_caches_are_not_pickled(build):
+    for value in build():
+        before = len(pickle.dumps(value))
+        fill_caches(value)
+        assert len(pickle.dumps(value)) == before
+
+
+@over_kinds
+def test_repr_is_one_short_line_that_names_the_kind(build):
+    for value in build():
+        text = repr(value)
+        assert type(value).__name__ in text
+        assert len(text) <= 120
+        assert "\n" not in text
+        assert "object at 0x" not in text
+
+
+def test_repr_stays_short_for_large_values():
+    many = [two(f"cause {number}") for number in range(1000)]
+    network = jt.BayesianNetwork(jt.Conditional(variable, [], [0.5, 0.5]) for variable in many)
+    large = [jt.NoisyOr(two(), many, [0.5] * 1000), network, jt.Variable("x", 1000), network.to_factor_graph()]
+    assert all(len(repr(value)) <= 200 for value in large)
+
+
+def test_the_callers_arrays_stay_his_own():
+    mine = np.array([0.25, 0.75])
+    factor, conditional = jt.Factor([two()], mine), jt.Conditional(two(), [], mine)
+    mine[:] = 0
+    assert factor.values.tolist() == conditional.values.tolist() == [0.25, 0.75]
+    assert mine.flags.writeable
+
+
+def test_order_of_parts_does_not_matter_where_it_means_nothing():
+    first, second = jt.Conditional(two(), [], [0.25, 0.75]), jt.Conditional(two("y"), [], [0.5, 0.5])
+    assert jt.BayesianNetwork([first, second]) == jt.BayesianNetwork([second, first])
+    pair = [jt.Factor([two()], [1, 2]), jt.Factor([two("y")], [1, 2])]
+    assert jt.MarkovNetwork(pair) == jt.MarkovNetwork(pair[::-1])
+    assert jt.Evidence({"x": 1, "y": 0}) == jt.Evidence({"y": 0, "x": 1})
+
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+def hostile_values():
+    variable, other = jt.Variable(SCRIPT, [SCRIPT, "b"]), jt.Variable("y", [SCRIPT, "&"])
+    joint = jt.Factor([variable, other], [[1, 2], [3, 4]])
+    prior = jt.Conditional(variable, [], [0.5, 0.5])
+    network = jt.BayesianNetwork([prior], plates=[(SCRIPT, [SCRIPT])])
+    return [
+        joint,
+        joint.sum_out("y"),
+        jt.Conditional(variable, [other], [[0.5, 0.5]] * 2),
+        network,
+        jt.MarkovNetwork([joint], plates=[(SCRIPT, (0,))]),
+        jt.FactorGraph([joint], plates=[(SCRIPT, (0,))]),
+        jt.Dataset({SCRIPT: [SCRIPT, "b"]}, [variable]),
+    ]
+
+
+@pytest.mark.parametrize("value", hostile_values(), ids=lambda value: type(value).__name__)
+def test_html_is_escaped(value):
+    html = value._repr_html_()
+    assert "<script" not in html.lower()
+    assert "&lt;script&gt;" in html or "&lt;scr" in html
+
+
+def test_html_of_large_tables_is_cut_and_says_so():
+    html = jt.Factor([jt.Variable("a", 100), jt.Variable("b", 40)], np.ones((100, 40)))._repr_html_()
+    assert html.count("<tr>") == 33
+    assert "cut from 100 rows × 40 columns" in html
+    assert jt.Factor([], 2.5)._repr_html_() == "<code>2.5</code>"
