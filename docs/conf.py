@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -24,10 +25,11 @@ html_show_copyright = False
 
 default_role = "literal"  # docstrings are plain text: `x` is code, not a cross-reference
 autodoc_member_order = "bysource"
+autodoc_default_options = {"undoc-members": True}
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
-python_maximum_signature_line_length = 88
+python_maximum_signature_line_length = 140
 
 
 class PictureDirective(SphinxDirective):
@@ -40,13 +42,22 @@ class PictureDirective(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         code = "\n".join(self.content)
-        names = self.env.temp_data.setdefault("picture names", {})
+        names: dict[str, Any] = self.env.temp_data.setdefault("picture names", {})
         exec(compile(code, self.env.docname, "exec"), names)  # noqa: S102  our own pages
         shown = nodes.literal_block(code, code, language="python")
-        drawn = nodes.raw("", f'<div class="picture">{names["picture"].svg}</div>', format="html")
+        drawn = nodes.raw("", f'<div style="overflow-x: auto">{names["picture"].svg}</div>', format="html")
         return [shown, drawn]
+
+
+def keep_first_signature(app: Sphinx, domain: str, kind: str, content: addnodes.desc_content) -> None:
+    """A function dispatched on the model's type has the same signature for each type; one is enough."""
+    description = content.parent
+    signatures = [child for child in description.children if isinstance(child, addnodes.desc_signature)]
+    for repeated in signatures[1:]:
+        description.remove(repeated)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("picture", PictureDirective)
+    app.connect("object-description-transform", keep_first_signature)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,239 @@
+"""The documentation is true: every public name is in the reference, and every snippet, command and example runs."""
+
+from __future__ import annotations
+
+import doctest
+import io
+import re
+import runpy
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import juncture as jt
+from juncture.cli.main import run
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"(?:\$ )?(juncture .*)")
+PYTHON = {"python", "pycon", "{picture}"}
+COMMAND_LINES = {"", "console", "shell"}
+NUMBER = re.compile(r"-?\d+\.\d*(?:e[+-]?\d+)?")
+
+
+class Block(NamedTuple):
+    """A fenced block: its language, the marks after it, its text, and the line it starts on."""
+
+    language: str
+    marks: frozenset[str]
+    text: str
+    line: int
+
+
+def blocks_of(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    blocks = []
+    for found in FENCE.finditer(text):
+        language, *marks = found["info"].split() or [""]
+        blocks.append(Block(language, frozenset(marks), found["body"], text.count("\n", 0, found.start()) + 2))
+    return blocks
+
+
+def pages_with(languages: set[str]) -> list[Path]:
+    return [page for page in PAGES if any(block.language in languages for block in blocks_of(page))]
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path, monkeypatch):
+    """Snippets may write; a network as a file is at hand."""
+    monkeypatch.chdir(tmp_path)
+    jt.write(jt.example("asia"), "asia.bif")
+
+
+# --- the reference -------------------------------------------------------------------------------------------------
+
+
+def test_every_public_name_is_in_the_reference():
+    texts = [page.read_text(encoding="utf-8") for page in (DOCS / "reference").glob("*.md")]
+    told = re.findall(r"^\.\. (?:auto\w+|data):: juncture\.(?:\w+\.)*(\w+)$", "\n".join(texts), re.MULTILINE)
+    assert set(jt.__all__) - set(told) == set()
+    assert len(set(told)) == len(told)
+
+
+# --- the map of the sources ----------------------------------------------------------------------------------------
+
+
+def rows_in(text: str) -> set[str]:
+    """The rows of the sources that a text names; `S2-043 to S2-045` names three."""
+    rows = set(re.findall(r"S\d-\d{3}", text))
+    for source, first, last in re.findall(r"(S\d)-(\d{3}) to S\d-(\d{3})", text):
+        rows |= {f"{source}-{number:03}" for number in range(int(first), int(last) + 1)}
+    return rows
+
+
+def test_the_map_has_every_row_that_a_test_cites():
+    mapped = rows_in((DOCS / "sources.md").read_text(encoding="utf-8"))
+    others = [path for path in (ROOT / "tests").rglob("*.py") if path != Path(__file__).resolve()]
+    assert set().union(*(rows_in(path.read_text(encoding="utf-8")) for path in others)) - mapped == set()
+
+
+def test_the_map_names_files_that_are_there():
+    named = re.findall(r"`([\w/]+\.py)`", (DOCS / "sources.md").read_text(encoding="utf-8"))
+    assert named
+    missing = [name for name in named if not (ROOT / name).exists() and not (ROOT / "src/juncture" / name).exists()]
+    assert missing == []
+
+
+# --- Python --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", pages_with(PYTHON), ids=lambda page: page.stem)
+def test_python_runs_and_says_what_the_page_says(page):
+    """In one namespace a page; what follows `>>>` is compared with what comes out."""
+    names: dict[str, object] = {"__name__": "page"}
+    for block in blocks_of(page):
+        if block.language not in PYTHON or "no-run" in block.marks:
+            continue
+        if block.language == "pycon":
+            check_session(block, names, page)
+        else:
+            code = "\n" * (block.line - 1) + block.text  # so that a traceback names the line of the page
+            exec(compile(code, str(page), "exec"), names)  # noqa: S102
+
+
+class Checker(doctest.OutputChecker):
+    def check_output(self, want: str, got: str, optionflags: int) -> bool:
+        return same(want.replace(doctest.BLANKLINE_MARKER, ""), got)
+
+
+def same(shown: str, printed: str) -> bool:
+    """Equal text but for white space; numbers equal to the last digit shown, or to 1e-9."""
+    left, right = NUMBER.findall(shown), NUMBER.findall(printed)
+    if NUMBER.sub("#", shown).split() != NUMBER.sub("#", printed).split() or len(left) != len(right):
+        return False
+    return all(
+        float(b) == pytest.approx(float(a), rel=1e-9, abs=last_digit(a)) for a, b in zip(left, right, strict=True)
+    )
+
+
+def last_digit(number: str) -> float:
+    digits, _, exponent = number.partition("e")
+    return 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2]))
+
+
+def test_numbers_are_compared_to_the_last_digit_shown():
+    assert same("p = 0.142 and 3", "p  =  0.14228 and 3")
+    assert not same("p = 0.1422", "p = 0.1424")
+    assert not same("p = 0.142", "q = 0.142")
+
+
+def check_session(block: Block, names: dict[str, object], page: Path) -> None:
+    session = doctest.DocTestParser().get_doctest(block.text, names, page.name, str(page), block.line - 1)
+    report: list[str] = []
+    runner = doctest.DocTestRunner(checker=Checker(), verbose=False)
+    failed = runner.run(session, out=report.append, clear_globs=False).failed
+    names.update(session.globs)
+    assert not failed, "".join(report)
+
+
+# --- the command line ----------------------------------------------------------------------------------------------
+
+
+class Call(NamedTuple):
+    """A command line of a page, what it prints there, and how it ends."""
+
+    line: str
+    output: str
+    code: int
+
+
+def calls_of(block: Block) -> list[Call]:
+    calls: list[Call] = []
+    for line in block.text.splitlines():
+        found = COMMAND.match(line)
+        if found:
+            calls.append(Call(found[1], "", int("exit-1" in block.marks)))
+        elif calls:
+            calls[-1] = calls[-1]._replace(output=calls[-1].output + line + "\n")
+    return calls
+
+
+def calls_in(page: Path) -> list[Call]:
+    blocks = [block for block in blocks_of(page) if block.language in COMMAND_LINES]
+    return [call for block in blocks for call in calls_of(block) if "COMMAND" not in call.line]
+
+
+class Answer(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def call(line: str, monkeypatch, capsys) -> Answer:
+    """The end of a pipe of commands, each run as the `juncture` command runs it."""
+    answer = Answer(0, "", "")
+    for command in line.split(" | "):
+        monkeypatch.setattr(sys, "argv", shlex.split(command, comments=True))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(answer.out.encode())))
+        with pytest.raises(SystemExit) as ended:
+            run()
+        printed = capsys.readouterr()
+        answer = Answer(int(ended.value.code or 0), printed.out, answer.err + printed.err)
+        if answer.code:
+            break
+    return answer
+
+
+COMMANDS = [
+    pytest.param(item, id=item.line) for page in (ROOT / "README.md", DOCS / "cli.md") for item in calls_in(page)
+]
+
+
+@pytest.mark.parametrize("documented", COMMANDS)
+def test_commands_run_and_print_what_the_page_prints(documented, monkeypatch, capsys):
+    answer = call(documented.line, monkeypatch, capsys)
+    assert answer.code == documented.code, answer.err
+    if documented.output.strip():
+        assert same(documented.output, answer.out + answer.err), answer.out + answer.err
+
+
+# --- examples and the build ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.stem)
+def test_examples_run(script, capsys):
+    runpy.run_path(str(script), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+def test_there_are_examples_and_snippets():
+    assert len(EXAMPLES) >= 3
+    assert len(COMMANDS) >= 12
+    assert {page.stem for page in pages_with(PYTHON)} >= {"README", "getting_started", "concepts", "data"}
+
+
+def test_the_documentation_builds_without_a_warning(tmp_path):
+    pytest.importorskip("sphinx")
+    pytest.importorskip("myst_parser")
+    pytest.importorskip("furo")
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-W",
+        "--keep-going",
+        "-q",
+        "-b",
+        "html",
+        str(DOCS),
+        str(tmp_path / "html"),
+    ]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
