@@ -40,6 +40,7 @@ _HOMES = {
     "plate": "models.plates",
     "do": "models.intervention",
     "draw": "models.picture",
+    "lint": "models.lint",
     # questions
     "infer": "inference.infer",
     "most_probable": "inference.most_probable",
@@ -51,6 +52,9 @@ _HOMES = {
     "read": "formats.files",
     "write": "formats.files",
     "read_evidence": "formats.uai_evidence",
+    "write_evidence": "formats.uai_evidence",
+    "read_result": "formats.uai_results",
+    "write_result": "formats.uai_results",
     "example": "formats.bundled",
     "examples": "formats.bundled",
     # errors and warnings

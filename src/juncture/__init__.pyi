@@ -28,6 +28,9 @@ from juncture.formats.bundled import examples as examples
 from juncture.formats.files import read as read
 from juncture.formats.files import write as write
 from juncture.formats.uai_evidence import read_evidence as read_evidence
+from juncture.formats.uai_evidence import write_evidence as write_evidence
+from juncture.formats.uai_results import read_result as read_result
+from juncture.formats.uai_results import write_result as write_result
 from juncture.graphs.directed import DirectedGraph as DirectedGraph
 from juncture.graphs.undirected import UndirectedGraph as UndirectedGraph
 from juncture.inference.beliefs import Beliefs as Beliefs
@@ -40,6 +43,7 @@ from juncture.models.bayesian_network import BayesianNetwork as BayesianNetwork
 from juncture.models.factor_product import FactorGraph as FactorGraph
 from juncture.models.factor_product import MarkovNetwork as MarkovNetwork
 from juncture.models.intervention import do as do
+from juncture.models.lint import lint as lint
 from juncture.models.picture import draw as draw
 from juncture.models.plates import plate as plate
 from juncture.variables import Assignment as Assignment

@@ -22,6 +22,7 @@ from itertools import islice
 from typing import Any
 
 MAX_HINT_LETTERS, MAX_HINT_NAMES = 60, 2000  # looking for a near match is quadratic in both
+MAX_MESSAGE = 1000  # letters of a message about a file, whose names may have any length
 
 
 class JunctureError(Exception):
@@ -62,6 +63,7 @@ class FormatError(JunctureError, ValueError):
     """A file that cannot be read or written; `file` and `line` tell where, as far as known."""
 
     def __init__(self, message: str, *, file: str | None = None, line: int | None = None) -> None:
+        message = message if len(message) <= MAX_MESSAGE else f"{message[: MAX_MESSAGE - 1]}…"
         self.message, self.file, self.line = message, file, line
         place = ":".join(str(part) for part in (file, line) if part is not None)
         super().__init__(f"{place}: {message}" if place else message)

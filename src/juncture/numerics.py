@@ -43,9 +43,10 @@ def softmax(x: np.ndarray) -> np.ndarray:
 def as_table(values: Any, shape: tuple[int, ...], *, name: str) -> np.ndarray:
     """A read-only float table of the given shape whose entries are finite and not negative."""
     table = as_numbers(values, shape, name=name)
-    if table.size and table.min() < 0:
+    negative = table < 0
+    if negative.any():
         raise InvalidModel(
-            f"{name} has the negative entry {table.min():g}{where(table < 0)}; entries must be at least 0"
+            f"{name} has the negative entry {table[negative][0]:g}{where(negative)}; entries must be at least 0"
         )
     return table
 
@@ -56,9 +57,8 @@ def as_probabilities(values: Any, shape: tuple[int, ...], *, name: str) -> np.nd
     sums = table.sum(axis=-1)
     wrong = np.abs(sums - 1) > ROW_SUM_TOLERANCE
     if wrong.any():
-        worst = float(sums.flat[int(np.argmax(np.abs(sums - 1)))])
         raise InvalidModel(
-            f"{name} has a row that sums to {worst:.12g}{where(wrong)}; each row must sum to 1 within 1e-9"
+            f"{name} has a row that sums to {sums[wrong][0]:.12g}{where(wrong)}; each row must sum to 1 within 1e-9"
         )
     return table
 
@@ -66,9 +66,12 @@ def as_probabilities(values: Any, shape: tuple[int, ...], *, name: str) -> np.nd
 def as_numbers(values: Any, shape: tuple[int, ...], *, name: str) -> np.ndarray:
     """A read-only float array of the given shape whose entries are finite."""
     try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        given = np.asarray(values)
+        array = given.astype(np.float64, copy=False) if given.dtype.kind in "biufO" else None
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidModel(f"{name} must be a table of numbers of shape {shape}: {error}") from error
+    if array is None:
+        raise InvalidModel(f"{name} must be a table of numbers of shape {shape}; got values of type {given.dtype}")
     if array.shape != shape:
         raise InvalidModel(f"{name} must have the shape {shape}, one axis per variable; it has {array.shape}")
     if not np.isfinite(array).all():

@@ -25,6 +25,12 @@ class Value:
     def _key(self) -> Hashable:
         return tuple(content_key(self.__dict__[name]) for name in self._fields)
 
+    @property
+    def derived(self) -> dict[str, Any]:
+        """Where others keep what they worked out of this value: never compared, pickled or copied."""
+        found: dict[str, Any] = self.__dict__.setdefault("_derived", {})
+        return found
+
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True

@@ -24,7 +24,7 @@ def test_query_prints_a_table():
     expected = jt.infer(jt.example("asia"), {"xray": "yes", "smoke": "no"})
     assert f"{expected['lung']['yes']:.6f}" in run.out
     assert "asia given xray=yes, smoke=no" in run.out
-    assert "enumeration, exact" in run.out
+    assert "junction-tree, exact" in run.out
     assert "\x1b" not in run.out
 
 
@@ -77,7 +77,7 @@ def test_info_tells_sizes_and_zeros():
     assert "parameters" in run.out
     assert "note: either has 4 zero entries" in run.out
     facts = json.loads(juncture("info", "student", "--json").out)
-    assert (facts["parameters"], facts["joint_table"]) == (10, 31)
+    assert (facts["parameters"], facts["joint_parameters"]) == (10, 31)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_info_tells_sizes_and_zeros():
         (("query", "asia", "--given", "smoke=yes", "--given", "smoke=no"), "given twice"),
         (("query", "asia", "--given", "lung=yes", "--given", "either=no"), "cannot occur together"),
         (("query", "asia", "--likelihood", "xray=a,b"), "list of numbers"),
-        (("query", "alarm"), "joint states"),
+        (("query", "alarm", "--method", "enumeration"), "joint states"),
         (("convert", "asia", "asia.xyz"), "names no format"),
         (("convert", "asia", "/nowhere/asia.bif"), "nowhere"),
     ],

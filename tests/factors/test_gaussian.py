@@ -124,7 +124,7 @@ def test_a_conditional_a_user_wrote_sits_in_a_network(pair_network):
         ]
     )
     for question in (pair_network.to_markov_network, pair_network.to_factor_graph, lambda: jt.infer(pair_network)):
-        with pytest.raises(Unsupported, match=r"PairGaussian\(pair\)"):
+        with pytest.raises(Unsupported, match=r"PairGaussian.*pair"):
             question()
 
 

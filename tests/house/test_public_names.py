@@ -47,13 +47,17 @@ PUBLIC_NAMES = [
     "example",
     "examples",
     "infer",
+    "lint",
     "log_prob",
     "most_probable",
     "plate",
     "read",
     "read_evidence",
+    "read_result",
     "sample",
     "write",
+    "write_evidence",
+    "write_result",
 ]
 
 

@@ -43,13 +43,19 @@ def facts_of(model: Any) -> dict[str, Any]:
         "kind": type(model).__name__,
         "variables": len(model.variables),
         "edges": len(model.graph.edges),
-        "states_per_variable": f"{min(sizes)} to {max(sizes)}" if sizes else "real-valued only",
-        "joint_table": joint if joint < 10**15 else f"{joint:.3e}",
+        "states_per_variable": states_told(sizes),
+        "joint_parameters": joint if joint < 10**15 else f"{joint:.3e}",
     }
     return {
         **facts,
         **(directed_facts(model) if isinstance(model, BayesianNetwork) else {"factors": len(model.factors)}),
     }
+
+
+def states_told(sizes: list[int]) -> str:
+    if not sizes:
+        return "real-valued only"
+    return str(sizes[0]) if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
 
 
 def directed_facts(model: BayesianNetwork) -> dict[str, Any]:

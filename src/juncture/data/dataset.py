@@ -124,6 +124,12 @@ class Dataset(Value):
     def to_arrow(self) -> Any:
         return to_arrow(self.variables, self.columns)
 
+    def to_csv(self, path: Any) -> None:
+        """Write a CSV file (or text stream) that reads back equal; holes are empty cells."""
+        from juncture.data.csv import write_csv
+
+        write_csv(self, path)
+
     def __repr__(self) -> str:
         names = list(self.columns)
         shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")

@@ -124,6 +124,10 @@ class Findings(Value):
             raise ImpossibleEvidence(f"the findings {both}{place} contradict each other; drop one of them")
         return np.where(is_hole(mine), theirs, mine)
 
+    def __repr__(self) -> str:
+        rows = "" if self.is_single else f"{self.num_rows} rows: "
+        return f"Findings({rows}{', '.join(self.names[:8])}{', …' if len(self.names) > 8 else ''})"
+
     def _parts(self) -> tuple[Arrays, Arrays, Arrays]:
         return self.codes, self.reals, self.likelihoods
 

@@ -29,7 +29,7 @@ from juncture.formats.source import Source, shield
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
 
-CLOSINGS = {'"': re.compile(r'[^"\n]*+"'), "//": re.compile(r"[^\n]*+"), "/*": re.compile(r".*?\*/", re.DOTALL)}
+CLOSINGS = {'"': re.compile(r'[^"\r\n]*+"'), "//": re.compile(r"[^\n]*+"), "/*": re.compile(r".*?\*/", re.DOTALL)}
 TYPE = re.compile(r"type\s+discrete\s*\[\s*([0-9]+)\s*\]\s*\{([^{}]*)\}")
 WORD = re.compile(r"(?!.*(?://|/\*))[A-Za-z0-9_<>=+./-]+")
 

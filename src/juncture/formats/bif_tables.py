@@ -120,14 +120,19 @@ def careful_place(source: Source, labels: str, family: Family, axes: Sequence[Ax
 def splittings(text: str, count: int) -> Iterator[list[str]]:
     """The ways to read text as `count` labels: between commas, between spaces, or between either.
 
-    Unquoted labels may hold spaces or commas, if only one of them; the number of labels then decides.
+    Unquoted labels may hold spaces or commas, if only one of them; the number of labels then decides. A line end
+    inside a label is a space.
     """
-    by_commas = [part.strip() for part in text.split(",", count)]
+    by_commas = [on_one_line(part.strip()) for part in text.split(",", count)]
     by_spaces = [part.strip(",") for part in text.split(None, count)]
     by_either = [part for part in SEPARATORS.split(text, count + 1) if part]
     for parts in (by_commas, by_spaces, by_either):
         if len(parts) == count and all(parts):
             yield parts
+
+
+def on_one_line(label: str) -> str:
+    return " ".join(label.split()) if "\n" in label or "\r" in label else label
 
 
 def check_complete(source: Source, given: Rows, family: Family) -> None:

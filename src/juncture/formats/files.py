@@ -6,14 +6,17 @@ import gzip
 import importlib
 import os
 import warnings
+import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from juncture.errors import FormatError, hint
 from juncture.formats.rows import RowRepair
 
 MAX_BYTES = 2**30
+PIECE = 2**20
+MAX_UNPACKED, MAX_RATIO = 2**26, 200  # a small gzip file can stand for a thousand times its size
 
 
 class Format(NamedTuple):
@@ -70,14 +73,7 @@ def write(model: Any, path: str | os.PathLike[str]) -> None:
         raise FormatError(
             f"a name or label is not valid text: {error.object[error.start : error.end]!r}", file=str(path)
         ) from error
-    if path.suffix == ".gz":
-        data = gzip.compress(data, mtime=0)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
-    try:
-        unfinished.write_bytes(data)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_bytes(path, data)
 
 
 def format_of(path: Path) -> Format:
@@ -91,19 +87,41 @@ def format_of(path: Path) -> Format:
     )
 
 
-def read_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:
-    """A file's content, unpacked if its name ends in .gz; at most `limit` bytes, before and after unpacking."""
-    opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
+def read_bytes(path: Path) -> bytes:
+    """A file's content, unpacked if its name ends in .gz; more than the limits allow is refused."""
+    with path.open("rb") as stream:
+        if not is_packed(path):
+            return read_at_most(MAX_BYTES, stream, path)
+        limit = min(MAX_BYTES, max(MAX_UNPACKED, MAX_RATIO * path.stat().st_size))
+        try:
+            return read_at_most(limit, gzip.GzipFile(fileobj=stream), path)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise FormatError(f"the file is not a complete gzip file: {error}", file=str(path)) from error
+
+
+def read_at_most(limit: int, stream: IO[bytes] | gzip.GzipFile, path: Path) -> bytes:
+    """All of a stream, piece by piece, since asking for the limit at once would allocate it."""
+    data = bytearray()
+    while len(data) <= limit:
+        piece = stream.read(PIECE)
+        if not piece:
+            return bytes(data)
+        data += piece
+    raise FormatError(f"the file holds more than {limit:,} bytes, the most that is read", file=str(path))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file, packed if its name ends in .gz; it appears whole or not at all."""
+    unfinished = path.with_name(f".{path.name[:200]}.{os.getpid()}.unfinished")
     try:
-        with opener(path, "rb") as stream:
-            data: bytes = stream.read(limit + 1)
-    except (EOFError, gzip.BadGzipFile, OSError) as error:
-        if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile) and error.errno is not None:
-            raise
-        raise FormatError(f"the file is not a complete gzip file: {error}", file=str(path)) from error
-    if len(data) > limit:
-        raise FormatError(f"the file is larger than {limit:,} bytes", file=str(path))
-    return data
+        unfinished.write_bytes(gzip.compress(data, mtime=0) if is_packed(path) else data)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def is_packed(path: Path) -> bool:
+    return path.suffix.lower() == ".gz"
 
 
 def decode(data: bytes) -> str:

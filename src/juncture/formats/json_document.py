@@ -38,7 +38,7 @@ class Node:
 
     def error(self, message: str, *, at: Path = ()) -> FormatError:
         path = (*self.path, *at)
-        return FormatError(f"{written(path)}: {message}", line=line_of(self.text, path) if path else None)
+        return FormatError(f"{written(path)}: {message}", line=line_of(self.text, path))
 
     def must_be(self, what: str) -> FormatError:
         return self.error(f"must be {what}; got {described(self.value)}")

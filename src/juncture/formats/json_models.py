@@ -38,7 +38,9 @@ def read_network(document: Node, rows: RowRepair) -> BayesianNetwork:
             raise fields["conditionals"].error(f"none of them has the child {name!r}; give every variable one")
     name_of = partial(read_name, variables)
     tied = [[name_of(item) for item in group.items()] for group in items_of(fields, "tied")]
-    return BayesianNetwork(parts, tied=tied, plates=read_plates(fields, name_of))
+    plates = read_plates(fields, name_of)
+    with fields["conditionals"].blamed():
+        return BayesianNetwork(parts, tied=tied, plates=plates)
 
 
 def read_name(variables: Mapping[str, Variable], node: Node) -> str:

@@ -23,6 +23,7 @@ Path: TypeAlias = tuple[str | int, ...]
 STRING = re.compile(
     rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL
 )  # also an unfinished one, so that no text is seen twice
+BRACKET_OR_STRING = re.compile(rb"[][{}]|" + STRING.pattern, re.DOTALL)
 NO_BRACKETS = bytes(sorted(set(range(256)) - set(b"[]{}")))
 SPACE = re.compile(r"[ \t\r\n,:]*")
 
@@ -54,7 +55,18 @@ def check_depth(data: bytes) -> None:
     brackets = np.frombuffer(STRING.sub(b"", data).translate(None, NO_BRACKETS), dtype=np.uint8)
     opens = (brackets == ord("[")) | (brackets == ord("{"))
     if np.where(opens, 1, -1).cumsum().max(initial=0) > MAX_DEPTH:
-        raise FormatError(f"the document is nested more than {MAX_DEPTH} levels deep; no model needs so many")
+        message = f"the document is nested more than {MAX_DEPTH} levels deep; no model needs so many"
+        raise FormatError(message, line=data.count(b"\n", 0, first_too_deep(data)) + 1)
+
+
+def first_too_deep(data: bytes) -> int:
+    """The offset of the bracket that goes too deep."""
+    depth = 0
+    for match in BRACKET_OR_STRING.finditer(data):
+        depth += (match[0] in b"[{") - (match[0] in b"]}")
+        if depth > MAX_DEPTH:
+            return match.start()
+    return 0
 
 
 def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | Repeated:
@@ -65,7 +77,7 @@ def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | Repeated:
 
 
 def as_integer(digits: str) -> int | Odd:
-    return int(digits) if len(digits) <= MAX_DIGITS else Odd(f"an integer of {len(digits):,} digits")
+    return int(digits) if len(digits.removeprefix("-")) <= MAX_DIGITS else Odd(f"an integer of {len(digits):,} digits")
 
 
 DECODER = json.JSONDecoder(object_pairs_hook=as_object, parse_constant=Odd, parse_int=as_integer)

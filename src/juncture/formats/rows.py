@@ -15,8 +15,10 @@ REPAIR_TOLERANCE = 1e-3
 
 
 class RowRepair:
-    """What happened to the rows of one file: those within 1e-9 of 1 stay as they are, bit for bit;
-    those within 1e-3 are divided by their sum and counted; others are refused, by name.
+    """What happened to the rows of one file.
+
+    Those within 1e-9 of 1 stay as they are, bit for bit; those within 1e-3 are divided by their sum and counted;
+    others are refused, by name.
     """
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.errors import FormatError, InvalidModel
+from juncture.errors import FormatError
 from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor
 from juncture.formats.files import warn_of_loss
@@ -110,13 +110,11 @@ def to_network(
         with numbers.located(function.values_at):
             values = rows.repair(child, Scope(parents), function.values)
             conditionals[child.name] = Conditional(child, parents, values)
-    for variable in variables:
-        if variable.name not in conditionals:
-            raise FormatError(f"no function has the child {variable.name}; a BAYES file has one for each variable")
-    try:
+    with numbers.located(functions[0].scope_at if functions else 0):
+        for variable in variables:
+            if variable.name not in conditionals:
+                raise FormatError(f"no function has the child {variable.name}; a BAYES file has one for each variable")
         return BayesianNetwork(conditionals[variable.name] for variable in variables)
-    except InvalidModel as error:
-        raise FormatError(str(error)) from error
 
 
 def write_uai(model: Any) -> str:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from juncture.errors import FormatError, UnknownVariable
-from juncture.formats.files import read_bytes
-from juncture.formats.uai_numbers import Numbers, save, without_comments
+from juncture.formats.files import read_bytes, write_bytes
+from juncture.formats.uai_numbers import Numbers, without_comments
 from juncture.variables import Assignment, Scope, Variable, as_plain, is_missing
 
 
@@ -31,7 +31,7 @@ def write_evidence(
 ) -> None:
     """Write one sample of findings, or several; what is missing is left out."""
     try:
-        save(evidence_text(evidence, model.variables), path)
+        write_bytes(Path(path), evidence_text(evidence, model.variables).encode())
     except FormatError as error:
         raise error.in_file(os.fspath(path)) from error
 

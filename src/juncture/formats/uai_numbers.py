@@ -6,14 +6,11 @@ bulk; the line of one is only looked for when it is wrong. Lines that begin with
 
 from __future__ import annotations
 
-import gzip
-import os
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 
@@ -136,13 +133,6 @@ class Numbers:
         """All numbers must have been taken."""
         if self.remaining:
             raise self.error(f"expected the end of the file, found {self.remaining:,} more numbers", self.at)
-
-
-def save(text: str, path: str | os.PathLike[str]) -> None:
-    """Write a text, compressed if the name ends in .gz."""
-    path = Path(path)
-    data = text.encode("ascii")
-    path.write_bytes(gzip.compress(data, mtime=0) if path.suffix.lower() == ".gz" else data)
 
 
 def is_number(word: bytes, allowed: bytes) -> bool:

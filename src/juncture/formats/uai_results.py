@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from juncture.errors import FormatError, hint
-from juncture.formats.files import read_bytes
-from juncture.formats.uai_numbers import INFINITE, Numbers, first_word, save, without_comments
+from juncture.formats.files import read_bytes, write_bytes
+from juncture.formats.uai_numbers import INFINITE, Numbers, first_word, without_comments
 
 BEGIN = b"-BEGIN-"
 
@@ -43,7 +43,7 @@ def read_result(path: str | os.PathLike[str]) -> Result:
 def write_result(result: Result, path: str | os.PathLike[str]) -> None:
     """Write an answer so that reading it gives the same bits."""
     try:
-        save(result_text(result), path)
+        write_bytes(Path(path), result_text(result).encode())
     except FormatError as error:
         raise error.in_file(os.fspath(path)) from error
 

@@ -42,7 +42,7 @@ def read_numbers(element: Element, count: int) -> np.ndarray:
 
 def as_number(word: str) -> float:
     try:
-        if "_" not in word:  # which Python's float accepts between digits
+        if "_" not in word and word.isascii():  # Python's float takes underscores and foreign digits
             return float(word)
     except ValueError:
         pass

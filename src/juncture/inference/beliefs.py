@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,7 +15,6 @@ from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
 from juncture.inference.display import beliefs_html, beliefs_text
 from juncture.inference.impossible import check_possible
-from juncture.inference.relevance import relevant_part
 from juncture.inference.rows import RowFactors
 from juncture.variables import Scope, State
 
@@ -27,6 +26,7 @@ class Answers(Protocol):
     """What an engine knows after a run."""
 
     log_evidence: np.ndarray  # (row,)
+    findings: Findings
 
     def marginal(self, names: tuple[str, ...]) -> np.ndarray:
         """p(names | evidence) as (row, state of the first name, …)."""
@@ -44,16 +44,21 @@ class Beliefs:
 
     model: Any
     engine: Any
-    findings: Findings
     targets: tuple[str, ...]
-    answers: Answers = field(repr=False)
+    answers: Answers
+    is_single: bool
     exact: bool = True
     converged: bool = True
 
     @classmethod
     def of(cls, model: Any, engine: Any, findings: Findings, targets: tuple[str, ...]) -> Beliefs:
         """What an engine answers."""
-        return cls(model, engine, findings, targets, run_engine(engine, model, findings, targets))
+        return cls(model, engine, targets, run_engine(engine, model, findings, targets), findings.is_single)
+
+    @property
+    def findings(self) -> Findings:
+        """The evidence, coded."""
+        return self.answers.findings
 
     @property
     def method(self) -> str:
@@ -64,7 +69,7 @@ class Beliefs:
     def log_evidence(self) -> Any:
         """Log p(evidence), a float or one number a row; log Z(evidence) for undirected models."""
         values = self.answers.log_evidence
-        return float(values[0]) if self.findings.is_single else values
+        return float(values[0]) if self.is_single else values
 
     @cached_property
     def impossible(self) -> tuple[int, ...]:
@@ -83,7 +88,7 @@ class Beliefs:
             raise InvalidData(f"a joint names each variable once; got {', '.join(names)}")
         scope = Scope(self.model.variable(name) for name in names)
         values = self.answers.marginal(names)
-        return Factor(scope, values[0]) if self.findings.is_single else RowFactors(scope, values)
+        return Factor(scope, values[0]) if self.is_single else RowFactors(scope, values)
 
     def _check_target(self, name: str) -> None:
         if name not in self.targets:
@@ -107,7 +112,7 @@ class Beliefs:
             for row, probability in enumerate(np.atleast_1d(column))
         ]
         frame = pd.DataFrame(records, columns=["row", "variable", "state", "probability"])
-        return frame.drop(columns="row") if self.findings.is_single else frame
+        return frame.drop(columns="row") if self.is_single else frame
 
     @cached_property
     def conflict(self) -> Any:
@@ -119,7 +124,7 @@ class Beliefs:
         singles = [self.log_evidence_of(self.findings.only(name)) - total for name in self.findings.names]
         values = np.sum(singles, axis=0, initial=0.0) - (self.answers.log_evidence - total)
         values = np.where(np.isneginf(self.answers.log_evidence), np.inf, values)
-        return float(values[0]) if self.findings.is_single else values
+        return float(values[0]) if self.is_single else values
 
     def log_evidence_of(self, findings: Findings) -> np.ndarray:
         """Log p of other findings, by the same engine; one number a row."""
@@ -140,7 +145,6 @@ class Beliefs:
 
 
 def run_engine(engine: Any, model: Any, findings: Findings, targets: tuple[str, ...] = ()) -> Answers:
-    """The engine's answers about the targets, from the part of the model that they and the findings touch."""
-    part = relevant_part(model, {*targets, *findings.names})
-    answers: Answers = engine.compile(part).run(part, findings)
+    """The engine's answers about the targets."""
+    answers: Answers = engine.answer(model, findings, targets)
     return answers

@@ -15,7 +15,7 @@ BAR_WIDTH = 120
 def beliefs_text(beliefs: Beliefs) -> str:
     """How the answer was obtained, then a line per variable."""
     head = f"Beliefs({how(beliefs)}, {len(beliefs.targets)} variables"
-    if not beliefs.findings.is_single:
+    if not beliefs.is_single:
         return f"{head}, {beliefs.findings.num_rows} rows)"
     lines = [f"{head}, log evidence {beliefs.log_evidence:.6g})"]
     for name in beliefs.targets[:MAX_VARIABLES]:
@@ -32,7 +32,7 @@ def how(beliefs: Beliefs) -> str:
 
 def beliefs_html(beliefs: Beliefs) -> str:
     """A table with a bar per state; for many rows, one line that says so."""
-    if not beliefs.findings.is_single:
+    if not beliefs.is_single:
         return f"<p><code>{escape(beliefs_text(beliefs))}</code></p>"
     rows = "".join(variable_html(beliefs, name) for name in beliefs.targets[:MAX_VARIABLES])
     more = len(beliefs.targets) - MAX_VARIABLES

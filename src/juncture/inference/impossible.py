@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
 def check_possible(beliefs: Beliefs, on_impossible: str = "raise") -> None:
     """Raise for a single impossible row, warn (or raise, on request) for some among many."""
+    if beliefs.is_single and beliefs.answers.log_evidence[0] > -math.inf:
+        return
     if not beliefs.impossible:
         return
     first = beliefs.impossible[0]
-    if beliefs.findings.is_single or on_impossible == "raise":
-        where = "" if beliefs.findings.is_single else f" in row {first}"
+    if beliefs.is_single or on_impossible == "raise":
+        where = "" if beliefs.is_single else f" in row {first}"
         raise ImpossibleEvidence(f"the evidence has probability zero{where}: {explain(beliefs, first)}")
     count = len(beliefs.impossible)
     warnings.warn(

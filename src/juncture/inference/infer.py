@@ -49,8 +49,14 @@ def infer_factors(
 ) -> Beliefs:
     if on_impossible not in {"warn", "raise"}:
         raise InvalidData(f'on_impossible is "warn" or "raise"; got {on_impossible!r}')
-    findings = as_findings(evidence, model.variables, extra=extra)
     engine = engine_for(method, memory_limit)
+    if targets is None and type(evidence) is dict:
+        answers = engine.answer_at_once(model, evidence)
+        if answers is not None:
+            beliefs = Beliefs(model, engine, answers.targets, answers, is_single=True)
+            check_possible(beliefs)
+            return beliefs
+    findings = as_findings(evidence, model.variables, extra=extra)
     beliefs = Beliefs.of(model, engine, findings, as_targets(model, targets))
     check_possible(beliefs, on_impossible)
     return beliefs

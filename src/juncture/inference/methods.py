@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from juncture.inference.exact.enumeration import Enumeration
+from juncture.inference.exact.junction_tree import JunctionTree
 from juncture.options import chosen
 
 METHODS: dict[str, Callable[[], Any]] = {
-    "auto": Enumeration,
-    "exact": Enumeration,
+    "auto": JunctionTree,
+    "exact": JunctionTree,
+    "junction-tree": JunctionTree,
     "enumeration": Enumeration,
 }
 

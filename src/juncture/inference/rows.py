@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.errors import InvalidModel
 from juncture.factors.factor import state_codes
 from juncture.variables import Scope, State
 
@@ -28,6 +29,8 @@ class RowFactors:
 
     def to_dict(self) -> dict[State, Any]:
         """State → one number a row, for a single variable."""
+        if len(self.scope) != 1:
+            raise InvalidModel(f"to_dict is for one variable; these tables are over ({', '.join(self.scope.names)})")
         (variable,) = self.scope
         return dict(zip(variable.labels, self.values.T, strict=True))
 

@@ -181,7 +181,8 @@ class FactorGraph(FactorProduct):
 
 
 def num_rows(columns: Columns) -> int:
-    return len(next(iter(columns.values()), ()))
+    """How many rows the columns have; without columns, the one empty assignment."""
+    return len(next(iter(columns.values()), ("",)))
 
 
 def boltzmann(scope: Scope, energy: Any) -> Factor:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from juncture.drawing.diagram import Diagram, Node
+from juncture.errors import FormatError, InvalidData
 
 MAX_NODES_IN_NOTEBOOK = 300
 
@@ -25,6 +26,9 @@ class Picture:
     svg: str
 
     def save(self, path: str | Path) -> None:
+        """Write the picture to a file whose name ends in .svg."""
+        if Path(path).suffix.lower() != ".svg":
+            raise FormatError("pictures are SVG; give the file a name that ends in .svg", file=str(path))
         Path(path).write_text(self.svg, encoding="utf-8")
 
     def _repr_html_(self) -> str:
@@ -40,6 +44,8 @@ def draw(model: Drawable, beliefs: Any = None) -> Picture:
 
     diagram = model.to_diagram()
     if beliefs is not None:
+        if not beliefs.is_single:
+            raise InvalidData("a picture shows the beliefs of one row of evidence; infer one row and draw that")
         diagram = replace(diagram, nodes=tuple(with_beliefs(node, beliefs) for node in diagram.nodes))
     return Picture(to_svg(diagram))
 

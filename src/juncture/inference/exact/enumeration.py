@@ -17,6 +17,8 @@ import numpy as np
 from juncture import numerics
 from juncture.data.findings import Findings
 from juncture.errors import TooLarge, Unsupported
+from juncture.factors.conditional import signature
+from juncture.inference.relevance import relevant_part
 from juncture.variables import Scope
 
 CELLS_AT_ONCE = 2**20
@@ -34,12 +36,19 @@ class Enumeration:
         """The same engine, refusing what would need more than so many bytes."""
         return Enumeration(min(self.max_cells, memory_limit // BYTES_PER_CELL))
 
+    def answer_at_once(self, model: Any, evidence: dict[str, Any]) -> JointTable | None:
+        """No short way."""
+        return None
+
+    def answer(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> JointTable:
+        part = relevant_part(model, {*targets, *findings.names})
+        return self.compile(part).run(part, findings)
+
     def compile(self, model: Any) -> EnumerationPlan:
         for variable in model.variables:
             if variable.is_real:
-                raise Unsupported(
-                    f"enumeration cannot take {model[variable.name]!r}: {variable.name!r} has no states to count"
-                )
+                part = signature(model[variable.name])
+                raise Unsupported(f"enumeration cannot take {part}: {variable.name!r} has no states to count")
         scope = Scope(model.variables)
         if scope.size > self.max_cells:
             raise TooLarge(

@@ -32,10 +32,10 @@ def sample_network(
 ) -> Dataset:
     if given is not None:
         return sample_posterior(model, n, given=given, rng=rng, method=method)
-    generator = np.random.default_rng(rng)
+    stream = generator(rng)
     columns: dict[str, np.ndarray] = {}
     for name in model.graph.topological_order():
-        columns[name] = model[name].sample(columns, checked_count(n), generator)
+        columns[name] = model[name].sample(columns, checked_count(n), stream)
     return Dataset.from_codes(model.variables, columns)
 
 
@@ -47,11 +47,20 @@ def sample_posterior(model: Any, n: int, *, given: Any = None, rng: Any = None, 
         raise InvalidData("given= takes one row of evidence; sample once for each row")
     beliefs = Beliefs.of(model, engine_for(method), findings, tuple(model.variables.names))
     check_possible(beliefs)
-    columns = beliefs.answers.sample(checked_count(n), np.random.default_rng(rng))
+    columns = beliefs.answers.sample(checked_count(n), generator(rng))
     return Dataset.from_codes(model.variables, columns)
 
 
-def checked_count(n: int) -> int:
-    if n < 0:
-        raise InvalidData(f"the number of rows must be at least 0; got {n}")
+def checked_count(n: Any) -> int:
+    """A whole number of rows."""
+    if not hasattr(n, "__index__") or n < 0:
+        raise InvalidData(f"the number of rows must be a whole number of at least 0; got {n!r}")
     return int(n)
+
+
+def generator(rng: Any) -> np.random.Generator:
+    """A generator from a seed, or the generator itself."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise InvalidData(f"rng is a seed or a numpy.random.Generator; got {rng!r}") from error

@@ -1,4 +1,4 @@
-"""The enumeration engine against plain Python loops over all assignments."""
+"""Every exact engine against plain Python loops over all assignments."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from builders import random_evidence, random_field, random_network
+from juncture.inference.methods import METHODS
 
 SEEDS = st.integers(0, 2**32 - 1)
 KINDS = [random_network, random_field]
+ENGINES = sorted(set(METHODS) - {"auto", "exact"})
 
 
 def weighed(model, evidence):
@@ -41,17 +43,18 @@ def draw(build, seed):
     return model, random_evidence(model, rng)
 
 
+@pytest.mark.parametrize("method", ENGINES)
 @pytest.mark.parametrize("build", KINDS)
 @given(seed=SEEDS)
-def test_marginals_and_evidence(build, seed):
+def test_marginals_and_evidence(build, method, seed):
     model, evidence = draw(build, seed)
     rows = weighed(model, evidence)
     total = math.fsum(weight for _, weight in rows)
     if total == 0:
         with pytest.raises(jt.ImpossibleEvidence):
-            jt.infer(model, evidence)
+            jt.infer(model, evidence, method=method)
         return
-    beliefs = jt.infer(model, evidence)
+    beliefs = jt.infer(model, evidence, method=method)
     assert beliefs.exact
     assert beliefs.log_evidence == pytest.approx(math.log(total), abs=1e-11)
     for variable in model.variables:
@@ -60,12 +63,13 @@ def test_marginals_and_evidence(build, seed):
             assert beliefs[variable.name][label] == pytest.approx(mass / total, abs=1e-12)
 
 
+@pytest.mark.parametrize("method", ENGINES)
 @pytest.mark.parametrize("build", KINDS)
 @given(seed=SEEDS)
-def test_joint_agrees_with_its_marginals_in_any_order(build, seed):
+def test_joint_agrees_with_its_marginals_in_any_order(build, method, seed):
     model, _ = draw(build, seed)
     try:
-        beliefs = jt.infer(model)
+        beliefs = jt.infer(model, method=method)
     except jt.ImpossibleEvidence:
         return  # a field that is zero everywhere
     names = model.variables.names[:3]
@@ -76,16 +80,17 @@ def test_joint_agrees_with_its_marginals_in_any_order(build, seed):
         assert joint.marginal(name).values == pytest.approx(beliefs[name].values, abs=1e-13)
 
 
+@pytest.mark.parametrize("method", ENGINES)
 @pytest.mark.parametrize("build", KINDS)
 @given(seed=SEEDS)
-def test_k_best_are_the_largest_products(build, seed):
+def test_k_best_are_the_largest_products(build, method, seed):
     model, evidence = draw(build, seed)
     rows = weighed(model, evidence)
     weights = sorted((weight for _, weight in rows if weight > 0), reverse=True)
     if not weights:
         return
     hard = {name for name, value in evidence.items() if value is not None and not isinstance(value, list)}
-    best = jt.most_probable(model, evidence, k=4)
+    best = jt.most_probable(model, evidence, k=4, method=method)
     assert [math.exp(item.log_joint) for item in best] == pytest.approx(weights[:4], rel=1e-9)
     assert math.exp(best[0].log_prob) == pytest.approx(weights[0] / math.fsum(weights), rel=1e-9)
     for item in best:
@@ -93,12 +98,13 @@ def test_k_best_are_the_largest_products(build, seed):
         full = {**evidence, **item.assignment}
         weight = next(weight for row, weight in rows if all(row[name] == full[name] for name in row))
         assert math.log(weight) == pytest.approx(item.log_joint, abs=1e-9)
-    assert jt.most_probable(model, evidence) == best[0]
+    assert jt.most_probable(model, evidence, method=method) == best[0]
 
 
+@pytest.mark.parametrize("method", ENGINES)
 @pytest.mark.parametrize("build", KINDS)
 @given(seed=SEEDS)
-def test_marginal_map_sums_the_rest_out(build, seed):
+def test_marginal_map_sums_the_rest_out(build, method, seed):
     model, evidence = draw(build, seed)
     rows = weighed(model, evidence)
     total = math.fsum(weight for _, weight in rows)
@@ -109,24 +115,25 @@ def test_marginal_map_sums_the_rest_out(build, seed):
         label: math.fsum(weight for row, weight in rows if row[target] == label)
         for label in model.variable(target).labels
     }
-    best = jt.most_probable(model, evidence, targets=[target])
+    best = jt.most_probable(model, evidence, targets=[target], method=method)
     assert math.exp(best.log_joint) == pytest.approx(max(masses.values()), rel=1e-9)
     assert masses[best.assignment[target]] == pytest.approx(max(masses.values()), rel=1e-9)
 
 
+@pytest.mark.parametrize("method", ENGINES)
 @pytest.mark.parametrize("build", KINDS)
 @given(seed=SEEDS)
-def test_many_rows_are_as_many_single_rows(build, seed):
+def test_many_rows_are_as_many_single_rows(build, method, seed):
     rng = np.random.default_rng(seed)
     model = build(rng)
     rows = [random_evidence(model, rng) for _ in range(4)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", jt.ImpossibleEvidenceWarning)
-        many = jt.infer(model, rows)
-        best = jt.most_probable(model, rows)
+        many = jt.infer(model, rows, method=method)
+        best = jt.most_probable(model, rows, method=method)
     for place, row in enumerate(rows):
         try:
-            one = jt.infer(model, row)
+            one = jt.infer(model, row, method=method)
         except jt.ImpossibleEvidence:
             assert place in many.impossible
             assert many.log_evidence[place] == -np.inf
@@ -136,12 +143,13 @@ def test_many_rows_are_as_many_single_rows(build, seed):
         assert many.log_evidence[place] == pytest.approx(one.log_evidence, abs=1e-12)
         for name in model.variables.names:
             assert many[name].values[place] == pytest.approx(one[name].values, abs=1e-13)
-        assert best.log_joint[place] == pytest.approx(jt.most_probable(model, row).log_joint, abs=1e-12)
+        assert best.log_joint[place] == pytest.approx(jt.most_probable(model, row, method=method).log_joint, abs=1e-12)
 
 
+@pytest.mark.parametrize("method", ENGINES)
 @pytest.mark.parametrize("build", KINDS)
 @given(seed=SEEDS)
-def test_log_prob_sums_holes_out(build, seed):
+def test_log_prob_sums_holes_out(build, method, seed):
     rng = np.random.default_rng(seed)
     model = build(rng)
     rows = weighed(model, {})
@@ -152,22 +160,23 @@ def test_log_prob_sums_holes_out(build, seed):
         {v.name: None if rng.random() < 0.4 else v.labels[rng.integers(v.num_states)] for v in model.variables}
         for _ in range(3)
     ]
-    answers = jt.log_prob(model, states)
+    answers = jt.log_prob(model, states, method=method)
     for row, answer in zip(states, answers, strict=True):
         mass = math.fsum(w for full, w in rows if all(row[n] is None or full[n] == row[n] for n in row)) / total
         assert math.exp(answer) == pytest.approx(mass, abs=1e-12)
-        assert jt.log_prob(model, row) == pytest.approx(answer)
+        assert jt.log_prob(model, row, method=method) == pytest.approx(answer)
 
 
+@pytest.mark.parametrize("method", ENGINES)
 @pytest.mark.parametrize("build", KINDS)
-def test_samples_follow_the_posterior(build):
+def test_samples_follow_the_posterior(build, method):
     rng = np.random.default_rng(7)
     model = build(rng)
     name = model.variables.names[-1]
-    label = next(s for s, p in jt.infer(model)[name].to_dict().items() if p > 0)
+    label = next(s for s, p in jt.infer(model, method=method)[name].to_dict().items() if p > 0)
     for evidence in (None, {name: label}):
-        rows = jt.sample(model, 20_000, given=evidence, rng=3)
-        beliefs = jt.infer(model, evidence)
+        rows = jt.sample(model, 20_000, given=evidence, rng=3, method=method)
+        beliefs = jt.infer(model, evidence, method=method)
         for variable in model.variables:
             codes = rows.columns[variable.name]
             found = np.bincount(codes, minlength=variable.num_states) / len(rows)
@@ -183,8 +192,8 @@ def test_same_seed_same_rows():
 
 
 def test_targets_keep_irrelevant_variables_out():
-    """Only ancestors of targets and findings are visited, so a small question to alarm is answered."""
-    beliefs = jt.infer(jt.example("alarm"), {"HYPOVOLEMIA": "TRUE"}, targets=["LVEDVOLUME"])
+    """Only ancestors of targets and findings are visited, so even enumeration answers a small question to alarm."""
+    beliefs = jt.infer(jt.example("alarm"), {"HYPOVOLEMIA": "TRUE"}, targets=["LVEDVOLUME"], method="enumeration")
     assert beliefs["LVEDVOLUME"].values.sum() == pytest.approx(1)
     with pytest.raises(jt.UnknownVariable, match="not among the targets"):
         beliefs["HR"]
@@ -192,9 +201,10 @@ def test_targets_keep_irrelevant_variables_out():
 
 def test_a_large_model_is_refused_with_its_size():
     with pytest.raises(jt.TooLarge, match=r"1\.73e\+16 joint states of 37 variables"):
-        jt.infer(jt.example("alarm"))
-    with pytest.raises(jt.TooLarge):
-        jt.infer(jt.example("asia"), memory_limit=1000)
+        jt.infer(jt.example("alarm"), method="enumeration")
+    for method in ENGINES:
+        with pytest.raises(jt.TooLarge):
+            jt.infer(jt.example("asia"), method=method, memory_limit=100)
 
 
 @pytest.mark.parametrize(
@@ -272,8 +282,9 @@ def test_an_engine_that_cannot_take_a_conditional_names_it():
     model = jt.BayesianNetwork(
         [jt.LinearGaussian(height, [], [], 170.0, 49.0), jt.LinearGaussian(weight, [height], [0.9], -80.0, 25.0)]
     )
-    with pytest.raises(jt.Unsupported, match=r"LinearGaussian\(height\)"):
-        jt.infer(model)
+    for method in ENGINES:
+        with pytest.raises(jt.Unsupported, match=r"LinearGaussian\(height\)"):
+            jt.infer(model, method=method)
     assert len(jt.sample(model, 5, rng=0)) == 5
     row = {"height": 180.0, "weight": 80.0}
     expected = -0.5 * (math.log(2 * math.pi * 49) + 100 / 49 + math.log(2 * math.pi * 25) + 4 / 25)
@@ -303,7 +314,7 @@ def test_bad_questions_get_a_sentence():
 
 def test_beliefs_can_be_shown_and_exported():
     beliefs = jt.infer(jt.example("asia"), {"xray": "yes"})
-    assert repr(beliefs).startswith("Beliefs(enumeration, exact, 8 variables, log evidence -2.2")
+    assert repr(beliefs).startswith("Beliefs(junction-tree, exact, 8 variables, log evidence -2.2")
     assert beliefs.to_dict()["xray"] == {"yes": 1.0, "no": 0.0}
     frame = beliefs.to_pandas()
     assert list(frame.columns) == ["variable", "state", "probability"]

@@ -1,0 +1,94 @@
+"""Chordal graphs: perfect elimination orders and trees of cliques, in time linear in nodes and edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from juncture.graphs.cliques import Neighbors
+
+
+def perfect_order(neighbors: Neighbors) -> list[int] | None:
+    """An order in which no elimination adds an edge, or None if there is none: the graph is not chordal.
+
+    A maximum cardinality order, reversed, is perfect if any order is (Tarjan and Yannakakis 1984).
+    """
+    order = maximum_cardinality_order(neighbors)[::-1]
+    return order if is_perfect(neighbors, order) else None
+
+
+def is_perfect(neighbors: Neighbors, order: Sequence[int]) -> bool:
+    """Whether each node's later neighbours form a clique; it is enough that all are joined to the first of them."""
+    place = places(order)
+    for node, later in zip(order, later_neighbors(neighbors, order), strict=True):
+        if later:
+            first = min(later, key=place.__getitem__)
+            if not later - {first} <= neighbors[first]:
+                return False
+    return True
+
+
+def clique_tree(neighbors: Neighbors, order: Sequence[int]) -> tuple[list[tuple[int, ...]], list[tuple[int, int]]]:
+    """The maximal cliques of a chordal graph with this perfect order, sorted, and the edges of a tree of them.
+
+    Nodes come back in reverse order (Blair and Peyton 1993). The later neighbours of a node lie together in the clique
+    of the first of them: if they are all of it, the node joins it; else a new clique begins, and an edge to it.
+    The tree (a forest, if the graph falls apart) has the largest separators that any has.
+    """
+    place = places(order)
+    cliques: list[set[int]] = []
+    edges: list[tuple[int, int]] = []
+    home: dict[int, int] = {}  # the clique that a node joined or began
+    for node, later in zip(reversed(order), reversed(later_neighbors(neighbors, order)), strict=True):
+        parent = home[min(later, key=place.__getitem__)] if later else None
+        if parent is not None and len(cliques[parent]) == len(later):
+            home[node] = parent
+            cliques[parent].add(node)
+            continue
+        home[node] = len(cliques)
+        if parent is not None:
+            edges.append((parent, len(cliques)))
+        cliques.append(later | {node})
+    return in_order(cliques, edges)
+
+
+def in_order(
+    cliques: Sequence[set[int]], edges: Iterable[tuple[int, int]]
+) -> tuple[list[tuple[int, ...]], list[tuple[int, int]]]:
+    """The same tree with cliques, and then edges, sorted."""
+    rows = [tuple(sorted(clique)) for clique in cliques]
+    ranks = places(sorted(range(len(rows)), key=rows.__getitem__))
+    pairs = (sorted((ranks[one], ranks[other])) for one, other in edges)
+    return sorted(rows), sorted((first, second) for first, second in pairs)
+
+
+def later_neighbors(neighbors: Neighbors, order: Sequence[int]) -> list[set[int]]:
+    """For each node of the order its neighbours that come after it."""
+    place = places(order)
+    return [{other for other in neighbors[node] if place[other] > place[node]} for node in order]
+
+
+def places(order: Sequence[int]) -> dict[int, int]:
+    return {node: place for place, node in enumerate(order)}
+
+
+def maximum_cardinality_order(neighbors: Neighbors) -> list[int]:
+    """All nodes, each time one with the most neighbours already placed; in time linear in nodes and edges."""
+    count = [0] * len(neighbors)  # placed neighbours of each node
+    buckets: list[list[int]] = [list(range(len(neighbors)))]  # by that count; a node stays behind when it moves up
+    order: dict[int, None] = {}
+    while buckets:
+        if not buckets[-1]:
+            buckets.pop()
+            continue
+        node = buckets[-1].pop()
+        if node in order:
+            continue
+        order[node] = None
+        for other in neighbors[node]:
+            if other in order:
+                continue
+            count[other] += 1
+            if count[other] == len(buckets):
+                buckets.append([])
+            buckets[count[other]].append(other)
+    return list(order)

@@ -1,0 +1,83 @@
+"""`CliquePlan`: a junction tree laid out in flat arrays.
+
+The plan knows scopes and numbers of states, no values: one plan serves every setting of the parameters and every
+row of evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from juncture.errors import TooLarge
+from juncture.inference.exact.clique_search import Cost, best_tree
+from juncture.kernels.layout import fill_indices, lay_out, place_nodes, place_tables
+from juncture.kernels.packing import house_factors
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CliquePlan:
+    """The arrays that the kernels read; the columns of `table` and `homes` are named in kernels/layout.py."""
+
+    num_states: np.ndarray  # (node,)
+    scope_starts: np.ndarray  # (factor + 1,)
+    scope_nodes: np.ndarray
+    factor_homes: np.ndarray  # (factor,): the clique that each factor goes into
+    starts: np.ndarray  # (clique + 1,): nodes[starts[c]:starts[c + 1]] are the axes of clique c, parents first
+    nodes: np.ndarray
+    shared: np.ndarray  # (clique,): how many of these axes are shared with the parent
+    table: np.ndarray  # (clique, column)
+    indices: np.ndarray  # how parents read messages
+    homes: np.ndarray  # (node, column)
+    num_cells: int
+    num_entries: int  # of all messages
+    num_marginals: int
+    cost: Cost
+
+    @property
+    def num_cliques(self) -> int:
+        return len(self.table)
+
+    def __repr__(self) -> str:
+        return f"CliquePlan({self.num_cliques} cliques, {self.cost})"
+
+
+def compile_plan(scopes: Sequence[Sequence[int]], num_states: Sequence[int], memory_limit: int) -> CliquePlan:
+    """The cheapest plan found for factors on these scopes; TooLarge when it would need more bytes than the limit."""
+    states = np.array(num_states, dtype=np.int64)
+    scope_starts = np.cumsum([0, *(len(scope) for scope in scopes)], dtype=np.int64)
+    scope_nodes = np.array([node for scope in scopes for node in scope], dtype=np.int64)
+    tree = best_tree(states, scope_starts, scope_nodes)
+    check_cost(tree.cost, memory_limit)
+    nodes, shared = lay_out(tree.starts, tree.nodes, tree.parents, len(states))
+    table, num_cells, num_entries, num_indices = place_tables(tree.parents, tree.starts, nodes, shared, states)
+    indices = np.empty(num_indices, dtype=np.int32 if num_entries < 2**31 else np.int64)
+    fill_indices(table, tree.starts, nodes, shared, states, indices)
+    homes = place_nodes(table, tree.starts, nodes, states)
+    factor_homes = house_factors(tree.order, tree.homes, scope_starts, scope_nodes)
+    return CliquePlan(
+        num_states=states,
+        scope_starts=scope_starts,
+        scope_nodes=scope_nodes,
+        factor_homes=factor_homes,
+        starts=tree.starts,
+        nodes=nodes,
+        shared=shared,
+        table=table,
+        indices=indices,
+        homes=homes,
+        num_cells=int(num_cells),
+        num_entries=int(num_entries),
+        num_marginals=int(states.sum()),
+        cost=tree.cost,
+    )
+
+
+def check_cost(cost: Cost, memory_limit: int) -> None:
+    if cost.bytes > memory_limit:
+        raise TooLarge(
+            f"exact inference would need {cost.bytes / 2**30:,.3g} GiB ({cost}); the limit is "
+            f"{memory_limit / 2**30:,.3g} GiB: observe more, ask for fewer targets, or raise memory_limit"
+        )

@@ -1,0 +1,125 @@
+"""The search for a good junction tree: several heuristics give elimination orders, the smallest total size wins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from juncture.errors import TooLarge
+from juncture.kernels.cliques import clique_tree, total_size
+from juncture.kernels.ordering import MIN_FILL, MIN_WEIGHT, WEIGHTED_FILL, as_lists, eliminate, moral_graph, peel
+
+HEURISTICS = (MIN_FILL, WEIGHTED_FILL, MIN_WEIGHT)
+MAX_EXTRA_TRIES = 48
+SECONDS_PER_CELL, SECONDS_PER_PAIR, SECONDS_PER_TRY = 5e-9, 3e-9, 2e-5  # of a run; of a try, by nodes squared
+DENSE_NODES = 2_000  # up to here the graph is searched whole; beyond, its trees are peeled off first
+MAX_CORE = 40_000
+BYTES_PER_CELL = 24  # a packed table, a working one, and the indices between them
+OPERATIONS_PER_CELL = 6
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run takes: the largest clique less one, its table's entries, bytes, and arithmetic operations."""
+
+    width: int
+    largest_table: float
+    bytes: float
+    operations: float
+
+    def __str__(self) -> str:
+        return (
+            f"width {self.width}, largest table {self.largest_table:,.0f} entries, "
+            f"{self.bytes / 2**20:,.1f} MiB, {self.operations:.2g} operations"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CliqueTree:
+    """Cliques as lists of nodes, parents first, with the elimination order that made them."""
+
+    order: np.ndarray  # (node,)
+    starts: np.ndarray  # (clique + 1,)
+    nodes: np.ndarray
+    parents: np.ndarray  # (clique,)
+    homes: np.ndarray  # (node,): the clique that holds a node's neighbours at its elimination
+    cost: Cost
+
+
+def best_tree(states: np.ndarray, scope_starts: np.ndarray, scope_nodes: np.ndarray) -> CliqueTree:
+    """The clique tree of smallest total size among those that the heuristics give.
+
+    More orders are tried, ties broken at random, the longer a run would take compared with a try. How many depends
+    on sizes only, so the same model always gets the same plan.
+    """
+    if len(states) > DENSE_NODES:
+        return tree_of_large_graph(states, scope_starts, scope_nodes)
+    graph = moral_graph(len(states), scope_starts, scope_nodes)
+    order, starts, nodes = best_order(graph, np.log(states))
+    return tree_of(order, starts, nodes, np.log(states))
+
+
+def best_order(
+    graph: np.ndarray, log_sizes: np.ndarray, late: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """An elimination order, `late` nodes last, with the neighbours of each node at its elimination as lists."""
+    late = np.zeros(len(log_sizes), dtype=np.bool_) if late is None else late
+    rng = np.random.default_rng(0)
+    noise = np.arange(len(log_sizes), dtype=np.float64)
+    best, best_total, attempt, tries = None, np.inf, 0, len(HEURISTICS)
+    while attempt < tries or best is None:
+        order, separators = eliminate(graph, log_sizes, HEURISTICS[attempt % len(HEURISTICS)], noise, late)
+        starts, nodes = as_lists(separators)
+        clique_starts, clique_nodes, _, _ = clique_tree(order, starts, nodes)
+        total, _ = total_size(clique_starts, clique_nodes, log_sizes)
+        if total < best_total or best is None:
+            best, best_total = (order, starts, nodes), total
+        attempt += 1
+        if attempt == len(HEURISTICS):
+            try_seconds = SECONDS_PER_PAIR * len(log_sizes) ** 2 + SECONDS_PER_TRY
+            tries += int(min(best_total * SECONDS_PER_CELL / try_seconds, MAX_EXTRA_TRIES))
+        noise = rng.random(len(log_sizes))
+    return best
+
+
+def tree_of(order: np.ndarray, starts: np.ndarray, nodes: np.ndarray, log_sizes: np.ndarray) -> CliqueTree:
+    clique_starts, clique_nodes, parents, homes = clique_tree(order, starts, nodes)
+    total, largest = total_size(clique_starts, clique_nodes, log_sizes)
+    width = int(np.diff(clique_starts).max(initial=0)) - 1
+    cost = Cost(width, float(np.exp(largest)), BYTES_PER_CELL * total, OPERATIONS_PER_CELL * total)
+    return CliqueTree(order, clique_starts, clique_nodes, parents, homes, cost)
+
+
+def tree_of_large_graph(states: np.ndarray, scope_starts: np.ndarray, scope_nodes: np.ndarray) -> CliqueTree:
+    """Peel the trees off, which costs nothing, then search an order for the core that is left."""
+    starts, neighbours = neighbour_lists(len(states), scope_starts, scope_nodes)
+    peeled, last = peel(starts, neighbours)
+    core = np.setdiff1d(np.arange(len(states)), peeled)
+    if len(core) > MAX_CORE:
+        raise TooLarge(
+            f"the model's graph has a core of {len(core):,} nodes in cycles; planning takes up to {MAX_CORE:,}"
+        )
+    number = np.full(len(states), -1)
+    number[core] = np.arange(len(core))
+    inside = number[neighbours] >= 0
+    rows = np.repeat(np.arange(len(states)), np.diff(starts))
+    pairs = np.stack([number[rows[inside]], number[neighbours[inside]]], axis=1)
+    pairs = pairs[pairs[:, 0] >= 0]
+    graph = moral_graph(len(core), np.arange(0, 2 * len(pairs) + 1, 2), pairs.reshape(-1))
+    core_order, core_starts, core_nodes = best_order(graph, np.log(states[core]))
+    leaf_starts = np.cumsum([0, *(last >= 0)])
+    order = np.concatenate([peeled, core[core_order]])
+    all_starts = np.concatenate([leaf_starts, leaf_starts[-1] + core_starts[1:]])
+    return tree_of(order, all_starts, np.concatenate([last[last >= 0], core[core_nodes]]), np.log(states))
+
+
+def neighbour_lists(num_nodes: int, scope_starts: np.ndarray, scope_nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The moral graph as sorted lists of neighbours."""
+    keys = []
+    for size in np.unique(np.diff(scope_starts)):
+        scopes = scope_nodes[scope_starts[:-1][np.diff(scope_starts) == size][:, None] + np.arange(size)]
+        keys += [scopes[:, a] * num_nodes + scopes[:, b] for a in range(size) for b in range(size) if a != b]
+    pairs = np.unique(np.concatenate([np.empty(0, np.int64), *keys]))
+    starts = np.searchsorted(pairs // num_nodes, np.arange(num_nodes + 1))
+    return starts, pairs % num_nodes

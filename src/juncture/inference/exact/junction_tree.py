@@ -1,0 +1,106 @@
+"""`JunctionTree`: exact answers by message passing on a tree of cliques.
+
+The default engine. Cost: exponential in the width of the best elimination order found, linear in the number of cliques;
+`cost` tells it beforehand, and a model that needs more memory than the limit is refused with the size. A model's
+first query compiles its plan and packs its numbers, which later queries share (Lauritzen and Spiegelhalter 1988).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from juncture.data.findings import Findings
+from juncture.errors import TooLarge
+from juncture.inference.exact.clique_plan import check_cost, compile_plan
+from juncture.inference.exact.lowering import Lowered, lower
+from juncture.inference.exact.packed_model import PackedModel
+from juncture.inference.exact.packed_tree import CodedRow, pack_factors
+from juncture.inference.exact.sliced_answers import SlicedAnswers
+from juncture.inference.exact.tree_answers import TreeAnswers
+from juncture.inference.memory import default_memory_limit
+from juncture.inference.relevance import relevant_part
+
+MAX_PARTS = 16  # of a model that are kept for questions with targets
+NOTHING_SOFT = (np.empty(0, np.int64), np.empty(0))
+
+
+@dataclass(frozen=True)
+class JunctionTree:
+    """The engine's options: how many bytes a run may take; by default half of what is free at the first query."""
+
+    memory_limit: int | None = None
+    name: ClassVar[str] = "junction-tree"
+
+    def within(self, memory_limit: int) -> JunctionTree:
+        return replace(self, memory_limit=memory_limit)
+
+    def answer(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> TreeAnswers | SlicedAnswers:
+        part = self.part_for(model, {*targets, *findings.names})
+        try:
+            return TreeAnswers.of(self.packed(part), findings, targets)
+        except TooLarge:
+            if not findings.is_single or not findings.codes:
+                raise
+            return self.answer_sliced(part, findings, targets)
+
+    def answer_sliced(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> SlicedAnswers:
+        """Cut what was observed out of the tables first: for models that are too large as a whole."""
+        codes = {name: int(column[0]) for name, column in findings.codes.items() if column[0] >= 0}
+        states = {name: model.variable(name).labels[code] for name, code in codes.items()}
+        packed = self.pack(lower(model, states).condition(states))
+        rest = Findings(packed.variables, {}, {}, findings.likelihoods)
+        free = tuple(name for name in targets if name not in codes)
+        return SlicedAnswers(model.variables, findings, TreeAnswers.of(packed, rest, free), codes)
+
+    def answer_at_once(self, model: Any, evidence: dict[str, Any]) -> TreeAnswers | None:
+        """All marginals given one row of plain labels, the shortest way; None when something needs a closer look."""
+        try:
+            packed = self.packed(model)
+        except TooLarge:
+            return None
+        labels = packed.labels
+        observed, codes = [], []
+        for name, value in evidence.items():
+            known = labels.get(name)
+            if known is None or type(value) not in {str, int}:
+                return None
+            code = known[1].get(value)
+            if code is None:
+                return None
+            observed.append(known[0])
+            codes.append(code)
+        row = CodedRow(np.array(observed, np.int64), np.array(codes, np.int64), *NOTHING_SOFT)
+        marginals, log_evidence = packed.tree.run(row, packed.everything)
+        return TreeAnswers(packed, evidence.copy(), packed.names, marginals[None], np.array([log_evidence]))
+
+    def packed(self, model: Any) -> PackedModel:
+        """The model's tables in their junction tree, compiled at the first call and kept with the model."""
+        packed: PackedModel | None = model.derived.get("packed model")
+        if packed is None:
+            packed = model.derived.setdefault("packed model", self.pack(lower(model)))
+        elif self.memory_limit is not None:
+            check_cost(packed.tree.plan.cost, self.memory_limit)
+        return packed
+
+    def pack(self, lowered: Lowered) -> PackedModel:
+        limit = default_memory_limit() if self.memory_limit is None else self.memory_limit
+        scope = lowered.scope
+        nodes = {name: node for node, name in enumerate(scope.names)}
+        scopes = [[nodes[name] for name in factor.scope.names] for factor in lowered.factors]
+        plan = compile_plan(scopes, scope.shape, limit)
+        tree = pack_factors(plan, [factor.values for factor in lowered.factors])
+        return PackedModel(lowered.variables, nodes, tree)
+
+    def part_for(self, model: Any, names: set[str]) -> Any:
+        """The model itself once it is packed or when all is asked, else the part that the question touches."""
+        if "packed model" in model.derived or len(names) == len(model.variables):
+            return model
+        part = relevant_part(model, names)
+        parts = model.derived.setdefault("parts", {})
+        key = frozenset(part.variables.names)
+        if key not in parts and len(parts) >= MAX_PARTS:
+            parts.pop(next(iter(parts)), None)
+        return parts.setdefault(key, part)

@@ -1,0 +1,119 @@
+"""Models as table factors: conditionals lower themselves, noisy ones to a chain of small factors.
+
+A noisy maximum of n causes is Y = max(leak, Z1, …, Zn). With hidden variables A1 = max(leak, Z1), A2 = max(A1, Z2), …,
+Y = max(An-1, Zn), every factor has two or three variables: the cost grows with the number of causes, not with the
+product of their states. A finding that Y is in its lowest state needs no chain: every cause was absent, each alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from juncture.factors.conditional import AnyConditional
+from juncture.factors.factor import Factor
+from juncture.factors.noisy import NoisyMax, NoisyOr
+from juncture.models.bayesian_network import BayesianNetwork, to_factor
+from juncture.models.factor_product import FactorProduct
+from juncture.variables import Scope, State, Variable
+
+SMALL_TABLE = 64  # entries up to which a noisy conditional is simply written out
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """The variables of a model, hidden ones, and factors over both; their product summed over the hidden is p."""
+
+    variables: Scope
+    hidden: tuple[Variable, ...]
+    factors: tuple[Factor, ...]
+
+    @property
+    def scope(self) -> Scope:
+        return Scope((*self.variables, *self.hidden))
+
+    def condition(self, states: Mapping[str, State]) -> Lowered:
+        """What is left once some variables have been observed."""
+        factors = tuple(
+            factor.condition({name: states[name] for name in factor.scope.names if name in states})
+            for factor in self.factors
+        )
+        return Lowered(self.variables.without(states), self.hidden, factors)
+
+
+@singledispatch
+def lower(model: Any, observed: Mapping[str, State] | None = None) -> Lowered:
+    """The model as factors; where a noisy child is `observed` in its lowest state, as one factor per cause."""
+    raise NotImplementedError(type(model).__name__)
+
+
+@lower.register
+def _(model: FactorProduct, observed: Mapping[str, State] | None = None) -> Lowered:
+    return Lowered(model.variables, (), model.factors)
+
+
+@lower.register
+def _(model: BayesianNetwork, observed: Mapping[str, State] | None = None) -> Lowered:
+    factors: list[Factor] = []
+    for part in model.conditionals:
+        factors.extend(lower_conditional(part, (observed or {}).get(part.child.name)))
+    found = {variable.name: variable for factor in factors for variable in factor.scope}
+    hidden = tuple(variable for name, variable in found.items() if name.startswith(HIDDEN))
+    return Lowered(model.variables, hidden, tuple(factors))
+
+
+HIDDEN = "\0hidden "  # what the names of auxiliary variables start with; no name that a user gives does
+
+
+@singledispatch
+def lower_conditional(part: AnyConditional, state: State | None) -> list[Factor]:
+    return [to_factor(part)]
+
+
+@lower_conditional.register
+def _(part: NoisyOr, state: State | None) -> list[Factor]:
+    tables = [np.array([[1.0, 0.0], [1.0 - p, p]]) for p in part.probabilities]
+    return noisy_factors(part, tables, np.array([1.0 - part.leak, part.leak]), state)
+
+
+@lower_conditional.register
+def _(part: NoisyMax, state: State | None) -> list[Factor]:
+    return noisy_factors(part, list(part.tables), part.leak, state)
+
+
+def noisy_factors(
+    part: NoisyOr | NoisyMax, tables: list[np.ndarray], leak: np.ndarray, state: State | None
+) -> list[Factor]:
+    if part.scope.size <= SMALL_TABLE:
+        return [part.to_factor()]
+    if state is not None and part.child.code(state) == 0:
+        lowest = np.eye(part.child.num_states)[0]
+        causes = [Factor([parent], table[:, 0]) for parent, table in zip(part.parents, tables, strict=True)]
+        return [Factor([part.child], leak * lowest), *causes]
+    return chain_factors(part, tables, leak)
+
+
+def chain_factors(part: NoisyOr | NoisyMax, tables: list[np.ndarray], leak: np.ndarray) -> list[Factor]:
+    """P(A1 | x1), P(A2 | A1, x2), …, P(Y | An-1, xn)."""
+    names = [f"{HIDDEN}{part.child.name} {place}" for place in range(len(tables) - 1)]
+    links = [*(Variable(name, part.child.num_states) for name in names), part.child]
+    steps = [max_step(table) for table in tables]
+    first = np.einsum("a,axb->xb", leak, steps[0])
+    factors = [Factor([part.parents[0], links[0]], first)]
+    later = zip(links, part.parents[1:], links[1:], steps[1:], strict=False)
+    return [*factors, *(Factor([before, parent, after], step) for before, parent, after, step in later)]
+
+
+def max_step(table: np.ndarray) -> np.ndarray:
+    """P(max(a, Z) = b | x) as (a, x, b), where Z given x has the distribution `table[x]`."""
+    num_parents, num_states = table.shape
+    step = np.zeros((num_states, num_parents, num_states))
+    cumulative = np.cumsum(table, axis=1)
+    for before in range(num_states):
+        step[before, :, before] = cumulative[:, before]
+        step[before, :, before + 1 :] = table[:, before + 1 :]
+    return step

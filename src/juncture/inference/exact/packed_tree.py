@@ -1,0 +1,255 @@
+"""A clique plan with a model's numbers packed into it, ready to run."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from juncture import numerics
+from juncture.data.findings import Findings
+from juncture.inference.exact.clique_plan import CliquePlan
+from juncture.kernels.logs import propagate_logs
+from juncture.kernels.packing import pack
+from juncture.kernels.propagation import TINY, propagate
+from juncture.kernels.rows import propagate_rows
+
+CELLS_AT_ONCE = 2**17  # of a block of rows: what a core's cache holds
+MAX_BLOCK = 128
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PackedTree:
+    """The plan, every clique's product of factors, and the log of what these were divided by."""
+
+    plan: CliquePlan
+    base: np.ndarray  # (cell,)
+    bounds: np.ndarray  # (clique,): the smallest positive entry of each
+    log_scale: float
+    is_safe: bool  # False: some products lie outside the range of doubles, so run in logarithms
+    factors: tuple[np.ndarray, ...]
+    workspaces: threading.local = field(default_factory=threading.local)
+
+    def run(self, evidence: CodedRow, targets: np.ndarray) -> tuple[np.ndarray, float]:
+        """(marginals, log evidence) of a single row; -inf when it is impossible."""
+        plan = self.plan
+        marginals = np.empty(plan.num_marginals)
+        if self.is_safe:
+            status, log_total = self._propagate(evidence, targets, marginals)
+            if status != TINY:
+                return marginals, log_total + self.log_scale
+        log_marginals, log_total = self.run_logs(*evidence.as_logs(plan.num_states), targets, maximize=False)
+        return self.normalized(log_marginals, targets), log_total
+
+    def _propagate(self, evidence: CodedRow, targets: np.ndarray, marginals: np.ndarray) -> tuple[int, float]:
+        plan, space = self.plan, self.workspace()
+        answer: tuple[int, float] = propagate(
+            plan.table, plan.indices, plan.homes, self.base, self.bounds,
+            evidence.observed, evidence.codes, evidence.soft, evidence.likelihoods, targets,
+            space.work, space.messages, space.scales, space.bounds, marginals,
+        )  # fmt: skip
+        return answer
+
+    def calibrated(self, evidence: CodedRow) -> np.ndarray:
+        """Every clique's posterior, up to a constant for each: a copy of the tables after a run."""
+        everything = np.arange(len(self.plan.num_states))
+        if self.is_safe:
+            space, (status, _) = (
+                self.workspace(),
+                self._propagate(evidence, everything, np.empty(self.plan.num_marginals)),
+            )
+            if status != TINY:
+                return space.work.copy()
+        work = np.empty(self.plan.num_cells)
+        self.run_logs(*evidence.as_logs(self.plan.num_states), everything, maximize=False, work=work)
+        for offset, size in self.plan.table[:, :2]:
+            work[offset : offset + size] -= work[offset : offset + size].max(initial=-np.inf)
+        return np.exp(work)
+
+    def run_logs(
+        self,
+        nodes: np.ndarray,
+        log_likelihoods: np.ndarray,
+        targets: np.ndarray,
+        *,
+        maximize: bool,
+        work: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, float]:
+        """(log-marginals or max-marginals, log of the total or of the largest product)."""
+        plan = self.plan
+        marginals = np.full(plan.num_marginals, -np.inf)
+        work = np.empty(plan.num_cells) if work is None else work
+        log_total = propagate_logs(
+            plan.table, plan.indices, plan.homes, self.log_base, nodes, log_likelihoods, targets,
+            work, np.empty(plan.num_entries), marginals, maximize,
+        )  # fmt: skip
+        return marginals, log_total + self.log_scale
+
+    def run_rows(self, rows: CodedRows, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(marginals (row, all states), log evidence (row,)): fixed blocks of rows, on all cores."""
+        marginals = np.full((rows.num_rows, self.plan.num_marginals), np.nan)
+        log_evidence = np.empty(rows.num_rows)
+        size = max(1, min(MAX_BLOCK, CELLS_AT_ONCE // max(self.plan.num_cells, 1)))
+        blocks = [slice(start, min(start + size, rows.num_rows)) for start in range(0, rows.num_rows, size)]
+        run = self.run_block if size > 1 else self.run_one_by_one
+        with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+            list(pool.map(lambda block: run(rows, block, targets, marginals[block], log_evidence[block]), blocks))
+        return marginals, log_evidence
+
+    def run_block(
+        self, rows: CodedRows, block: slice, targets: np.ndarray, marginals: np.ndarray, log_evidence: np.ndarray
+    ) -> None:
+        plan, size = self.plan, len(log_evidence)
+        status = np.empty(size, np.int64)
+        if self.is_safe:
+            space = self.workspace(size)
+            propagate_rows(
+                plan.table, plan.indices, plan.homes, self.base, self.bounds,
+                rows.observed, np.ascontiguousarray(rows.codes[:, block]),
+                rows.soft, np.ascontiguousarray(rows.likelihoods[:, block]), targets,
+                space.work, space.messages, space.scales, space.bounds, marginals, log_evidence, status,
+            )  # fmt: skip
+            log_evidence += self.log_scale
+        else:
+            status[:] = TINY
+        for place in np.flatnonzero(status == TINY):
+            marginals[place], log_evidence[place] = self.run(rows.row(block.start + int(place)), targets)
+        marginals[np.isneginf(log_evidence)] = np.nan
+
+    def run_one_by_one(
+        self, rows: CodedRows, block: slice, targets: np.ndarray, marginals: np.ndarray, log_evidence: np.ndarray
+    ) -> None:
+        marginals[0], log_evidence[0] = self.run(rows.row(block.start), targets)
+        marginals[np.isneginf(log_evidence)] = np.nan
+
+    def workspace(self, *rows: int) -> Workspace:
+        """Buffers of the running thread's own, kept for its next run."""
+        space: Workspace | None = getattr(self.workspaces, "space", None)
+        if space is None or space.work.shape[1:] != rows:
+            space = Workspace.of(self.plan, rows)
+            self.workspaces.space = space
+        return space
+
+    @cached_property
+    def log_base(self) -> np.ndarray:
+        """The logarithms of all packed tables, added up where multiplying would leave the range of doubles."""
+        if self.is_safe:
+            return numerics.log(self.base)
+        return pack_logs(self.plan, self.factors)
+
+    def normalized(self, log_marginals: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        marginals = np.empty_like(log_marginals)
+        starts = np.concatenate([[0], np.cumsum(self.plan.num_states)])
+        for node in targets:
+            states = slice(starts[node], starts[node + 1])
+            logs = log_marginals[states]
+            with np.errstate(invalid="ignore"):
+                marginals[states] = np.exp(logs - numerics.log_sum_exp(logs))
+        return marginals
+
+
+@dataclass(frozen=True, eq=False)
+class Workspace:
+    """The buffers of a run."""
+
+    work: np.ndarray
+    messages: np.ndarray
+    scales: np.ndarray
+    bounds: np.ndarray
+
+    @classmethod
+    def of(cls, plan: CliquePlan, rows: tuple[int, ...]) -> Workspace:
+        sizes = (plan.num_cells, plan.num_entries, plan.num_cliques, plan.num_cliques)
+        return cls(*(np.empty((size, *rows)) for size in sizes))
+
+
+@dataclass(frozen=True, eq=False)
+class CodedRow:
+    """One row of evidence by node: codes of those observed, and a likelihood per state for those that are soft."""
+
+    observed: np.ndarray
+    codes: np.ndarray
+    soft: np.ndarray
+    likelihoods: np.ndarray
+
+    def as_logs(self, num_states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """All evidence as log-likelihoods, one after the other."""
+        hard = [
+            numerics.log(np.eye(num_states[node])[code]) for node, code in zip(self.observed, self.codes, strict=True)
+        ]
+        soft = numerics.log(self.likelihoods)
+        return np.concatenate([self.observed, self.soft]), np.concatenate([*hard, soft])
+
+
+@dataclass(frozen=True, eq=False)
+class CodedRows:
+    """Many rows of evidence: codes (observed, row) with -1 for a hole, likelihoods (all soft states, row)."""
+
+    observed: np.ndarray
+    codes: np.ndarray
+    soft: np.ndarray
+    likelihoods: np.ndarray
+
+    @classmethod
+    def of(cls, findings: Findings, nodes: Mapping[str, int]) -> CodedRows:
+        empty = np.empty((0, findings.num_rows))
+        codes = [column.astype(np.int64) for column in findings.codes.values()]
+        likelihoods = [np.ascontiguousarray(table.T) for table in findings.likelihoods.values()]
+        return cls(
+            np.array([nodes[name] for name in findings.codes], dtype=np.int64),
+            np.stack(codes) if codes else empty.astype(np.int64),
+            np.array([nodes[name] for name in findings.likelihoods], dtype=np.int64),
+            np.concatenate([empty, *likelihoods]),
+        )
+
+    @property
+    def num_rows(self) -> int:
+        return int(self.codes.shape[1])
+
+    def row(self, place: int) -> CodedRow:
+        known = self.codes[:, place] >= 0
+        return CodedRow(
+            self.observed[known],
+            np.ascontiguousarray(self.codes[known, place]),
+            self.soft,
+            np.ascontiguousarray(self.likelihoods[:, place]),
+        )
+
+
+def pack_factors(plan: CliquePlan, factors: Sequence[np.ndarray]) -> PackedTree:
+    """Every factor, divided by its largest entry, multiplied into its clique."""
+    flat = [np.ascontiguousarray(values, dtype=np.float64).reshape(-1) for values in factors]
+    largest = np.array([values.max() for values in flat])
+    if not (largest > 0).all():
+        return PackedTree(plan, np.zeros(plan.num_cells), np.ones(plan.num_cliques), 0.0, True, tuple(flat))
+    scaled = [values if top == 1.0 else values / top for values, top in zip(flat, largest, strict=True)]
+    starts = np.cumsum([0, *(len(values) for values in scaled)])
+    base, bounds = np.empty(plan.num_cells), np.empty(plan.num_cliques)
+    is_safe = pack(
+        plan.table, plan.starts, plan.nodes, plan.num_states, plan.factor_homes, plan.scope_starts, plan.scope_nodes,
+        starts, np.concatenate([np.empty(0), *scaled]), base, bounds,
+    )  # fmt: skip
+    return PackedTree(plan, base, bounds, float(np.log(largest).sum()), bool(is_safe), tuple(scaled))
+
+
+def pack_logs(plan: CliquePlan, factors: Sequence[np.ndarray]) -> np.ndarray:
+    """The slow way, for factors whose products no double can hold: logarithms added up, clique by clique."""
+    log_base = np.zeros(plan.num_cells)
+    offsets = np.concatenate([[0], np.cumsum(plan.table[:, 1])])
+    for factor, values in enumerate(factors):
+        clique = plan.factor_homes[factor]
+        if clique < 0:
+            continue
+        axes = plan.nodes[plan.starts[clique] : plan.starts[clique + 1]].tolist()
+        scope = plan.scope_nodes[plan.scope_starts[factor] : plan.scope_starts[factor + 1]].tolist()
+        logs = numerics.log(values).reshape([plan.num_states[node] for node in scope])
+        order = [scope.index(node) for node in axes if node in scope]
+        shape = [plan.num_states[node] if node in scope else 1 for node in axes]
+        cells = log_base[offsets[clique] : offsets[clique + 1]].reshape([plan.num_states[node] for node in axes])
+        cells += logs.transpose(order).reshape(shape)
+    return log_base

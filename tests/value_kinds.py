@@ -1,0 +1,201 @@
+"""A few different instances of every kind of value; a kind added to `KINDS` is held to the laws of `test_values`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import juncture as jt
+from juncture.evidence import as_findings
+
+JUST_ABOVE = np.nextafter(0.25, 1)
+
+
+def two(name="x", states=(0, 1)):
+    return jt.Variable(name, states)
+
+
+LABELLINGS = [(0, 1), (1, 0), (0.0, 1.0), (False, True), ("0", "1"), ("no", "yes")]
+
+
+def variables():
+    return [
+        *(two(states=labels) for labels in LABELLINGS),
+        two("y"),
+        two(states=[0, 1, 2]),
+        jt.Variable("x"),
+        jt.Variable("x", dimension=2),
+    ]
+
+
+def factors():
+    values = [[0.25, 0.75], [1, 2]]
+    return [
+        *(jt.Factor([two(states=labels), two("y")], values) for labels in LABELLINGS),
+        jt.Factor([two("y"), two()], values),
+        jt.Factor([two(), two("y")], [[JUST_ABOVE, 0.75], [1, 2]]),
+        jt.Factor([two()], [0.25, 0.75]),
+        jt.Factor([], 0.25),
+    ]
+
+
+def conditionals():
+    rows = [[0.25, 0.75], [0.5, 0.5]]
+    return [
+        *(jt.Conditional(two(states=labels), [two("y")], rows) for labels in LABELLINGS),
+        jt.Conditional(two("y"), [two()], rows),
+        jt.Conditional(two(), [two("y")], [[JUST_ABOVE, 0.75], [0.5, 0.5]]),
+        jt.Conditional(two(), [], rows[0]),
+    ]
+
+
+def deterministics():
+    return [
+        jt.Deterministic(two(), [two("y")], [0, 1]),
+        jt.Deterministic(two(), [two("y")], [1, 0]),
+        jt.Deterministic(two(), [two("z")], [0, 1]),
+        jt.Deterministic(two(states=["0", "1"]), [two("y")], [0, 1]),
+    ]
+
+
+def noisy_ors():
+    return [
+        jt.NoisyOr(two(), [two("y"), two("z")], [0.25, 0.5]),
+        jt.NoisyOr(two(), [two("z"), two("y")], [0.25, 0.5]),
+        jt.NoisyOr(two(), [two("y"), two("z")], [JUST_ABOVE, 0.5]),
+        jt.NoisyOr(two(), [two("y"), two("z")], [0.25, 0.5], leak=5e-324),
+    ]
+
+
+def noisy_maxes():
+    table, other = [[1, 0], [0.25, 0.75]], [[1, 0], [JUST_ABOVE, 0.75]]
+    return [
+        jt.NoisyMax(two(), [two("y")], [table]),
+        jt.NoisyMax(two(), [two("y")], [other]),
+        jt.NoisyMax(two(), [two("z")], [table]),
+        jt.NoisyMax(two(), [two("y")], [table], [0.25, 0.75]),
+    ]
+
+
+def logistics():
+    return [
+        jt.Logistic(two(), [two("y")], [0.25], 1.0),
+        jt.Logistic(two(), [two("y")], [JUST_ABOVE], 1.0),
+        jt.Logistic(two(), [two("y")], [0.25], 2.0),
+        jt.Logistic(two(), [jt.Variable("y")], [0.25], 1.0),
+        jt.Logistic(jt.Variable("x", 3), [two("y")], [[1], [2], [3]], [1, 2, 3]),
+    ]
+
+
+def linear_gaussians():
+    x, y = jt.Variable("x"), jt.Variable("y")
+    return [
+        jt.LinearGaussian(x, [y], [0.25], 1.0, 2.0),
+        jt.LinearGaussian(y, [x], [0.25], 1.0, 2.0),
+        jt.LinearGaussian(x, [y], [JUST_ABOVE], 1.0, 2.0),
+        jt.LinearGaussian(x, [y], [0.25], 2.0, 2.0),
+        jt.LinearGaussian(x, [y], [0.25], 1.0, 3.0),
+        jt.LinearGaussian(x, [two("k")], np.zeros((2, 0)), [1.0, 2.0], [1.0, 1.0]),
+    ]
+
+
+def constants():
+    x = jt.Variable("x")
+    vector = jt.Variable("x", dimension=2)
+    return [jt.Constant(x, 0.25), jt.Constant(x, JUST_ABOVE), jt.Constant(vector, [1, 2])]
+
+
+def bayesian_networks():
+    first, second = jt.Conditional(two(), [], [0.25, 0.75]), jt.Conditional(two("y"), [], [0.25, 0.75])
+    return [
+        jt.BayesianNetwork([first, second]),
+        jt.BayesianNetwork([first]),
+        jt.BayesianNetwork([first, second], tied=[["x", "y"]]),
+        jt.BayesianNetwork([first, second], plates=[("n × 2", ["x", "y"])]),
+        jt.BayesianNetwork([first, jt.Conditional(two("y"), [], [JUST_ABOVE, 0.75])]),
+        jt.BayesianNetwork([first, jt.Conditional(two("y"), [two()], [[0.25, 0.75]] * 2)]),
+        jt.BayesianNetwork([first, jt.NoisyOr(two("y"), [], [], leak=0.75)]),
+    ]
+
+
+def products(kind):
+    first, second = jt.Factor([two()], [0.25, 0.75]), jt.Factor([two("y")], [1, 2])
+    return [
+        kind([first, second]),
+        kind([first]),
+        kind([first, first, second]),  # two factors on one scope stay two
+        kind([first, second, jt.Factor([], 1.0)]),
+        kind([first, second], [two("z")]),
+        kind([first, second], plates=[("n × 2", (0, 1))]),
+        kind([jt.Factor([two()], [JUST_ABOVE, 0.75]), second]),
+    ]
+
+
+def markov_networks():
+    return products(jt.MarkovNetwork)
+
+
+def factor_graphs():
+    return products(jt.FactorGraph)
+
+
+def graphs(kind):
+    return [kind([("a", "b")]), kind([("a", "c")]), kind([("a", "b")], nodes=["alone"]), kind([], nodes=["a", "b"])]
+
+
+def directed_graphs():
+    return [*graphs(jt.DirectedGraph), jt.DirectedGraph([("b", "a")])]
+
+
+def undirected_graphs():
+    return graphs(jt.UndirectedGraph)
+
+
+def datasets():
+    rows = {"x": [0, 1, None], "h": [0.25, None, 1.0]}
+    known = [two(), jt.Variable("h")]
+    return [
+        jt.Dataset(rows, known),
+        jt.Dataset({**rows, "h": [JUST_ABOVE, None, 1.0]}, known),
+        jt.Dataset({**rows, "x": [0, 1, 1]}, known),
+        jt.Dataset(rows, known, weights=[1, 2, 3]),
+        jt.Dataset(rows, [two(states=[1, 0]), jt.Variable("h")]),
+    ]
+
+
+def evidences():
+    return [
+        jt.Evidence({"x": 1, "y": 0}),
+        jt.Evidence({"x": 1.0, "y": 0}),
+        jt.Evidence({"x": True, "y": 0}),
+        jt.Evidence({"x": [0.25, 0.5]}),
+        jt.Evidence({"x": 1, "y": 0}, likelihoods={"z": [0.25, 0.5]}),
+        jt.Evidence({"x": 1, "y": 0}, likelihoods={"z": [JUST_ABOVE, 0.5]}),
+        jt.Evidence([{"x": 1, "y": 0}]),
+    ]
+
+
+def findings():
+    known = (two(), two("y"), jt.Variable("h"))
+    rows = [{"x": 1, "h": 2.0}, {"x": 0}, {"y": [0.25, 0.5]}, {"y": [JUST_ABOVE, 0.5]}, [{"x": 1, "h": 2.0}]]
+    return [as_findings(row, known) for row in rows]
+
+
+KINDS = [
+    variables,
+    factors,
+    conditionals,
+    deterministics,
+    noisy_ors,
+    noisy_maxes,
+    logistics,
+    linear_gaussians,
+    constants,
+    bayesian_networks,
+    markov_networks,
+    factor_graphs,
+    directed_graphs,
+    undirected_graphs,
+    datasets,
+    evidences,
+    findings,
+]
