@@ -47,6 +47,8 @@ _HOMES = {
     "sample": "inference.sampling.forward",
     "log_prob": "inference.log_prob",
     "Beliefs": "inference.beliefs",
+    "cost": "inference.planning",
+    "compile": "inference.planning",
     "Enumeration": "inference.exact.enumeration",
     # files
     "read": "formats.files",

@@ -38,6 +38,8 @@ from juncture.inference.exact.enumeration import Enumeration as Enumeration
 from juncture.inference.infer import infer as infer
 from juncture.inference.log_prob import log_prob as log_prob
 from juncture.inference.most_probable import most_probable as most_probable
+from juncture.inference.planning import compile as compile
+from juncture.inference.planning import cost as cost
 from juncture.inference.sampling.forward import sample as sample
 from juncture.models.bayesian_network import BayesianNetwork as BayesianNetwork
 from juncture.models.factor_product import FactorGraph as FactorGraph

@@ -25,8 +25,13 @@ if TYPE_CHECKING:
 class Answers(Protocol):
     """What an engine knows after a run."""
 
-    log_evidence: np.ndarray  # (row,)
-    findings: Findings
+    @property
+    def log_evidence(self) -> np.ndarray:
+        """Log p(evidence) of each row."""
+
+    @property
+    def findings(self) -> Findings:
+        """The evidence."""
 
     def marginal(self, names: tuple[str, ...]) -> np.ndarray:
         """p(names | evidence) as (row, state of the first name, …)."""

@@ -87,11 +87,9 @@ class JunctionTree:
 
     def pack(self, lowered: Lowered) -> PackedModel:
         limit = default_memory_limit() if self.memory_limit is None else self.memory_limit
-        scope = lowered.scope
-        nodes = {name: node for node, name in enumerate(scope.names)}
-        scopes = [[nodes[name] for name in factor.scope.names] for factor in lowered.factors]
-        plan = compile_plan(scopes, scope.shape, limit)
+        plan = compile_plan(scopes_of(lowered), lowered.scope.shape, limit)
         tree = pack_factors(plan, [factor.values for factor in lowered.factors])
+        nodes = {name: node for node, name in enumerate(lowered.scope.names)}
         return PackedModel(lowered.variables, nodes, tree)
 
     def part_for(self, model: Any, names: set[str]) -> Any:
@@ -104,3 +102,9 @@ class JunctionTree:
         if key not in parts and len(parts) >= MAX_PARTS:
             parts.pop(next(iter(parts)), None)
         return parts.setdefault(key, part)
+
+
+def scopes_of(lowered: Lowered) -> list[list[int]]:
+    """Each factor's variables by number."""
+    nodes = {name: node for node, name in enumerate(lowered.scope.names)}
+    return [[nodes[name] for name in factor.scope.names] for factor in lowered.factors]

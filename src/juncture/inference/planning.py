@@ -1,0 +1,94 @@
+"""`cost` and `compile`: what a question will take, before it is asked, and a plan for asking it often."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import InvalidModel
+from juncture.evidence import as_findings
+from juncture.inference.beliefs import Beliefs
+from juncture.inference.exact.clique_plan import CliquePlan, compile_plan
+from juncture.inference.exact.clique_search import Cost, best_tree
+from juncture.inference.exact.junction_tree import JunctionTree, scopes_of
+from juncture.inference.exact.lowering import lower
+from juncture.inference.exact.packed_model import PackedModel
+from juncture.inference.exact.packed_tree import pack_factors
+from juncture.inference.exact.tree_answers import TreeAnswers
+from juncture.inference.impossible import check_possible
+from juncture.inference.infer import as_targets
+from juncture.inference.memory import default_memory_limit
+from juncture.inference.relevance import relevant_part
+
+
+def cost(model: Any, *, observed: Sequence[str] = (), targets: Sequence[str] | None = None) -> Cost:
+    """What exact inference takes, without running it: width, largest table, bytes, operations.
+
+    >>> from juncture.formats.bundled import example
+    >>> cost(example("asia")).width
+    2
+    """
+    lowered = lower(touched_part(model, observed, targets))
+    scopes = scopes_of(lowered)
+    starts = np.cumsum([0, *(len(scope) for scope in scopes)], dtype=np.int64)
+    nodes = np.array([node for scope in scopes for node in scope], dtype=np.int64)
+    return best_tree(np.array(lowered.scope.shape, dtype=np.int64), starts, nodes).cost
+
+
+def compile(  # noqa: A001  the verb of every engine
+    model: Any, *, observed: Sequence[str] = (), targets: Sequence[str] | None = None, memory_limit: int | None = None
+) -> Plan:
+    """A plan for asking about `targets` given any values of `observed`, for every model of this structure."""
+    names = as_targets(model, targets)
+    part = touched_part(model, observed, targets)
+    lowered = lower(part)
+    limit = default_memory_limit() if memory_limit is None else memory_limit
+    return Plan(names, tuple(part.variables.names), compile_plan(scopes_of(lowered), lowered.scope.shape, limit))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A compiled question: which variables it touches, and their junction tree; no numbers."""
+
+    targets: tuple[str, ...]
+    variables: tuple[str, ...]
+    cliques: CliquePlan
+
+    @property
+    def cost(self) -> Cost:
+        return self.cliques.cost
+
+    def run(self, model: Any, evidence: Any = None) -> Beliefs:
+        """The beliefs of a model of the plan's structure; its numbers may be others."""
+        part = relevant_part(model, self.variables)
+        lowered = lower(part)
+        if part.variables.names != self.variables or not self._fits(scopes_of(lowered), lowered.scope.shape):
+            raise InvalidModel("the plan was compiled for another structure; compile one for this model")
+        findings = as_findings(evidence, model.variables)
+        nodes = {name: node for node, name in enumerate(lowered.scope.names)}
+        tree = pack_factors(self.cliques, [factor.values for factor in lowered.factors])
+        answers = TreeAnswers.of(PackedModel(part.variables, nodes, tree), findings, self.targets)
+        beliefs = Beliefs(model, JunctionTree(), self.targets, answers, findings.is_single)
+        check_possible(beliefs, "warn")
+        return beliefs
+
+    def _fits(self, scopes: list[list[int]], shape: tuple[int, ...]) -> bool:
+        flat = [node for scope in scopes for node in scope]
+        starts = np.cumsum([0, *(len(scope) for scope in scopes)])
+        return (
+            np.array_equal(self.cliques.scope_nodes, flat)
+            and np.array_equal(self.cliques.scope_starts, starts)
+            and np.array_equal(self.cliques.num_states, shape)
+        )
+
+    def __repr__(self) -> str:
+        return f"Plan(for {len(self.targets)} of {len(self.variables)} variables; {self.cost})"
+
+
+def touched_part(model: Any, observed: Sequence[str], targets: Sequence[str] | None) -> Any:
+    for name in observed:
+        model.variable(name)
+    return model if targets is None else relevant_part(model, {*as_targets(model, targets), *observed})
