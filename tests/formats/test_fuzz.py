@@ -26,8 +26,8 @@ from builders import random_field, random_network
 from juncture.data.csv import read_csv, write_csv
 from juncture.errors import FormatError, InvalidData, RenormalizedWarning
 from juncture.formats.files import FORMATS
-from juncture.formats.uai_evidence import read_evidence, write_evidence
-from juncture.formats.uai_results import read_result, write_result
+from juncture.formats.uai.evidence import read_evidence, write_evidence
+from juncture.formats.uai.results import read_result, write_result
 from mutations import mutated
 
 ASIA = jt.example("asia")

@@ -20,7 +20,7 @@ from juncture.factors.gaussian import Constant, LinearGaussian
 from juncture.factors.logistic import Logistic
 from juncture.factors.noisy import NoisyMax, NoisyOr
 from juncture.formats.json import read_json, write_json
-from juncture.formats.json_kinds import KINDS
+from juncture.formats.json.kinds import KINDS
 from juncture.formats.rows import RowRepair
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.factor_product import FactorGraph, MarkovNetwork

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture.errors import FormatError
 from juncture.formats.json import read_json, write_json
-from juncture.formats.json_text import line_of
+from juncture.formats.json.text import line_of
 from juncture.formats.rows import RowRepair
 
 json_values = st.recursive(

@@ -29,7 +29,7 @@ WET = RAIN[RAIN.rindex('{"kind"') : RAIN.rindex("]}") + 2]
     ("old", "new", "line", "message"),
     [
         ('"juncture"', '"other"', 2, "format: is \"other\"; known are 'juncture'"),
-        ('"format": "juncture",', "", None, "the document: lacks the key 'format'"),
+        ('"format": "juncture",', "", 1, "the document: lacks the key 'format'"),
         ('"version": 1', '"version": 2', 3, "version: is 2; known are 1"),
         ('"version": 1', '"version": true', 3, "version: is true; known are 1"),
         ('"version": 1', '"version": [[1]]', 3, "version: is a list of length 1; known are 1"),
@@ -109,11 +109,11 @@ WET = RAIN[RAIN.rindex('{"kind"') : RAIN.rindex("]}") + 2]
         ("[0.75, 0.25]", "0.75", 10, "conditionals[0].values: must have the shape (2,)"),
         ("[0.75, 0.25]", '{"a": 1}', 10, "conditionals[0].values: must be a number; got an object"),
         (f",\n    {WET}", "", 9, "conditionals: none of them has the child 'wet'; give every variable one"),
-        (WET, f"{WET}, {WET}", None, "the document: the variable 'wet' has two conditionals"),
-        ('"parents": [], "values": [0.75, 0.25]', '"parents": ["wet"], "values": [[1, 0], [1, 0]]', None, "wet"),
-        ('"conditionals"', '"conditonals"', None, "unknown key 'conditonals'; did you mean 'conditionals'?"),
+        (WET, f"{WET}, {WET}", 9, "conditionals: the variable 'wet' has two conditionals"),
+        ('"parents": [], "values": [0.75, 0.25]', '"parents": ["wet"], "values": [[1, 0], [1, 0]]', 9, "wet"),
+        ('"conditionals"', '"conditonals"', 1, "unknown key 'conditonals'; did you mean 'conditionals'?"),
         ('"conditionals"', '"tied": [["rain", "wt"]], "conditionals"', 9, "tied[0][1]: there is no variable 'wt'"),
-        ('"conditionals"', '"tied": [["rain", "wet"]], "conditionals"', None, "tied conditionals must have the same"),
+        ('"conditionals"', '"tied": [["rain", "wet"]], "conditionals"', 9, "tied conditionals must have the same"),
         ('"conditionals"', '"tied": 5, "conditionals"', 9, "tied: must be a list; got 5"),
         ('"conditionals"', '"plates": [{"label": "p"}], "conditionals"', 9, "plates[0]: lacks the key 'members'"),
         (
@@ -122,7 +122,7 @@ WET = RAIN[RAIN.rindex('{"kind"') : RAIN.rindex("]}") + 2]
             9,
             "plates[0].label: must be text",
         ),
-        ('"conditionals"', '"format": "juncture", "conditionals"', None, "the document: has the key 'format' twice"),
+        ('"conditionals"', '"format": "juncture", "conditionals"', 1, "the document: has the key 'format' twice"),
         ("0.9, 0.1", "0.9 0.1", 12, "this is not JSON: Expecting ',' delimiter"),
         ("0.9, 0.1", "0.9, 0.1,", 12, "this is not JSON"),
         ('"rain", "states"', '"ra\nin", "states"', 6, "this is not JSON: Invalid control character"),
@@ -191,7 +191,7 @@ def test_mistakes_in_other_kinds_are_refused(conditional, message):
         ('"members": [0]', '"members": [1]', 12, "plates[0].members[0]: is 1; factors have the positions 0 … 0"),
         ('"members": [0]', '"members": [-1]', 12, "plates[0].members[0]: is -1"),
         ('"members": [0]', '"members": [true]', 12, "plates[0].members[0]: must be a whole number; got true"),
-        ('"states": [0, 1]', '"dimension": 1', None, "variable 'a' is real-valued"),
+        ('"states": [0, 1]', '"dimension": 1', 1, "variable 'a' is real-valued"),
     ],
 )
 def test_mistakes_in_products_are_refused(old, new, line, message):

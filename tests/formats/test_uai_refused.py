@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from juncture.errors import FormatError
 from juncture.formats.rows import RowRepair
 from juncture.formats.uai import read_uai, write_uai
-from juncture.formats.uai_numbers import CHUNK, Numbers
+from juncture.formats.uai.numbers import CHUNK, Numbers
 
 BAYES = """BAYES
 3

@@ -15,7 +15,7 @@ from juncture.factors.deterministic import Deterministic
 from juncture.formats import files
 from juncture.formats.rows import RowRepair
 from juncture.formats.xdsl import MAX_EXPANDED, read_xdsl, write_xdsl
-from juncture.formats.xdsl_text import IDENTIFIER, identifiers
+from juncture.formats.xdsl.text import IDENTIFIER, identifiers
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
 

@@ -15,7 +15,7 @@ from juncture.formats.files import warn_of_loss
 from juncture.formats.losses import losses_of, state_texts, tables_of
 from juncture.formats.rows import RowRepair
 from juncture.formats.xml import Element, read_xml, shortened
-from juncture.formats.xml_networks import (
+from juncture.formats.xml.networks import (
     numbers_text,
     read_network,
     read_parents,

@@ -12,9 +12,9 @@ import numpy as np
 from juncture.errors import FormatError, InvalidModel, hint
 from juncture.factors.conditional import Conditional
 from juncture.formats.blocks import Block
+from juncture.formats.blocks.source import SHOWN, Source
 from juncture.formats.losses import tables_of
 from juncture.formats.rows import RowRepair
-from juncture.formats.source import SHOWN, Source
 from juncture.graphs.graph import adjacency
 from juncture.graphs.traversal import find_cycle, topological_order
 from juncture.models.bayesian_network import BayesianNetwork

@@ -116,15 +116,14 @@ class Numbers:
     def take_whole(self, count: int, what: str, *, least: int = 0, below: int | None = None) -> list[int]:
         """The next `count` numbers, which are whole, not less than `least`, and less than `below`."""
         start = self.at
-        values = self.take(count, what)
-        good = (values == np.floor(values)) & (values >= least) & (values < (2**53 if below is None else below))
-        if not good.all():
-            place = int(np.argmin(good))
-            limit = "" if below is None else f" and at most {below - 1}"
-            raise self.error(
-                f"{what} must be a whole number, at least {least}{limit}; found {values[place]:g}", start + place
-            )
-        return [int(value) for value in values]
+        values = self.take(count, what).tolist()
+        end = 2**53 if below is None else below
+        for place, value in enumerate(values):  # mostly few, where a loop is faster than arrays
+            if not (least <= value < end and value.is_integer()):
+                limit = "" if below is None else f" and at most {below - 1}"
+                rule = f"{what} must be a whole number, at least {least}{limit}"
+                raise self.error(f"{rule}; found {value:g}", start + place)
+        return list(map(int, values))
 
     def take_count(self, what: str, *, least: int = 0, below: int | None = None) -> int:
         return self.take_whole(1, what, least=least, below=below)[0]

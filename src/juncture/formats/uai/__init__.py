@@ -20,12 +20,13 @@ from juncture.factors.factor import Factor
 from juncture.formats.files import warn_of_loss
 from juncture.formats.losses import losses_of, tables_of
 from juncture.formats.rows import RowRepair, check_size
-from juncture.formats.uai_numbers import Numbers, first_word, without_comments
+from juncture.formats.uai.numbers import Numbers, first_word, without_comments
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.factor_product import FactorGraph, MarkovNetwork
 from juncture.variables import Scope, Variable
 
 PREAMBLES = {BayesianNetwork: "BAYES", MarkovNetwork: "MARKOV", FactorGraph: "MARKOV"}
+LEAST_NUMBERS = 3  # of a function: the size of its scope, the size of its table, and an entry
 SPARE_STATES = 10**6  # of variables that no function mentions, so that nothing else bounds them
 
 
@@ -66,7 +67,7 @@ def read_variables(numbers: Numbers) -> list[Variable]:
 def read_functions(numbers: Numbers, variables: list[Variable]) -> list[Function]:
     """All scopes, then all tables, to the end of the file."""
     count = numbers.take_count("the number of functions")
-    if count > numbers.remaining:
+    if count * LEAST_NUMBERS > numbers.remaining:
         raise numbers.error(f"the file declares {count:,} functions, and only {numbers.remaining:,} numbers follow")
     scopes = [read_scope(numbers, variables) for _ in range(count)]
     functions = [read_table(numbers, scope, at) for scope, at in scopes]

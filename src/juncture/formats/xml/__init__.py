@@ -1,4 +1,6 @@
-"""XML as a small tree that knows its lines, read by expat: no entities, nothing from outside, everything bounded.
+"""XML as a small tree that knows its lines: what XMLBIF and XDSL share.
+
+Read by expat, with no entities, nothing from outside, and everything bounded.
 
 An internal DTD of ELEMENT and ATTLIST declarations is accepted and ignored. Names of elements and attributes
 are lower-cased, since both formats are found in the wild in either case.

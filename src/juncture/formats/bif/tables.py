@@ -15,9 +15,9 @@ import numpy as np
 
 from juncture.errors import FormatError, UnknownState
 from juncture.formats.blocks import Block, statements
-from juncture.formats.families import SEPARATORS, Family, numbers_in
+from juncture.formats.blocks.families import SEPARATORS, Family, numbers_in
+from juncture.formats.blocks.source import SHOWN, Source
 from juncture.formats.rows import check_size, describe_row
-from juncture.formats.source import SHOWN, Source
 from juncture.variables import Variable
 
 Axis: TypeAlias = tuple[int, dict[str, int]]

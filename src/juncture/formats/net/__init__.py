@@ -25,7 +25,7 @@ import numpy as np
 
 from juncture.factors.conditional import Conditional
 from juncture.formats.blocks import Block, blocks, check_keyword, read_name, split_keyword, statements
-from juncture.formats.families import (
+from juncture.formats.blocks.families import (
     SEPARATORS,
     Declared,
     Family,
@@ -35,11 +35,11 @@ from juncture.formats.families import (
     read_tables,
     some_tables_of,
 )
+from juncture.formats.blocks.source import Source, shield
 from juncture.formats.files import decode, warn_of_loss
 from juncture.formats.losses import losses_of, state_texts
-from juncture.formats.net_names import escaped, identifiers, unescaped
+from juncture.formats.net.names import escaped, identifiers, unescaped
 from juncture.formats.rows import RowRepair, check_size
-from juncture.formats.source import Source, shield
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
 

@@ -18,7 +18,7 @@ from juncture.factors.deterministic import Deterministic
 from juncture.factors.gaussian import Constant, LinearGaussian
 from juncture.factors.logistic import Logistic
 from juncture.factors.noisy import NoisyMax, NoisyOr
-from juncture.formats.json_document import Node
+from juncture.formats.json.document import Node
 from juncture.formats.rows import RowRepair
 from juncture.variables import Scope, Variable
 

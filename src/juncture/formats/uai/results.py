@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from juncture.errors import FormatError, hint
 from juncture.formats.files import read_bytes, write_bytes
-from juncture.formats.uai_numbers import INFINITE, Numbers, first_word, without_comments
+from juncture.formats.uai.numbers import INFINITE, Numbers, first_word, without_comments
 
 BEGIN = b"-BEGIN-"
 

@@ -1,7 +1,7 @@
 """The text of XDSL files: nodes and their ids.
 
 Ids are letters, digits and underscores, beginning with a letter. A name that is no such id gets one made from it,
-and travels in a property (see xdsl.py). Nodes come in topological order, as GeNIe wants them.
+and travels in a property (see `juncture.formats.xdsl`). Nodes come in topological order, as GeNIe wants them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import count
 from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.factors.deterministic import Deterministic
 from juncture.formats.losses import state_texts, table_of
-from juncture.formats.xml_networks import numbers_text, tagged
+from juncture.formats.xml.networks import numbers_text, tagged
 from juncture.models.bayesian_network import BayesianNetwork
 
 NAME, STATE, POSITION = "juncture_name", "juncture_state_", "juncture_position"

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
-from juncture.formats.json_document import Node
-from juncture.formats.json_kinds import KIND_NAMES, KINDS, Part, encode_conditional
-from juncture.formats.json_variables import known_variable, read_variables
+from juncture.formats.json.document import Node
+from juncture.formats.json.kinds import KIND_NAMES, KINDS, Part, encode_conditional
+from juncture.formats.json.variables import known_variable, read_variables
 from juncture.formats.rows import RowRepair
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.factor_product import FactorGraph, FactorProduct, MarkovNetwork

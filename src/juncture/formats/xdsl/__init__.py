@@ -25,9 +25,9 @@ from juncture.factors.deterministic import Deterministic
 from juncture.formats.files import warn_of_loss
 from juncture.formats.losses import as_bayesian_network, losses_of
 from juncture.formats.rows import RowRepair, check_size
-from juncture.formats.xdsl_text import NAME, POSITION, STATE, network_text
+from juncture.formats.xdsl.text import NAME, POSITION, STATE, network_text
 from juncture.formats.xml import Element, read_xml, shortened
-from juncture.formats.xml_networks import (
+from juncture.formats.xml.networks import (
     check_count,
     check_distinct,
     read_network,

@@ -7,7 +7,7 @@
 
 A variable without states is real-valued and may have a "dimension". A state is text, a number or a boolean, and keeps
 its type (1, 1.0, true and "1" are four states); an infinite one is {"float": "inf"} or {"float": "-inf"}. Each kind of
-conditional has keys of its own (json_kinds.py), all of them nested lists with the parents' axes first. A MarkovNetwork
+conditional has keys of its own (kinds.py), all of them nested lists with the parents' axes first. A MarkovNetwork
 or FactorGraph has "factors": [{"scope": ["a", "b"], "values": …}, …] instead, and the members of its plates are
 positions of factors. "tied" and "plates" may be left out. Unknown keys are refused.
 """
@@ -18,9 +18,9 @@ import json
 from typing import Any
 
 from juncture.errors import FormatError
-from juncture.formats.json_document import SURROGATE, Node
-from juncture.formats.json_models import MODEL_NAMES, MODELS
-from juncture.formats.json_variables import encode_variable
+from juncture.formats.json.document import SURROGATE, Node
+from juncture.formats.json.models import MODEL_NAMES, MODELS
+from juncture.formats.json.variables import encode_variable
 from juncture.formats.rows import RowRepair
 
 VERSION = 1

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from juncture.errors import FormatError, JunctureError, hint
-from juncture.formats.json_text import Odd, Path, Repeated, line_of, parse_text
+from juncture.formats.json.text import Odd, Path, Repeated, line_of, parse_text
 
 SHOWN = 60
 NUMBER_TYPES = {int, float}

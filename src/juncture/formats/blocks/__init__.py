@@ -1,4 +1,4 @@
-"""Files made of blocks, `keyword head { statement; statement; }`, as in BIF and NET."""
+"""Files made of blocks, `keyword head { statement; statement; }`: what BIF and NET share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from juncture.errors import FormatError
-from juncture.formats.source import Source, skip_space
+from juncture.formats.blocks.source import Source, skip_space
 
 KEYWORD = re.compile(r"[^\s({]*")
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from juncture.errors import FormatError, UnknownVariable
 from juncture.formats.files import read_bytes, write_bytes
-from juncture.formats.uai_numbers import Numbers, without_comments
+from juncture.formats.uai.numbers import Numbers, without_comments
 from juncture.variables import Assignment, Scope, Variable, as_plain, is_missing
 
 
