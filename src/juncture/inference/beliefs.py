@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -45,13 +45,18 @@ class Answers(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Beliefs:
-    """Posterior marginals, joints and the evidence's log-probability, for one row of evidence or many."""
+    """Posterior marginals, joints and the evidence's log-probability, for one row of evidence or many.
+
+    `views` is a short cut to single marginals: where each lies in `flat`, the array of all of them.
+    """
 
     model: Any
     engine: Any
     targets: tuple[str, ...]
     answers: Answers
     is_single: bool
+    views: Mapping[str, tuple[Scope, slice]] = field(default_factory=dict)
+    flat: np.ndarray = field(default_factory=lambda: np.empty(0))
     exact: bool = True
     converged: bool = True
 
@@ -83,7 +88,10 @@ class Beliefs:
 
     def __getitem__(self, name: str) -> Any:
         """The marginal of one variable: a `Factor`, or one row of it per row of evidence."""
-        return self.joint(name)
+        view = self.views.get(name)
+        if view is None:
+            return self.joint(name)
+        return Factor.trusted(view[0], self.flat[view[1]])
 
     def joint(self, *names: str) -> Any:
         """The posterior over these variables together, in this order."""

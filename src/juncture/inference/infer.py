@@ -53,7 +53,7 @@ def infer_factors(
     if targets is None and type(evidence) is dict:
         answers = engine.answer_at_once(model, evidence)
         if answers is not None:
-            beliefs = Beliefs(model, engine, answers.targets, answers, is_single=True)
+            beliefs = Beliefs(model, engine, answers.targets, answers, True, answers.views, answers.marginals[0])
             check_possible(beliefs)
             return beliefs
     findings = as_findings(evidence, model.variables, extra=extra)

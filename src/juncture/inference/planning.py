@@ -20,7 +20,6 @@ from juncture.inference.exact.packed_tree import pack_factors
 from juncture.inference.exact.tree_answers import TreeAnswers
 from juncture.inference.impossible import check_possible
 from juncture.inference.infer import as_targets
-from juncture.inference.memory import default_memory_limit
 from juncture.inference.relevance import relevant_part
 
 
@@ -45,8 +44,8 @@ def compile(  # noqa: A001  the verb of every engine
     names = as_targets(model, targets)
     part = touched_part(model, observed, targets)
     lowered = lower(part)
-    limit = default_memory_limit() if memory_limit is None else memory_limit
-    return Plan(names, tuple(part.variables.names), compile_plan(scopes_of(lowered), lowered.scope.shape, limit))
+    cliques = compile_plan(scopes_of(lowered), lowered.scope.shape, memory_limit)
+    return Plan(names, tuple(part.variables.names), cliques)
 
 
 @dataclass(frozen=True)

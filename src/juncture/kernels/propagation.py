@@ -1,6 +1,10 @@
 """Sum-product on a laid-out clique tree: collect, distribute, read the marginals. One row of evidence.
 
-Messages are divided by their largest entry and the logarithms of these scales are summed. For every clique a lower
+The tables that a run starts from have been collected already without evidence, so that evidence changes only the
+cliques between it and the root: these alone are touched on the way up, and what goes up is the ratio of the new
+message to the old one.
+
+Ratios are divided by their largest entry and the logarithms of these scales are summed. For every clique a lower
 bound of its smallest positive entry is carried along: as long as it stays far above the smallest double, no product
 can have become zero by underflow. When the bound fails the table itself is looked at; if a product really could
 vanish, the run gives up (TINY) and the caller runs it in logarithms.
@@ -165,6 +169,20 @@ def rescale(cells):
 
 
 @kernel
+def touch(table, homes, nodes, base, work, smallest, bounds, touched):
+    """Copy the tables that evidence on these nodes will change: their homes, and all cliques from there to the root."""
+    for place in range(len(nodes)):
+        clique = homes[nodes[place], HOME]
+        while clique >= 0 and not touched[clique]:
+            touched[clique] = True
+            bounds[clique] = smallest[clique]
+            work[table[clique, OFFSET] : table[clique, OFFSET] + table[clique, SIZE]] = part(
+                base, table[clique, OFFSET], table[clique, SIZE]
+            )
+            clique = table[clique, PARENT]
+
+
+@kernel
 def weigh(table, homes, observed, codes, soft, likelihoods, work, bounds):
     """Let the evidence in: hard by code, soft by a likelihood per state; False when a product might vanish."""
     for place in range(len(observed)):
@@ -185,17 +203,26 @@ def weigh(table, homes, observed, codes, soft, likelihoods, work, bounds):
 
 
 @kernel
-def collect(table, indices, work, messages, scales, bounds):
-    """Send a message from every clique to its parent, leaves first; (status, log of the total)."""
+def collect(table, indices, prior, touched, work, messages, ratios, bounds):
+    """Send what has changed from every touched clique to its parent, leaves first; (status, log of the total).
+
+    `prior` holds the messages without evidence: all ones where nothing was collected yet.
+    """
     log_scale = 0.0
     for clique in range(len(table) - 1, -1, -1):
+        if not touched[clique]:
+            continue
         cells = part(work, table[clique, OFFSET], table[clique, SIZE])
         message = part(messages, table[clique, MESSAGE], table[clique, SEPARATOR])
+        before = part(prior, table[clique, MESSAGE], table[clique, SEPARATOR])
+        ratio = part(ratios, table[clique, MESSAGE], table[clique, SEPARATOR])
         sum_blocks(cells, table[clique, RESIDUAL], message)
-        scales[clique], least = rescale(message)
-        if scales[clique] == 0.0:
+        for entry in range(len(ratio)):
+            ratio[entry] = message[entry] / before[entry] if before[entry] > 0.0 else 0.0
+        scale, least = rescale(ratio)
+        if scale == 0.0:
             return IMPOSSIBLE, -np.inf
-        log_scale += np.log(scales[clique])
+        log_scale += np.log(scale)
         parent = table[clique, PARENT]
         if parent < 0:
             continue
@@ -210,26 +237,41 @@ def collect(table, indices, work, messages, scales, bounds):
             if bounds[parent] < SAFE:
                 return TINY, 0.0
         index = part(indices, table[clique, INDEX], table[clique, NUM_RUNS])
-        multiply_message(above, table[clique, MOVE], table[clique, RUN], index, message)
+        multiply_message(above, table[clique, MOVE], table[clique, RUN], index, ratio)
     return DONE, log_scale
 
 
 @kernel
-def distribute(table, indices, work, messages, scales):
+def distribute(table, indices, prior, touched, base, work, messages, ratios):
     """Turn every clique's table into its posterior, parents first."""
     for clique in range(len(table)):
         cells = part(work, table[clique, OFFSET], table[clique, SIZE])
-        message = part(messages, table[clique, MESSAGE], table[clique, SEPARATOR])
+        sent = part(messages if touched[clique] else prior, table[clique, MESSAGE], table[clique, SEPARATOR])
+        ratio = part(ratios, table[clique, MESSAGE], table[clique, SEPARATOR])
         parent = table[clique, PARENT]
-        ratios = np.ones(len(message))
         if parent >= 0:
             above = part(work, table[parent, OFFSET], table[parent, SIZE])
             index = part(indices, table[clique, INDEX], table[clique, NUM_RUNS])
-            sum_to_message(above, table[clique, MOVE], table[clique, RUN], index, ratios)
-        for entry in range(len(ratios)):
-            below = message[entry] * scales[clique]
-            ratios[entry] = ratios[entry] / below if below > 0.0 else 0.0
-        scale_blocks(cells, table[clique, RESIDUAL], ratios)
+            sum_to_message(above, table[clique, MOVE], table[clique, RUN], index, ratio)
+        else:
+            ratio[:] = 1.0
+        for entry in range(len(ratio)):
+            ratio[entry] = ratio[entry] / sent[entry] if sent[entry] > 0.0 else 0.0
+        if touched[clique]:
+            scale_blocks(cells, table[clique, RESIDUAL], ratio)
+        else:
+            copy_blocks(part(base, table[clique, OFFSET], table[clique, SIZE]), cells, table[clique, RESIDUAL], ratio)
+
+
+@kernel
+def copy_blocks(source, cells, residual, ratios):
+    """Each block of the source times its ratio."""
+    for entry in range(len(ratios)):
+        ratio = ratios[entry]
+        before = part(source, entry * residual, residual)
+        after = part(cells, entry * residual, residual)
+        for place in range(residual):
+            after[place] = before[place] * ratio
 
 
 @kernel
@@ -247,16 +289,32 @@ def read_marginals(table, homes, nodes, work, marginals):
 
 @kernel
 def propagate(
-    table, indices, homes, base, smallest, observed, codes, soft, likelihoods, targets,
-    work, messages, scales, bounds, marginals,
+    table, indices, homes, base, prior, smallest, observed, codes, soft, likelihoods, targets,
+    work, messages, ratios, bounds, touched, marginals,
 ):  # fmt: skip
     """Collect, and distribute if there are targets; (status, log of the total). Fills the targets' marginals."""
-    work[:] = base
-    bounds[:] = smallest
+    touched[:] = False
+    touch(table, homes, observed, base, work, smallest, bounds, touched)
+    touch(table, homes, soft, base, work, smallest, bounds, touched)
     if not weigh(table, homes, observed, codes, soft, likelihoods, work, bounds):
         return TINY, 0.0
-    status, log_total = collect(table, indices, work, messages, scales, bounds)
+    status, log_total = collect(table, indices, prior, touched, work, messages, ratios, bounds)
     if status == DONE and len(targets):
-        distribute(table, indices, work, messages, scales)
+        distribute(table, indices, prior, touched, base, work, messages, ratios)
         read_marginals(table, homes, targets, work, marginals)
+    return status, log_total
+
+
+@kernel
+def collect_prior(table, indices, base, prior, smallest):
+    """Collect without evidence, in place: `base` and `prior` become what later runs start from."""
+    messages = np.empty(len(prior))
+    ratios = np.empty(len(prior))
+    touched = np.ones(len(table), np.bool_)
+    prior[:] = 1.0
+    status, log_total = collect(table, indices, prior, touched, base, messages, ratios, smallest)
+    prior[:] = messages
+    if status == DONE:
+        for clique in range(len(table)):
+            smallest[clique] = smallest_positive(part(base, table[clique, OFFSET], table[clique, SIZE]))
     return status, log_total

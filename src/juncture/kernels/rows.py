@@ -141,17 +141,24 @@ def weigh_rows(table, homes, observed, codes, soft, likelihoods, work, bounds, s
 
 
 @kernel
-def collect_rows(table, indices, work, messages, scales, bounds, product, log_scale, status):
+def collect_rows(table, indices, prior, touched, work, messages, ratios, bounds, product, log_scale, status):
     num_rows = work.shape[1]
+    largest = np.empty(num_rows)
     least = np.empty(num_rows)
-    scale = np.empty(num_rows)
     bound = np.empty(num_rows)
     for clique in range(len(table) - 1, -1, -1):
+        if not touched[clique]:
+            continue
         cells = part(work, table[clique, OFFSET], table[clique, SIZE])
         message = part(messages, table[clique, MESSAGE], table[clique, SEPARATOR])
+        ratio = part(ratios, table[clique, MESSAGE], table[clique, SEPARATOR])
+        before = part(prior, table[clique, MESSAGE], table[clique, SEPARATOR])
         sum_blocks_of_rows(cells, table[clique, RESIDUAL], message)
-        largest = scales[clique]
-        rescale_rows(message, largest, least)
+        for entry in range(len(before)):
+            inverse = 1.0 / before[entry] if before[entry] > 0.0 else 0.0
+            for row in range(num_rows):
+                ratio[entry, row] = message[entry, row] * inverse
+        rescale_rows(ratio, largest, least)
         count_scale(largest, product, log_scale, status)
         parent = table[clique, PARENT]
         if parent < 0:
@@ -160,40 +167,63 @@ def collect_rows(table, indices, work, messages, scales, bounds, product, log_sc
         safe = True
         for row in range(num_rows):
             bounds[parent, row] *= least[row]
-            safe &= bounds[parent, row] >= SAFE or largest[row] == 0.0
+            safe &= bounds[parent, row] >= SAFE or status[row] != DONE
         if not safe:
-            rescale_rows(above, scale, bound)
-            count_scale(scale, product, log_scale, status)
+            rescale_rows(above, largest, bound)
+            count_scale(largest, product, log_scale, status)
             for row in range(num_rows):
                 bounds[parent, row] = bound[row] * least[row]
                 if bounds[parent, row] < SAFE and status[row] == DONE:
                     status[row] = TINY
         index = part(indices, table[clique, INDEX], table[clique, NUM_RUNS])
-        multiply_message_of_rows(above, table[clique, MOVE], table[clique, RUN], index, message)
+        multiply_message_of_rows(above, table[clique, MOVE], table[clique, RUN], index, ratio)
 
 
 @kernel
-def distribute_rows(table, indices, work, messages, scales):
+def distribute_rows(table, indices, prior, touched, base, work, messages, ratios):
     num_rows = work.shape[1]
     for clique in range(len(table)):
         cells = part(work, table[clique, OFFSET], table[clique, SIZE])
         message = part(messages, table[clique, MESSAGE], table[clique, SEPARATOR])
+        before = part(prior, table[clique, MESSAGE], table[clique, SEPARATOR])
+        ratios_here = part(ratios, table[clique, MESSAGE], table[clique, SEPARATOR])
         parent = table[clique, PARENT]
-        ratios = np.ones((len(message), num_rows))
         if parent >= 0:
             above = part(work, table[parent, OFFSET], table[parent, SIZE])
             index = part(indices, table[clique, INDEX], table[clique, NUM_RUNS])
-            sum_to_message_of_rows(above, table[clique, MOVE], table[clique, RUN], index, ratios)
+            sum_to_message_of_rows(above, table[clique, MOVE], table[clique, RUN], index, ratios_here)
+        else:
+            ratios_here[:] = 1.0
         residual = table[clique, RESIDUAL]
-        for entry in range(len(ratios)):
-            ratio = ratios[entry]
-            for row in range(num_rows):
-                below = message[entry, row] * scales[clique, row]
-                ratio[row] = ratio[row] / below if below > 0.0 else 0.0
-            for place in range(residual):
-                cell = cells[entry * residual + place]
+        for entry in range(len(ratios_here)):
+            ratio = ratios_here[entry]
+            if touched[clique]:
                 for row in range(num_rows):
-                    cell[row] *= ratio[row]
+                    below = message[entry, row]
+                    ratio[row] = ratio[row] / below if below > 0.0 else 0.0
+                for place in range(residual):
+                    cell = cells[entry * residual + place]
+                    for row in range(num_rows):
+                        cell[row] *= ratio[row]
+            else:
+                inverse = 1.0 / before[entry] if before[entry] > 0.0 else 0.0
+                for place in range(residual):
+                    cell = cells[entry * residual + place]
+                    weight = base[table[clique, OFFSET] + entry * residual + place] * inverse
+                    for row in range(num_rows):
+                        cell[row] = ratio[row] * weight
+
+
+@kernel
+def touch_rows(table, homes, nodes, base, work, smallest, bounds, touched):
+    for place in range(len(nodes)):
+        clique = homes[nodes[place], HOME]
+        while clique >= 0 and not touched[clique]:
+            touched[clique] = True
+            bounds[clique, :] = smallest[clique]
+            for cell in range(table[clique, OFFSET], table[clique, OFFSET] + table[clique, SIZE]):
+                work[cell, :] = base[cell]
+            clique = table[clique, PARENT]
 
 
 @kernel
@@ -225,37 +255,21 @@ def read_rows(table, homes, nodes, work, marginals):
 
 @kernel
 def propagate_rows(
-    table,
-    indices,
-    homes,
-    base,
-    smallest,
-    observed,
-    codes,
-    soft,
-    likelihoods,
-    targets,
-    work,
-    messages,
-    scales,
-    bounds,
-    marginals,
-    log_evidence,
-    status,
-):
+    table, indices, homes, base, prior, smallest, observed, codes, soft, likelihoods, targets,
+    work, messages, ratios, bounds, touched, marginals, log_evidence, status,
+):  # fmt: skip
     """Collect and distribute for a block of rows; fills `marginals`, `log_evidence` and `status`, one entry a row."""
     num_rows = work.shape[1]
-    for cell in range(len(base)):
-        work[cell, :] = base[cell]
-    for clique in range(len(table)):
-        bounds[clique, :] = smallest[clique]
+    touched[:] = False
+    touch_rows(table, homes, observed, base, work, smallest, bounds, touched)
+    touch_rows(table, homes, soft, base, work, smallest, bounds, touched)
     status[:] = DONE
     product = np.ones(num_rows)
     log_evidence[:] = 0.0
     weigh_rows(table, homes, observed, codes, soft, likelihoods, work, bounds, status)
-    collect_rows(table, indices, work, messages, scales, bounds, product, log_evidence, status)
+    collect_rows(table, indices, prior, touched, work, messages, ratios, bounds, product, log_evidence, status)
     for row in range(num_rows):
         log_evidence[row] = -np.inf if status[row] == IMPOSSIBLE else log_evidence[row] + np.log(product[row])
     if len(targets):
-        distribute_rows(table, indices, work, messages, scales)
+        distribute_rows(table, indices, prior, touched, base, work, messages, ratios)
         read_rows(table, homes, targets, work, marginals)

@@ -10,7 +10,7 @@ import numpy as np
 
 from juncture.drawing.diagram import Diagram, Edge, Group, Node
 from juncture.errors import InvalidModel, UnknownVariable, Unsupported
-from juncture.factors.conditional import AnyConditional, Columns, HasTable, parameters_key, signature
+from juncture.factors.conditional import AnyConditional, Columns, Conditional, parameters_key, signature
 from juncture.factors.factor import Factor
 from juncture.graphs.directed import DirectedGraph
 from juncture.models.factor_product import FactorGraph, MarkovNetwork, num_rows
@@ -46,7 +46,7 @@ class BayesianNetwork(Value):
         plates: Iterable[tuple[str, Sequence[str]]] = (),
     ) -> None:
         parts, places = flatten([conditionals])
-        for part in parts:
+        for part in {type(part): part for part in parts}.values():  # one of each kind: the check is slow
             if not isinstance(part, AnyConditional):
                 raise InvalidModel(f"a Bayesian network is made of conditionals; got {part!r}")
         built = [(label, [parts[place].child.name for place in members]) for label, members in places]
@@ -184,7 +184,7 @@ def check_families(conditionals: Sequence[AnyConditional]) -> None:
 
 def to_factor(conditional: AnyConditional) -> Factor:
     """A conditional as a table; one that has none is named."""
-    if not isinstance(conditional, HasTable):
+    if not hasattr(conditional, "to_table"):
         raise Unsupported(f"{signature(conditional)} has no table, which this method needs")
-    table = conditional.to_table()
-    return Factor(table.scope, table.values)
+    table: Conditional = conditional.to_table()
+    return Factor.trusted(table.scope, table.values)

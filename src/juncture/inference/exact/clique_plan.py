@@ -13,8 +13,11 @@ import numpy as np
 
 from juncture.errors import TooLarge
 from juncture.inference.exact.clique_search import Cost, best_tree
+from juncture.inference.memory import default_memory_limit
 from juncture.kernels.layout import fill_indices, lay_out, place_nodes, place_tables
 from juncture.kernels.packing import house_factors
+
+SURELY_FREE = 2**24  # bytes that need no look at how much memory is left
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,7 +47,9 @@ class CliquePlan:
         return f"CliquePlan({self.num_cliques} cliques, {self.cost})"
 
 
-def compile_plan(scopes: Sequence[Sequence[int]], num_states: Sequence[int], memory_limit: int) -> CliquePlan:
+def compile_plan(
+    scopes: Sequence[Sequence[int]], num_states: Sequence[int], memory_limit: int | None = None
+) -> CliquePlan:
     """The cheapest plan found for factors on these scopes; TooLarge when it would need more bytes than the limit."""
     states = np.array(num_states, dtype=np.int64)
     scope_starts = np.cumsum([0, *(len(scope) for scope in scopes)], dtype=np.int64)
@@ -75,7 +80,11 @@ def compile_plan(scopes: Sequence[Sequence[int]], num_states: Sequence[int], mem
     )
 
 
-def check_cost(cost: Cost, memory_limit: int) -> None:
+def check_cost(cost: Cost, memory_limit: int | None) -> None:
+    """Refuse what needs more bytes than the limit, by default half of what is free."""
+    if memory_limit is None and cost.bytes < SURELY_FREE:
+        return
+    memory_limit = default_memory_limit() if memory_limit is None else memory_limit
     if cost.bytes > memory_limit:
         raise TooLarge(
             f"exact inference would need {cost.bytes / 2**30:,.3g} GiB ({cost}); the limit is "

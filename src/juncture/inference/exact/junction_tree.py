@@ -20,7 +20,6 @@ from juncture.inference.exact.packed_model import PackedModel
 from juncture.inference.exact.packed_tree import CodedRow, pack_factors
 from juncture.inference.exact.sliced_answers import SlicedAnswers
 from juncture.inference.exact.tree_answers import TreeAnswers
-from juncture.inference.memory import default_memory_limit
 from juncture.inference.relevance import relevant_part
 
 MAX_PARTS = 16  # of a model that are kept for questions with targets
@@ -74,6 +73,7 @@ class JunctionTree:
             codes.append(code)
         row = CodedRow(np.array(observed, np.int64), np.array(codes, np.int64), *NOTHING_SOFT)
         marginals, log_evidence = packed.tree.run(row, packed.everything)
+        marginals.setflags(write=False)
         return TreeAnswers(packed, evidence.copy(), packed.names, marginals[None], np.array([log_evidence]))
 
     def packed(self, model: Any) -> PackedModel:
@@ -86,8 +86,7 @@ class JunctionTree:
         return packed
 
     def pack(self, lowered: Lowered) -> PackedModel:
-        limit = default_memory_limit() if self.memory_limit is None else self.memory_limit
-        plan = compile_plan(scopes_of(lowered), lowered.scope.shape, limit)
+        plan = compile_plan(scopes_of(lowered), lowered.scope.shape, self.memory_limit)
         tree = pack_factors(plan, [factor.values for factor in lowered.factors])
         nodes = {name: node for node, name in enumerate(lowered.scope.names)}
         return PackedModel(lowered.variables, nodes, tree)

@@ -34,6 +34,12 @@ class PackedModel:
         return [0, *np.cumsum(self.tree.plan.num_states).tolist()]
 
     @cached_property
+    def views(self) -> dict[str, tuple[Scope, slice]]:
+        """Name → (its scope, where its states lie in an array of all marginals)."""
+        ends = zip(self.variables, self.starts, self.starts[1:], strict=False)
+        return {variable.name: (Scope([variable]), slice(start, stop)) for variable, start, stop in ends}
+
+    @cached_property
     def labels(self) -> dict[str, tuple[int, dict[State, int]]]:
         """Name → (node, label → code), for labels that are text or whole numbers: these match by being equal."""
         return {

@@ -16,7 +16,7 @@ from juncture.data.findings import Findings
 from juncture.inference.exact.clique_plan import CliquePlan
 from juncture.kernels.logs import propagate_logs
 from juncture.kernels.packing import pack
-from juncture.kernels.propagation import TINY, propagate
+from juncture.kernels.propagation import TINY, collect_prior, propagate
 from juncture.kernels.rows import propagate_rows
 
 CELLS_AT_ONCE = 2**17  # of a block of rows: what a core's cache holds
@@ -25,12 +25,14 @@ MAX_BLOCK = 128
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PackedTree:
-    """The plan, every clique's product of factors, and the log of what these were divided by."""
+    """The plan, and every clique's table after collecting without evidence; the log of what was divided out."""
 
     plan: CliquePlan
-    base: np.ndarray  # (cell,)
+    base: np.ndarray  # (cell,): collected without evidence
+    prior: np.ndarray  # the messages without evidence
     bounds: np.ndarray  # (clique,): the smallest positive entry of each
-    log_scale: float
+    log_scale: float  # of the factors
+    log_prior: float  # of the total without evidence; -inf when the model is zero everywhere
     is_safe: bool  # False: some products lie outside the range of doubles, so run in logarithms
     factors: tuple[np.ndarray, ...]
     workspaces: threading.local = field(default_factory=threading.local)
@@ -42,16 +44,16 @@ class PackedTree:
         if self.is_safe:
             status, log_total = self._propagate(evidence, targets, marginals)
             if status != TINY:
-                return marginals, log_total + self.log_scale
+                return marginals, log_total + self.log_prior
         log_marginals, log_total = self.run_logs(*evidence.as_logs(plan.num_states), targets, maximize=False)
         return self.normalized(log_marginals, targets), log_total
 
     def _propagate(self, evidence: CodedRow, targets: np.ndarray, marginals: np.ndarray) -> tuple[int, float]:
         plan, space = self.plan, self.workspace()
         answer: tuple[int, float] = propagate(
-            plan.table, plan.indices, plan.homes, self.base, self.bounds,
+            plan.table, plan.indices, plan.homes, self.base, self.prior, self.bounds,
             evidence.observed, evidence.codes, evidence.soft, evidence.likelihoods, targets,
-            space.work, space.messages, space.scales, space.bounds, marginals,
+            space.work, space.messages, space.ratios, space.bounds, space.touched, marginals,
         )  # fmt: skip
         return answer
 
@@ -109,12 +111,12 @@ class PackedTree:
         if self.is_safe:
             space = self.workspace(size)
             propagate_rows(
-                plan.table, plan.indices, plan.homes, self.base, self.bounds,
+                plan.table, plan.indices, plan.homes, self.base, self.prior, self.bounds,
                 rows.observed, np.ascontiguousarray(rows.codes[:, block]),
                 rows.soft, np.ascontiguousarray(rows.likelihoods[:, block]), targets,
-                space.work, space.messages, space.scales, space.bounds, marginals, log_evidence, status,
+                space.work, space.messages, space.ratios, space.bounds, space.touched, marginals, log_evidence, status,
             )  # fmt: skip
-            log_evidence += self.log_scale
+            log_evidence += self.log_prior
         else:
             status[:] = TINY
         for place in np.flatnonzero(status == TINY):
@@ -137,9 +139,7 @@ class PackedTree:
 
     @cached_property
     def log_base(self) -> np.ndarray:
-        """The logarithms of all packed tables, added up where multiplying would leave the range of doubles."""
-        if self.is_safe:
-            return numerics.log(self.base)
+        """The logarithms of all factors, added up in their cliques; nothing collected."""
         return pack_logs(self.plan, self.factors)
 
     def normalized(self, log_marginals: np.ndarray, targets: np.ndarray) -> np.ndarray:
@@ -159,13 +159,15 @@ class Workspace:
 
     work: np.ndarray
     messages: np.ndarray
-    scales: np.ndarray
+    ratios: np.ndarray
     bounds: np.ndarray
+    touched: np.ndarray
 
     @classmethod
     def of(cls, plan: CliquePlan, rows: tuple[int, ...]) -> Workspace:
-        sizes = (plan.num_cells, plan.num_entries, plan.num_cliques, plan.num_cliques)
-        return cls(*(np.empty((size, *rows)) for size in sizes))
+        sizes = (plan.num_cells, plan.num_entries, plan.num_entries, plan.num_cliques)
+        work, messages, ratios, bounds = (np.empty((size, *rows)) for size in sizes)
+        return cls(work, messages, ratios, bounds, np.empty(plan.num_cliques, np.bool_))
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,19 +224,20 @@ class CodedRows:
 
 
 def pack_factors(plan: CliquePlan, factors: Sequence[np.ndarray]) -> PackedTree:
-    """Every factor, divided by its largest entry, multiplied into its clique."""
+    """Every factor, divided by its largest entry, multiplied into its clique; then collected without evidence."""
     flat = [np.ascontiguousarray(values, dtype=np.float64).reshape(-1) for values in factors]
-    largest = np.array([values.max() for values in flat])
-    if not (largest > 0).all():
-        return PackedTree(plan, np.zeros(plan.num_cells), np.ones(plan.num_cliques), 0.0, True, tuple(flat))
+    largest = [float(values.max()) or 1.0 for values in flat]
     scaled = [values if top == 1.0 else values / top for values, top in zip(flat, largest, strict=True)]
-    starts = np.cumsum([0, *(len(values) for values in scaled)])
-    base, bounds = np.empty(plan.num_cells), np.empty(plan.num_cliques)
+    starts = np.cumsum([0, *(len(values) for values in scaled)], dtype=np.int64)
+    base, prior, bounds = np.empty(plan.num_cells), np.empty(plan.num_entries), np.empty(plan.num_cliques)
     is_safe = pack(
         plan.table, plan.starts, plan.nodes, plan.num_states, plan.factor_homes, plan.scope_starts, plan.scope_nodes,
         starts, np.concatenate([np.empty(0), *scaled]), base, bounds,
     )  # fmt: skip
-    return PackedTree(plan, base, bounds, float(np.log(largest).sum()), bool(is_safe), tuple(scaled))
+    status, log_total = collect_prior(plan.table, plan.indices, base, prior, bounds) if is_safe else (TINY, 0.0)
+    constants = [v[0] for v, home in zip(scaled, plan.factor_homes, strict=True) if home < 0]
+    log_scale = float(numerics.log([*largest, *constants]).sum())
+    return PackedTree(plan, base, prior, bounds, log_scale, log_scale + log_total, status != TINY, tuple(scaled))
 
 
 def pack_logs(plan: CliquePlan, factors: Sequence[np.ndarray]) -> np.ndarray:

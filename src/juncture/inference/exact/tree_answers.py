@@ -38,6 +38,10 @@ class TreeAnswers:
         marginals, log_evidence = packed.tree.run(rows.row(0), nodes)
         return cls(packed, findings, targets, marginals[np.newaxis], np.array([log_evidence]))
 
+    @property
+    def views(self) -> dict[str, tuple[Scope, slice]]:
+        return self.packed.views
+
     @cached_property
     def findings(self) -> Findings:
         return as_findings(self.evidence, self.packed.variables) if type(self.evidence) is dict else self.evidence
