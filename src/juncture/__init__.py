@@ -47,6 +47,7 @@ _HOMES = {
     "sample": "inference.sampling.forward",
     "log_prob": "inference.log_prob",
     "Beliefs": "inference.beliefs",
+    "sensitivity": "inference.exact.sensitivity",
     "cost": "inference.planning",
     "compile": "inference.planning",
     "JunctionTree": "inference.exact.junction_tree",

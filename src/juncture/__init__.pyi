@@ -37,6 +37,7 @@ from juncture.inference.beliefs import Beliefs as Beliefs
 from juncture.inference.exact.directed_form import to_bayesian_network as to_bayesian_network
 from juncture.inference.exact.enumeration import Enumeration as Enumeration
 from juncture.inference.exact.junction_tree import JunctionTree as JunctionTree
+from juncture.inference.exact.sensitivity import sensitivity as sensitivity
 from juncture.inference.exact.variable_elimination import VariableElimination as VariableElimination
 from juncture.inference.infer import infer as infer
 from juncture.inference.log_prob import log_prob as log_prob

@@ -62,7 +62,8 @@ class Plan:
 
     def run(self, model: Any, evidence: Any = None) -> Beliefs:
         """The beliefs of a model of the plan's structure; its numbers may be others."""
-        part = relevant_part(model, self.variables)
+        known = set(self.variables) <= set(model.variables.names)
+        part = relevant_part(model, self.variables) if known else model
         lowered = lower(part)
         if part.variables.names != self.variables or not self._fits(scopes_of(lowered), lowered.scope.shape):
             raise InvalidModel("the plan was compiled for another structure; compile one for this model")

@@ -26,8 +26,11 @@ def folder_stamp() -> str:
 
 
 def kernel(function: Any) -> Any:
-    """Compile at the first call, without the interpreter's lock, and keep the machine code on disk."""
-    dispatcher: Any = njit(nogil=True)(function)
+    """Compile at the first call, without the interpreter's lock, and keep the machine code on disk.
+
+    Division by zero gives inf or NaN as in NumPy: kernels look before they divide.
+    """
+    dispatcher: Any = njit(nogil=True, error_model="numpy")(function)
     try:
         dispatcher.enable_caching()
     except RuntimeError:

@@ -49,8 +49,9 @@ class JunctionTree:
         """Cut what was observed out of the tables first: for models that are too large as a whole."""
         codes = {name: int(column[0]) for name, column in findings.codes.items() if column[0] >= 0}
         states = {name: model.variable(name).labels[code] for name, code in codes.items()}
-        packed = self.pack(lower(model, states).condition(states))
-        rest = Findings(packed.variables, {}, {}, findings.likelihoods)
+        packed = self.pack(lower(model, states).condition(states).scaled(findings.likelihoods, codes))
+        soft = {name: table for name, table in findings.likelihoods.items() if name not in codes}
+        rest = Findings(packed.variables, {}, {}, soft)
         free = tuple(name for name in targets if name not in codes)
         return SlicedAnswers(model.variables, findings, TreeAnswers.of(packed, rest, free), codes)
 

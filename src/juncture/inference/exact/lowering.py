@@ -44,6 +44,11 @@ class Lowered:
         )
         return Lowered(self.variables.without(states), self.hidden, factors)
 
+    def scaled(self, likelihoods: Mapping[str, np.ndarray], codes: Mapping[str, int]) -> Lowered:
+        """Times the likelihood of what was observed, where that is soft evidence too."""
+        both = [Factor([], likelihoods[name][0, code]) for name, code in codes.items() if name in likelihoods]
+        return Lowered(self.variables, self.hidden, (*self.factors, *both))
+
 
 @singledispatch
 def lower(model: Any, observed: Mapping[str, State] | None = None) -> Lowered:

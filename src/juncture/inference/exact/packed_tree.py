@@ -41,6 +41,8 @@ class PackedTree:
         """(marginals, log evidence) of a single row; -inf when it is impossible."""
         plan = self.plan
         marginals = np.empty(plan.num_marginals)
+        if self.log_prior == -np.inf:
+            return np.full(plan.num_marginals, np.nan), -np.inf
         if self.is_safe:
             status, log_total = self._propagate(evidence, targets, marginals)
             if status != TINY:
@@ -108,6 +110,9 @@ class PackedTree:
     ) -> None:
         plan, size = self.plan, len(log_evidence)
         status = np.empty(size, np.int64)
+        if self.log_prior == -np.inf:
+            log_evidence[:] = -np.inf
+            return
         if self.is_safe:
             space = self.workspace(size)
             propagate_rows(
@@ -224,9 +229,9 @@ class CodedRows:
 
 
 def pack_factors(plan: CliquePlan, factors: Sequence[np.ndarray]) -> PackedTree:
-    """Every factor, divided by its largest entry, multiplied into its clique; then collected without evidence."""
+    """Every factor multiplied into its clique, if far from 1 divided by its largest entry; then collected."""
     flat = [np.ascontiguousarray(values, dtype=np.float64).reshape(-1) for values in factors]
-    largest = [float(values.max()) or 1.0 for values in flat]
+    largest = [scale_of(values) for values in flat]
     scaled = [values if top == 1.0 else values / top for values, top in zip(flat, largest, strict=True)]
     starts = np.cumsum([0, *(len(values) for values in scaled)], dtype=np.int64)
     base, prior, bounds = np.empty(plan.num_cells), np.empty(plan.num_entries), np.empty(plan.num_cliques)
@@ -238,6 +243,12 @@ def pack_factors(plan: CliquePlan, factors: Sequence[np.ndarray]) -> PackedTree:
     constants = [v[0] for v, home in zip(scaled, plan.factor_homes, strict=True) if home < 0]
     log_scale = float(numerics.log([*largest, *constants]).sum())
     return PackedTree(plan, base, prior, bounds, log_scale, log_scale + log_total, status != TINY, tuple(scaled))
+
+
+def scale_of(values: np.ndarray) -> float:
+    """The largest entry if it is far from 1, else 1: dividing by what need not be divided by costs digits."""
+    largest = float(values.max())
+    return largest if largest > 1e3 or 0.0 < largest < 1e-3 else 1.0
 
 
 def pack_logs(plan: CliquePlan, factors: Sequence[np.ndarray]) -> np.ndarray:

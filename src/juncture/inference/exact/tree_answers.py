@@ -75,7 +75,7 @@ class TreeAnswers:
         sizes = {self.packed.nodes[name]: self.packed.variables.variable(name).num_states for name in targets}
         num_rows = len(self.log_evidence)
         found = [best_states(self._solver(row, frozenset(sizes)), sizes, count) for row in range(num_rows)]
-        ranks = max((len(values) for _, values in found), default=0)
+        ranks = max((len(values) for _, values in found), default=1) or 1
         codes = np.zeros((num_rows, ranks, len(targets)), dtype=np.int64)
         values = np.full((num_rows, ranks), -np.inf)
         for row, (row_codes, row_values) in enumerate(found):
