@@ -7,12 +7,14 @@ from typing import Any
 
 from juncture.inference.exact.enumeration import Enumeration
 from juncture.inference.exact.junction_tree import JunctionTree
+from juncture.inference.exact.variable_elimination import VariableElimination
 from juncture.options import chosen
 
 METHODS: dict[str, Callable[[], Any]] = {
     "auto": JunctionTree,
     "exact": JunctionTree,
     "junction-tree": JunctionTree,
+    "variable-elimination": VariableElimination,
     "enumeration": Enumeration,
 }
 

@@ -1,0 +1,1 @@
+"""Messages between neighbours: sum-product and max-product."""

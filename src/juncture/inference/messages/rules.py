@@ -1,0 +1,91 @@
+"""What the nodes of a factor graph tell each other.
+
+A variable sends a factor the product of what its other factors told it, and of its own evidence:
+μ(x → f) = p(finding | x) Π μ(g → x). A factor sends a variable its table times what the other variables told it, these
+summed (or maximised) out: μ(f → x) = Σ f Π μ(y → f) (Kschischang, Frey and Loeliger 2001).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from juncture.factors.factor import Factor, spread
+from juncture.inference.messages.forest import Edge
+from juncture.models.factor_product import FactorGraph
+from juncture.variables import Scope, Variable
+
+Logs: TypeAlias = dict[Edge, np.ndarray]
+"""(sender, receiver) → logarithms of the message, (state,); a message not yet sent is 1 everywhere."""
+TakeOut: TypeAlias = Callable[[np.ndarray, tuple[int, ...]], np.ndarray]
+"""Removes axes from a table of logarithms: by the sum of what they stand for, or by the maximum."""
+
+
+@dataclass(frozen=True, eq=False)
+class MessageRules:
+    """A factor graph, log p(finding | state) of every variable, and how variables leave a table."""
+
+    graph: FactorGraph
+    log_likelihoods: Mapping[str, np.ndarray]
+    take_out: TakeOut
+
+    @cached_property
+    def factors(self) -> dict[str, Factor]:
+        return dict(zip(self.graph.factor_names, self.graph.factors, strict=True))
+
+    @cached_property
+    def variables(self) -> dict[str, Variable]:
+        return {variable.name: variable for variable in self.graph.variables}
+
+    def scope(self, node: str) -> Scope:
+        """What a factor is over, or the variable alone."""
+        return self.factors[node].scope if node in self.factors else Scope([self.variables[node]])
+
+    def sent(self, sender: str, receivers: Sequence[str], logs: Logs) -> Logs:
+        """What a node tells these neighbours, given what has arrived there."""
+        rule = self.from_factor if sender in self.factors else self.from_variable
+        return {(sender, receiver): log for receiver, log in zip(receivers, rule(sender, receivers, logs), strict=True)}
+
+    def from_variable(self, name: str, receivers: Sequence[str], logs: Logs) -> list[np.ndarray]:
+        own = self.log_likelihoods[name]
+        places = {factor: place for place, factor in enumerate(self.graph.graph.neighbors(name))}
+        told = np.array([logs.get((factor, name), np.zeros_like(own)) for factor in places])  # (factor, state)
+        others = own + sums_without_each(told.reshape(len(places), len(own)))
+        return [others[places[receiver]] for receiver in receivers]
+
+    def from_factor(self, name: str, receivers: Sequence[str], logs: Logs) -> list[np.ndarray]:
+        names = self.factors[name].scope.names
+        sent = []
+        for receiver in receivers:
+            others = [other for other in names if other != receiver]
+            axes = tuple(axis for axis, other in enumerate(names) if other != receiver)
+            sent.append(self.take_out(self.log_table(name, others, logs), axes))
+        return sent
+
+    def log_table(self, name: str, senders: Sequence[str], logs: Logs) -> np.ndarray:
+        """A factor's logarithms plus those of what some of its variables told it."""
+        factor = self.factors[name]
+        total = factor.log_values
+        for sender in senders:
+            if (sender, name) in logs:
+                total = total + spread(logs[sender, name], factor.scope, sender)
+        return total
+
+    def log_belief(self, node: str, logs: Logs) -> np.ndarray:
+        """The product, in logarithms, of all that arrives at a variable or factor, and of its own numbers."""
+        if node in self.factors:
+            return self.log_table(node, self.factors[node].scope.names, logs)
+        own = self.log_likelihoods[node]
+        return np.asarray(sum((logs[factor, node] for factor in self.graph.graph.neighbors(node)), own))
+
+
+def sums_without_each(rows: np.ndarray) -> np.ndarray:
+    """For each row the sum of all others; by sums from both ends, for -inf cannot be subtracted again."""
+    nothing = np.zeros_like(rows[:1])
+    before = np.cumsum(np.concatenate([nothing, rows[:-1]]), axis=0)
+    after = np.cumsum(np.concatenate([nothing, rows[:0:-1]]), axis=0)[::-1]
+    return np.asarray(before + after)

@@ -1,0 +1,67 @@
+"""`sum_product`: all marginals of a factor graph without cycles, with every message on the way.
+
+Choose it to see messages and schedules; `infer` gives the same marginals faster, on any graph. Cost: each factor's
+table twice for each of its variables (Pearl 1982; Kschischang, Frey and Loeliger 2001).
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from juncture import numerics
+from juncture.factors.factor import Factor
+from juncture.inference.beliefs import Beliefs
+from juncture.inference.exact.junction_tree import JunctionTree
+from juncture.inference.impossible import check_possible
+from juncture.inference.messages.tree_messages import Schedule, TreeMessages, pass_messages
+
+
+class SumProduct(TreeMessages):
+    """A finished run of sum-product: messages, their order, marginals, and log p(evidence) or log Z."""
+
+    @property
+    def log_evidence(self) -> float:
+        """Log of the sum of all products of factors where the evidence holds: the same at every root."""
+        return self.log_total
+
+    @cached_property
+    def marginals(self) -> dict[str, Factor]:
+        """Variable → p(variable | evidence)."""
+        return {name: self.belief(name) for name in self.graph.variables.names}
+
+    def belief(self, node: str) -> Factor:
+        """p(variable | evidence), or for the name of a factor p(its scope | evidence)."""
+        log = self.log_belief(node)
+        return Factor(self.rules.scope(node), np.exp(log - log.max())).normalize()
+
+
+def sum_product(
+    graph: Any, evidence: Any = None, *, root: str | None = None, schedule: Schedule = "tree"
+) -> SumProduct:
+    """Pass sum-product messages on a factor graph without cycles.
+
+    The schedule "tree" collects them at the root (a variable, or a factor by its name f0, f1, …) and distributes them
+    from there; "flooding" sends all at once until none changes. Evidence is one row.
+
+    >>> from juncture.factors.factor import Factor
+    >>> from juncture.models.factor_product import FactorGraph
+    >>> from juncture.variables import Variable
+    >>> x, y = Variable("x", 2), Variable("y", 2)
+    >>> print(sum_product(FactorGraph([Factor([x, y], [[1, 2], [3, 4]])]), root="y"))
+    x → f0: [1, 1]
+    f0 → y: [4, 6]
+    y → f0: [1, 1]
+    f0 → x: [3, 7]
+    """
+    run = pass_messages(SumProduct, numerics.log_sum_exp, graph, evidence, root, schedule)
+    refuse_impossible(run)
+    return run
+
+
+def refuse_impossible(run: TreeMessages) -> None:
+    """Raise when nothing is possible, naming findings that clash."""
+    if run.log_total == -np.inf:
+        check_possible(Beliefs.of(run.graph, JunctionTree(), run.findings, ()))

@@ -1,0 +1,140 @@
+"""Message passing on a factor graph without cycles: two schedules, and all messages of a finished run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import numpy as np
+
+from juncture.data.findings import Findings
+from juncture.errors import InvalidData, InvalidModel, Unsupported
+from juncture.evidence import as_findings
+from juncture.inference.messages.forest import Edge, Parents, children, collect_order, find_cycle, rooted
+from juncture.inference.messages.message import Message, by_edge
+from juncture.inference.messages.rules import Logs, MessageRules, TakeOut
+from juncture.models.factor_product import FactorGraph
+
+Schedule: TypeAlias = Literal["tree", "flooding"]
+Sent: TypeAlias = tuple[Logs, tuple[Edge, ...]]
+"""All messages, and (sender, receiver) in the order in which they were sent."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TreeMessages:
+    """A finished run: who told whom, when, and what."""
+
+    rules: MessageRules
+    findings: Findings
+    parents: Parents
+    logs: Logs
+    schedule: tuple[Edge, ...]
+
+    @property
+    def graph(self) -> FactorGraph:
+        """The factor graph that the messages were passed on."""
+        return self.rules.graph
+
+    @cached_property
+    def messages(self) -> MappingProxyType[Edge, Message]:
+        """(sender, receiver) → message; one of the two is a variable, the other a factor (f0, f1, …)."""
+        variables = self.rules.variables
+        return by_edge(
+            Message(sender, receiver, variables[receiver if sender in self.rules.factors else sender], log)
+            for (sender, receiver), log in self.logs.items()
+        )
+
+    def log_belief(self, node: str) -> np.ndarray:
+        """Log of the product of all that arrives at a variable (or a factor, with its table); not normalised."""
+        self.graph.graph.neighbors(node)  # an unknown name is refused here
+        return self.rules.log_belief(node, self.logs)
+
+    @cached_property
+    def log_total(self) -> float:
+        """Log of the sum (or maximum) of the product of all factors and likelihoods, from the roots of all trees."""
+        roots = [self.log_belief(node) for node, parent in self.parents.items() if parent is None]
+        return float(sum(self.rules.take_out(log, tuple(range(log.ndim))) for log in roots))
+
+    def __str__(self) -> str:
+        """A line for each message, in the order of the schedule."""
+        return "\n".join(repr(self.messages[edge]) for edge in dict.fromkeys(self.schedule))
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.graph.variables)} variables, {len(self.graph.factors)} factors"
+        return f"{type(self).__name__}({sizes}, {len(self.logs)} messages, log total {self.log_total:.6g})"
+
+
+Run = TypeVar("Run", bound=TreeMessages)
+
+
+def pass_messages(
+    kind: type[Run], take_out: TakeOut, graph: Any, evidence: Any, root: str | None, schedule: Schedule
+) -> Run:
+    """A run on a factor graph, after a look at whether it has no cycle."""
+    check_forest(graph)
+    findings = as_findings(evidence, graph.variables)
+    if not findings.is_single:
+        raise InvalidData(f"messages are passed for one row of evidence; got {findings.num_rows} rows")
+    if schedule not in {"tree", "flooding"}:
+        raise InvalidData(f'schedule is "tree" or "flooding"; got {schedule!r}')
+    rules = MessageRules(graph, log_likelihoods(graph, findings), take_out)
+    parents = rooted(graph.graph, root)
+    logs, order = flood(rules) if schedule == "flooding" else collect_and_distribute(rules, parents)
+    return kind(rules, findings, parents, logs, order)
+
+
+def check_forest(graph: Any) -> None:
+    if not isinstance(graph, FactorGraph):
+        raise Unsupported(f"messages are passed on a FactorGraph; got {type(graph).__name__}: call to_factor_graph()")
+    cycle = find_cycle(graph.graph)
+    if cycle is not None:
+        places = sorted(place for place, name in enumerate(graph.factor_names) if name in cycle)
+        raise InvalidModel(
+            f"messages are exact on factor graphs without cycles, and {' – '.join(cycle)} is one; "
+            f"merge({', '.join(map(str, places))}) makes one factor of those on it, infer answers as it is"
+        )
+
+
+def log_likelihoods(graph: FactorGraph, findings: Findings) -> dict[str, np.ndarray]:
+    """Variable → log p(finding | state), 0 where nothing was found."""
+    logs = {variable.name: np.zeros(variable.num_states) for variable in graph.variables}
+    found = {name: findings.log_likelihood(name) for name in findings.names}
+    return logs | {name: log[0] for name, log in found.items() if log is not None}
+
+
+def collect_and_distribute(rules: MessageRules, parents: Parents) -> Sent:
+    """From the leaves to the roots, then back: every message once, when all that it is made of has come."""
+    logs: Logs = {}
+    for node, parent in collect_order(parents):
+        logs |= rules.sent(node, [parent], logs)
+    for node, below in children(parents).items():
+        logs |= rules.sent(node, below, logs)
+    return logs, tuple(logs)
+
+
+def flood(rules: MessageRules) -> Sent:
+    """All messages at once, from messages that are 1 everywhere, round after round until none changes.
+
+    After so many rounds as the longest path has edges, none does.
+    """
+    logs: Logs = {}
+    order: list[Edge] = []
+    sent = all_at_once(rules, logs)
+    while not is_same(sent, logs):
+        logs = sent
+        order.extend(logs)
+        sent = all_at_once(rules, logs)
+    return logs, tuple(order)
+
+
+def all_at_once(rules: MessageRules, logs: Logs) -> Logs:
+    graph, sent = rules.graph.graph, Logs()
+    for node in graph.nodes:
+        sent |= rules.sent(node, graph.neighbors(node), logs)
+    return sent
+
+
+def is_same(these: Logs, those: Logs) -> bool:
+    return these.keys() == those.keys() and all(np.array_equal(log, those[edge]) for edge, log in these.items())
