@@ -73,9 +73,7 @@ def test_a_chain_of_100_000_variables():
     transition = np.array([[0.9, 0.1], [0.2, 0.8]])
     variables = [jt.Variable(f"x{place}", 2) for place in range(count)]
     parts = [jt.Conditional(variables[0], [], [0.5, 0.5])]
-    parts += [
-        jt.Conditional(child, [parent], transition) for parent, child in pairwise(variables)
-    ]
+    parts += [jt.Conditional(child, [parent], transition) for parent, child in pairwise(variables)]
     model = jt.BayesianNetwork(parts)
     beliefs = jt.infer(model, {"x0": 1, f"x{count - 1}": 0})
     assert beliefs.log_evidence == pytest.approx(math.log(0.5 * 2 / 3), abs=1e-12)
@@ -172,10 +170,10 @@ def test_a_two_layer_diagnostic_network():
     for subset in range(2**positive):
         chosen = [place for place in range(positive) if subset >> place & 1]
         off = [*chosen, *range(positive, 100)]
-        term = (-1) ** len(chosen) * (1 - Decimal(0.01)) ** len(off)
+        term = (-1) ** len(chosen) * (1 - Decimal("0.01")) ** len(off)
         for disease in range(60):
             keep = math.prod((1 - Decimal(p) for p in strengths[off, disease] if p), start=Decimal(1))
-            term *= Decimal(0.95) + Decimal(0.05) * keep
+            term *= Decimal("0.95") + Decimal("0.05") * keep
         total += term
     assert jt.infer(model, evidence).log_evidence == pytest.approx(float(total.ln()), abs=1e-12)
 

@@ -30,8 +30,10 @@ Solver: TypeAlias = Callable[[Allowed], tuple[dict[int, int], float] | None]
 class Cell:
     """The assignments that are allowed, with the best of them."""
 
-    cost: float
+    cost: float  # rounded, so that equal products tie
+    in_order: tuple[int, ...]
     number: int
+    value: float = field(compare=False)
     codes: dict[int, int] = field(compare=False)
     allowed: Allowed = field(compare=False)
     split_from: int = field(compare=False)
@@ -40,25 +42,28 @@ class Cell:
 def best_states(solve: Solver, sizes: dict[int, int], how_many: int) -> tuple[np.ndarray, np.ndarray]:
     """(codes (rank, node), log of the product (rank,)) of the best joint states of the nodes in `sizes`."""
     numbers = count()
-    cells = list(best_cell(solve, {}, 0, numbers))
+    cells = list(best_cell(solve, {}, 0, sizes, numbers))
     codes: list[list[int]] = []
     values: list[float] = []
     while cells and len(values) < how_many:
         best = heapq.heappop(cells)
         codes.append([best.codes[node] for node in sizes])
-        values.append(-best.cost)
+        values.append(best.value)
         if len(values) < how_many:
             for cell in split(solve, best, sizes, numbers):
                 heapq.heappush(cells, cell)
     return np.array(codes, dtype=np.int64).reshape(len(values), len(sizes)), np.array(values)
 
 
-def best_cell(solve: Solver, allowed: Allowed, split_from: int, numbers: Iterator[int]) -> Iterator[Cell]:
+def best_cell(
+    solve: Solver, allowed: Allowed, split_from: int, sizes: dict[int, int], numbers: Iterator[int]
+) -> Iterator[Cell]:
     """The cell of these constraints, if anything in it is possible."""
     found = solve(allowed)
     if found is not None:
         codes, value = found
-        yield Cell(-value, next(numbers), codes, allowed, split_from)
+        in_order = tuple(codes[node] for node in sizes)
+        yield Cell(-round(value, 10), in_order, next(numbers), value, codes, allowed, split_from)
 
 
 def split(solve: Solver, best: Cell, sizes: dict[int, int], numbers: Iterator[int]) -> Iterator[Cell]:
@@ -69,7 +74,7 @@ def split(solve: Solver, best: Cell, sizes: dict[int, int], numbers: Iterator[in
         others = allowed.get(node, np.zeros(sizes[node])).copy()
         others[code] = -np.inf
         if others.max() > -np.inf:
-            yield from best_cell(solve, {**allowed, node: others}, place, numbers)
+            yield from best_cell(solve, {**allowed, node: others}, place, sizes, numbers)
         allowed[node] = only(code, sizes[node])
 
 
@@ -112,6 +117,7 @@ def marginal_map_solver(tree: PackedTree, evidence: CodedRow, targets: frozenset
     tables = [
         LogFactor(tuple(scope), numerics.log(values).reshape([plan.num_states[node] for node in scope]))
         for scope, values in zip(scopes, tree.factors, strict=True)
+        if scope  # a factor without variables is in the tree's log scale
     ]
     unary = [LogFactor((node,), np.zeros(size)) for node, size in enumerate(plan.num_states)]
     seen, seen_logs = evidence.as_logs(plan.num_states)

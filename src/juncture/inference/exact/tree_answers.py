@@ -14,6 +14,7 @@ from juncture.evidence import as_findings
 from juncture.inference.exact.best_states import Solver, best_states, marginal_map_solver, max_product_solver
 from juncture.inference.exact.packed_model import PackedModel
 from juncture.inference.exact.packed_tree import CodedRows
+from juncture.inference.exact.ties import first_of_ties
 from juncture.inference.memory import default_memory_limit
 from juncture.kernels.sampling import draw_rows
 from juncture.variables import Scope
@@ -74,7 +75,7 @@ class TreeAnswers:
     def best(self, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
         sizes = {self.packed.nodes[name]: self.packed.variables.variable(name).num_states for name in targets}
         num_rows = len(self.log_evidence)
-        found = [best_states(self._solver(row, frozenset(sizes)), sizes, count) for row in range(num_rows)]
+        found = [best_states(self._solver(row, sizes), sizes, count) for row in range(num_rows)]
         ranks = max((len(values) for _, values in found), default=1) or 1
         codes = np.zeros((num_rows, ranks, len(targets)), dtype=np.int64)
         values = np.full((num_rows, ranks), -np.inf)
@@ -82,11 +83,12 @@ class TreeAnswers:
             codes[row, : len(row_values)], values[row, : len(row_values)] = row_codes, row_values
         return codes, values
 
-    def _solver(self, row: int, targets: frozenset[int]) -> Solver:
+    def _solver(self, row: int, sizes: dict[int, int]) -> Solver:
         evidence = self.rows.row(row)
-        if len(targets | set(evidence.observed.tolist())) == len(self.packed.nodes):
+        if len(sizes.keys() | set(evidence.observed.tolist())) == len(self.packed.nodes):
             return max_product_solver(self.packed.tree, evidence)
-        return marginal_map_solver(self.packed.tree, evidence, targets, default_memory_limit())
+        limit = default_memory_limit()
+        return first_of_ties(marginal_map_solver(self.packed.tree, evidence, frozenset(sizes), limit), sizes)
 
     def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         tree = self.packed.tree
