@@ -45,10 +45,25 @@ def facts_of(model: Any) -> dict[str, Any]:
         "edges": len(model.graph.edges),
         "states_per_variable": states_told(sizes),
         "joint_parameters": joint if joint < 10**15 else f"{joint:.3e}",
+        **cost_facts(model),
     }
     return {
         **facts,
         **(directed_facts(model) if isinstance(model, BayesianNetwork) else {"factors": len(model.factors)}),
+    }
+
+
+def cost_facts(model: Any) -> dict[str, Any]:
+    """What exact inference would take; nothing for models that it cannot take."""
+    if any(variable.is_real for variable in model.variables):
+        return {}
+    from juncture.inference.planning import cost
+
+    found = cost(model)
+    return {
+        "width": found.width,
+        "largest_table": round(found.largest_table) if found.largest_table < 1e15 else f"{found.largest_table:.3e}",
+        "memory": f"{found.bytes / 2**20:,.3g} MiB",
     }
 
 

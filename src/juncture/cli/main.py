@@ -19,6 +19,7 @@ from juncture.cli.info import info
 from juncture.cli.mpe import mpe
 from juncture.cli.query import query
 from juncture.cli.sample import sample
+from juncture.cli.warmup import warmup
 from juncture.errors import JunctureError
 
 app = typer.Typer(
@@ -27,7 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (info, query, mpe, sample, convert, draw):
+for command in (info, query, mpe, sample, convert, draw, warmup):
     app.command()(command)
 
 

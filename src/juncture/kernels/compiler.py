@@ -8,6 +8,7 @@ written, kernels are compiled anew in each process, and one warning says so.
 from __future__ import annotations
 
 import hashlib
+import sys
 import warnings
 from functools import cache
 from pathlib import Path
@@ -36,8 +37,16 @@ def kernel(function: Any) -> Any:
     except RuntimeError:
         warn_of_missing_cache()
         return dispatcher
+    announce_first_compilation(dispatcher._cache.cache_path)
     dispatcher._cache._cache_file._source_stamp = folder_stamp()
     return dispatcher
+
+
+@cache
+def announce_first_compilation(cache_path: str) -> None:
+    """Tell someone at a terminal why the first question of an installation takes a while."""
+    if sys.stderr.isatty() and not any(Path(cache_path).glob("*.nbi")):
+        sys.stderr.write("juncture: compiling kernels, once for this installation (some 20 s) …\n")
 
 
 @cache

@@ -1,0 +1,21 @@
+"""`juncture warmup`: compile the kernels ahead."""
+
+from __future__ import annotations
+
+import time
+
+from juncture.cli.output import console
+
+
+def warmup() -> None:
+    """Compile the kernels ahead, so that the first question of a new installation is quick.
+
+    Example: juncture warmup
+    """
+    from juncture.inference.warmup import warm_up
+
+    out = console()
+    out.print("compiling the kernels; this is done once for each installation …")
+    started = time.perf_counter()
+    warm_up()
+    out.print(f"done in {time.perf_counter() - started:.1f} s")

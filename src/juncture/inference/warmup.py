@@ -1,0 +1,36 @@
+"""`warm_up`: compile every kernel of inference ahead of the first question."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from juncture.factors.conditional import Conditional
+from juncture.factors.factor import Factor
+from juncture.inference.exact.clique_search import DENSE_NODES
+from juncture.inference.infer import infer
+from juncture.inference.most_probable import most_probable
+from juncture.inference.sampling.forward import sample
+from juncture.models.bayesian_network import BayesianNetwork
+from juncture.models.factor_product import MarkovNetwork
+from juncture.variables import Variable
+
+
+def warm_up() -> None:
+    """Ask a small model every kind of question once; the compiled code is kept on disk."""
+    a, b = Variable("a", 2), Variable("b", 2)
+    model = BayesianNetwork([Conditional(a, [], [0.5, 0.5]), Conditional(b, [a], [[0.9, 0.1], [0.2, 0.8]])])
+    infer(model, {"a": 1})
+    infer(model, [{"a": 1}, {"b": [0.5, 1.0]}])
+    most_probable(model, {"a": 1})
+    sample(model, 2, given={"a": 1}, rng=0)
+    infer(MarkovNetwork([Factor([a, b], np.full((2, 2), 1e-200))] * 2))
+    infer(long_chain(DENSE_NODES + 1), {"x0": 1})
+
+
+def long_chain(length: int) -> BayesianNetwork:
+    """A chain that is planned by peeling."""
+    variables = [Variable(f"x{place}", 2) for place in range(length)]
+    steps = [Conditional(child, [parent], [[0.9, 0.1], [0.2, 0.8]]) for parent, child in pairwise(variables)]
+    return BayesianNetwork([Conditional(variables[0], [], [0.5, 0.5]), *steps])

@@ -1,0 +1,65 @@
+"""How kernels are compiled and cached."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import juncture
+from juncture.kernels import compiler
+
+CALLEE = """
+from juncture.kernels.compiler import kernel
+
+
+@kernel
+def inner(x):
+    return x + {step}
+"""
+CALLER = """
+from juncture.kernels.callee import inner
+from juncture.kernels.compiler import kernel
+
+
+@kernel
+def outer(x):
+    return 2 * inner(x)
+"""
+
+
+def test_a_change_in_a_callee_is_seen(tmp_path):
+    """Numba's own cache would go on answering with the old callee, compiled into its caller."""
+    package = tmp_path / "juncture"
+    shutil.copytree(Path(juncture.__file__).parent / "kernels", package / "kernels")
+    (package / "__init__.py").write_text("")
+    (package / "kernels" / "caller.py").write_text(CALLER)
+    for step, expected in ((1, "4"), (1, "4"), (2, "6")):
+        (package / "kernels" / "callee.py").write_text(CALLEE.format(step=step))
+        run = subprocess.run(
+            [sys.executable, "-c", "from juncture.kernels.caller import outer; print(outer(1))"],
+            env={**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert run.stdout.strip() == expected
+        assert run.stderr == ""
+
+
+def test_without_a_cache_kernels_are_compiled_and_one_warning_says_so(monkeypatch):
+    def refuse(*arguments):
+        raise RuntimeError("no locator available")
+
+    monkeypatch.setattr("numba.core.dispatcher.FunctionCache", refuse)
+    compiler.warn_of_missing_cache.cache_clear()
+    with pytest.warns(UserWarning, match="cannot be kept on disk"):
+        double = compiler.kernel(lambda x: 2 * x)
+    assert double(3) == 6
+    triple = compiler.kernel(lambda x: 3 * x)
+    assert triple(3) == 9
+    compiler.warn_of_missing_cache.cache_clear()
