@@ -31,12 +31,16 @@ fuzz: $(VENV)/.test  ## fuzz the readers for longer
 docs: $(VENV)/.docs  ## build the documentation into docs/_build
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build
 
+bench: $(VENV)-bench/.ready  ## measure beside pyAgrum, in an environment of their own
+	$(VENV)-bench/bin/python benchmarks/reading.py --peer $(VENV)-bench/bin/python
+	$(VENV)-bench/bin/python benchmarks/inference.py --rows 10000 --memory
+
 format: $(VENV)/.check  ## rewrite the sources in the house format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 clean:  ## remove everything that the tasks made
-	rm -rf $(VENV) demo docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-bench demo docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -52,6 +56,11 @@ $(VENV)/.test: $(SOURCES) | $(BIN)/python
 $(VENV)/.check: $(SOURCES) | $(BIN)/python
 	$(PIP) -e ".[test,check]"
 	@touch $@ $(VENV)/.test $(VENV)/.demo
+
+$(VENV)-bench/.ready: $(SOURCES)
+	$(PYTHON) -m venv $(VENV)-bench
+	$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check -e . pyagrum==3.3.1
+	@touch $@
 
 $(VENV)/.docs: $(SOURCES) | $(BIN)/python
 	$(PIP) -e ".[test,docs]"
