@@ -6,17 +6,10 @@ from itertools import combinations, permutations
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
+from graph_examples import undirected_graphs
 from juncture.errors import InvalidModel, UnknownVariable
 from juncture.graphs.undirected import UndirectedGraph
-
-
-@st.composite
-def undirected_graphs(draw, max_nodes=7):
-    nodes = draw(st.permutations([f"n{i}" for i in range(draw(st.integers(0, max_nodes)))]))
-    pairs = list(combinations(nodes, 2))
-    return UndirectedGraph([pair for pair in pairs if draw(st.booleans())], nodes)
 
 
 def subsets(nodes):

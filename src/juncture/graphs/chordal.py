@@ -19,7 +19,7 @@ def perfect_order(neighbors: Neighbors) -> list[int] | None:
 def is_perfect(neighbors: Neighbors, order: Sequence[int]) -> bool:
     """Whether each node's later neighbours form a clique; it is enough that all are joined to the first of them."""
     place = places(order)
-    for node, later in zip(order, later_neighbors(neighbors, order), strict=True):
+    for later in later_neighbors(neighbors, order):
         if later:
             first = min(later, key=place.__getitem__)
             if not later - {first} <= neighbors[first]:
@@ -27,27 +27,29 @@ def is_perfect(neighbors: Neighbors, order: Sequence[int]) -> bool:
     return True
 
 
-def clique_tree(neighbors: Neighbors, order: Sequence[int]) -> tuple[list[tuple[int, ...]], list[tuple[int, int]]]:
-    """The maximal cliques of a chordal graph with this perfect order, sorted, and the edges of a tree of them.
+def clique_tree(
+    order: Sequence[int], separators: Sequence[set[int]]
+) -> tuple[list[tuple[int, ...]], list[tuple[int, int]]]:
+    """The maximal cliques that elimination makes, sorted, and the edges of a tree of them with the largest separators.
 
-    Nodes come back in reverse order (Blair and Peyton 1993). The later neighbours of a node lie together in the clique
-    of the first of them: if they are all of it, the node joins it; else a new clique begins, and an edge to it.
-    The tree (a forest, if the graph falls apart) has the largest separators that any has.
+    A node's separator are the neighbours that it had when it went; they lie in the clique of the first of them to go.
+    Nodes come back in reverse order (Blair and Peyton 1993): if the separator is all of that clique, the node joins it;
+    else a new clique begins, and an edge to it. A graph that falls apart gives a forest.
     """
     place = places(order)
     cliques: list[set[int]] = []
     edges: list[tuple[int, int]] = []
     home: dict[int, int] = {}  # the clique that a node joined or began
-    for node, later in zip(reversed(order), reversed(later_neighbors(neighbors, order)), strict=True):
-        parent = home[min(later, key=place.__getitem__)] if later else None
-        if parent is not None and len(cliques[parent]) == len(later):
+    for node, separator in zip(reversed(order), reversed(separators), strict=True):
+        parent = home[min(separator, key=place.__getitem__)] if separator else None
+        if parent is not None and len(cliques[parent]) == len(separator):
             home[node] = parent
             cliques[parent].add(node)
             continue
         home[node] = len(cliques)
         if parent is not None:
             edges.append((parent, len(cliques)))
-        cliques.append(later | {node})
+        cliques.append(separator | {node})
     return in_order(cliques, edges)
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from html import escape
 from itertools import islice
+from operator import index
 
 from juncture.drawing.diagram import Diagram, Edge, Node
 from juncture.errors import InvalidModel
-from juncture.graphs.edges import as_name
+from juncture.graphs.edges import as_nodes
 from juncture.graphs.text import SHOWN, quoted
 from juncture.values import Value
 
@@ -21,7 +22,7 @@ class CliqueForest(Value):
     """Cliques joined so that no edge closes a cycle; between two lies their separator, the names in both.
 
     In a junction tree the cliques that hold a name are connected: the running intersection. A graph that falls
-    apart has a tree for each part. `edges` are pairs of positions in `cliques`; `separators` has one entry for each edge.
+    apart has a tree for each part. Edges are pairs of positions in `cliques`; `separators` has an entry for each.
     """
 
     _fields = ("cliques", "edges")
@@ -29,8 +30,8 @@ class CliqueForest(Value):
     edges: tuple[tuple[int, int], ...]
 
     def __init__(self, cliques: Iterable[Iterable[str]], edges: Iterable[Sequence[int]] = ()) -> None:
-        names = tuple(tuple(as_name(name) for name in clique) for clique in cliques)
-        pairs = tuple((int(one), int(other)) for one, other in edges)
+        names = tuple(as_nodes(clique) for clique in cliques)
+        pairs = tuple(as_pair(edge) for edge in edges)
         check_forest(len(names), pairs)
         self._set(cliques=names, edges=pairs)
 
@@ -38,9 +39,7 @@ class CliqueForest(Value):
     def separators(self) -> tuple[tuple[str, ...], ...]:
         """For each edge the names that both its cliques hold, in the order of the first."""
         members = [frozenset(clique) for clique in self.cliques]
-        return tuple(
-            tuple(name for name in self.cliques[one] if name in members[other]) for one, other in self.edges
-        )
+        return tuple(tuple(name for name in self.cliques[one] if name in members[other]) for one, other in self.edges)
 
     @property
     def width(self) -> int:
@@ -82,6 +81,16 @@ class CliqueForest(Value):
         from juncture.drawing.svg import to_svg
 
         return words + to_svg(self.to_diagram())
+
+
+def as_pair(edge: Sequence[int]) -> tuple[int, int]:
+    try:
+        one, other = map(index, edge)
+    except (TypeError, ValueError):
+        raise InvalidModel(
+            f"an edge between cliques is a pair of their positions such as (0, 1); got {edge!r}"
+        ) from None
+    return one, other
 
 
 def check_forest(num_cliques: int, edges: Iterable[tuple[int, int]]) -> None:

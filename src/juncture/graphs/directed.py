@@ -68,6 +68,22 @@ class DirectedGraph(Graph):
         """The parts that no edge connects, each in node order, and ordered by their first nodes."""
         return self.skeleton().components()
 
+    def is_forest(self) -> bool:
+        """Whether no node has more than one parent."""
+        return all(len(parents) <= 1 for parents in self._parents.values())
+
+    def is_tree(self) -> bool:
+        """Whether one root has no parent, and all other nodes have one: marrying parents then adds nothing."""
+        return self.is_forest() and len(self.edges) == len(self.nodes) - 1
+
+    def is_chain(self) -> bool:
+        """Whether the nodes follow one another in a single row."""
+        return self.is_tree() and all(len(children) <= 1 for children in self._children.values())
+
+    def is_polytree(self) -> bool:
+        """Whether exactly one path joins every two nodes, directions aside; every tree is one too."""
+        return self.skeleton().is_tree()
+
     def markov_blanket(self, name: str) -> set[str]:
         """Parents, children and the children's other parents: what separates the node from all others."""
         children = self.children(name)

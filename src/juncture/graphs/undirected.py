@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, Self
 
-from juncture.graphs.cliques import is_chordal, maximal_cliques
-from juncture.graphs.edges import Edge
+from juncture.errors import InvalidModel
+from juncture.graphs.chordal import clique_tree, perfect_order
+from juncture.graphs.clique_forest import CliqueForest
+from juncture.graphs.cliques import maximal_cliques
+from juncture.graphs.edges import Edge, as_nodes
+from juncture.graphs.elimination import eliminate, width
+from juncture.graphs.elimination_orders import as_generator, best_order, check_search, log_weights
 from juncture.graphs.graph import Graph, adjacency
 from juncture.graphs.traversal import components
+from juncture.graphs.treewidth import treewidth
+from juncture.graphs.treewidth_bounds import Bounds, bounds
 
 
 class UndirectedGraph(Graph):
@@ -51,14 +58,77 @@ class UndirectedGraph(Graph):
         """Whether exactly one path joins every two nodes; a graph without nodes is no tree."""
         return len(self.edges) == len(self.nodes) - 1 and len(self.components()) == 1
 
+    def is_chain(self) -> bool:
+        """Whether the nodes are joined one after another, in a single row."""
+        return self.is_tree() and all(len(others) <= 2 for others in self._neighbors.values())
+
     def maximal_cliques(self) -> tuple[tuple[str, ...], ...]:
         """The sets of joined nodes that no other node can extend, each in node order, in order of positions."""
-        cliques = maximal_cliques(self._neighbor_positions)
-        return tuple(tuple(self.nodes[position] for position in clique) for clique in cliques)
+        if self.is_chordal():
+            return self.junction_tree().cliques
+        return tuple(map(self._names, maximal_cliques(self._neighbor_positions)))
 
     def is_chordal(self) -> bool:
         """Whether every cycle of more than three nodes has an edge between two that are not next to each other."""
-        return is_chordal(self._neighbor_positions)
+        return self._perfect_order is not None
+
+    def perfect_elimination_order(self) -> tuple[str, ...]:
+        """An order of elimination that adds no edge; only a chordal graph has one."""
+        if self._perfect_order is not None:
+            return self._names(self._perfect_order)
+        raise InvalidModel("only a chordal graph has a perfect elimination order; triangulate() this one first")
+
+    def elimination_order(
+        self, heuristic: str = "min-fill", weights: Mapping[str, int] | None = None, *, rng: Any = None, tries: int = 1
+    ) -> tuple[str, ...]:
+        """All nodes, each time one that the heuristic likes best; those whose neighbours form a clique come first.
+
+        Heuristics: `min-fill` (the fewest edges added), `weighted-min-fill` (each by the product of its ends' weights),
+        `min-weight` (the smallest product of weights in the clique), `min-neighbours`. Weights are numbers of states, 2
+        where none is given. Ties go to the smaller clique, then to the earlier node, or with `rng` to chance; the best
+        of the `tries` is kept. On a chordal graph no choice adds an edge: there the order is the perfect one.
+        """
+        check_search(heuristic, tries)
+        stream, log_sizes = as_generator(rng), log_weights(self.nodes, weights or {})
+        if self.is_chordal():
+            return self.perfect_elimination_order()
+        return self._names(best_order(self._neighbor_positions, log_sizes, heuristic, stream, tries))
+
+    def fill_in(self, order: Iterable[str]) -> tuple[Edge, ...]:
+        """The edges that are added when these nodes are eliminated in this order; it need not name all nodes."""
+        _, added = eliminate(self._neighbor_positions, self._places(order))
+        return tuple((self.nodes[one], self.nodes[other]) for one, other in added)
+
+    def induced_width(self, order: Iterable[str]) -> int:
+        """The most neighbours that one of these nodes has when it is eliminated in this order."""
+        return width(self._neighbor_positions, self._places(order))
+
+    def triangulate(
+        self, heuristic: str = "min-fill", weights: Mapping[str, int] | None = None, *, rng: Any = None, tries: int = 1
+    ) -> UndirectedGraph:
+        """A chordal graph: this one, and the edges that an `elimination_order` adds; a chordal graph as it is."""
+        added = self.fill_in(self.elimination_order(heuristic, weights, rng=rng, tries=tries))
+        return UndirectedGraph([*self.edges, *added], self.nodes) if added else self
+
+    def junction_tree(
+        self, heuristic: str = "min-fill", weights: Mapping[str, int] | None = None, *, rng: Any = None, tries: int = 1
+    ) -> CliqueForest:
+        """The maximal cliques of the triangulated graph, joined along the largest separators.
+
+        >>> print(UndirectedGraph.parse("a -- b -- c -- d -- a").junction_tree())
+        {a, b, d} -- {b, d} -- {b, c, d}
+        """
+        order = self._places(self.elimination_order(heuristic, weights, rng=rng, tries=tries))
+        cliques, edges = clique_tree(order, eliminate(self._neighbor_positions, order)[0])
+        return CliqueForest(map(self._names, cliques), edges)
+
+    def treewidth(self) -> int:
+        """The least width of any junction tree; refused where finding it would take too long."""
+        return treewidth(self._neighbor_positions)
+
+    def treewidth_bounds(self, *, rng: Any = None) -> Bounds:
+        """Numbers between which the treewidth lies, found quickly: `lower` by minors, `upper` by heuristic orders."""
+        return bounds(self._neighbor_positions, as_generator(rng))
 
     def _key(self) -> Hashable:
         return frozenset(self.nodes), frozenset(frozenset(edge) for edge in self.edges)
@@ -70,3 +140,13 @@ class UndirectedGraph(Graph):
     @cached_property
     def _neighbor_positions(self) -> list[set[int]]:
         return [{self._positions[other] for other in self._neighbors[node]} for node in self.nodes]
+
+    @cached_property
+    def _perfect_order(self) -> list[int] | None:
+        return perfect_order(self._neighbor_positions)
+
+    def _names(self, positions: Iterable[int]) -> tuple[str, ...]:
+        return tuple(self.nodes[position] for position in positions)
+
+    def _places(self, order: Iterable[str]) -> list[int]:
+        return [self._positions[self._known_name(name)] for name in as_nodes(order)]

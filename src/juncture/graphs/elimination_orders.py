@@ -1,0 +1,103 @@
+"""Good elimination orders by greedy heuristics, which are compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count, islice
+from math import log
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import InvalidData, InvalidModel, TooLarge, UnknownVariable, Unsupported, hint
+from juncture.graphs.cliques import Neighbors
+from juncture.graphs.elimination import log_total_size
+
+HEURISTICS = ("min-fill", "weighted-min-fill", "min-weight", "min-neighbours")
+DENSE_NODES = 2_000  # beyond, the trees that hang on the graph go first, so that less is left to search
+MAX_CORE = 40_000
+
+
+def best_order(
+    neighbors: Neighbors, log_sizes: np.ndarray, heuristic: str, rng: np.random.Generator | None, tries: int
+) -> list[int]:
+    """Of several heuristic orders, which differ in how ties are broken, that with the smallest tables in total."""
+    noises = islice(tie_breakers(len(neighbors), rng), tries)
+    orders = [heuristic_order(neighbors, log_sizes, heuristic, noise) for noise in noises]
+    return min(orders, key=lambda order: log_total_size(neighbors, order, log_sizes))
+
+
+def tie_breakers(num_nodes: int, rng: np.random.Generator | None) -> Iterator[np.ndarray]:
+    """Numbers for the nodes, of which the smaller one wins a tie: random, but without an `rng` first the positions."""
+    if rng is None:
+        yield np.arange(num_nodes, dtype=np.float64)
+    stream = rng or np.random.default_rng(0)
+    yield from (stream.random(num_nodes) for _ in count())
+
+
+def heuristic_order(neighbors: Neighbors, log_sizes: np.ndarray, heuristic: str, noise: np.ndarray) -> list[int]:
+    """Each time the node that the heuristic likes best; simplicial nodes (which add no edge) come first."""
+    from juncture.kernels import ordering
+
+    codes = (ordering.MIN_FILL, ordering.WEIGHTED_FILL, ordering.MIN_WEIGHT, ordering.MIN_NEIGHBOURS)
+    leaves = peeled(neighbors) if len(neighbors) > DENSE_NODES else []
+    core = np.setdiff1d(np.arange(len(neighbors)), leaves)
+    if len(core) > MAX_CORE:
+        raise TooLarge(
+            f"the graph without the trees that hang on it has {len(core):,} nodes; "
+            f"heuristics find orders for up to {MAX_CORE:,}"
+        )
+    code = codes[HEURISTICS.index(heuristic)]
+    never_late = np.zeros(len(core), dtype=np.bool_)
+    order, _ = ordering.eliminate(bitsets(neighbors, core), log_sizes[core], code, noise[core], never_late)
+    return [*leaves, *core[order].tolist()]
+
+
+def peeled(neighbors: Neighbors) -> list[int]:
+    """The nodes of at most one neighbour, and those that become so once these have gone, in that order."""
+    from juncture.kernels.ordering import peel
+
+    starts = np.cumsum([0, *map(len, neighbors)], dtype=np.int64)
+    order, _ = peel(starts, np.array([other for others in neighbors for other in sorted(others)], dtype=np.int64))
+    leaves: list[int] = order.tolist()
+    return leaves
+
+
+def bitsets(neighbors: Neighbors, core: np.ndarray) -> np.ndarray:
+    """The graph among these nodes as the compiled code takes it."""
+    from juncture.kernels.ordering import moral_graph
+
+    number = {node: place for place, node in enumerate(core.tolist())}
+    pairs = [(place, number[other]) for node, place in number.items() for other in neighbors[node] if other in number]
+    starts = np.arange(0, 2 * len(pairs) + 1, 2, dtype=np.int64)
+    graph: np.ndarray = moral_graph(len(core), starts, np.array(pairs, dtype=np.int64).reshape(-1))
+    return graph
+
+
+# --- at the door -----------------------------------------------------------------------------------------------------
+
+
+def check_search(heuristic: str, tries: int) -> None:
+    if heuristic not in HEURISTICS:
+        raise Unsupported(f"there is no elimination heuristic {heuristic!r}; {hint(heuristic, HEURISTICS)}")
+    if not hasattr(tries, "__index__") or tries < 1:
+        raise InvalidModel(f"tries must be a whole number of at least 1; got {tries!r}")
+
+
+def as_generator(rng: Any) -> np.random.Generator | None:
+    """A seed or generator as a generator; None, which leaves ties to the order of the nodes, as it is."""
+    try:
+        return None if rng is None else np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise InvalidData(f"rng is a seed or a numpy.random.Generator; got {rng!r}") from error
+
+
+def log_weights(nodes: Sequence[str], weights: Mapping[str, int]) -> np.ndarray:
+    """For each node the logarithm of its number of states, 2 where none is given."""
+    known = set(nodes)
+    for name, weight in weights.items():
+        if name not in known:
+            raise UnknownVariable.among(name, nodes, where="the graph")
+        if not hasattr(weight, "__index__") or weight < 1:
+            raise InvalidModel(f"a weight is a whole number of states, at least 1; node {name!r} has {weight!r}")
+    return np.array([log(weights.get(node, 2)) for node in nodes], dtype=np.float64)

@@ -1,0 +1,136 @@
+"""Exact treewidth of graphs that are small, or become so once all that is easy has gone."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+import numpy as np
+
+from juncture.errors import TooLarge
+from juncture.graphs.cliques import Neighbors, maximal_cliques
+from juncture.graphs.treewidth_bounds import bounds, contraction_degeneracy
+
+MAX_NODES = 62  # they are bits of a word
+MAX_SETS = 2**20  # of eliminated nodes, in one search: enough for any twenty nodes and a clique, and about ten seconds
+
+
+def treewidth(neighbors: Neighbors) -> int:
+    """The least width of any elimination order; -1 for no nodes."""
+    lower, upper = bounds(neighbors)
+    core, lower = reduced(neighbors, lower) if lower < upper else ([], lower)
+    lower = max(lower, contraction_degeneracy(core))
+    if not core or lower == upper:
+        return lower
+    if len(core) > MAX_NODES:
+        raise too_large(core, lower, upper)
+    clique = max(maximal_cliques(core), key=len)
+    for width in range(max(lower, len(clique) - 1), upper):
+        answer = has_width(core, clique, width)
+        if answer is None:
+            raise too_large(core, width, upper)
+        if answer:
+            return width
+    return upper
+
+
+def too_large(core: Neighbors, lower: int, upper: int) -> TooLarge:
+    return TooLarge(
+        f"the treewidth lies between {lower} and {upper}; to find it, sets of {len(core)} nodes would be searched, "
+        f"and at most {MAX_NODES} nodes and {MAX_SETS:,} sets are; treewidth_bounds() takes any graph"
+    )
+
+
+# --- rules that make a graph smaller ---------------------------------------------------------------------------------
+
+
+def reduced(neighbors: Neighbors, lower: int) -> tuple[list[set[int]], int]:
+    """The graph after all safe eliminations, renumbered, and a lower bound that counts what has gone."""
+    graph = {node: set(others) for node, others in enumerate(neighbors)}
+    waiting = set(graph)
+    while waiting:
+        node = waiting.pop()
+        if node not in graph or not is_safe(graph, node, lower):
+            continue
+        around = graph.pop(node)
+        for other in around:
+            graph[other] |= around
+            graph[other] -= {node, other}
+        near = around.union(*(graph[other] for other in around))
+        waiting |= near if len(around) <= lower else set(graph)
+        lower = max(lower, len(around))
+    number = {node: place for place, node in enumerate(graph)}
+    return [{number[other] for other in others} for others in graph.values()], lower
+
+
+def is_safe(graph: dict[int, set[int]], node: int, lower: int) -> bool:
+    """Whether some best order begins with this node (Bodlaender, Koster, van den Eijkhof 2005).
+
+    So it is when its neighbours form a clique (it is simplicial); or all but one of them do, and their number is no
+    larger than a lower bound on the treewidth.
+    """
+    around = graph[node]
+    if is_clique(graph, around):
+        return True
+    return len(around) <= lower and any(is_clique(graph, around - {other}) for other in around)
+
+
+def is_clique(graph: dict[int, set[int]], nodes: Set[int]) -> bool:
+    return all(nodes - graph[node] == {node} for node in nodes)
+
+
+# --- the search over sets of eliminated nodes ------------------------------------------------------------------------
+
+
+def has_width(neighbors: Neighbors, clique: tuple[int, ...], width: int) -> bool | None:
+    """Whether some elimination order has at most this width; None if to find out takes more than `MAX_SETS`.
+
+    What a node is joined to when it goes depends on which nodes went before, not on their order. So sets of eliminated
+    nodes grow by one node a step, and each is kept once (Bodlaender, Fomin, Koster, Kratsch and Thilikos 2006). Some
+    best order ends with the clique, any clique; and once only `width + 1` nodes are left they can go in any order.
+    """
+    free = [node for node in range(len(neighbors)) if node not in clique]
+    bit = {node: 1 << place for place, node in enumerate([*free, *clique])}
+    tables = joined_tables([sum(bit[other] for other in neighbors[node]) for node in free])
+    gone = np.zeros(1, dtype=np.int64)  # (set,): the sets reached, as bits
+    searched = 0
+    for _ in range(len(neighbors) - width - 1):
+        grown = [grown_by(tables, gone, bit[node], width) for node in free]
+        gone = np.unique(np.concatenate(grown))
+        searched += len(gone)
+        if searched > MAX_SETS:
+            return None
+    return bool(len(gone))
+
+
+def grown_by(tables: list[np.ndarray], gone: np.ndarray, bit: int, width: int) -> np.ndarray:
+    """The sets with this node, for those without it after which it has at most `width` neighbours."""
+    before = gone[gone & bit == 0]
+    inside = np.full(len(before), bit, dtype=np.int64)  # (set,): the node, and what it reaches through the set
+    while True:
+        joined = joined_to(tables, inside)
+        grown = joined & before | bit
+        if np.array_equal(grown, inside):
+            return np.asarray(before[count_bits(joined & ~grown) <= width] | bit)
+        inside = grown
+
+
+def joined_tables(masks: list[int]) -> list[np.ndarray]:
+    """For each sixteen free nodes a table: set of them, as bits → all nodes that are joined to one of the set."""
+    tables = []
+    for start in range(0, len(masks), 16):
+        table = np.zeros(1, dtype=np.int64)
+        for mask in masks[start : start + 16]:
+            table = np.concatenate([table, table | mask])
+        tables.append(table)
+    return tables
+
+
+def joined_to(tables: list[np.ndarray], sets: np.ndarray) -> np.ndarray:
+    joined = np.zeros(len(sets), dtype=np.int64)
+    for place, table in enumerate(tables):
+        joined |= table[sets >> 16 * place & 0xFFFF]
+    return joined
+
+
+def count_bits(sets: np.ndarray) -> np.ndarray:
+    return np.asarray(np.unpackbits(sets.view(np.uint8)).reshape(len(sets), 64).sum(axis=1))
