@@ -8,11 +8,21 @@ import numpy as np
 
 from juncture.errors import TooLarge
 from juncture.kernels.cliques import clique_tree, total_size
-from juncture.kernels.ordering import MIN_FILL, MIN_WEIGHT, WEIGHTED_FILL, as_lists, eliminate, moral_graph, peel
+from juncture.kernels.ordering import (
+    MIN_FILL,
+    MIN_NEIGHBOURS,
+    MIN_WEIGHT,
+    WEIGHTED_FILL,
+    as_lists,
+    eliminate,
+    moral_graph,
+    peel,
+)
 
 HEURISTICS = (MIN_FILL, WEIGHTED_FILL, MIN_WEIGHT)
-MAX_EXTRA_TRIES = 48
-SECONDS_PER_CELL, SECONDS_PER_PAIR, SECONDS_PER_TRY = 5e-9, 3e-9, 2e-5  # of a run; of a try, by nodes squared
+FICKLE = (MIN_WEIGHT, MIN_NEIGHBOURS)  # heuristics that depend much on how ties are broken: worth further tries
+MAX_EXTRA_TRIES = 16
+SECONDS_PER_CELL, SECONDS_PER_PAIR, SECONDS_PER_TRY = 1e-8, 1e-8, 2e-5  # of a run; of a try, by nodes squared
 DENSE_NODES = 2_000  # up to here the graph is searched whole; beyond, its trees are peeled off first
 MAX_CORE = 40_000
 BYTES_PER_CELL = 24  # a packed table, a working one, and the indices between them
@@ -69,7 +79,8 @@ def best_order(
     noise = np.arange(len(log_sizes), dtype=np.float64)
     best, best_total, attempt, tries = None, np.inf, 0, len(HEURISTICS)
     while attempt < tries or best is None:
-        order, separators = eliminate(graph, log_sizes, HEURISTICS[attempt % len(HEURISTICS)], noise, late)
+        heuristic = HEURISTICS[attempt] if attempt < len(HEURISTICS) else FICKLE[attempt % len(FICKLE)]
+        order, separators = eliminate(graph, log_sizes, heuristic, noise, late)
         starts, nodes = as_lists(separators)
         clique_starts, clique_nodes, _, _ = clique_tree(order, starts, nodes)
         total, _ = total_size(clique_starts, clique_nodes, log_sizes)
