@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -66,32 +67,40 @@ def best_tree(states: np.ndarray, scope_starts: np.ndarray, scope_nodes: np.ndar
     if len(states) > DENSE_NODES:
         return tree_of_large_graph(states, scope_starts, scope_nodes)
     graph = moral_graph(len(states), scope_starts, scope_nodes)
-    order, starts, nodes = best_order(graph, np.log(states))
+    _, order, starts, nodes = best_order(graph, np.log(states))
     return tree_of(order, starts, nodes, np.log(states))
 
 
-def best_order(
-    graph: np.ndarray, log_sizes: np.ndarray, late: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """An elimination order, `late` nodes last, with the neighbours of each node at its elimination as lists."""
+class Order(NamedTuple):
+    """The total size of the tables that an elimination order makes, the order, and each node's neighbours then."""
+
+    total: float
+    nodes: np.ndarray
+    separator_starts: np.ndarray
+    separators: np.ndarray
+
+
+def best_order(graph: np.ndarray, log_sizes: np.ndarray, late: np.ndarray | None = None) -> Order:
+    """The elimination order of smallest tables that was found; `late` nodes come last."""
     late = np.zeros(len(log_sizes), dtype=np.bool_) if late is None else late
-    rng = np.random.default_rng(0)
-    noise = np.arange(len(log_sizes), dtype=np.float64)
-    best, best_total, attempt, tries = None, np.inf, 0, len(HEURISTICS)
-    while attempt < tries or best is None:
-        heuristic = HEURISTICS[attempt] if attempt < len(HEURISTICS) else FICKLE[attempt % len(FICKLE)]
-        order, separators = eliminate(graph, log_sizes, heuristic, noise, late)
-        starts, nodes = as_lists(separators)
-        clique_starts, clique_nodes, _, _ = clique_tree(order, starts, nodes)
-        total, _ = total_size(clique_starts, clique_nodes, log_sizes)
-        if total < best_total or best is None:
-            best, best_total = (order, starts, nodes), total
-        attempt += 1
-        if attempt == len(HEURISTICS):
-            try_seconds = SECONDS_PER_PAIR * len(log_sizes) ** 2 + SECONDS_PER_TRY
-            tries += int(min(best_total * SECONDS_PER_CELL / try_seconds, MAX_EXTRA_TRIES))
-        noise = rng.random(len(log_sizes))
+    in_order = np.arange(len(log_sizes), dtype=np.float64)
+    best = min((try_order(graph, log_sizes, heuristic, in_order, late) for heuristic in HEURISTICS), key=total_of)
+    try_seconds = SECONDS_PER_PAIR * len(log_sizes) ** 2 + SECONDS_PER_TRY
+    for seed in range(int(min(best.total * SECONDS_PER_CELL / try_seconds, MAX_EXTRA_TRIES))):
+        noise = np.random.default_rng(seed).random(len(log_sizes))
+        best = min(best, try_order(graph, log_sizes, FICKLE[seed % len(FICKLE)], noise, late), key=total_of)
     return best
+
+
+def try_order(graph: np.ndarray, log_sizes: np.ndarray, heuristic: int, noise: np.ndarray, late: np.ndarray) -> Order:
+    order, separators = eliminate(graph, log_sizes, heuristic, noise, late)
+    starts, nodes = as_lists(separators)
+    clique_starts, clique_nodes, _, _ = clique_tree(order, starts, nodes)
+    return Order(total_size(clique_starts, clique_nodes, log_sizes)[0], order, starts, nodes)
+
+
+def total_of(order: Order) -> float:
+    return order.total
 
 
 def tree_of(order: np.ndarray, starts: np.ndarray, nodes: np.ndarray, log_sizes: np.ndarray) -> CliqueTree:
@@ -118,7 +127,7 @@ def tree_of_large_graph(states: np.ndarray, scope_starts: np.ndarray, scope_node
     pairs = np.stack([number[rows[inside]], number[neighbours[inside]]], axis=1)
     pairs = pairs[pairs[:, 0] >= 0]
     graph = moral_graph(len(core), np.arange(0, 2 * len(pairs) + 1, 2), pairs.reshape(-1))
-    core_order, core_starts, core_nodes = best_order(graph, np.log(states[core]))
+    _, core_order, core_starts, core_nodes = best_order(graph, np.log(states[core]))
     leaf_starts = np.cumsum([0, *(last >= 0)])
     order = np.concatenate([peeled, core[core_order]])
     all_starts = np.concatenate([leaf_starts, leaf_starts[-1] + core_starts[1:]])

@@ -137,7 +137,7 @@ def good_order(
     nodes = np.array([node for scope in scopes for node in scope], dtype=np.int64)
     is_late = np.zeros(len(num_states), dtype=np.bool_)
     is_late[list(late)] = True
-    order, _, _ = best_order(moral_graph(len(num_states), starts, nodes), np.log(num_states), is_late)
+    _, order, _, _ = best_order(moral_graph(len(num_states), starts, nodes), np.log(num_states), is_late)
     return [int(node) for node in order]
 
 
