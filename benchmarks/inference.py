@@ -70,9 +70,10 @@ def compare(name: str, *, memory: bool) -> float:
         print(f"{line}{ms(None)} {'':>6} {'':>6} {cells:>17}", flush=True)
         return 0.0
     difference = max(abs(a - b).max() for a, b in zip(ours["values"], theirs["values"], strict=True))
+    sizes = f"{cells} / {theirs['size']:.3g}"
     ratio, read_ratio = theirs["repeat"] / ours["repeat"], theirs["repeat"] / ours["read"]
     print(
-        f"{line}{ms(theirs['repeat'])} {ratio:6.1f} {read_ratio:6.1f} {cells + ' / ' + format(theirs['size'], '.3g'):>17}"
+        f"{line}{ms(theirs['repeat'])} {ratio:6.1f} {read_ratio:6.1f} {sizes:>17}"
         f" {difference:10.1e}{told_memory(name) if memory else ''}",
         flush=True,
     )
