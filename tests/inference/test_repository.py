@@ -1,0 +1,68 @@
+"""Engine against engine on the public networks."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import juncture as jt
+from juncture.inference.exact.junction_tree import JunctionTree
+from juncture.inference.exact.tree_answers import TreeAnswers
+
+SMALL = ["asia", "cancer", "earthquake", "survey", "sachs", "child", "alarm", "hailfinder", "win95pts"]
+LARGE = ["andes", "pigs", "water", "mildew", "barley", "diabetes", "munin4", "munin", "link"]
+
+
+def read(folder, name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jt.RenormalizedWarning)
+        return jt.read(folder / f"{name}.bif.gz")
+
+
+def leaves_observed(model, rng):
+    """Values of up to eight random leaves, drawn together so that they are possible."""
+    leaves = [name for name in model.variables.names if not model.graph.children(name)]
+    row = jt.sample(model, 1, rng=rng).to_dict()
+    return {str(name): row[name][0] for name in rng.permutation(leaves)[:8]}
+
+
+@pytest.mark.parametrize("name", SMALL + LARGE)
+def test_doubles_and_logarithms_agree(name, networks_folder):
+    """The run on doubles and the run in logarithms share the plan but no arithmetic."""
+    model = read(networks_folder, name)
+    evidence = leaves_observed(model, np.random.default_rng(7))
+    beliefs = jt.infer(model, evidence)
+    packed = JunctionTree().packed(model)
+    row = beliefs.answers.rows.row(0)
+    logs, log_evidence = packed.tree.run_logs(
+        *row.as_logs(packed.tree.plan.num_states), packed.everything, maximize=False
+    )
+    assert beliefs.log_evidence == pytest.approx(log_evidence, abs=1e-9)
+    assert beliefs.flat == pytest.approx(packed.tree.normalized(logs, packed.everything), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_elimination_and_junction_tree_agree(name, networks_folder):
+    model = read(networks_folder, name)
+    evidence = leaves_observed(model, np.random.default_rng(8))
+    tree = jt.infer(model, evidence)
+    for target in model.variables.names[:: max(1, len(model.variables) // 6)]:
+        other = jt.infer(model, evidence, targets=[target], method="variable-elimination")
+        assert other.log_evidence == pytest.approx(tree.log_evidence, abs=1e-9)
+        assert other[target].values == pytest.approx(tree[target].values, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", [*SMALL, "andes", "pigs"])
+def test_rows_and_single_rows_agree(name, networks_folder):
+    model = read(networks_folder, name)
+    rng = np.random.default_rng(9)
+    rows = [leaves_observed(model, rng) for _ in range(5)]
+    many = jt.infer(model, rows)
+    assert isinstance(many.answers, TreeAnswers)
+    for place, row in enumerate(rows):
+        one = jt.infer(model, row)
+        assert many.log_evidence[place] == pytest.approx(one.log_evidence, abs=1e-10)
+        for target in model.variables.names[::7]:
+            assert many[target].values[place] == pytest.approx(one[target].values, abs=1e-12)
