@@ -105,7 +105,7 @@ def test_a_grid_is_refused_at_once_with_its_size():
     pairs += [((i, j), (i, j + 1)) for i in range(40) for j in range(39)]
     grid = jt.MarkovNetwork([jt.Factor([cells[a], cells[b]], [[2, 1], [1, 2]]) for a, b in pairs])
     started = time.process_time()
-    with pytest.raises(jt.TooLarge, match=r"GiB \(width \d+, largest table"):
+    with pytest.raises(jt.TooLarge, match=r"TiB \(width \d+, largest table"):
         jt.infer(grid)
     assert time.process_time() - started < 20
     assert jt.cost(grid).width >= 40
@@ -220,3 +220,56 @@ def test_rows_do_not_depend_on_how_many_there_are():
     assert np.array_equal(many, again)
     few = jt.infer(model, jt.Dataset.from_codes(variables, {n: c[:130] for n, c in keep.items()}))["LVFAILURE"].values
     assert many[:130] == pytest.approx(few, abs=1e-15)
+
+
+def test_a_model_without_variables():
+    assert jt.infer(jt.MarkovNetwork([jt.Factor([], 2.0)])).log_evidence == pytest.approx(math.log(2))
+    assert jt.infer(jt.BayesianNetwork([])).log_evidence == 0
+
+
+def test_rows_hold_only_the_targets():
+    model = jt.example("alarm")
+    rows = [{"HRBP": "HIGH"}, {"BP": "LOW"}, {}]
+    some = jt.infer(model, rows, targets=["LVFAILURE", "CVP"])
+    every = jt.infer(model, rows)
+    assert some.answers.marginals.shape == (3, 5)
+    for name in ("CVP", "LVFAILURE"):
+        assert some[name].values == pytest.approx(every[name].values, abs=1e-15)
+    assert some.joint("CVP", "LVFAILURE").values == pytest.approx(every.joint("CVP", "LVFAILURE").values, abs=1e-15)
+
+
+def test_rows_that_are_all_impossible():
+    rows = [{"lung": "yes", "either": "no"}] * 2
+    with pytest.warns(jt.ImpossibleEvidenceWarning):
+        best = jt.most_probable(jt.example("asia"), rows)
+    assert np.isnan(best.log_prob).all()
+    assert best.impossible == (0, 1)
+
+
+def test_a_plan_says_what_it_does_not_touch():
+    asia = jt.example("asia")
+    plan = jt.compile(asia, observed=["xray"], targets=["lung"])
+    with pytest.raises(jt.InvalidData, match="'dysp' is not touched by this plan"):
+        plan.run(asia, {"dysp": "yes"})
+
+
+def test_hard_and_soft_evidence_on_a_model_that_must_be_cut():
+    """A complete graph of 40 binary variables is too large as a whole, not once 35 are observed."""
+    variables = [jt.Variable(f"x{place}", 2) for place in range(40)]
+    rng = np.random.default_rng(5)
+    factors = [
+        jt.Factor([a, b], rng.uniform(0.5, 2.0, size=(2, 2))) for p, a in enumerate(variables) for b in variables[:p]
+    ]
+    field = jt.MarkovNetwork(factors, variables)
+    seen = {f"x{place}": int(rng.integers(2)) for place in range(5, 40)}
+    beliefs = jt.infer(field, seen)
+    free = jt.MarkovNetwork([f.condition({n: s for n, s in seen.items() if n in f.scope.names}) for f in factors])
+    expected = jt.infer(free, method="enumeration")
+    assert beliefs.log_evidence == pytest.approx(expected.log_evidence)
+    assert beliefs.joint("x0", "x3").values == pytest.approx(expected.joint("x0", "x3").values)
+    assert beliefs["x7"][seen["x7"]] == 1.0
+    soft = jt.infer(field, jt.Evidence(seen, likelihoods={"x7": [0.25, 0.25], "x0": [1.0, 3.0]}))
+    weighed = jt.infer(free, {"x0": [1.0, 3.0]}, method="enumeration")
+    assert soft.log_evidence == pytest.approx(weighed.log_evidence + math.log(0.25))
+    assert soft["x1"].values == pytest.approx(weighed["x1"].values)
+    assert jt.most_probable(field, seen).log_joint == pytest.approx(jt.most_probable(free).log_joint)

@@ -57,13 +57,14 @@ def cost_facts(model: Any) -> dict[str, Any]:
     """What exact inference would take; nothing for models that it cannot take."""
     if any(variable.is_real for variable in model.variables):
         return {}
+    from juncture.inference.memory import told_bytes
     from juncture.inference.planning import cost
 
     found = cost(model)
     return {
         "width": found.width,
         "largest_table": round(found.largest_table) if found.largest_table < 1e15 else f"{found.largest_table:.3e}",
-        "memory": f"{found.bytes / 2**20:,.3g} MiB",
+        "memory": told_bytes(found.bytes),
     }
 
 

@@ -16,6 +16,15 @@ def default_memory_limit() -> int:
     return min([free_of_machine(), *(free for pair in CGROUP_PAIRS if (free := free_of_group(*pair)) is not None)]) // 2
 
 
+def told_bytes(count: float) -> str:
+    """`960 bytes`, `23.9 KiB`, `1.5 GiB`."""
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            return f"{count:,.0f} {unit}" if unit == "bytes" else f"{count:.3g} {unit}"
+        count /= 1024
+    return f"{count:,.3g} TiB"
+
+
 def free_of_machine() -> int:
     try:
         for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():

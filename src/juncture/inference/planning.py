@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.errors import InvalidModel
+from juncture.errors import InvalidData, InvalidModel
 from juncture.evidence import as_findings
 from juncture.inference.beliefs import Beliefs
 from juncture.inference.exact.clique_plan import CliquePlan, compile_plan
@@ -68,6 +68,9 @@ class Plan:
         if part.variables.names != self.variables or not self._fits(scopes_of(lowered), lowered.scope.shape):
             raise InvalidModel("the plan was compiled for another structure; compile one for this model")
         findings = as_findings(evidence, model.variables)
+        for name in findings.names:
+            if name not in self.variables:
+                raise InvalidData(f"{name!r} is not touched by this plan; name it in observed= when compiling")
         nodes = {name: node for node, name in enumerate(lowered.scope.names)}
         tree = pack_factors(self.cliques, [factor.values for factor in lowered.factors])
         answers = TreeAnswers.of(PackedModel(part.variables, nodes, tree), findings, self.targets)

@@ -32,6 +32,8 @@ def kernel(function: Any) -> Any:
     Division by zero gives inf or NaN as in NumPy: kernels look before they divide.
     """
     dispatcher: Any = njit(nogil=True, error_model="numpy")(function)
+    if dispatcher is function:  # Numba was told not to compile
+        return function
     try:
         dispatcher.enable_caching()
     except RuntimeError:

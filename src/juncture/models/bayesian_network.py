@@ -185,6 +185,7 @@ def check_families(conditionals: Sequence[AnyConditional]) -> None:
 def to_factor(conditional: AnyConditional) -> Factor:
     """A conditional as a table; one that has none is named."""
     if not hasattr(conditional, "to_table"):
-        raise Unsupported(f"{signature(conditional)} has no table, which this method needs")
+        part = signature(conditional)
+        raise Unsupported(f"{part} has no table, as exact inference needs; sample and log_prob of full rows take it")
     table: Conditional = conditional.to_table()
     return Factor.trusted(table.scope, table.values)

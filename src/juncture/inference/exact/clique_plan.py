@@ -13,7 +13,7 @@ import numpy as np
 
 from juncture.errors import TooLarge
 from juncture.inference.exact.clique_search import Cost, best_tree
-from juncture.inference.memory import default_memory_limit
+from juncture.inference.memory import default_memory_limit, told_bytes
 from juncture.kernels.layout import fill_indices, lay_out, place_nodes, place_tables
 from juncture.kernels.packing import house_factors
 
@@ -87,6 +87,6 @@ def check_cost(cost: Cost, memory_limit: int | None) -> None:
     memory_limit = default_memory_limit() if memory_limit is None else memory_limit
     if cost.bytes > memory_limit:
         raise TooLarge(
-            f"exact inference would need {cost.bytes / 2**30:,.3g} GiB ({cost}); the limit is "
-            f"{memory_limit / 2**30:,.3g} GiB: observe more, ask for fewer targets, or raise memory_limit"
+            f"exact inference would need {told_bytes(cost.bytes)} ({cost}); the limit is "
+            f"{told_bytes(memory_limit)}: observe more, ask for fewer targets, or raise memory_limit"
         )

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from juncture.errors import TooLarge
+from juncture.inference.memory import told_bytes
 from juncture.kernels.cliques import clique_tree, total_size
 from juncture.kernels.ordering import (
     MIN_FILL,
@@ -21,7 +22,7 @@ from juncture.kernels.ordering import (
 )
 
 HEURISTICS = (MIN_FILL, WEIGHTED_FILL, MIN_WEIGHT)
-FICKLE = (MIN_WEIGHT, MIN_NEIGHBOURS)  # heuristics that depend much on how ties are broken: worth further tries
+FICKLE = (MIN_WEIGHT, MIN_NEIGHBOURS, MIN_FILL)  # for further tries: the first two depend much on ties
 MAX_EXTRA_TRIES = 16
 SECONDS_PER_CELL, SECONDS_PER_PAIR, SECONDS_PER_TRY = 1e-8, 1e-8, 2e-5  # of a run; of a try, by nodes squared
 DENSE_NODES = 2_000  # up to here the graph is searched whole; beyond, its trees are peeled off first
@@ -42,7 +43,7 @@ class Cost:
     def __str__(self) -> str:
         return (
             f"width {self.width}, largest table {self.largest_table:,.0f} entries, "
-            f"{self.bytes / 2**20:,.1f} MiB, {self.operations:.2g} operations"
+            f"{told_bytes(self.bytes)}, {self.operations:.2g} operations"
         )
 
 

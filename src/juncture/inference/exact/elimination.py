@@ -18,6 +18,7 @@ from juncture import numerics
 from juncture.errors import TooLarge
 from juncture.factors.conditional import draw_codes
 from juncture.inference.exact.clique_search import BYTES_PER_CELL, MAX_CORE, OPERATIONS_PER_CELL, Cost, best_order
+from juncture.inference.memory import told_bytes
 from juncture.kernels.ordering import moral_graph
 
 
@@ -121,8 +122,8 @@ def plan_elimination(
     elimination = Elimination(tuple(steps), maximized, {node: int(num_states[node]) for node in sorted(left)})
     if elimination.cells * BYTES_PER_CELL > memory_limit:
         raise TooLarge(
-            f"eliminating the variables would need {gibibytes(elimination.cells * BYTES_PER_CELL)} GiB; the limit is "
-            f"{memory_limit / 2**30:,.3g} GiB: observe more, name fewer targets, or raise memory_limit"
+            f"eliminating the variables would need {told_bytes(elimination.cells * BYTES_PER_CELL)}; the limit is "
+            f"{told_bytes(memory_limit)}: observe more, name fewer targets, or raise memory_limit"
         )
     return elimination
 
@@ -190,8 +191,3 @@ def draw_back(buckets: Sequence[Bucket], num_rows: int, rng: np.random.Generator
         weights = np.exp(logs - logs.max(axis=-1, keepdims=True))  # (row, state), or (state,) for the first
         codes[bucket.node] = draw_codes(np.broadcast_to(weights, (num_rows, weights.shape[-1])), rng)
     return codes
-
-
-def gibibytes(num_bytes: int) -> str:
-    """Three digits of a whole number of bytes of any length."""
-    return f"{num_bytes / 2**30:,.3g}" if num_bytes < 2**1000 else f"2^{num_bytes.bit_length() - 31}"

@@ -14,7 +14,7 @@ import numpy as np
 from juncture import numerics
 from juncture.data.findings import Findings
 from juncture.inference.exact.clique_plan import CliquePlan
-from juncture.kernels.layout import SIZE
+from juncture.kernels.layout import MARGINAL, SIZE
 from juncture.kernels.logs import propagate_logs
 from juncture.kernels.packing import pack
 from juncture.kernels.propagation import TINY, collect_prior, propagate
@@ -97,44 +97,64 @@ class PackedTree:
         return marginals, log_total + self.log_scale
 
     def run_rows(self, rows: CodedRows, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(marginals (row, all states), log evidence (row,)): fixed blocks of rows, on all cores."""
-        marginals = np.full((rows.num_rows, self.plan.num_marginals), np.nan)
+        """(marginals (row, states of the targets), log evidence (row,)): fixed blocks of rows, on all cores."""
+        homes, num_states = self.plan.homes.copy(), self.plan.num_states[targets]
+        homes[targets, MARGINAL] = np.cumsum(num_states) - num_states
+        marginals = np.full((rows.num_rows, int(num_states.sum())), np.nan)
         log_evidence = np.empty(rows.num_rows)
         size = max(1, min(MAX_BLOCK, CELLS_AT_ONCE // max(self.plan.num_cells, 1)))
         blocks = [slice(start, min(start + size, rows.num_rows)) for start in range(0, rows.num_rows, size)]
         run = self.run_block if size > 1 else self.run_one_by_one
         with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-            list(pool.map(lambda block: run(rows, block, targets, marginals[block], log_evidence[block]), blocks))
+            list(pool.map(lambda b: run(rows, b, homes, targets, marginals[b], log_evidence[b]), blocks))
         return marginals, log_evidence
 
     def run_block(
-        self, rows: CodedRows, block: slice, targets: np.ndarray, marginals: np.ndarray, log_evidence: np.ndarray
+        self,
+        rows: CodedRows,
+        block: slice,
+        homes: np.ndarray,
+        targets: np.ndarray,
+        marginals: np.ndarray,
+        log_evidence: np.ndarray,
     ) -> None:
+        """Fill the block's marginals, laid out as `homes` says, and log evidence."""
         plan, size = self.plan, len(log_evidence)
-        status = np.empty(size, np.int64)
+        status = np.full(size, TINY, np.int64)
         if self.log_prior == -np.inf:
             log_evidence[:] = -np.inf
             return
         if self.is_safe:
             space = self.workspace(size)
             propagate_rows(
-                plan.table, plan.indices, plan.homes, self.base, self.prior, self.bounds,
+                plan.table, plan.indices, homes, self.base, self.prior, self.bounds,
                 rows.observed, np.ascontiguousarray(rows.codes[:, block]),
                 rows.soft, np.ascontiguousarray(rows.likelihoods[:, block]), targets,
                 space.work, space.messages, space.ratios, space.bounds, space.touched, marginals, log_evidence, status,
             )  # fmt: skip
             log_evidence += self.log_prior
-        else:
-            status[:] = TINY
         for place in np.flatnonzero(status == TINY):
-            marginals[place], log_evidence[place] = self.run(rows.row(block.start + int(place)), targets)
+            marginals[place], log_evidence[place] = self.run_row(rows.row(block.start + int(place)), targets)
         marginals[np.isneginf(log_evidence)] = np.nan
 
     def run_one_by_one(
-        self, rows: CodedRows, block: slice, targets: np.ndarray, marginals: np.ndarray, log_evidence: np.ndarray
+        self,
+        rows: CodedRows,
+        block: slice,
+        homes: np.ndarray,
+        targets: np.ndarray,
+        marginals: np.ndarray,
+        log_evidence: np.ndarray,
     ) -> None:
-        marginals[0], log_evidence[0] = self.run(rows.row(block.start), targets)
+        marginals[0], log_evidence[0] = self.run_row(rows.row(block.start), targets)
         marginals[np.isneginf(log_evidence)] = np.nan
+
+    def run_row(self, row: CodedRow, targets: np.ndarray) -> tuple[np.ndarray, float]:
+        """The marginals of the targets, one after the other, and the log evidence."""
+        marginals, log_evidence = self.run(row, targets)
+        ends = np.cumsum(self.plan.num_states)
+        parts = [marginals[ends[node] - self.plan.num_states[node] : ends[node]] for node in targets]
+        return np.concatenate([np.empty(0), *parts]), log_evidence
 
     def workspace(self, *rows: int) -> Workspace:
         """Buffers of the running thread's own, kept for its next run."""
@@ -251,7 +271,8 @@ def pack_factors(plan: CliquePlan, factors: Sequence[np.ndarray]) -> PackedTree:
 def arrange(plan: CliquePlan, factors: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
     """The factors of large cliques with their axes in the clique's order, which are multiplied in fastest."""
     scope_nodes, arranged = plan.scope_nodes.copy(), list(factors)
-    for factor in np.flatnonzero(plan.table[plan.factor_homes, SIZE] * (plan.factor_homes >= 0) > LARGE_CLIQUE):
+    sizes = np.append(plan.table[:, SIZE], 0)  # the last is the home of factors without variables
+    for factor in np.flatnonzero(sizes[plan.factor_homes] > LARGE_CLIQUE):
         clique = plan.factor_homes[factor]
         scope = slice(plan.scope_starts[factor], plan.scope_starts[factor + 1])
         nodes = plan.scope_nodes[scope]

@@ -27,7 +27,7 @@ class TreeAnswers:
     packed: PackedModel
     evidence: Any
     targets: tuple[str, ...]
-    marginals: np.ndarray  # (row, states of all nodes)
+    marginals: np.ndarray  # (row, states of all nodes), or of the targets only when there are many rows
     log_evidence: np.ndarray  # (row,)
 
     @classmethod
@@ -54,8 +54,16 @@ class TreeAnswers:
     def marginal(self, names: tuple[str, ...]) -> np.ndarray:
         if len(names) != 1:
             return self._joint(names)
-        node = self.packed.nodes[names[0]]
-        return self.marginals[:, self.packed.starts[node] : self.packed.starts[node + 1]]
+        return self.marginals[:, self.places[names[0]]]
+
+    @cached_property
+    def places(self) -> dict[str, slice]:
+        """Where each target's states lie in `marginals`."""
+        if self.marginals.shape[1] == self.packed.starts[-1]:
+            return {name: self.packed.views[name][1] for name in self.targets}
+        sizes = [self.packed.variables.variable(name).num_states for name in self.targets]
+        ends = np.cumsum(sizes).tolist()
+        return {n: slice(end - size, end) for n, size, end in zip(self.targets, sizes, ends, strict=True)}
 
     def _joint(self, names: tuple[str, ...]) -> np.ndarray:
         """p(a, b, c | e) = p(a, b | e) p(c | a, b, e): a row of evidence for each state of all but the last."""
