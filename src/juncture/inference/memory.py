@@ -17,7 +17,9 @@ def default_memory_limit() -> int:
 
 
 def told_bytes(count: float) -> str:
-    """`960 bytes`, `23.9 KiB`, `1.5 GiB`."""
+    """`960 bytes`, `23.9 KiB`, `1.5 GiB`; a whole number that no float can hold as a power of two."""
+    if isinstance(count, int) and count.bit_length() > 1000:
+        return f"2^{count.bit_length() - 1} bytes"
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if count < 1024:
             return f"{count:,.0f} {unit}" if unit == "bytes" else f"{count:.3g} {unit}"
