@@ -100,7 +100,7 @@ class PackedTree:
         """(marginals (row, states of the targets), log evidence (row,)): fixed blocks of rows, on all cores."""
         homes, num_states = self.plan.homes.copy(), self.plan.num_states[targets]
         homes[targets, MARGINAL] = np.cumsum(num_states) - num_states
-        marginals = np.full((rows.num_rows, int(num_states.sum())), np.nan)
+        marginals = np.empty((rows.num_rows, int(num_states.sum())))
         log_evidence = np.empty(rows.num_rows)
         size = max(1, min(MAX_BLOCK, CELLS_AT_ONCE // max(self.plan.num_cells, 1)))
         blocks = [slice(start, min(start + size, rows.num_rows)) for start in range(0, rows.num_rows, size)]
@@ -122,7 +122,7 @@ class PackedTree:
         plan, size = self.plan, len(log_evidence)
         status = np.full(size, TINY, np.int64)
         if self.log_prior == -np.inf:
-            log_evidence[:] = -np.inf
+            log_evidence[:], marginals[:] = -np.inf, np.nan
             return
         if self.is_safe:
             space = self.workspace(size)
