@@ -14,6 +14,10 @@ def chosen(choice: Any, known: Mapping[str, Callable[[], Any]], *, what: str) ->
     >>> chosen("plain", {"plain": dict}, what="method")
     {}
     """
+    if isinstance(choice, type):
+        return choice()
+    if choice is None:
+        raise Unsupported(f"a {what} is a name or an object; got None; {hint('auto', known)}")
     if not isinstance(choice, str):
         return choice
     if choice not in known:

@@ -83,7 +83,9 @@ class Variable(Value):
         return code
 
     def _code_by_text(self, plain: object) -> int:
-        found = {code for text in texts(plain) for code in self._codes_by_text.get(text, ())}
+        found = set(self._codes_by_text.get(str(plain), ()))
+        if len(found) != 1:
+            found = {code for text in texts(plain) for code in self._codes_by_text.get(text, ())}
         if len(found) != 1 or is_missing(plain):
             raise UnknownState.of(self.name, plain, self.labels)
         return found.pop()

@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 the input cannot be answered (said why, on standard error)
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
@@ -49,6 +50,9 @@ def options(
 
 def run() -> NoReturn:
     """Run the command line, telling what went wrong in one sentence."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without our letters still gets an answer
     warnings.showwarning = tell_warning
     warnings.simplefilter("always")
     try:

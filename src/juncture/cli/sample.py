@@ -9,6 +9,7 @@ import typer
 
 from juncture.cli.arguments import Given, Likelihood, Network, evidence, load
 from juncture.data.csv import write_csv
+from juncture.errors import FormatError
 from juncture.inference.sampling.forward import sample as draw_rows
 
 Rows = Annotated[int, typer.Argument(min=0, help="How many rows.")]
@@ -31,4 +32,6 @@ def sample(
     model = load(network)
     findings = evidence(model, given, likelihood)
     dataset = draw_rows(model, rows, given=findings or None, rng=seed)
+    if out != "-" and not out.lower().removesuffix(".gz").endswith((".csv", ".txt")):
+        raise FormatError("sample writes CSV; give --out a name that ends in .csv or .csv.gz", file=out)
     write_csv(dataset, sys.stdout if out == "-" else out)

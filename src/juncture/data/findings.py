@@ -95,6 +95,11 @@ class Findings(Value):
         parts = [{name: array for name, array in part.items() if name in names} for part in self._parts()]
         return Findings(self.variables, *parts, num_rows=self._num_rows())
 
+    def repeated(self, num_rows: int) -> Findings:
+        """A single row's findings for each of many rows."""
+        parts = [{name: np.repeat(array, num_rows, axis=0) for name, array in part.items()} for part in self._parts()]
+        return Findings(self.variables, *parts, num_rows=num_rows)
+
     def without(self, name: str) -> Findings:
         """All findings but those on one variable."""
         gone = self.variable(name).name

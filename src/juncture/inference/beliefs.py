@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from juncture.data.findings import Findings
-from juncture.errors import InvalidData, MissingExtra, UnknownVariable
+from juncture.errors import InvalidData, MissingExtra, TooLarge, UnknownVariable
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
 from juncture.inference.display import beliefs_html, beliefs_text
 from juncture.inference.impossible import check_possible
+from juncture.inference.memory import default_memory_limit, told_bytes
 from juncture.inference.rows import RowFactors
 from juncture.variables import Scope, State
 
 if TYPE_CHECKING:
     import pandas as pd
+
+JOINT_SURELY_FITS = 2**26
 
 
 class Answers(Protocol):
@@ -93,13 +96,25 @@ class Beliefs:
             return self.joint(name)
         return Factor.trusted(view[0], self.flat[view[1]])
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.targets
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.targets)
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
     def joint(self, *names: str) -> Any:
         """The posterior over these variables together, in this order."""
         for name in names:
+            if not isinstance(name, str):
+                raise InvalidData(f"joint takes names one by one, as in joint('a', 'b'); got {name!r}")
             self._check_target(name)
         if len(set(names)) < len(names):
             raise InvalidData(f"a joint names each variable once; got {', '.join(names)}")
         scope = Scope(self.model.variable(name) for name in names)
+        check_joint(scope, len(self.answers.log_evidence))
         values = self.answers.marginal(names)
         return Factor(scope, values[0]) if self.is_single else RowFactors(scope, values)
 
@@ -144,8 +159,11 @@ class Beliefs:
         return run_engine(self.engine, self.model, findings).log_evidence
 
     def with_evidence(self, evidence: Mapping[str, Any]) -> Beliefs:
-        """New beliefs with more findings; these stay as they are."""
-        findings = self.findings.merged(as_findings(evidence, self.model.variables))
+        """New beliefs with more findings; these stay as they are. A mapping goes to every row."""
+        more = as_findings(evidence, self.model.variables)
+        if more.is_single and not self.is_single:
+            more = more.repeated(self.findings.num_rows)
+        findings = self.findings.merged(more)
         beliefs = Beliefs.of(self.model, self.engine, findings, self.targets)
         check_possible(beliefs)
         return beliefs
@@ -155,6 +173,16 @@ class Beliefs:
 
     def _repr_html_(self) -> str:
         return beliefs_html(self)
+
+
+def check_joint(scope: Scope, num_rows: int) -> None:
+    """Refuse a joint table that would not fit."""
+    needed = 8 * 4 * scope.size * num_rows
+    if needed > JOINT_SURELY_FITS and needed > (limit := default_memory_limit()):
+        raise TooLarge(
+            f"the joint of {len(scope)} variables for {num_rows} rows would need {told_bytes(needed)}; "
+            f"the limit is {told_bytes(limit)}: ask for fewer variables"
+        )
 
 
 def run_engine(engine: Any, model: Any, findings: Findings, targets: tuple[str, ...] = ()) -> Answers:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from juncture.data.dataset import Dataset, Extra
-from juncture.errors import Unsupported
+from juncture.errors import ImpossibleEvidence, Unsupported
 from juncture.evidence import as_findings
 from juncture.inference.beliefs import run_engine
 from juncture.inference.methods import engine_for
@@ -73,7 +73,10 @@ def log_evidence(engine: Any, part: Any, rows: Dataset, observed: frozenset[str]
 @singledispatch
 def log_normalizer(model: Any, engine: Any) -> float:
     """Log Z of an undirected model."""
-    return float(run_engine(engine, model, as_findings(None, model.variables)).log_evidence[0])
+    log_z = float(run_engine(engine, model, as_findings(None, model.variables)).log_evidence[0])
+    if log_z == -np.inf:
+        raise ImpossibleEvidence("the model gives every assignment the weight zero: it has no probabilities")
+    return log_z
 
 
 @log_normalizer.register

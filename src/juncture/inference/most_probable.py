@@ -74,7 +74,7 @@ def most_probable_factors(
     memory_limit: int | None = None,
 ) -> Any:
     findings = as_findings(evidence, model.variables, extra=extra)
-    if k is not None and (k < 1 or not findings.is_single):
+    if k is not None and (not hasattr(k, "__index__") or k < 1 or not findings.is_single):
         raise InvalidData("k is a whole number of at least 1, and goes with one row of evidence")
     beliefs = Beliefs.of(model, engine_for(method, memory_limit), findings, as_targets(model, targets))
     check_possible(beliefs, on_impossible)

@@ -102,6 +102,9 @@ def count_scale(scale, product, log_scale, status):
             if status[row] == DONE:
                 status[row] = IMPOSSIBLE
             continue
+        if scale[row] < 1e-150 or scale[row] > 1e150:  # the product itself must not leave the range
+            log_scale[row] += np.log(scale[row])
+            continue
         product[row] *= scale[row]
         if product[row] < 1e-150 or product[row] > 1e150:
             log_scale[row] += np.log(product[row])

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.factors.gaussian import Constant
 from juncture.models.bayesian_network import BayesianNetwork
@@ -22,6 +23,8 @@ def do(model: BayesianNetwork, values: Mapping[str, Any]) -> BayesianNetwork:
     >>> do(model, {"wet": 1}).graph.edges
     ()
     """
+    if not isinstance(model, BayesianNetwork):
+        raise Unsupported(f"do takes a Bayesian network, whose arrows say what causes what; got {type(model).__name__}")
     set_to = {name: certain(model.variable(name), value) for name, value in values.items()}
     parts = [set_to.get(part.child.name, part) for part in model.conditionals]
     tied = [[name for name in group if name not in set_to] for group in model.tied]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from juncture.drawing.diagram import Diagram, Node
-from juncture.errors import FormatError, InvalidData
+from juncture.errors import FormatError, InvalidData, Unsupported
 
 MAX_NODES_IN_NOTEBOOK = 300
 
@@ -42,8 +42,12 @@ def draw(model: Drawable, beliefs: Any = None) -> Picture:
     """The model's graph; with beliefs of one row, a bar per state in each node, observed variables shaded."""
     from juncture.drawing.svg import to_svg
 
+    if not hasattr(model, "to_diagram"):
+        raise Unsupported(f"draw takes a model; got {type(model).__name__}")
     diagram = model.to_diagram()
     if beliefs is not None:
+        if getattr(beliefs, "model", None) != model:
+            raise InvalidData("these are not beliefs of this model; draw takes what infer gave for it")
         if not beliefs.is_single:
             raise InvalidData("a picture shows the beliefs of one row of evidence; infer one row and draw that")
         diagram = replace(diagram, nodes=tuple(with_beliefs(node, beliefs) for node in diagram.nodes))

@@ -103,7 +103,7 @@ def max_product_solver(tree: PackedTree, evidence: CodedRow) -> Solver:
             winners = [np.flatnonzero(part >= part.max() - TIE * max(1.0, abs(part.max()))) for part in parts]
             tied = next((node for node, states in enumerate(winners) if len(states) > 1), None)
             if tied is None:
-                return {node: int(states[0]) for node, states in enumerate(winners)}, top
+                return {node: int(states[0]) for node, states in enumerate(winners)}, top + evidence.log_scale
             fixed[tied] = only(int(winners[tied][0]), num_states[tied])
 
     return solve
@@ -128,6 +128,6 @@ def marginal_map_solver(tree: PackedTree, evidence: CodedRow, targets: frozenset
         masks = [LogFactor((node,), weights) for node, weights in allowed.items()]
         left, buckets = elimination.run([*tables, *unary, *known, *masks])
         value = float(left.logs)
-        return None if value == -np.inf else (trace_back(buckets), value + tree.log_scale)
+        return None if value == -np.inf else (trace_back(buckets), value + tree.log_scale + evidence.log_scale)
 
     return solve

@@ -122,7 +122,7 @@ class JointTable:
         logs = [numerics.log_sum_exp(self.by_group(weights, targets), axis=2) for weights in self.log_weights()]
         scope = Scope(self.scope.variable(name) for name in targets)
         log_joint = np.concatenate([np.empty((0, scope.size)), *logs])
-        order = np.argsort(-log_joint, axis=1, kind="stable")[:, :count]
+        order = np.argsort(-np.round(log_joint, 10), axis=1, kind="stable")[:, :count]  # equal products tie
         codes = EnumerationPlan(scope).cells()
         ranked = [codes[name][order] for name in targets]
         return np.stack(ranked, axis=2) if ranked else order[:, :, np.newaxis][:, :, :0], np.take_along_axis(

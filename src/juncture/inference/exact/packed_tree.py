@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -48,9 +49,9 @@ class PackedTree:
         if self.is_safe:
             status, log_total = self._propagate(evidence, targets, marginals)
             if status != TINY:
-                return marginals, log_total + self.log_prior
+                return marginals, log_total + self.log_prior + evidence.log_scale
         log_marginals, log_total = self.run_logs(*evidence.as_logs(plan.num_states), targets, maximize=False)
-        return self.normalized(log_marginals, targets), log_total
+        return self.normalized(log_marginals, targets), log_total + evidence.log_scale
 
     def _propagate(self, evidence: CodedRow, targets: np.ndarray, marginals: np.ndarray) -> tuple[int, float]:
         plan, space = self.plan, self.workspace()
@@ -132,7 +133,7 @@ class PackedTree:
                 rows.soft, np.ascontiguousarray(rows.likelihoods[:, block]), targets,
                 space.work, space.messages, space.ratios, space.bounds, space.touched, marginals, log_evidence, status,
             )  # fmt: skip
-            log_evidence += self.log_prior
+            log_evidence += self.log_prior + rows.log_scale[block]
         for place in np.flatnonzero(status == TINY):
             marginals[place], log_evidence[place] = self.run_row(rows.row(block.start + int(place)), targets)
         marginals[np.isneginf(log_evidence)] = np.nan
@@ -155,6 +156,13 @@ class PackedTree:
         ends = np.cumsum(self.plan.num_states)
         parts = [marginals[ends[node] - self.plan.num_states[node] : ends[node]] for node in targets]
         return np.concatenate([np.empty(0), *parts]), log_evidence
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the buffers, which belong to threads."""
+        return {name: value for name, value in self.__dict__.items() if name != "workspaces"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, workspaces=threading.local())
 
     def workspace(self, *rows: int) -> Workspace:
         """Buffers of the running thread's own, kept for its next run."""
@@ -199,12 +207,16 @@ class Workspace:
 
 @dataclass(frozen=True, eq=False)
 class CodedRow:
-    """One row of evidence by node: codes of those observed, and a likelihood per state for those that are soft."""
+    """One row of evidence by node: codes of those observed, and a likelihood per state for those that are soft.
+
+    Likelihoods are divided by their largest entry, so that their product cannot leave the range of doubles.
+    """
 
     observed: np.ndarray
     codes: np.ndarray
     soft: np.ndarray
     likelihoods: np.ndarray
+    log_scale: float = 0.0  # of what the likelihoods were divided by
 
     def as_logs(self, num_states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All evidence as log-likelihoods, one after the other."""
@@ -223,17 +235,21 @@ class CodedRows:
     codes: np.ndarray
     soft: np.ndarray
     likelihoods: np.ndarray
+    log_scale: np.ndarray  # (row,): of what the likelihoods were divided by
 
     @classmethod
     def of(cls, findings: Findings, nodes: Mapping[str, int]) -> CodedRows:
         empty = np.empty((0, findings.num_rows))
         codes = [column.astype(np.int64) for column in findings.codes.values()]
-        likelihoods = [np.ascontiguousarray(table.T) for table in findings.likelihoods.values()]
+        tops = [np.where(table.max(axis=1) > 0, table.max(axis=1), 1.0) for table in findings.likelihoods.values()]
+        soft = zip(findings.likelihoods.values(), tops, strict=True)
+        likelihoods = [np.ascontiguousarray((table / top[:, np.newaxis]).T) for table, top in soft]
         return cls(
             np.array([nodes[name] for name in findings.codes], dtype=np.int64),
             np.stack(codes) if codes else empty.astype(np.int64),
             np.array([nodes[name] for name in findings.likelihoods], dtype=np.int64),
             np.concatenate([empty, *likelihoods]),
+            np.sum([np.zeros(findings.num_rows), *(np.log(top) for top in tops)], axis=0),
         )
 
     @property
@@ -247,6 +263,7 @@ class CodedRows:
             np.ascontiguousarray(self.codes[known, place]),
             self.soft,
             np.ascontiguousarray(self.likelihoods[:, place]),
+            float(self.log_scale[place]),
         )
 
 
