@@ -30,7 +30,10 @@ def load(network: str) -> Any:
         from juncture.formats.json import read_json
         from juncture.formats.rows import RowRepair
 
-        return read_json(sys.stdin.buffer.read(), RowRepair())
+        try:
+            return read_json(sys.stdin.buffer.read(), RowRepair())
+        except FormatError as error:
+            raise error.in_file("standard input, which is read as Juncture's JSON") from error
     if network in examples():
         return example(network)
     if not Path(network).exists():

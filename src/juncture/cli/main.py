@@ -61,7 +61,8 @@ def run() -> NoReturn:
         if isinstance(error, BrokenPipeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone; stay quiet
             sys.exit(0)
-        sys.stderr.write(f"juncture: {error}\n")
+        told = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.filename else str(error)
+        sys.stderr.write(f"juncture: {told}\n")
         sys.exit(1)
     sys.exit(0)
 

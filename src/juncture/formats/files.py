@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import importlib
 import os
@@ -112,6 +113,8 @@ def read_at_most(limit: int, stream: IO[bytes] | gzip.GzipFile, path: Path) -> b
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file, packed if its name ends in .gz; it appears whole or not at all."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder to write into", str(path.parent))
     unfinished = path.with_name(f".{path.name[:200]}.{os.getpid()}.unfinished")
     try:
         unfinished.write_bytes(gzip.compress(data, mtime=0) if is_packed(path) else data)

@@ -49,6 +49,8 @@ class BayesianNetwork(Value):
         for part in {type(part): part for part in parts}.values():  # one of each kind: the check is slow
             if not isinstance(part, AnyConditional):
                 raise InvalidModel(f"a Bayesian network is made of conditionals; got {part!r}")
+            if not isinstance(part.parents, Scope):
+                raise InvalidModel(f"the parents of {part.child.name!r} must be a jt.Scope; write jt.Scope([…])")
         built = [(label, [parts[place].child.name for place in members]) for label, members in places]
         boxes = tuple((label, tuple(members)) for label, members in [*plates, *built])
         self._set(conditionals=tuple(parts), tied=tuple(tuple(group) for group in tied), plates=boxes)
