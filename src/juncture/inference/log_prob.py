@@ -17,6 +17,8 @@ from juncture.inference.relevance import relevant_part
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.factor_product import FactorProduct
 
+MANY_PATTERNS = 32  # of holes: from here on all rows go through one run of the whole model
+
 
 @singledispatch
 def log_prob(model: Any, rows: Any, *, method: Any = "auto", extra: Extra = "error") -> Any:
@@ -31,9 +33,13 @@ def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extr
     dataset = Dataset([dict(rows)] if is_single else rows, variables=model.variables, extra=extra)
     engine = engine_for(method)
     values = np.empty(len(dataset))
-    for observed, places in patterns(dataset):
-        part = relevant_part(model, observed)
-        values[places] = log_evidence(engine, part, dataset.take(places), observed)
+    groups = patterns(dataset)
+    if len(groups) > MANY_PATTERNS and not any(variable.is_real for variable in model.variables):
+        values[:] = run_engine(engine, model, as_findings(dataset, model.variables)).log_evidence
+    else:
+        for observed, places in groups:
+            part = relevant_part(model, observed)
+            values[places] = log_evidence(engine, part, dataset.take(places), observed)
     values -= log_normalizer(model, engine)
     return float(values[0]) if is_single else values
 

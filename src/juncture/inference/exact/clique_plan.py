@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juncture.errors import TooLarge
-from juncture.inference.exact.clique_search import Cost, best_tree
+from juncture.inference.exact.clique_search import CliqueTree, Cost, best_tree
 from juncture.inference.memory import default_memory_limit, told_bytes
 from juncture.kernels.layout import fill_indices, lay_out, place_nodes, place_tables
 from juncture.kernels.packing import house_factors
@@ -51,10 +51,30 @@ def compile_plan(
     scopes: Sequence[Sequence[int]], num_states: Sequence[int], memory_limit: int | None = None
 ) -> CliquePlan:
     """The cheapest plan found for factors on these scopes; TooLarge when it would need more bytes than the limit."""
+    return lay_out_plan(find_structure(scopes, num_states), memory_limit)
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """Scopes and numbers of states as arrays, and the best clique tree found for them."""
+
+    num_states: np.ndarray
+    scope_starts: np.ndarray
+    scope_nodes: np.ndarray
+    tree: CliqueTree
+
+
+def find_structure(scopes: Sequence[Sequence[int]], num_states: Sequence[int]) -> Structure:
     states = np.array(num_states, dtype=np.int64)
     scope_starts = np.cumsum([0, *(len(scope) for scope in scopes)], dtype=np.int64)
     scope_nodes = np.array([node for scope in scopes for node in scope], dtype=np.int64)
-    tree = best_tree(states, scope_starts, scope_nodes)
+    return Structure(states, scope_starts, scope_nodes, best_tree(states, scope_starts, scope_nodes))
+
+
+def lay_out_plan(structure: Structure, memory_limit: int | None = None) -> CliquePlan:
+    """The structure's tables and messages in flat arrays; TooLarge when they would need more bytes than the limit."""
+    states, scope_starts, scope_nodes = structure.num_states, structure.scope_starts, structure.scope_nodes
+    tree = structure.tree
     check_cost(tree.cost, memory_limit)
     nodes, shared = lay_out(tree.starts, tree.nodes, tree.parents, len(states))
     table, num_cells, num_entries, num_indices = place_tables(tree.parents, tree.starts, nodes, shared, states)
@@ -80,12 +100,16 @@ def compile_plan(
     )
 
 
-def check_cost(cost: Cost, memory_limit: int | None) -> None:
-    """Refuse what needs more bytes than the limit, by default half of what is free."""
+def fits(cost: Cost, memory_limit: int | None) -> bool:
+    """Whether a run needs no more bytes than the limit, by default half of what is free."""
     if memory_limit is None and cost.bytes < SURELY_FREE:
-        return
-    memory_limit = default_memory_limit() if memory_limit is None else memory_limit
-    if cost.bytes > memory_limit:
+        return True
+    return cost.bytes <= (default_memory_limit() if memory_limit is None else memory_limit)
+
+
+def check_cost(cost: Cost, memory_limit: int | None) -> None:
+    if not fits(cost, memory_limit):
+        memory_limit = default_memory_limit() if memory_limit is None else memory_limit
         raise TooLarge(
             f"exact inference would need {told_bytes(cost.bytes)} ({cost}); the limit is "
             f"{told_bytes(memory_limit)}: observe more, ask for fewer targets, or raise memory_limit"

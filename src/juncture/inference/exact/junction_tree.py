@@ -14,7 +14,9 @@ import numpy as np
 
 from juncture.data.findings import Findings
 from juncture.errors import TooLarge
-from juncture.inference.exact.clique_plan import check_cost, compile_plan
+from juncture.factors.factor import Factor
+from juncture.inference.exact.clique_plan import Structure, check_cost, find_structure, fits, lay_out_plan
+from juncture.inference.exact.clique_search import Cost
 from juncture.inference.exact.lowering import Lowered, lower
 from juncture.inference.exact.packed_model import PackedModel
 from juncture.inference.exact.packed_tree import CodedRow, pack_factors
@@ -23,6 +25,10 @@ from juncture.inference.exact.tree_answers import TreeAnswers
 from juncture.inference.relevance import relevant_part
 
 MAX_PARTS = 16  # of a model that are kept for questions with targets
+MAX_STRUCTURES = 16  # clique trees that are kept with a model
+LONG_RUN = 6e6  # operations, some milliseconds: from here on a plan for what was observed may be faster
+SLICED_RUNS = 4  # packing and collecting anew and running, in runs
+OPERATIONS_PER_SLICE = 24_000  # what slicing one factor costs
 NOTHING_SOFT = (np.empty(0, np.int64), np.empty(0))
 
 
@@ -38,18 +44,45 @@ class JunctionTree:
 
     def answer(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> TreeAnswers | SlicedAnswers:
         part = self.part_for(model, {*targets, *findings.names})
-        try:
-            return TreeAnswers.of(self.packed(part), findings, targets)
-        except TooLarge:
-            if not findings.is_single or not findings.codes:
-                raise
+        if findings.is_single and self.should_slice(part, findings):
             return self.answer_sliced(part, findings, targets)
+        return TreeAnswers.of(self.packed(part), findings, targets)
+
+    def should_slice(self, model: Any, findings: Findings) -> bool:
+        """Whether to cut what was observed out of the tables before anything else.
+
+        That is where the model is too large as a whole, or where a run on it takes so long that slicing the factors,
+        packing the smaller tables and running on them is predicted to be faster.
+        """
+        observed = frozenset(name for name, column in findings.codes.items() if column[0] >= 0)
+        whole = self.cost(model)
+        if not observed or not fits(whole, self.memory_limit):
+            return bool(observed)
+        if whole.operations < LONG_RUN:
+            return False
+        decisions = model.derived.setdefault("slicing pays", {})
+        if observed not in decisions:
+            decisions[observed] = self.predicts_gain(model, observed, whole)
+        return bool(decisions[observed])
+
+    def predicts_gain(self, model: Any, observed: frozenset[str], whole: Cost) -> bool:
+        lowered = lower(model)
+        rest = Lowered(lowered.variables.without(observed), lowered.hidden, cut_scopes(lowered, observed))
+        sliced = self.structure(model, rest).tree.cost.operations * SLICED_RUNS
+        return sliced + OPERATIONS_PER_SLICE * len(lowered.factors) < whole.operations
+
+    def cost(self, model: Any) -> Cost:
+        """What a run on the whole model takes, worked out once."""
+        if "cost" not in model.derived:
+            model.derived["cost"] = self.structure(model, lower(model)).tree.cost
+        found: Cost = model.derived["cost"]
+        return found
 
     def answer_sliced(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> SlicedAnswers:
-        """Cut what was observed out of the tables first: for models that are too large as a whole."""
+        """Cut what was observed out of the tables first."""
         codes = {name: int(column[0]) for name, column in findings.codes.items() if column[0] >= 0}
         states = {name: model.variable(name).labels[code] for name, code in codes.items()}
-        packed = self.pack(lower(model, states).condition(states).scaled(findings.likelihoods, codes))
+        packed = self.pack(model, lower(model, states).condition(states).scaled(findings.likelihoods, codes))
         soft = {name: table for name, table in findings.likelihoods.items() if name not in codes}
         rest = Findings(packed.variables, {}, {}, soft)
         free = tuple(name for name in targets if name not in codes)
@@ -57,6 +90,8 @@ class JunctionTree:
 
     def answer_at_once(self, model: Any, evidence: dict[str, Any]) -> TreeAnswers | None:
         """All marginals given one row of plain labels, the shortest way; None when something needs a closer look."""
+        if evidence and "packed model" in model.derived and self.cost(model).operations >= LONG_RUN:
+            return None
         try:
             packed = self.packed(model)
         except TooLarge:
@@ -81,16 +116,28 @@ class JunctionTree:
         """The model's tables in their junction tree, compiled at the first call and kept with the model."""
         packed: PackedModel | None = model.derived.get("packed model")
         if packed is None:
-            packed = model.derived.setdefault("packed model", self.pack(lower(model)))
+            packed = model.derived.setdefault("packed model", self.pack(model, lower(model)))
         elif self.memory_limit is not None:
             check_cost(packed.tree.plan.cost, self.memory_limit)
         return packed
 
-    def pack(self, lowered: Lowered) -> PackedModel:
-        plan = compile_plan(scopes_of(lowered), lowered.scope.shape, self.memory_limit)
+    def pack(self, model: Any, lowered: Lowered) -> PackedModel:
+        plan = lay_out_plan(self.structure(model, lowered), self.memory_limit)
         tree = pack_factors(plan, [factor.values for factor in lowered.factors])
         nodes = {name: node for node, name in enumerate(lowered.scope.names)}
         return PackedModel(lowered.variables, nodes, tree)
+
+    def structure(self, model: Any, lowered: Lowered) -> Structure:
+        """The clique tree for these factors, searched once and kept with the model."""
+        known = model.derived.setdefault("structures", {})
+        scopes, shape = scopes_of(lowered), lowered.scope.shape
+        key = (shape, tuple(map(tuple, scopes)))
+        if key not in known:
+            while len(known) >= MAX_STRUCTURES:
+                known.pop(next(iter(known)), None)
+            known[key] = find_structure(scopes, shape)
+        found: Structure = known[key]
+        return found
 
     def part_for(self, model: Any, names: set[str]) -> Any:
         """The model itself once it is packed or when all is asked, else the part that the question touches."""
@@ -108,3 +155,9 @@ def scopes_of(lowered: Lowered) -> list[list[int]]:
     """Each factor's variables by number."""
     nodes = {name: node for node, name in enumerate(lowered.scope.names)}
     return [[nodes[name] for name in factor.scope.names] for factor in lowered.factors]
+
+
+def cut_scopes(lowered: Lowered, observed: frozenset[str]) -> tuple[Factor, ...]:
+    """Factors over what is left of each scope once the observed variables are gone; their numbers do not matter."""
+    scopes = (factor.scope.without(observed) for factor in lowered.factors)
+    return tuple(Factor.trusted(scope, np.empty(0)) for scope in scopes)
