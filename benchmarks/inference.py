@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -225,7 +224,8 @@ def peak_memory(name: str, side: str) -> str:
     rows = queries(model, 3)
     warm_up()
     network = to_pyagrum(model) if side == "pyagrum" else None
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = resident()
+    peak = before
     for row in rows:
         if network is None:
             jt.infer(model, row)
@@ -233,7 +233,15 @@ def peak_memory(name: str, side: str) -> str:
             engine = peer().LazyPropagation(network)
             engine.setEvidence(row)
             ask(engine, row, model.variables.names)
-    return f"{(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024:.0f}"
+        peak = max(peak, resident())
+    return f"{(peak - before) / 1024:.0f}"
+
+
+def resident() -> int:
+    """KiB of memory that the process holds; the peak so far where the system tells it."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    told = dict(line.split(":", 1) for line in lines if ":" in line)
+    return int(told.get("VmHWM", told["VmRSS"]).split()[0])
 
 
 def warm_up() -> None:

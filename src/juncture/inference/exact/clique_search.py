@@ -22,7 +22,7 @@ from juncture.kernels.ordering import (
 )
 
 HEURISTICS = (MIN_FILL, WEIGHTED_FILL, MIN_WEIGHT)
-FICKLE = (MIN_WEIGHT, MIN_NEIGHBOURS, MIN_FILL)  # for further tries: the first two depend much on ties
+FICKLE = (MIN_WEIGHT, MIN_NEIGHBOURS, MIN_WEIGHT, MIN_FILL)  # for further tries: the first two depend much on ties
 MAX_EXTRA_TRIES = 16
 SECONDS_PER_CELL, SECONDS_PER_PAIR, SECONDS_PER_TRY = 1e-8, 1e-8, 2e-5  # of a run; of a try, by nodes squared
 DENSE_NODES = 2_000  # up to here the graph is searched whole; beyond, its trees are peeled off first
