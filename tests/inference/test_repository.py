@@ -9,8 +9,8 @@ import pytest
 
 import juncture as jt
 from juncture.evidence import as_findings
+from juncture.inference.exact.coded_rows import CodedRows
 from juncture.inference.exact.junction_tree import JunctionTree
-from juncture.inference.exact.packed_tree import CodedRows
 from juncture.inference.exact.tree_answers import TreeAnswers
 
 SMALL = ["asia", "cancer", "earthquake", "survey", "sachs", "child", "alarm", "hailfinder", "win95pts"]

@@ -16,7 +16,7 @@ from juncture.inference.exact.clique_search import Cost, best_tree
 from juncture.inference.exact.junction_tree import JunctionTree, scopes_of
 from juncture.inference.exact.lowering import lower
 from juncture.inference.exact.packed_model import PackedModel
-from juncture.inference.exact.packed_tree import pack_factors
+from juncture.inference.exact.packing import pack_factors
 from juncture.inference.exact.tree_answers import TreeAnswers
 from juncture.inference.impossible import check_possible
 from juncture.inference.infer import as_targets

@@ -16,8 +16,9 @@ from typing import TypeAlias
 import numpy as np
 
 from juncture import numerics
+from juncture.inference.exact.coded_rows import CodedRow
 from juncture.inference.exact.elimination import LogFactor, plan_elimination, trace_back
-from juncture.inference.exact.packed_tree import CodedRow, PackedTree
+from juncture.inference.exact.packed_tree import PackedTree
 
 TIE = 1e-12  # two logarithms this close stand for the same product
 Allowed: TypeAlias = dict[int, np.ndarray]

@@ -17,9 +17,10 @@ from juncture.errors import TooLarge
 from juncture.factors.factor import Factor
 from juncture.inference.exact.clique_plan import Structure, check_cost, find_structure, fits, lay_out_plan
 from juncture.inference.exact.clique_search import Cost
+from juncture.inference.exact.coded_rows import CodedRow
 from juncture.inference.exact.lowering import Lowered, lower
 from juncture.inference.exact.packed_model import PackedModel
-from juncture.inference.exact.packed_tree import CodedRow, pack_factors
+from juncture.inference.exact.packing import pack_factors
 from juncture.inference.exact.sliced_answers import SlicedAnswers
 from juncture.inference.exact.tree_answers import TreeAnswers
 from juncture.inference.relevance import relevant_part

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,17 +12,16 @@ from typing import Any
 import numpy as np
 
 from juncture import numerics
-from juncture.data.findings import Findings
 from juncture.inference.exact.clique_plan import CliquePlan
-from juncture.kernels.layout import MARGINAL, SIZE
+from juncture.inference.exact.coded_rows import CodedRow, CodedRows
+from juncture.inference.exact.log_tables import pack_logs
+from juncture.kernels.layout import MARGINAL
 from juncture.kernels.logs import propagate_logs
-from juncture.kernels.packing import pack
-from juncture.kernels.propagation import TINY, collect_prior, propagate
+from juncture.kernels.propagation import TINY, propagate
 from juncture.kernels.rows import propagate_rows
 
 CELLS_AT_ONCE = 2**17  # of a block of rows: what a core's cache holds
 MAX_BLOCK = 128
-LARGE_CLIQUE = 2**12  # entries from which it pays to arrange factors
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -203,123 +201,3 @@ class Workspace:
         sizes = (plan.num_cells, plan.num_entries, plan.num_entries, plan.num_cliques)
         work, messages, ratios, bounds = (np.empty((size, *rows)) for size in sizes)
         return cls(work, messages, ratios, bounds, np.empty(plan.num_cliques, np.bool_))
-
-
-@dataclass(frozen=True, eq=False)
-class CodedRow:
-    """One row of evidence by node: codes of those observed, and a likelihood per state for those that are soft.
-
-    Likelihoods are divided by their largest entry, so that their product cannot leave the range of doubles.
-    """
-
-    observed: np.ndarray
-    codes: np.ndarray
-    soft: np.ndarray
-    likelihoods: np.ndarray
-    log_scale: float = 0.0  # of what the likelihoods were divided by
-
-    def as_logs(self, num_states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """All evidence as log-likelihoods, one after the other."""
-        hard = [
-            numerics.log(np.eye(num_states[node])[code]) for node, code in zip(self.observed, self.codes, strict=True)
-        ]
-        soft = numerics.log(self.likelihoods)
-        return np.concatenate([self.observed, self.soft]), np.concatenate([*hard, soft])
-
-
-@dataclass(frozen=True, eq=False)
-class CodedRows:
-    """Many rows of evidence: codes (observed, row) with -1 for a hole, likelihoods (all soft states, row)."""
-
-    observed: np.ndarray
-    codes: np.ndarray
-    soft: np.ndarray
-    likelihoods: np.ndarray
-    log_scale: np.ndarray  # (row,): of what the likelihoods were divided by
-
-    @classmethod
-    def of(cls, findings: Findings, nodes: Mapping[str, int]) -> CodedRows:
-        empty = np.empty((0, findings.num_rows))
-        codes = [column.astype(np.int64) for column in findings.codes.values()]
-        tops = [np.where(table.max(axis=1) > 0, table.max(axis=1), 1.0) for table in findings.likelihoods.values()]
-        soft = zip(findings.likelihoods.values(), tops, strict=True)
-        likelihoods = [np.ascontiguousarray((table / top[:, np.newaxis]).T) for table, top in soft]
-        return cls(
-            np.array([nodes[name] for name in findings.codes], dtype=np.int64),
-            np.stack(codes) if codes else empty.astype(np.int64),
-            np.array([nodes[name] for name in findings.likelihoods], dtype=np.int64),
-            np.concatenate([empty, *likelihoods]),
-            np.sum([np.zeros(findings.num_rows), *(np.log(top) for top in tops)], axis=0),
-        )
-
-    @property
-    def num_rows(self) -> int:
-        return int(self.codes.shape[1])
-
-    def row(self, place: int) -> CodedRow:
-        known = self.codes[:, place] >= 0
-        return CodedRow(
-            self.observed[known],
-            np.ascontiguousarray(self.codes[known, place]),
-            self.soft,
-            np.ascontiguousarray(self.likelihoods[:, place]),
-            float(self.log_scale[place]),
-        )
-
-
-def pack_factors(plan: CliquePlan, factors: Sequence[np.ndarray]) -> PackedTree:
-    """Every factor multiplied into its clique, if far from 1 divided by its largest entry; then collected."""
-    flat = [np.ascontiguousarray(values, dtype=np.float64).reshape(-1) for values in factors]
-    largest = [scale_of(values) for values in flat]
-    scaled = [values if top == 1.0 else values / top for values, top in zip(flat, largest, strict=True)]
-    starts = np.cumsum([0, *(len(values) for values in scaled)], dtype=np.int64)
-    scope_nodes, arranged = arrange(plan, scaled)
-    base, prior, bounds = np.empty(plan.num_cells), np.empty(plan.num_entries), np.empty(plan.num_cliques)
-    is_safe = pack(
-        plan.table, plan.starts, plan.nodes, plan.num_states, plan.factor_homes, plan.scope_starts, scope_nodes,
-        starts, np.concatenate([np.empty(0), *arranged]), base, bounds,
-    )  # fmt: skip
-    status, log_total = collect_prior(plan.table, plan.indices, base, prior, bounds) if is_safe else (TINY, 0.0)
-    constants = [v[0] for v, home in zip(scaled, plan.factor_homes, strict=True) if home < 0]
-    log_scale = float(numerics.log([*largest, *constants]).sum())
-    return PackedTree(plan, base, prior, bounds, log_scale, log_scale + log_total, status != TINY, tuple(scaled))
-
-
-def arrange(plan: CliquePlan, factors: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The factors of large cliques with their axes in the clique's order, which are multiplied in fastest."""
-    scope_nodes, arranged = plan.scope_nodes.copy(), list(factors)
-    sizes = np.append(plan.table[:, SIZE], 0)  # the last is the home of factors without variables
-    for factor in np.flatnonzero(sizes[plan.factor_homes] > LARGE_CLIQUE):
-        clique = plan.factor_homes[factor]
-        scope = slice(plan.scope_starts[factor], plan.scope_starts[factor + 1])
-        nodes = plan.scope_nodes[scope]
-        axes = plan.nodes[plan.starts[clique] : plan.starts[clique + 1]].tolist()
-        order = np.argsort([axes.index(node) for node in nodes])
-        table = arranged[factor].reshape(plan.num_states[nodes])
-        arranged[factor] = np.ascontiguousarray(table.transpose(order)).reshape(-1)
-        scope_nodes[scope] = nodes[order]
-    return scope_nodes, arranged
-
-
-def scale_of(values: np.ndarray) -> float:
-    """The largest entry if it is far from 1, else 1: dividing by what need not be divided by costs digits."""
-    largest = float(values.max())
-    return largest if largest > 1e3 or 0.0 < largest < 1e-3 else 1.0
-
-
-def pack_logs(plan: CliquePlan, factors: Sequence[np.ndarray]) -> np.ndarray:
-    """The slow way, for factors whose products no double can hold: logarithms added up, clique by clique."""
-    log_base = np.zeros(plan.num_cells)
-    offsets = np.concatenate([[0], np.cumsum(plan.table[:, 1])])
-    for factor, values in enumerate(factors):
-        clique = plan.factor_homes[factor]
-        if clique < 0:
-            continue
-        axes = plan.nodes[plan.starts[clique] : plan.starts[clique + 1]].tolist()
-        scope = plan.scope_nodes[plan.scope_starts[factor] : plan.scope_starts[factor + 1]].tolist()
-        logs = numerics.log(values).reshape([plan.num_states[node] for node in scope])
-        order = [scope.index(node) for node in axes if node in scope]
-        shape = [plan.num_states[node] if node in scope else 1 for node in axes]
-        cells = log_base[offsets[clique] : offsets[clique + 1]].reshape([plan.num_states[node] for node in axes])
-        cells += logs.transpose(order).reshape(shape)
-    return log_base

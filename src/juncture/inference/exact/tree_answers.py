@@ -12,8 +12,8 @@ import numpy as np
 from juncture.data.findings import Findings
 from juncture.evidence import as_findings
 from juncture.inference.exact.best_states import Solver, best_states, marginal_map_solver, max_product_solver
+from juncture.inference.exact.coded_rows import CodedRows
 from juncture.inference.exact.packed_model import PackedModel
-from juncture.inference.exact.packed_tree import CodedRows
 from juncture.inference.exact.ties import first_of_ties
 from juncture.inference.memory import default_memory_limit
 from juncture.kernels.sampling import draw_rows

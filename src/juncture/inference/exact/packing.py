@@ -1,0 +1,56 @@
+"""A model's factors packed into the tables of a clique plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from juncture import numerics
+from juncture.inference.exact.clique_plan import CliquePlan
+from juncture.inference.exact.packed_tree import PackedTree
+from juncture.kernels.layout import SIZE
+from juncture.kernels.packing import pack
+from juncture.kernels.propagation import TINY, collect_prior
+
+LARGE_CLIQUE = 2**12  # entries from which it pays to arrange factors
+
+
+def pack_factors(plan: CliquePlan, factors: Sequence[np.ndarray]) -> PackedTree:
+    """Every factor multiplied into its clique, if far from 1 divided by its largest entry; then collected."""
+    flat = [np.ascontiguousarray(values, dtype=np.float64).reshape(-1) for values in factors]
+    largest = [scale_of(values) for values in flat]
+    scaled = [values if top == 1.0 else values / top for values, top in zip(flat, largest, strict=True)]
+    starts = np.cumsum([0, *(len(values) for values in scaled)], dtype=np.int64)
+    scope_nodes, arranged = arrange(plan, scaled)
+    base, prior, bounds = np.empty(plan.num_cells), np.empty(plan.num_entries), np.empty(plan.num_cliques)
+    is_safe = pack(
+        plan.table, plan.starts, plan.nodes, plan.num_states, plan.factor_homes, plan.scope_starts, scope_nodes,
+        starts, np.concatenate([np.empty(0), *arranged]), base, bounds,
+    )  # fmt: skip
+    status, log_total = collect_prior(plan.table, plan.indices, base, prior, bounds) if is_safe else (TINY, 0.0)
+    constants = [v[0] for v, home in zip(scaled, plan.factor_homes, strict=True) if home < 0]
+    log_scale = float(numerics.log([*largest, *constants]).sum())
+    return PackedTree(plan, base, prior, bounds, log_scale, log_scale + log_total, status != TINY, tuple(scaled))
+
+
+def arrange(plan: CliquePlan, factors: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The factors of large cliques with their axes in the clique's order, which are multiplied in fastest."""
+    scope_nodes, arranged = plan.scope_nodes.copy(), list(factors)
+    sizes = np.append(plan.table[:, SIZE], 0)  # the last is the home of factors without variables
+    for factor in np.flatnonzero(sizes[plan.factor_homes] > LARGE_CLIQUE):
+        clique = plan.factor_homes[factor]
+        scope = slice(plan.scope_starts[factor], plan.scope_starts[factor + 1])
+        nodes = plan.scope_nodes[scope]
+        axes = plan.nodes[plan.starts[clique] : plan.starts[clique + 1]].tolist()
+        order = np.argsort([axes.index(node) for node in nodes])
+        table = arranged[factor].reshape(plan.num_states[nodes])
+        arranged[factor] = np.ascontiguousarray(table.transpose(order)).reshape(-1)
+        scope_nodes[scope] = nodes[order]
+    return scope_nodes, arranged
+
+
+def scale_of(values: np.ndarray) -> float:
+    """The largest entry if it is far from 1, else 1: dividing by what need not be divided by costs digits."""
+    largest = float(values.max())
+    return largest if largest > 1e3 or 0.0 < largest < 1e-3 else 1.0
