@@ -43,7 +43,9 @@ def join(first, second, maximize):
 def reduce_blocks(cells, residual, message, maximize):
     for entry in range(len(message)):
         block = part(cells, entry * residual, residual)
-        top = block.max()
+        top = -np.inf
+        for place in range(residual):
+            top = max(top, block[place])
         if not maximize and top > -np.inf:
             total = 0.0
             for place in range(residual):

@@ -282,7 +282,9 @@ def read_marginals(table, homes, nodes, work, marginals):
         cells = part(work, homes[node, HOME_OFFSET], table[homes[node, HOME], SIZE])
         sums = part(marginals, homes[node, MARGINAL], homes[node, STATES])
         sum_axis(cells, homes[node, OUTER], homes[node, STATES], homes[node, INNER], sums)
-        total = sums.sum()
+        total = 0.0
+        for state in range(len(sums)):
+            total += sums[state]
         for state in range(len(sums)):
             sums[state] /= total
 

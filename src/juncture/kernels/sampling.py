@@ -26,7 +26,10 @@ def draw_rows(table, starts, nodes, shared, num_states, work, uniforms, codes):
 @kernel
 def draw_cell(weights, uniform):
     """The cell at which the running sum passes `uniform` times the total; never one of weight zero."""
-    rest = uniform * weights.sum()
+    total = 0.0
+    for cell in range(len(weights)):
+        total += weights[cell]
+    rest = uniform * total
     chosen = 0
     for cell in range(len(weights)):
         if weights[cell] > 0.0:
