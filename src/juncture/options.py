@@ -1,11 +1,13 @@
-"""Choices that users make: "auto", a name, or a configured object, turned into an object."""
+"""Choices that users make, turned into objects: "auto", a name or an engine; a seed or a generator."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from juncture.errors import Unsupported, hint
+import numpy as np
+
+from juncture.errors import InvalidData, Unsupported, hint
 
 
 def chosen(choice: Any, known: Mapping[str, Callable[[], Any]], *, what: str) -> Any:
@@ -23,3 +25,11 @@ def chosen(choice: Any, known: Mapping[str, Callable[[], Any]], *, what: str) ->
     if choice not in known:
         raise Unsupported(f"there is no {what} {choice!r}; {hint(choice, known)}")
     return known[choice]()
+
+
+def as_generator(rng: Any) -> np.random.Generator:
+    """A generator from a seed, or the generator itself."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise InvalidData(f"rng is a seed or a numpy.random.Generator; got {rng!r}") from error

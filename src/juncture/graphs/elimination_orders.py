@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, islice
 from math import log
-from typing import Any
 
 import numpy as np
 
-from juncture.errors import InvalidData, InvalidModel, TooLarge, UnknownVariable, Unsupported, hint
+from juncture.errors import InvalidModel, TooLarge, UnknownVariable, Unsupported, hint
 from juncture.graphs.cliques import Neighbors
 from juncture.graphs.elimination import log_total_size
 
@@ -82,14 +81,6 @@ def check_search(heuristic: str, tries: int) -> None:
         raise Unsupported(f"there is no elimination heuristic {heuristic!r}; {hint(heuristic, HEURISTICS)}")
     if not hasattr(tries, "__index__") or tries < 1:
         raise InvalidModel(f"tries must be a whole number of at least 1; got {tries!r}")
-
-
-def as_generator(rng: Any) -> np.random.Generator | None:
-    """A seed or generator as a generator; None, which leaves ties to the order of the nodes, as it is."""
-    try:
-        return None if rng is None else np.random.default_rng(rng)
-    except (TypeError, ValueError) as error:
-        raise InvalidData(f"rng is a seed or a numpy.random.Generator; got {rng!r}") from error
 
 
 def log_weights(nodes: Sequence[str], weights: Mapping[str, int]) -> np.ndarray:

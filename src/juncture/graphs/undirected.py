@@ -12,11 +12,12 @@ from juncture.graphs.clique_forest import CliqueForest
 from juncture.graphs.cliques import maximal_cliques
 from juncture.graphs.edges import Edge, as_nodes
 from juncture.graphs.elimination import eliminate, width
-from juncture.graphs.elimination_orders import as_generator, best_order, check_search, log_weights
+from juncture.graphs.elimination_orders import best_order, check_search, log_weights
 from juncture.graphs.graph import Graph, adjacency
 from juncture.graphs.traversal import components
 from juncture.graphs.treewidth import treewidth
 from juncture.graphs.treewidth_bounds import Bounds, bounds
+from juncture.options import as_generator
 
 
 class UndirectedGraph(Graph):
@@ -89,7 +90,8 @@ class UndirectedGraph(Graph):
         of the `tries` is kept. On a chordal graph no choice adds an edge: there the order is the perfect one.
         """
         check_search(heuristic, tries)
-        stream, log_sizes = as_generator(rng), log_weights(self.nodes, weights or {})
+        stream = None if rng is None else as_generator(rng)  # None leaves ties to the order of the nodes
+        log_sizes = log_weights(self.nodes, weights or {})
         if self.is_chordal():
             return self.perfect_elimination_order()
         return self._names(best_order(self._neighbor_positions, log_sizes, heuristic, stream, tries))
@@ -128,7 +130,7 @@ class UndirectedGraph(Graph):
 
     def treewidth_bounds(self, *, rng: Any = None) -> Bounds:
         """Numbers between which the treewidth lies, found quickly: `lower` by minors, `upper` by heuristic orders."""
-        return bounds(self._neighbor_positions, as_generator(rng))
+        return bounds(self._neighbor_positions, None if rng is None else as_generator(rng))
 
     def _key(self) -> Hashable:
         return frozenset(self.nodes), frozenset(frozenset(edge) for edge in self.edges)

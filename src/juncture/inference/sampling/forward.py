@@ -15,6 +15,7 @@ from juncture.inference.impossible import check_possible
 from juncture.inference.methods import engine_for
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.factor_product import FactorProduct
+from juncture.options import as_generator
 
 
 @singledispatch
@@ -32,7 +33,7 @@ def sample_network(
 ) -> Dataset:
     if given is not None:
         return sample_posterior(model, n, given=given, rng=rng, method=method)
-    stream = generator(rng)
+    stream = as_generator(rng)
     columns: dict[str, np.ndarray] = {}
     for name in model.graph.topological_order():
         columns[name] = model[name].sample(columns, checked_count(n), stream)
@@ -47,7 +48,7 @@ def sample_posterior(model: Any, n: int, *, given: Any = None, rng: Any = None, 
         raise InvalidData("given= takes one row of evidence; sample once for each row")
     beliefs = Beliefs.of(model, engine_for(method), findings, tuple(model.variables.names))
     check_possible(beliefs)
-    columns = beliefs.answers.sample(checked_count(n), generator(rng))
+    columns = beliefs.answers.sample(checked_count(n), as_generator(rng))
     return Dataset.from_codes(model.variables, columns)
 
 
@@ -56,11 +57,3 @@ def checked_count(n: Any) -> int:
     if not hasattr(n, "__index__") or n < 0:
         raise InvalidData(f"the number of rows must be a whole number of at least 0; got {n!r}")
     return int(n)
-
-
-def generator(rng: Any) -> np.random.Generator:
-    """A generator from a seed, or the generator itself."""
-    try:
-        return np.random.default_rng(rng)
-    except (TypeError, ValueError) as error:
-        raise InvalidData(f"rng is a seed or a numpy.random.Generator; got {rng!r}") from error
