@@ -11,8 +11,8 @@ import numpy as np
 from juncture.errors import InvalidData, InvalidModel
 from juncture.evidence import as_findings
 from juncture.inference.beliefs import Beliefs
-from juncture.inference.exact.clique_plan import CliquePlan, compile_plan
-from juncture.inference.exact.clique_search import Cost, best_tree
+from juncture.inference.exact.clique_plan import CliquePlan, compile_plan, find_structure
+from juncture.inference.exact.clique_search import Cost
 from juncture.inference.exact.junction_tree import JunctionTree, scopes_of
 from juncture.inference.exact.lowering import lower
 from juncture.inference.exact.packed_model import PackedModel
@@ -31,10 +31,7 @@ def cost(model: Any, *, observed: Sequence[str] = (), targets: Sequence[str] | N
     2
     """
     lowered = lower(touched_part(model, observed, targets))
-    scopes = scopes_of(lowered)
-    starts = np.cumsum([0, *(len(scope) for scope in scopes)], dtype=np.int64)
-    nodes = np.array([node for scope in scopes for node in scope], dtype=np.int64)
-    return best_tree(np.array(lowered.scope.shape, dtype=np.int64), starts, nodes).cost
+    return find_structure(scopes_of(lowered), lowered.scope.shape).tree.cost
 
 
 def compile(  # noqa: A001  the verb of every engine
