@@ -10,12 +10,26 @@ from juncture.errors import InvalidModel
 from juncture.values import read_only
 
 ROW_SUM_TOLERANCE = 1e-9
+LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
 def log(values: Any) -> np.ndarray:
     """Natural logarithm in which log 0 = -inf is an ordinary answer."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(values))
+
+
+def log1p(values: Any) -> np.ndarray:
+    """log(1 + values), in which log 0 = -inf is an ordinary answer."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log1p(values))
+
+
+def softplus(x: np.ndarray) -> np.ndarray:
+    """log(1 + exp(x)), never overflowing; the derivative of x is taken also along a complex direction."""
+    positive = x.real > 0
+    small = np.exp(np.where(positive, -x, x))
+    return np.asarray(np.log1p(small) + np.where(positive, x, 0.0))
 
 
 def log_sum_exp(log_values: np.ndarray, axis: int | tuple[int, ...] | None = None) -> np.ndarray:
@@ -29,9 +43,10 @@ def log_sum_exp(log_values: np.ndarray, axis: int | tuple[int, ...] | None = Non
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:
-    """1 / (1 + exp(-x)), exact at both ends."""
-    small = np.exp(-np.abs(x))
-    return np.asarray(np.where(x >= 0, 1.0, small) / (1.0 + small))
+    """1 / (1 + exp(-x)), exact at both ends; x may be complex, for derivatives by a complex step."""
+    positive = x.real >= 0
+    small = np.exp(np.where(positive, -x, x))
+    return np.asarray(np.where(positive, 1.0, small) / (1.0 + small))
 
 
 def softmax(x: np.ndarray) -> np.ndarray:

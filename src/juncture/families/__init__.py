@@ -1,0 +1,1 @@
+"""Distributions, one per file; their statistics; conjugate priors."""

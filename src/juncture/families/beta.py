@@ -1,0 +1,100 @@
+"""Beta: a probability that is itself uncertain."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import betainc, betaincinv, digamma, loggamma
+
+from juncture.errors import InvalidData, Unsupported
+from juncture.families.conjugate_prior import ConjugatePrior
+from juncture.families.constraints import POSITIVE
+from juncture.families.exponential_family import ExponentialFamily
+from juncture.families.family import Real, plain
+from juncture.families.matching import match_log_means
+from juncture.families.statistics import Known
+from juncture.families.supports import Interval
+from juncture.numerics import log, log1p
+
+
+class Beta(ExponentialFamily, ConjugatePrior):
+    """p(x) = x^(a-1) (1-x)^(b-1) / B(a, b) on [0, 1]: u = (log x, log(1-x)), η = (a-1, b-1).
+
+    As a prior, of the probability of a Bernoulli, binomial, negative binomial or geometric.
+
+    >>> Beta(1, 1).posterior(Bernoulli.statistics([1, 1, 0, 0, 0, 1, 1])).predictive()
+    Bernoulli(probability=0.5555555555555556)
+    """
+
+    parameters: ClassVar = {"a": POSITIVE, "b": POSITIVE}
+    a: Real
+    b: Real
+
+    def __init__(self, a: Any, b: Any) -> None:
+        self._declare(a=a, b=b)
+
+    @property
+    def support(self) -> Interval:
+        return Interval(0.0, 1.0)
+
+    @classmethod
+    def _support_given(cls, known: Known) -> Interval:
+        return Interval(0.0, 1.0, closed_low=False, closed_high=False)
+
+    def _natural(self) -> np.ndarray:
+        return np.stack(np.broadcast_arrays(self._given["a"], self._given["b"]), axis=-1) - 1.0
+
+    @classmethod
+    def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
+        return cls(natural[..., 0] + 1, natural[..., 1] + 1)
+
+    @classmethod
+    def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
+        counts = natural + 1
+        return np.asarray(digamma(counts) - digamma(counts.sum(axis=-1, keepdims=True)))
+
+    @classmethod
+    def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:
+        if not (np.exp(mean).sum(axis=-1) < 1).all():
+            raise InvalidData(
+                "a Beta cannot be estimated from equal values: give at least two different ones, or a prior"
+            )
+        counts = match_log_means(mean)
+        return cls(counts[..., 0], counts[..., 1])
+
+    @classmethod
+    def _log_partition_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
+        counts = natural + 1
+        return np.asarray(loggamma(counts).sum(axis=-1) - loggamma(counts.sum(axis=-1)))
+
+    @classmethod
+    def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:
+        return np.stack([log(x), log1p(-x)], axis=-1)
+
+    def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        return rng.beta(self._given["a"], self._given["b"], shape)
+
+    @property
+    def mean(self) -> Real:
+        a, b = self._given["a"], self._given["b"]
+        return plain(a / (a + b))
+
+    @property
+    def variance(self) -> Real:
+        a, b = self._given["a"], self._given["b"]
+        return plain(a * b / ((a + b) ** 2 * (a + b + 1)))
+
+    @property
+    def mode(self) -> Real:
+        """(a - 1) / (a + b - 2), for a, b ≥ 1 of which one is larger than 1."""
+        a, b = self._given["a"], self._given["b"]
+        if not ((a >= 1) & (b >= 1) & (a + b > 2)).all():
+            raise Unsupported(f"{self!r} has no single mode: it needs a ≥ 1, b ≥ 1 and a + b > 2")
+        return plain((a - 1) / (a + b - 2))
+
+    def _cdf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(betainc(self._given["a"], self._given["b"], np.clip(x, 0, 1)))
+
+    def _quantile(self, probability: np.ndarray) -> np.ndarray:
+        return np.asarray(betaincinv(self._given["a"], self._given["b"], probability))

@@ -1,0 +1,1 @@
+"""Which prior goes with which likelihood, and what follows from a pair."""

@@ -1,0 +1,50 @@
+"""`Compound`: ∫ p(x | θ) p(θ) dθ for a conjugate pair whose predictive has no name of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from juncture.families.family import Family
+from juncture.families.statistics import Known
+
+if TYPE_CHECKING:
+    from juncture.families.conjugacy.pair import Pair
+
+
+class Compound(Family):
+    """The predictive of a conjugate prior: the evidence of a single observation, in closed form; drawn in two steps."""
+
+    _fields = ("prior", "pair", "known")
+    prior: Any
+    pair: Pair
+    known: dict[str, np.ndarray]
+
+    def __init__(self, prior: Any, pair: Pair, known: Known) -> None:
+        self._set(_given={}, batch_shape=prior.batch_shape, prior=prior, pair=pair, known=dict(known))
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:
+        return tuple(self._member().event_shape)
+
+    @property
+    def support(self) -> Any:
+        return self._member().support
+
+    def _member(self) -> Any:
+        return self.pair.at(self.prior._inside(), self.known)
+
+    def _log_prob(self, x: np.ndarray) -> np.ndarray:
+        single = self.pair.likelihood._single(x, self.known)
+        return np.asarray(self.prior.log_evidence(single))
+
+    def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        size = shape[: len(shape) - len(self.batch_shape)]
+        return np.asarray(self.pair.at(self.prior.sample(size, rng=rng), self.known).sample(rng=rng))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["prior"], state["pair"], state["known"])  # type: ignore[misc]
+
+    def __repr__(self) -> str:
+        return f"Compound({self.pair.likelihood.__name__}, {self.prior!r})"

@@ -1,0 +1,94 @@
+"""`ConjugatePrior`: a family that, as a prior, stays in the family when statistics of the right kind come in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from juncture.families.constraints import Constraint
+from juncture.families.family import Family, Real, plain
+from juncture.families.statistics import Known, Statistics
+
+if TYPE_CHECKING:
+    from juncture.families.conjugacy.pair import Pair
+
+
+class ConjugatePrior(Family):
+    """A prior for the parameters of other families; which, and how, is in `families/conjugacy`.
+
+    A posterior remembers whose statistics it has seen, for `predictive`; that is no part of equality.
+    """
+
+    _seen: tuple[type[Family], dict[str, np.ndarray]] | None = None
+
+    def posterior(self, statistics: Statistics) -> Self:
+        """The prior after the data: the same family with new parameters. The data may come in any number of parts."""
+        pair = self._pair_for(statistics)
+        updated: Self = pair.update(self, statistics)
+        updated._set(_seen=(statistics.family, dict(statistics.known)))
+        return updated
+
+    def log_evidence(self, statistics: Statistics) -> Real:
+        """log p(data) = log ∫ p(data | θ) p(θ) dθ: log-likelihood + log prior - log posterior, the same at every θ."""
+        pair = self._pair_for(statistics)
+        posterior = pair.update(self, statistics)
+        point = posterior._inside()
+        log_likelihood = pair.at(point, statistics.known).log_likelihood(statistics)
+        return plain(log_likelihood + np.asarray(self.log_prob(point)) - np.asarray(posterior.log_prob(point)))
+
+    def predictive(self, family: type[Family] | None = None, **known: Any) -> Family:
+        """The distribution of one more observation, the parameter integrated out.
+
+        Of the family whose statistics this posterior has seen; else of `family`, told what it must know.
+        """
+        pair, held = self._pair_to_predict(family, known)
+        return pair.predictive(self, held)
+
+    def likelihood_at(self, point: Any, family: type[Family] | None = None, **known: Any) -> Any:
+        """The member of the family with the parameter `point`."""
+        pair, held = self._pair_to_predict(family, known)
+        return pair.at(point, held)
+
+    def likelihood_at_mode(self) -> Any:
+        """The maximum a posteriori member of the family whose statistics were seen."""
+        return self.likelihood_at(self.mode)
+
+    def likelihood_at_mean(self) -> Any:
+        """The member of the family with the posterior mean as parameter."""
+        return self.likelihood_at(self._mean_point())
+
+    def equivalent_sample_size(self, family: type[Family] | None = None, **known: Any) -> Real:
+        """How many observations the prior is worth, for the family seen or told."""
+        pair, _ = self._pair_to_predict(family, known)
+        return plain(pair.sample_size(self))
+
+    def _inside(self) -> Any:
+        """A parameter value where prior and posterior have a finite density."""
+        return self.mean
+
+    def _mean_point(self) -> Any:
+        """The mean, as a parameter value that `likelihood_at` takes."""
+        return self.mean
+
+    def _pair_for(self, statistics: Statistics) -> Pair:
+        from juncture.families.conjugacy.pairs import find_pair
+
+        return find_pair(type(self), statistics.family, statistics.known)
+
+    def _pair_to_predict(self, family: type[Family] | None, known: dict[str, Any]) -> tuple[Pair, Known]:
+        from juncture.families.conjugacy.pairs import find_pair, pair_to_predict
+
+        if family is None and self._seen is not None:
+            seen, remembered = self._seen
+            return find_pair(type(self), seen, remembered | known), remembered | checked(seen, known)
+        pair = pair_to_predict(type(self), family, known)
+        return pair, checked(pair.likelihood, known)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_seen": self._seen}
+
+
+def checked(family: type[Family], known: dict[str, Any]) -> dict[str, np.ndarray]:
+    rules: dict[str, Constraint] = {**family.required, **family.optional}
+    return {key: rules[key].checked(value, name=f"the {key} of {family.__name__}") for key, value in known.items()}

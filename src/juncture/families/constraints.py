@@ -1,0 +1,71 @@
+"""What a parameter must be, declared as data: the rule in words, the axes of one value, and the check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import InvalidModel
+from juncture.numerics import ROW_SUM_TOLERANCE, where
+from juncture.values import read_only
+
+SYMMETRY_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A set of allowed parameter values, each with `axes` axes; `is_met` says which members of a batch lie in it."""
+
+    rule: str
+    axes: int
+    is_met: Callable[[np.ndarray], np.ndarray]
+    is_whole: bool = False
+
+    def checked(self, value: Any, *, name: str) -> np.ndarray:
+        """The value as a read-only float array whose last `axes` axes are one parameter, or one sentence why not."""
+        try:
+            array = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidModel(f"{name} must be {self.rule}; got {value!r}") from error
+        if array.ndim < self.axes:
+            raise InvalidModel(f"{name} must be {self.rule}, so have at least {self.axes} axes; it has {array.ndim}")
+        wrong = ~self.is_met(array)
+        if wrong.any():
+            first = array[tuple(axis[0] for axis in np.nonzero(wrong))] if wrong.ndim else array
+            shown = np.array2string(np.asarray(first), precision=6, threshold=6, separator=", ")
+            raise InvalidModel(f"{name} must be {self.rule}; got {shown}{where(wrong)}")
+        return read_only(array + 0.0)  # + 0.0 turns -0.0 into 0.0
+
+
+def _is_positive_definite(matrices: np.ndarray) -> np.ndarray:
+    if matrices.shape[-1] != matrices.shape[-2] or matrices.shape[-1] == 0:
+        return np.zeros(matrices.shape[:-2], bool)
+    finite = np.isfinite(matrices).all(axis=(-2, -1))
+    safe = np.where(finite[..., None, None], matrices, np.eye(matrices.shape[-1]))
+    scale = np.abs(safe).max(axis=(-2, -1), keepdims=True)
+    symmetric = (np.abs(safe - np.swapaxes(safe, -2, -1)) <= SYMMETRY_TOLERANCE * scale).all(axis=(-2, -1))
+    smallest = np.linalg.eigvalsh(safe)[..., 0]
+    return np.asarray(finite & symmetric & (smallest > 0))
+
+
+def _is_simplex(rows: np.ndarray) -> np.ndarray:
+    inside = (rows >= 0).all(axis=-1) & np.isfinite(rows).all(axis=-1) & (rows.shape[-1] > 0)
+    sums = np.where(inside[..., None], rows, 0.0).sum(axis=-1)
+    return np.asarray(inside & (np.abs(sums - 1) <= ROW_SUM_TOLERANCE))
+
+
+REAL = Constraint("a finite number", 0, np.isfinite)
+POSITIVE = Constraint("a positive finite number", 0, lambda v: np.isfinite(v) & (v > 0))
+NON_NEGATIVE = Constraint("a finite number of at least 0", 0, lambda v: np.isfinite(v) & (v >= 0))
+PROBABILITY = Constraint("a number from 0 to 1", 0, lambda v: (v >= 0) & (v <= 1))
+POSITIVE_PROBABILITY = Constraint("a number above 0 and at most 1", 0, lambda v: (v > 0) & (v <= 1))
+COUNT = Constraint("a whole number of at least 0", 0, lambda v: np.isfinite(v) & (v >= 0) & (v == np.floor(v)), True)
+REAL_VECTOR = Constraint("a vector of finite numbers", 1, lambda v: np.isfinite(v).all(axis=-1) & (v.shape[-1] > 0))
+POSITIVE_VECTOR = Constraint(
+    "a vector of positive finite numbers", 1, lambda v: (np.isfinite(v) & (v > 0)).all(axis=-1) & (v.shape[-1] > 0)
+)
+SIMPLEX = Constraint("a vector of numbers of at least 0 that sum to 1 within 1e-9", 1, _is_simplex)
+POSITIVE_DEFINITE = Constraint("a symmetric positive definite matrix", 2, _is_positive_definite)

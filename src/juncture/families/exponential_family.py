@@ -1,0 +1,251 @@
+"""`ExponentialFamily`: p(x) = h(x) exp(η·u(x) - A(η)); a family supplies these parts, the rest is derived here.
+
+What is known and not estimated (trials, a scale) is passed along as `known`. Supplied functions of the natural
+parameters also take complex ones: derivatives come from a complex step, exact to rounding.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from juncture.errors import InvalidData, InvalidModel
+from juncture.families.blocks import over_blocks
+from juncture.families.family import Family, Real, plain
+from juncture.families.statistics import Known, Statistics
+
+COMPLEX_STEP = 1e-30
+
+
+class ExponentialFamily(Family):
+    """A family with natural parameters η, mean parameters μ = E u(X) = ∇A(η) and log-partition A(η).
+
+    The last axis of parameters and statistics counts the statistics.
+    """
+
+    # -- supplied by each family
+
+    def _natural(self) -> np.ndarray:
+        """η: (*batch, statistic)."""
+        raise NotImplementedError
+
+    @classmethod
+    def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
+        raise NotImplementedError
+
+    @classmethod
+    def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
+        """μ(η) = ∇A(η)."""
+        raise NotImplementedError
+
+    @classmethod
+    def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:
+        """The member with these mean parameters; InvalidData if there is none, with the data that would make one."""
+        raise NotImplementedError
+
+    @classmethod
+    def _log_partition_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
+        """A(η)."""
+        raise NotImplementedError
+
+    @classmethod
+    def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:
+        """u(x): (*x, statistic)."""
+        raise NotImplementedError
+
+    @classmethod
+    def _log_base(cls, x: np.ndarray, known: Known) -> np.ndarray | float:
+        """log h(x); 0 unless a family says otherwise."""
+        return 0.0
+
+    def _expected_log_base(self) -> np.ndarray | float:
+        """E log h(X)."""
+        if type(self)._log_base.__func__ is ExponentialFamily._log_base.__func__:  # type: ignore[attr-defined]
+            return 0.0
+        from juncture.families.expectation import by_members, expectation
+
+        return by_members(lambda member: expectation(member, lambda x: member._log_base(x, member._known())), self)
+
+    # -- the two parametrisations
+
+    @property
+    def natural_parameters(self) -> np.ndarray:
+        """η, one per statistic, along the last axis; infinite on the edge of the parameter space."""
+        natural = self._natural()
+        return np.broadcast_to(natural, (*self.batch_shape, natural.shape[-1])).copy()
+
+    @property
+    def mean_parameters(self) -> np.ndarray:
+        """μ = E u(X), one per statistic, along the last axis."""
+        mean = self._mean()
+        return np.broadcast_to(mean, (*self.batch_shape, mean.shape[-1])).copy()
+
+    def _mean(self) -> np.ndarray:
+        """μ from the family's own parameters: also on the edge, where η is infinite, if a family says how."""
+        return self._mean_of(self._natural(), self._known())
+
+    def log_partition(self) -> Real:
+        """A(η) = log ∫ h(x) exp(η·u(x)) dx."""
+        return plain(np.broadcast_to(self._log_partition_of(self._natural(), self._known()), self.batch_shape))
+
+    @classmethod
+    def from_natural_parameters(cls, natural: Any, **known: Any) -> Self:
+        """The member with the natural parameters η."""
+        return cls._from_natural(np.asarray(natural, dtype=float), cls._checked_known(known))
+
+    @classmethod
+    def from_mean_parameters(cls, mean: Any, **known: Any) -> Self:
+        """The member with E u(X) = mean: moment matching."""
+        return cls._from_mean(np.asarray(mean, dtype=float), cls._checked_known(known))
+
+    @classmethod
+    def _checked_known(cls, known: dict[str, Any]) -> Known:
+        if set(known) != set(cls.required):
+            wanted = ", ".join(cls.required) or "nothing"
+            raise InvalidModel(f"{cls.__name__} must be told {wanted}; got {', '.join(known) or 'nothing'}")
+        return {key: cls.required[key].checked(known[key], name=f"the {key} of {cls.__name__}") for key in known}
+
+    # -- what follows
+
+    def sufficient_statistics(self, x: Any) -> np.ndarray:
+        """u(x), along a new last axis."""
+        return np.asarray(self._sufficient(np.asarray(x, dtype=float), self._known()))
+
+    def _log_prob(self, x: np.ndarray) -> np.ndarray:
+        known = self._known()
+        log_base = self._log_base(x, known)
+        natural = self._natural()
+        return dot(natural, self._sufficient(x, known)) - self._log_partition_of(natural, known) + log_base
+
+    def entropy(self) -> Real:
+        """A(η) - η·μ - E log h(X), in nats."""
+        return self.cross_entropy(self)
+
+    def cross_entropy(self, other: Family) -> Real:
+        """A(η') - η'·μ - E log h(X) for two members of one family; otherwise by summation or quadrature."""
+        sibling = self._sibling(other)
+        if sibling is None:
+            return super().cross_entropy(other)
+        log_partition = self._log_partition_of(sibling._natural(), self._known())
+        return plain(log_partition - dot(sibling._natural(), self._mean()) - self._expected_log_base())
+
+    def kl_divergence(self, other: Family) -> Real:
+        """The Bregman divergence A(η') - A(η) - μ·(η' - η) for two members of one family; otherwise numerically."""
+        sibling = self._sibling(other)
+        if sibling is None or self._sibling(self) is None:
+            return super().kl_divergence(other)
+        known, natural, other_natural = self._known(), self._natural(), sibling._natural()
+        gap = self._log_partition_of(other_natural, known) - self._log_partition_of(natural, known)
+        change = np.where(natural == other_natural, 0.0, other_natural - np.where(np.isinf(natural), 0.0, natural))
+        return plain(np.maximum(gap - dot(change, self._mean()), 0.0))
+
+    def _sibling(self, other: Family) -> ExponentialFamily | None:
+        """The other, if it is a member of the same exponential family (same class, same known) with a finite A."""
+        if type(other) is not type(self) or not isinstance(other, ExponentialFamily):
+            return None
+        pairs = zip(self._known().values(), other._known().values(), strict=True)
+        same = all(a.shape == b.shape and (a == b).all() for a, b in pairs)
+        return other if same and np.isfinite(other.log_partition()).all() else None
+
+    def fisher_information(self) -> np.ndarray:
+        """∇²A(η) = Cov u(X): (*batch, statistic, statistic), in the natural parameters."""
+        natural, known = self.natural_parameters.astype(complex), self._known()
+        columns = []
+        for place in range(natural.shape[-1]):
+            stepped = natural.copy()
+            stepped[..., place] += 1j * COMPLEX_STEP
+            columns.append(self._mean_of(stepped, known).imag / COMPLEX_STEP)
+        return np.stack(columns, axis=-1)
+
+    def log_likelihood(self, statistics: Statistics) -> Real:
+        """Σ w log p(x) of the data that the statistics sum up: η·Σu - nA(η) + Σ log h."""
+        self._refuse_other_statistics(statistics)
+        known = self._known()
+        fit = dot(self._natural(), statistics.total) - statistics.weight * self._log_partition_of(
+            self._natural(), known
+        )
+        return plain(fit + statistics.log_base)
+
+    def score(self, statistics: Statistics) -> np.ndarray:
+        """∇ of the log-likelihood in η: Σu - nμ, zero at the maximum likelihood estimate."""
+        self._refuse_other_statistics(statistics)
+        return np.asarray(statistics.total - statistics.weight[..., None] * self._mean())
+
+    def _refuse_other_statistics(self, statistics: Statistics) -> None:
+        if not isinstance(statistics, Statistics) or statistics.family is not type(self):
+            raise InvalidData(f"these are not statistics of {type(self).__name__}: {statistics!r}")
+
+    # -- learning
+
+    @classmethod
+    def _estimate(cls, statistics: Any) -> Self:
+        return cls._from_mean(statistics.mean, statistics.known)
+
+    @classmethod
+    def _summarise(cls, rows: np.ndarray, weights: np.ndarray | None, known: Known) -> Statistics:
+        """Σ w u(x) and Σ w log h(x), block by block; blocks are added in order."""
+
+        def summed(block: slice) -> tuple[np.ndarray, np.ndarray]:
+            part, weight = rows[block], None if weights is None else weights[block]
+            cls._refuse_rows_outside(part, known, block.start)
+            sufficient = cls._sufficient(part, known)
+            log_base = np.broadcast_to(cls._log_base(part, known), sufficient.shape[:-1])
+            return weighted_sum(sufficient, weight, axes=1), weighted_sum(log_base, weight, axes=0)
+
+        batch = rows.shape[1 : rows.ndim - len(cls._event_shape_given(rows, known))]
+        weight = weighted_sum(np.ones((len(rows), *batch)), weights, axes=0)
+        parts = over_blocks(summed, len(rows)) or [(np.zeros((*batch, cls._num_statistics(known))), np.zeros(batch))]
+        total, log_base = (sum_in_order([part[place] for part in parts]) for place in range(2))
+        if not np.isfinite(total).all():
+            raise InvalidData(
+                f"the statistics of {cls.__name__} are infinite for a value on the edge of its support; leave it out"
+            )
+        return Statistics(cls, weight=weight, total=total, log_base=log_base, known=known)
+
+    @classmethod
+    def _single(cls, x: np.ndarray, known: Known) -> Statistics:
+        """The statistics of each value alone: a batch of the values' shape."""
+        sufficient = cls._sufficient(x, known)
+        shape = sufficient.shape[:-1]
+        log_base = np.broadcast_to(cls._log_base(x, known), shape)
+        return Statistics(cls, weight=np.ones(shape), total=sufficient, log_base=log_base, known=known)
+
+    @classmethod
+    def _num_statistics(cls, known: Known) -> int:
+        inside = cls._support_given(known).inside()
+        return int(cls._sufficient(np.asarray(inside, dtype=float), known).shape[-1])
+
+
+def dot(natural: np.ndarray, sufficient: np.ndarray) -> np.ndarray:
+    """η·u along the last axis, with 0 · ±inf = 0."""
+    with np.errstate(invalid="ignore"):
+        terms = natural * sufficient
+        total = terms.sum(axis=-1)
+        if np.isnan(total).any():
+            total = np.where(np.isnan(terms), 0.0, terms).sum(axis=-1)
+    return np.asarray(total)
+
+
+def weighted_sum(values: np.ndarray, weights: np.ndarray | None, *, axes: int) -> np.ndarray:
+    """Σ over rows of w · value; values (row, *batch, *axes) and weights (row, *batch) may each lack a batch."""
+    if weights is None:
+        return np.asarray(values.sum(axis=0))
+    if values.ndim == 1 + axes and weights.ndim > 1:
+        return np.asarray(np.tensordot(weights, values, axes=(0, 0)))
+    num_batch = max(values.ndim - 1 - axes, weights.ndim - 1)
+    wide = with_batch(weights, num_batch)[(...,) + (None,) * axes]
+    return np.asarray((wide * with_batch(values, num_batch, axes)).sum(axis=0))
+
+
+def with_batch(rows: np.ndarray, num_batch: int, axes: int = 0) -> np.ndarray:
+    """The same rows with as many batch axes, the missing ones of length 1."""
+    missing = num_batch - (rows.ndim - 1 - axes)
+    return rows.reshape(len(rows), *(1,) * missing, *rows.shape[1:])
+
+
+def sum_in_order(parts: list[np.ndarray]) -> np.ndarray:
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total

@@ -1,0 +1,299 @@
+"""`Family`: what every distribution can be asked; one object may hold a whole batch of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from juncture.errors import InvalidData, InvalidModel, Unsupported
+from juncture.families.blocks import BLOCK, over_blocks
+from juncture.families.constraints import Constraint
+from juncture.families.observations import as_values, refuse_outside
+from juncture.families.statistics import Known, Statistics
+from juncture.families.statistics_door import StatisticsDoor
+from juncture.options import as_generator
+from juncture.values import Value
+
+Real = Any  # a float, or an array with one entry per member of the batch
+
+
+class Family(Value):
+    """A distribution with named parameters, or a batch of them when parameters are arrays.
+
+    A subclass declares its `parameters` with their constraints, `required` and `optional` knowledge (parameters that
+    its statistics do not estimate), its support, log-density and sampling.
+    """
+
+    parameters: ClassVar[Mapping[str, Constraint]] = {}
+    required: ClassVar[Mapping[str, Constraint]] = {}
+    optional: ClassVar[Mapping[str, Constraint]] = {}
+    _fields: ClassVar[tuple[str, ...]] = ("_given",)
+    _given: dict[str, np.ndarray]
+    batch_shape: tuple[int, ...]
+
+    def __init_subclass__(cls) -> None:
+        for name, constraint in cls.__dict__.get("parameters", {}).items():
+            setattr(cls, name, Parameter(name, constraint))
+
+    def _declare(self, **values: Any) -> None:
+        """Check the parameters against their constraints, and keep them."""
+        name, rules = type(self).__name__, self.parameters
+        given = {key: rules[key].checked(value, name=f"the {key} of {name}") for key, value in values.items()}
+        shapes = {key: array.shape[: array.ndim - rules[key].axes] for key, array in given.items()}
+        try:
+            batch_shape = np.broadcast_shapes(*shapes.values())
+        except ValueError:
+            raise InvalidModel(f"the parameters of {name} do not broadcast to one batch: {shapes}") from None
+        self._set(_given=given, batch_shape=batch_shape)
+        self._check()
+
+    def _check(self) -> None:
+        """What must hold between parameters."""
+
+    # -- what is where
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:
+        """The shape of one value: () for a number, (d,) for a vector."""
+        return ()
+
+    @property
+    def support(self) -> Any:
+        """Which values are possible."""
+        raise Unsupported(f"{type(self).__name__} declares no support")
+
+    def __getitem__(self, index: Any) -> Self:
+        """Members of the batch."""
+        if not self.batch_shape:
+            raise InvalidData(f"this {type(self).__name__} is a single distribution; there is nothing to index")
+        parts = {}
+        for name, array in self._given.items():
+            event = array.shape[array.ndim - self.parameters[name].axes :]
+            parts[name] = np.broadcast_to(array, self.batch_shape + event)[index]
+        return type(self)(**parts)
+
+    def __len__(self) -> int:
+        if not self.batch_shape:
+            raise TypeError(f"this {type(self).__name__} is a single distribution and has no length")
+        return self.batch_shape[0]
+
+    def __iter__(self) -> Iterable[Self]:
+        return (self[place] for place in range(len(self)))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        rules = self.parameters
+        shapes = [array.shape[: array.ndim - rules[name].axes] for name, array in self._given.items()]
+        self._set(batch_shape=np.broadcast_shapes(*shapes))
+
+    # -- densities and draws
+
+    def log_prob(self, x: Any) -> Real:
+        """log p(x), density or mass; -inf outside the support. `x` broadcasts against the batch."""
+        values = as_values(x, self.event_shape, name=type(self).__name__)
+        rows_shape = values.shape[: values.ndim - len(self.event_shape)]
+        num_batch = len(self.batch_shape)
+        if not rows_shape or rows_shape[0] <= BLOCK or (num_batch and len(rows_shape) <= num_batch):
+            return plain(self._log_prob_inside(values))
+        result = np.empty(np.broadcast_shapes(rows_shape, self.batch_shape))
+
+        def fill(block: slice) -> None:
+            result[block] = self._log_prob_inside(values[block])
+
+        over_blocks(fill, len(values))
+        return result
+
+    def prob(self, x: Any) -> Real:
+        """p(x), density or mass."""
+        return plain(np.exp(self.log_prob(x)))
+
+    def _log_prob_inside(self, values: np.ndarray) -> np.ndarray:
+        """log p of values that may lie outside the support."""
+        inside = self.support.contains(values)
+        if inside.all():
+            return self._log_prob(values)
+        if values.dtype.kind == "f" and np.isnan(values).any():
+            raise InvalidData(
+                f"{type(self).__name__}.log_prob was given a missing value (NaN); a hole has no density, leave it out"
+            )
+        axes = len(self.event_shape)
+        stand_in = np.where(inside[(...,) + (None,) * axes], values, self.support.inside())
+        return np.where(inside, self._log_prob(stand_in), -np.inf)
+
+    def _log_prob(self, x: np.ndarray) -> np.ndarray:
+        """log p(x) for x inside the support."""
+        raise Unsupported(f"{type(self).__name__} has no log-density of its own")
+
+    def sample(self, size: int | tuple[int, ...] | None = None, *, rng: Any = None) -> Any:
+        """Draws, as (*size, *batch, *event); without a size, one."""
+        shape = () if size is None else tuple(np.atleast_1d(np.asarray(size, dtype=int)).tolist())
+        if any(length < 0 for length in shape):
+            raise InvalidData(f"the number of draws must be at least 0; got {size}")
+        return plain(self._draw(shape + self.batch_shape, as_generator(rng)))
+
+    def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        """Draws of the given shape, whose last axes are the batch; the event's axes come after."""
+        raise Unsupported(f"{type(self).__name__} cannot be sampled")
+
+    # -- moments, quantiles
+
+    @property
+    def mean(self) -> Real:
+        raise Unsupported(f"the mean of {type(self).__name__} has no closed form here")
+
+    @property
+    def variance(self) -> Real:
+        raise Unsupported(f"the variance of {type(self).__name__} has no closed form here")
+
+    @property
+    def std(self) -> Real:
+        """The standard deviation."""
+        return plain(np.sqrt(self.variance))
+
+    @property
+    def mode(self) -> Real:
+        raise Unsupported(f"the mode of {type(self).__name__} has no closed form here")
+
+    @property
+    def median(self) -> Real:
+        return self.quantile(0.5)
+
+    def cdf(self, x: Any) -> Real:
+        """P(X ≤ x)."""
+        return plain(np.clip(self._cdf(np.asarray(x, dtype=float)), 0.0, 1.0))
+
+    def quantile(self, probability: Any) -> Real:
+        """The smallest x with P(X ≤ x) ≥ probability."""
+        wanted = np.asarray(probability, dtype=float)
+        if not ((wanted >= 0) & (wanted <= 1)).all():
+            raise InvalidData(f"a quantile is asked for a probability from 0 to 1; got {probability!r}")
+        return plain(self._quantile(wanted))
+
+    def interval_prob(self, low: Any, high: Any) -> Real:
+        """P(low < X ≤ high)."""
+        if not (np.asarray(low) <= np.asarray(high)).all():
+            raise InvalidData(f"an interval runs from low to high; got {low!r} and {high!r}")
+        return plain(np.asarray(self.cdf(high)) - np.asarray(self.cdf(low)))
+
+    def _cdf(self, x: np.ndarray) -> np.ndarray:
+        raise Unsupported(f"{type(self).__name__} has no cumulative distribution function")
+
+    def _quantile(self, probability: np.ndarray) -> np.ndarray:
+        raise Unsupported(f"{type(self).__name__} has no quantiles")
+
+    # -- information
+
+    def entropy(self) -> Real:
+        """-E log p(X), in nats."""
+        return self.cross_entropy(self)
+
+    def cross_entropy(self, other: Family) -> Real:
+        """-E log q(X) under this distribution, in nats; inf where the other has no mass."""
+        from juncture.families.expectation import by_members, expectation
+
+        return plain(by_members(lambda p, q: -expectation(p, q.log_prob), self, other))
+
+    def kl_divergence(self, other: Family) -> Real:
+        """KL(self ‖ other) = E log p(X)/q(X), in nats; inf where the other has no mass."""
+        from juncture.families.expectation import expected_log_ratio
+
+        return plain(expected_log_ratio(self, other))
+
+    # -- learning
+
+    statistics: ClassVar[StatisticsDoor] = StatisticsDoor()
+
+    @classmethod
+    def estimate(cls, statistics: Statistics, prior: Any = None) -> Self:
+        """The maximum likelihood estimate; with a prior, the mode of its posterior."""
+        if not isinstance(statistics, Statistics) or statistics.family is not cls:
+            raise InvalidData(f"{cls.__name__}.estimate takes {cls.__name__}.statistics(data); got {statistics!r}")
+        if prior is not None:
+            member: Self = prior.posterior(statistics).likelihood_at_mode()
+            return member
+        if not (statistics.weight > 0).all():
+            raise InvalidData(f"{cls.__name__} cannot be estimated from no data; give at least one row, or a prior")
+        return cls._estimate(statistics)
+
+    @classmethod
+    def _estimate(cls, statistics: Any) -> Self:
+        raise Unsupported(f"{cls.__name__} cannot be estimated from statistics")
+
+    @classmethod
+    def _summarise(cls, rows: np.ndarray, weights: np.ndarray | None, known: Known) -> Statistics:
+        raise Unsupported(f"{cls.__name__} has no sufficient statistics")
+
+    @classmethod
+    def _single(cls, x: np.ndarray, known: Known) -> Statistics:
+        """The statistics of each value alone: a batch of the values' shape."""
+        raise Unsupported(f"{cls.__name__} has no sufficient statistics")
+
+    @classmethod
+    def _refuse_rows_outside(cls, rows: np.ndarray, known: Known, first_row: int = 0) -> None:
+        support = cls._support_given(known)
+        refuse_outside(rows, support.contains(rows), name=cls.__name__, support=support, first_row=first_row)
+
+    @classmethod
+    def _support_given(cls, known: Known) -> Any:
+        """The support as far as what is known fixes it."""
+        raise Unsupported(f"{cls.__name__} declares no support")
+
+    @classmethod
+    def _event_shape_given(cls, x: Any, known: Known) -> tuple[int, ...]:
+        """The shape of one observation in the data."""
+        return ()
+
+    @classmethod
+    def _known_from(cls, x: Any, known: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """What is known, with what the data's own shape tells."""
+        return known
+
+    def _known(self) -> dict[str, np.ndarray]:
+        return {name: self._given[name] for name in self.required}
+
+    @property
+    def natural_parameters(self) -> np.ndarray:
+        raise Unsupported(f"{type(self).__name__} is not an exponential family: it has no natural parameters")
+
+    @property
+    def mean_parameters(self) -> np.ndarray:
+        raise Unsupported(f"{type(self).__name__} is not an exponential family: it has no mean parameters")
+
+    def log_partition(self) -> Real:
+        raise Unsupported(f"{type(self).__name__} is not an exponential family: it has no log-partition")
+
+    def __repr__(self) -> str:
+        parts = (f"{name}={_told(self.__dict__['_given'][name], rule)}" for name, rule in self.parameters.items())
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        from juncture.families.picture import as_html
+
+        return as_html(self)
+
+
+class Parameter:
+    """Reads one parameter: a number for a single distribution, an array for a batch."""
+
+    def __init__(self, name: str, constraint: Constraint) -> None:
+        self.name, self.constraint = name, constraint
+
+    def __get__(self, instance: Family | None, owner: type) -> Any:
+        if instance is None:
+            return self
+        array = instance.__dict__["_given"][self.name]
+        return int(array) if self.constraint.is_whole and not array.ndim else plain(array)
+
+
+def plain(array: Any) -> Any:
+    """A Python number for a single value, an array for several."""
+    array = np.asarray(array)
+    return array.item() if array.ndim == 0 else array
+
+
+def _told(array: np.ndarray, rule: Constraint) -> str:
+    if not array.ndim:
+        return repr(int(array) if rule.is_whole else float(array))
+    return np.array2string(array, precision=6, threshold=8, edgeitems=2, separator=", ").replace("\n", "")

@@ -1,0 +1,148 @@
+"""Gaussian: the normal distribution of one number, by mean and variance."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from juncture.errors import InvalidData
+from juncture.families.blocks import over_blocks
+from juncture.families.conjugate_prior import ConjugatePrior
+from juncture.families.constraints import POSITIVE, REAL
+from juncture.families.exponential_family import ExponentialFamily, weighted_sum, with_batch
+from juncture.families.family import Real, plain
+from juncture.families.statistics import Known, Moments, Statistics
+from juncture.families.supports import Interval
+from juncture.numerics import LOG_TWO_PI
+
+
+class Gaussian(ExponentialFamily, ConjugatePrior):
+    """p(x) = exp(-(x - mean)² / 2 variance) / √(2π variance): u = (x, x²), η = (mean, -½) / variance.
+
+    As a prior, of the mean of a Gaussian whose variance is known.
+
+    >>> Gaussian(mean=0.0, variance=1.0).kl_divergence(Gaussian(1.0, 1.0))
+    0.5
+    >>> Gaussian.estimate(Gaussian.statistics([1.0, 2.0, 3.0]))
+    Gaussian(mean=2.0, variance=0.6666666666666666)
+    """
+
+    parameters: ClassVar = {"mean": REAL, "variance": POSITIVE}
+    optional: ClassVar = {"mean": REAL, "variance": POSITIVE}
+    mean: Real
+    variance: Real
+
+    def __init__(self, mean: Any = 0.0, variance: Any = 1.0) -> None:
+        self._declare(mean=mean, variance=variance)
+
+    @property
+    def support(self) -> Interval:
+        return Interval()
+
+    @classmethod
+    def _support_given(cls, known: Known) -> Interval:
+        return Interval()
+
+    def _natural(self) -> np.ndarray:
+        mean, variance = np.broadcast_arrays(self._given["mean"], self._given["variance"])
+        return np.stack([mean / variance, -0.5 / variance], axis=-1)
+
+    @classmethod
+    def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
+        variance = -0.5 / natural[..., 1]
+        return cls(natural[..., 0] * variance, variance)
+
+    @classmethod
+    def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
+        variance = -0.5 / natural[..., 1]
+        mean = natural[..., 0] * variance
+        return np.stack([mean, variance + mean**2], axis=-1)
+
+    @classmethod
+    def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:
+        return cls(mean[..., 0], mean[..., 1] - mean[..., 0] ** 2)
+
+    @classmethod
+    def _log_partition_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
+        first, second = natural[..., 0], natural[..., 1]
+        return np.asarray(-(first**2) / (4 * second) - 0.5 * np.log(-2 * second) + 0.5 * LOG_TWO_PI)
+
+    @classmethod
+    def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:
+        return np.stack([x, np.square(x, dtype=float)], axis=-1)
+
+    def _log_prob(self, x: np.ndarray) -> np.ndarray:  # centred: x² would cancel far from 0
+        mean, variance = self._given["mean"], self._given["variance"]
+        return np.asarray(-0.5 * ((x - mean) ** 2 / variance + np.log(variance) + LOG_TWO_PI))
+
+    def log_likelihood(self, statistics: Statistics) -> Real:
+        """Σ w log p(x), from the scatter about the mean."""
+        self._refuse_other_statistics(statistics)
+        mean, variance = self._given["mean"], self._given["variance"]
+        squares = statistics.scatter_about(mean)  # type: ignore[attr-defined]
+        return plain(-0.5 * (squares / variance + statistics.weight * (np.log(variance) + LOG_TWO_PI)))
+
+    def kl_divergence(self, other: Any) -> Real:
+        """½ (v/v' + (m - m')²/v' - 1 - log v/v')."""
+        if type(other) is not Gaussian:
+            return super().kl_divergence(other)
+        ratio = self._given["variance"] / other._given["variance"]
+        shift = (self._given["mean"] - other._given["mean"]) ** 2 / other._given["variance"]
+        return plain(0.5 * (shift + (ratio - 1 - np.log(ratio))))
+
+    def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        return np.asarray(self._given["mean"] + np.sqrt(self._given["variance"]) * rng.standard_normal(shape))
+
+    @property
+    def mode(self) -> Real:
+        return self.mean
+
+    def _cdf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(ndtr((x - self._given["mean"]) / np.sqrt(self._given["variance"])))
+
+    def _quantile(self, probability: np.ndarray) -> np.ndarray:
+        return np.asarray(self._given["mean"] + np.sqrt(self._given["variance"]) * ndtri(probability))
+
+    @classmethod
+    def _summarise(cls, rows: np.ndarray, weights: np.ndarray | None, known: Known) -> Moments:
+        def moments(block: slice) -> Moments:
+            part, weight = rows[block], None if weights is None else weights[block]
+            cls._refuse_rows_outside(part, known, block.start)
+            return scalar_moments(cls, part, weight, known)
+
+        parts = over_blocks(moments, len(rows)) or [Moments(cls, weight=0, center=0, scatter=0, known=known)]
+        merged = parts[0]
+        for part in parts[1:]:
+            merged = merged + part
+        return merged
+
+    @classmethod
+    def _single(cls, x: np.ndarray, known: Known) -> Moments:
+        return Moments(cls, weight=np.ones(x.shape), center=x, scatter=np.zeros(x.shape), known=known)
+
+    @classmethod
+    def _estimate(cls, statistics: Any) -> Self:
+        known, weight = statistics.known, statistics.weight
+        mean = known.get("mean", statistics.center)
+        if "variance" in known:
+            return cls(mean, known["variance"])
+        squares = statistics.scatter_about(mean)
+        if not (squares > 0).all():
+            raise InvalidData(
+                "the variance of a Gaussian would be 0: give two different values, a known variance= or a prior"
+            )
+        return cls(mean, squares / weight)
+
+
+def scalar_moments(family: Any, rows: np.ndarray, weights: np.ndarray | None, known: Known) -> Moments:
+    """Weight, mean and scatter of one block of rows."""
+    values = np.asarray(rows, dtype=float)
+    ones = np.ones(len(values)) if weights is None else weights
+    weight = weighted_sum(np.ones(values.shape), ones, axes=0)
+    total = weighted_sum(values, ones, axes=0)
+    center = np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
+    deviations = with_batch(values, center.ndim) - center
+    scatter = (with_batch(ones, center.ndim) * deviations**2).sum(axis=0)
+    return Moments(family, weight=weight, center=center, scatter=scatter, known=known)

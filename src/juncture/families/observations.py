@@ -1,0 +1,62 @@
+"""The door for data: rows of values with weights, checked once; what is wrong is said with its row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import InvalidData
+
+
+def as_values(x: Any, event_shape: tuple[int, ...], *, name: str) -> np.ndarray:
+    """Numbers whose last axes are one observation each."""
+    try:
+        values = np.asarray(x)
+        if values.dtype.kind not in "biuf":
+            values = values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidData(f"{name} takes numbers; got {_short(x)}: {error}") from error
+    if values.dtype.kind == "f":
+        values = values.astype(np.float64, copy=False)
+    axes = len(event_shape)
+    if axes and values.shape[max(values.ndim - axes, 0) :] != event_shape:
+        raise InvalidData(f"one observation of {name} has the shape {event_shape}; got an array of {values.shape}")
+    return values
+
+
+def as_rows(x: Any, event_shape: tuple[int, ...], *, name: str) -> np.ndarray:
+    """(row, *batch, *event): one observation alone counts as one row."""
+    values = as_values(x, event_shape, name=name)
+    return values[None] if values.ndim == len(event_shape) else values
+
+
+def as_weights(weights: Any, num_rows: int) -> np.ndarray | None:
+    """(row, *batch) of finite numbers of at least 0, or None when every row weighs 1."""
+    if weights is None:
+        return None
+    try:
+        array = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidData(f"weights are numbers, one a row; got {_short(weights)}") from error
+    if array.ndim == 0 or len(array) != num_rows:
+        raise InvalidData(f"there must be one weight a row; got {array.shape} for {num_rows} rows")
+    if not (np.isfinite(array).all() and (array >= 0).all()):
+        row = int(np.flatnonzero(~(np.isfinite(array) & (array >= 0)).reshape(num_rows, -1).all(axis=1))[0])
+        raise InvalidData(f"weights are finite and at least 0; row {row} has {array[row]}")
+    return array
+
+
+def refuse_outside(values: np.ndarray, inside: np.ndarray, *, name: str, support: object, first_row: int = 0) -> None:
+    """Raise for the first row that holds a value outside the support."""
+    if inside.all():
+        return
+    place = tuple(int(axis[0]) for axis in np.nonzero(~inside))
+    value = values[place]
+    what = "is missing: leave the row out" if np.ndim(value) == 0 and np.isnan(value) else f"must be {support}"
+    raise InvalidData(f"row {first_row + place[0]} of the data of {name}, {_short(value)}, {what}")
+
+
+def _short(value: object, length: int = 60) -> str:
+    text = repr(value.tolist() if isinstance(value, np.ndarray | np.generic) else value)
+    return text if len(text) <= length else f"{text[: length - 1]}…"

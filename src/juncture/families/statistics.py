@@ -1,0 +1,198 @@
+"""Statistics: what is left of data when a family has looked at it. They add, and they are all that `estimate` needs.
+
+Σ w u(x) over the rows, the weight Σ w they were summed over, and Σ w log h(x), the share of the log-likelihood that no
+parameter touches. Counts add bit for bit. `Moments` are kept centred, and merged by Chan's formula.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from juncture.errors import InvalidData
+from juncture.values import Value, content_key, read_only
+
+if TYPE_CHECKING:
+    from juncture.families.family import Family
+
+Known = Mapping[str, np.ndarray]
+
+
+class Statistics(Value):
+    """Summed sufficient statistics Σ w u(x) of one family, or of a batch; `a + b` are those of both data sets.
+
+    `known` holds what was not estimated (the trials of a binomial, a variance that is given).
+    """
+
+    _fields = ("family", "weight", "total", "log_base", "known")
+    family: type[Family]
+    weight: np.ndarray  # (*batch)
+    total: np.ndarray  # (*batch, statistic)
+    log_base: np.ndarray  # (*batch)
+    known: dict[str, np.ndarray]
+
+    def __init__(
+        self, family: type[Family], *, weight: Any, total: Any, log_base: Any = 0.0, known: Known | None = None
+    ) -> None:
+        held = {name: read_only(value, float) for name, value in (known or {}).items()}
+        self._set(
+            family=family, weight=read_only(weight, float), total=read_only(total, float),
+            log_base=read_only(log_base, float), known=held,
+        )  # fmt: skip
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        return self.weight.shape
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The average of u(x): the mean parameters of the maximum likelihood estimate."""
+        return np.asarray(self.total / self.weight[..., None])
+
+    def __add__(self, other: object) -> Self:
+        if not isinstance(other, Statistics):
+            return NotImplemented
+        self._refuse_other_kind(other)
+        return self._merged(other)
+
+    def __radd__(self, other: object) -> Self:
+        return self if other == 0 else NotImplemented  # sum([...]) starts from 0
+
+    def scaled(self, factor: Any) -> Self:
+        """The statistics of the same data with every weight multiplied by `factor`."""
+        factor = np.asarray(factor, float)
+        if not (np.isfinite(factor) & (factor >= 0)).all():
+            raise InvalidData(f"statistics are scaled by a finite number of at least 0; got {factor}")
+        return self._scaled(factor)
+
+    def _merged(self, other: Any) -> Self:
+        return self._with(
+            weight=self.weight + other.weight,
+            total=self.total + other.total,
+            log_base=self.log_base + other.log_base,
+        )
+
+    def _scaled(self, factor: np.ndarray) -> Self:
+        return self._with(
+            weight=self.weight * factor, total=self.total * factor[..., None], log_base=self.log_base * factor
+        )
+
+    def _with(self, **changed: Any) -> Self:
+        fields = {name: self.__dict__[name] for name in self._fields if name != "family"}
+        return type(self)(self.family, **(fields | changed))
+
+    def _refuse_other_kind(self, other: Statistics) -> None:
+        if self.family is not other.family:
+            raise InvalidData(f"statistics of {self.family.__name__} and {other.family.__name__} do not add")
+        if content_key(self.known) != content_key(other.known):
+            raise InvalidData(
+                f"statistics add when the same is known; here {_told(self.known)} meets {_told(other.known)}"
+            )
+        if self.batch_shape != other.batch_shape:
+            raise InvalidData(f"batches of shape {self.batch_shape} and {other.batch_shape} do not add")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists and numbers, from which `statistics_from_dict` makes an equal value."""
+        arrays = {name: self.__dict__[name].tolist() for name in self._fields if name not in {"family", "known"}}
+        known = {name: value.tolist() for name, value in self.known.items()}
+        return {"kind": type(self).__name__, "family": self.family.__name__, **arrays, "known": known}
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    def __repr__(self) -> str:
+        known = f", {_told(self.known)}" if self.known else ""
+        weight = f"weight={float(self.weight):.12g}" if not self.batch_shape else f"batch={self.batch_shape}"
+        return f"{type(self).__name__}({self.family.__name__}, {weight}{known})"
+
+
+class Moments(Statistics):
+    """Weight, mean (value) and scatter Σ w (x - mean)(x - mean)ᵀ of real values: kept centred, so nothing cancels.
+
+    For scalars (`axes` 0) mean and scatter have the batch's shape; for vectors (*batch, d) and (*batch, d, d).
+    """
+
+    _fields = ("family", "weight", "center", "scatter", "known")
+    center: np.ndarray
+    scatter: np.ndarray
+
+    def __init__(
+        self, family: type[Family], *, weight: Any, center: Any, scatter: Any, known: Known | None = None
+    ) -> None:
+        held = {name: read_only(value, float) for name, value in (known or {}).items()}
+        self._set(
+            family=family, weight=read_only(weight, float), center=read_only(center, float),
+            scatter=read_only(scatter, float), known=held, log_base=np.zeros(np.shape(weight)),
+        )  # fmt: skip
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._set(log_base=np.zeros(self.weight.shape))
+
+    @property
+    def axes(self) -> int:
+        return self.center.ndim - self.weight.ndim
+
+    @property
+    def total(self) -> np.ndarray:  # type: ignore[override]
+        """Σ w u(x) with u(x) = (x, vec x xᵀ)."""
+        weight, center = self.weight, self.center
+        if not self.axes:
+            return np.stack([weight * center, self.scatter + weight * center**2], axis=-1)
+        second = self.scatter + weight[..., None, None] * center[..., :, None] * center[..., None, :]
+        return np.concatenate([weight[..., None] * center, second.reshape(*weight.shape, -1)], axis=-1)
+
+    def scatter_about(self, point: Any) -> np.ndarray:
+        """Σ w (x - point)(x - point)ᵀ."""
+        shift, weight = self.center - np.asarray(point, float), self.weight
+        if not self.axes:
+            return np.asarray(self.scatter + weight * shift**2)
+        return np.asarray(self.scatter + weight[..., None, None] * shift[..., :, None] * shift[..., None, :])
+
+    def _merged(self, other: Any) -> Self:
+        weight = self.weight + other.weight
+        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
+        shift = other.center - self.center
+        cross = self.weight * share
+        if self.axes:
+            center = self.center + share[..., None] * shift
+            scatter = self.scatter + other.scatter + cross[..., None, None] * shift[..., :, None] * shift[..., None, :]
+        else:
+            center = self.center + share * shift
+            scatter = self.scatter + other.scatter + cross * shift**2
+        return self._with(weight=weight, center=center, scatter=scatter)
+
+    def _scaled(self, factor: np.ndarray) -> Self:
+        widened = factor[(...,) + (None,) * (2 * self.axes)]
+        return self._with(weight=self.weight * factor, scatter=self.scatter * widened)
+
+
+def statistics_from_dict(told: Mapping[str, Any]) -> Statistics:
+    """The statistics that `to_dict` told of."""
+    from juncture.families.registry import FAMILIES
+
+    kinds: dict[str, type[Statistics]] = {"Statistics": Statistics, "Moments": Moments}
+    kind, family = kinds.get(str(told.get("kind"))), FAMILIES.get(str(told.get("family")))
+    if kind is None or family is None:
+        raise InvalidData(f"no statistics of the kind {told.get('kind')!r} of a family {told.get('family')!r}")
+    names = [name for name in kind._fields if name != "family"]
+    if missing := [name for name in names if name not in told]:
+        raise InvalidData(f"statistics need {', '.join(missing)}")
+    return kind(family, **{name: told[name] for name in names})
+
+
+def statistics_from_json(text: str) -> Statistics:
+    try:
+        told = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InvalidData(f"statistics are one JSON object: {error}") from error
+    if not isinstance(told, dict):
+        raise InvalidData("statistics are one JSON object")
+    return statistics_from_dict(told)
+
+
+def _told(known: Known) -> str:
+    return ", ".join(f"{name}={value.tolist()}" for name, value in known.items()) or "nothing known"

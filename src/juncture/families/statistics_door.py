@@ -1,0 +1,43 @@
+"""`Family.statistics`: the same call on the class and on an instance, which supplies what it knows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from juncture.errors import InvalidData, hint
+from juncture.families.observations import as_rows, as_weights
+from juncture.families.statistics import Statistics
+
+if TYPE_CHECKING:
+    from juncture.families.family import Family
+
+
+class StatisticsDoor:
+    """`Family.statistics(x, weights=None, **known)`: Σ w u(x) over the rows of x. An instance supplies what it knows.
+
+    Rows are the first axis. Weights may have further axes, and give a batch of statistics: one per column of weights.
+    """
+
+    def __get__(self, instance: Family | None, owner: type[Family]) -> Any:
+        supplied = instance._known() if instance is not None else {}
+
+        def statistics(x: Any, weights: Any = None, **known: Any) -> Statistics:
+            return summarised(owner, x, weights, supplied | known)
+
+        statistics.__doc__ = self.__doc__
+        return statistics
+
+
+def summarised(family: type[Family], x: Any, weights: Any, known: dict[str, Any]) -> Statistics:
+    """Check what is known, the rows and the weights; then let the family sum up."""
+    name, rules = family.__name__, {**family.required, **family.optional}
+    for key in known:
+        if key not in rules:
+            raise InvalidData(f"{name}.statistics knows nothing of {key!r}; {hint(key, rules)}")
+    known = {key: rules[key].checked(value, name=f"the {key} of {name}") for key, value in known.items()}
+    known = family._known_from(x, known)
+    for key in family.required:
+        if key not in known:
+            raise InvalidData(f"{name}.statistics must be told the {key}, which is not estimated: pass {key}=")
+    rows = as_rows(x, family._event_shape_given(x, known), name=name)
+    return family._summarise(rows, as_weights(weights, len(rows)), known)
