@@ -83,7 +83,7 @@ class ExponentialFamily(Family):
 
     def _mean(self) -> np.ndarray:
         """μ from the family's own parameters: also on the edge, where η is infinite, if a family says how."""
-        return self._mean_of(self._natural(), self._known())
+        return np.asarray(self._mean_of(self._natural(), self._known()))
 
     def log_partition(self) -> Real:
         """A(η) = log ∫ h(x) exp(η·u(x)) dx."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from juncture.families.bernoulli import Bernoulli
-from juncture.families.beta import Beta
+import juncture.families.continuous.members as continuous
+import juncture.families.discrete.members as discrete
+import juncture.families.vectors.members as vectors
 from juncture.families.family import Family
-from juncture.families.gaussian import Gaussian
 
-FAMILIES: dict[str, type[Family]] = {family.__name__: family for family in (Bernoulli, Beta, Gaussian)}
+FAMILIES: dict[str, type[Family]] = {
+    family.__name__: family for family in (*discrete.MEMBERS, *continuous.MEMBERS, *vectors.MEMBERS)
+}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from juncture.families.bernoulli import Bernoulli
-from juncture.families.beta import Beta
 from juncture.families.conjugacy.pair import Pair
+from juncture.families.continuous.beta import Beta
+from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.statistics import Known, Statistics
 
 

@@ -23,6 +23,7 @@ class Beta(ExponentialFamily, ConjugatePrior):
 
     As a prior, of the probability of a Bernoulli, binomial, negative binomial or geometric.
 
+    >>> from juncture.families.discrete.bernoulli import Bernoulli
     >>> Beta(1, 1).posterior(Bernoulli.statistics([1, 1, 0, 0, 0, 1, 1])).predictive()
     Bernoulli(probability=0.5555555555555556)
     """

@@ -1,0 +1,1 @@
+"""Families of vectors, matrices, and of parameters taken together."""
