@@ -116,7 +116,8 @@ class ExponentialFamily(Family):
         known = self._known()
         log_base = self._log_base(x, known)
         natural = self._natural()
-        return dot(natural, self._sufficient(x, known)) - self._log_partition_of(natural, known) + log_base
+        fit = dot(natural, self._sufficient(x, known)) - self._log_partition_of(natural, known)
+        return np.asarray(fit + log_base)
 
     def entropy(self) -> Real:
         """A(η) - η·μ - E log h(X), in nats."""
