@@ -9,9 +9,10 @@ JunctureError
 ├── FormatError         (ValueError)    a file that cannot be read or written; knows file and line
 ├── Unsupported         (TypeError)     an engine or format that cannot take this kind of model
 ├── TooLarge            (MemoryError)   the answer would not fit; says how large it would be
+├── ObjectiveDecreased  (ArithmeticError) an objective that must rise has fallen
 └── MissingExtra        (ImportError)   an optional package is not installed
 
-Warnings: ImpossibleEvidenceWarning, RenormalizedWarning (both UserWarning).
+Warnings: ImpossibleEvidenceWarning, RenormalizedWarning, UnseenParentsWarning, NotConvergedWarning (all UserWarning).
 """
 
 from __future__ import annotations
@@ -83,6 +84,10 @@ class TooLarge(JunctureError, MemoryError):
     """The answer would not fit; the message says how large it would be."""
 
 
+class ObjectiveDecreased(JunctureError, ArithmeticError):
+    """A step of an algorithm that must not lower its objective has lowered it beyond rounding."""
+
+
 class MissingExtra(JunctureError, ImportError):
     """An optional package is not installed."""
 
@@ -97,6 +102,14 @@ class ImpossibleEvidenceWarning(UserWarning):
 
 class RenormalizedWarning(UserWarning):
     """Rows of a file summed to 1 only roughly and were divided by their sum."""
+
+
+class UnseenParentsWarning(UserWarning):
+    """No row has some of the parents' states together, so nothing is known of the child there."""
+
+
+class NotConvergedWarning(UserWarning):
+    """An algorithm stopped before its objective did."""
 
 
 def hint(value: object, known: Iterable[object], limit: int = 8) -> str:

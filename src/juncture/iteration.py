@@ -1,0 +1,68 @@
+"""`iterate`: the one loop behind everything that improves a state step by step, and the `Trace` it leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from juncture.errors import ObjectiveDecreased
+
+State = TypeVar("State")
+Watch = Callable[[int, float], None]
+
+ROUNDING = 1e-9  # a decrease that is smaller, relative to the objective, is rounding
+
+
+class Iteration(Protocol[State]):
+    """An algorithm: where it starts, one step, and the objective that a step improves."""
+
+    def init(self) -> State: ...
+    def step(self, state: State) -> State: ...
+    def objective(self, state: State) -> float: ...
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The objective at the start and after each step, and how it ended: converged, out of steps, or interrupted."""
+
+    values: tuple[float, ...]
+    converged: bool
+    reason: str
+
+    @property
+    def num_steps(self) -> int:
+        return len(self.values) - 1
+
+
+def iterate(
+    algorithm: Iteration[State],
+    *,
+    tolerance: float = 1e-8,
+    max_steps: int = 1000,
+    watch: Watch | None = None,
+) -> tuple[State, Trace]:
+    """Step until the objective, which must not fall, gains less than `tolerance` relative to its size.
+
+    Ctrl-C ends the loop with the last whole step: the trace says so.
+    """
+    state = algorithm.init()
+    values = [algorithm.objective(state)]
+    try:
+        while len(values) <= max_steps:
+            state = algorithm.step(state)
+            values.append(algorithm.objective(state))
+            refuse_decrease(values[-2], values[-1], len(values) - 1)
+            if watch is not None:
+                watch(len(values) - 1, values[-1])
+            if values[-1] - values[-2] <= tolerance * max(1.0, abs(values[-1])):
+                return state, Trace(tuple(values), True, f"the gain fell below {tolerance:g} of the objective")
+    except KeyboardInterrupt:
+        return state, Trace(tuple(values), False, f"interrupted in step {len(values)}")
+    return state, Trace(tuple(values), False, f"stopped after {max_steps} steps without converging")
+
+
+def refuse_decrease(old: float, new: float, step: int) -> None:
+    """An objective that falls beyond rounding is a defect or a wrong assumption, never convergence."""
+    if new < old - ROUNDING * max(1.0, abs(old)):
+        raise ObjectiveDecreased(f"step {step} lowered the objective from {old:.12g} to {new:.12g}; it must not fall")

@@ -1,0 +1,96 @@
+"""`fit`: a model learned from data; where rows have holes, by expectation maximisation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.errors import Unsupported
+from juncture.graphs.directed import DirectedGraph
+from juncture.iteration import Trace, Watch
+from juncture.learning.estimation import estimated_network, report_unseen
+from juncture.learning.kinds import Point, Wishes, log_prior
+from juncture.learning.learners import LEARNERS, Task
+from juncture.learning.network_statistics import NetworkStatistics
+from juncture.learning.priors import refuse_unknown_names
+from juncture.learning.statistics import statistics_of
+from juncture.learning.templates import prepared
+from juncture.models.bayesian_network import BayesianNetwork
+from juncture.options import as_generator, chosen
+from juncture.values import Value
+from juncture.variables import Variable
+
+
+class Fit(Value):
+    """What learning gives: the model, the log-likelihood of the data under it, and how it went.
+
+    `statistics` are those that the last step was estimated from: expected ones where rows had holes.
+    """
+
+    _fields = ("model", "log_likelihood", "trace", "statistics")
+    model: BayesianNetwork
+    log_likelihood: float
+    trace: Trace
+    statistics: NetworkStatistics
+
+    def __init__(self, model: Any, log_likelihood: float, trace: Trace, statistics: Any) -> None:
+        self._set(model=model, log_likelihood=log_likelihood, trace=trace, statistics=statistics)
+
+    def __repr__(self) -> str:
+        return f"Fit({self.model!r}, log-likelihood {self.log_likelihood:.6g}; {self.trace.reason})"
+
+
+@singledispatch
+def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Fit:
+    """A model of the given structure, learned from data.
+
+    The structure is a `DirectedGraph`, or a `BayesianNetwork` whose conditionals say their kind and, for rows with
+    holes, where to start. Holes and latent variables are filled in by expectation maximisation.
+    """
+    raise Unsupported(f"what is learned is a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}")
+
+
+@fit.register(BayesianNetwork)
+@fit.register(DirectedGraph)
+def fit_network(
+    structure: Any,
+    data: Any,
+    prior: Any = None,
+    *,
+    variables: Iterable[Variable] | None = None,
+    latent: Iterable[str] = (),
+    weights: Any = None,
+    fixed: Iterable[str] = (),
+    point: Point = "mean",
+    on_unseen: Any = "uniform",
+    method: Any = "em",
+    rng: Any = 0,
+    progress: Watch | None = None,
+) -> Fit:
+    template, dataset = prepared(
+        structure, data if weights is None else Dataset(data, weights=weights), variables, latent
+    )
+    refuse_unknown_names(prior, template.variables.names)
+    wishes, kept = Wishes(prior, point, on_unseen), frozenset(template.variable(name).name for name in fixed)
+    if dataset.is_complete and len(dataset.columns) == len(template.variables):
+        return fit_complete(template, dataset, wishes, kept)
+    is_start = isinstance(structure, BayesianNetwork)
+    task = Task(template, dataset, wishes, kept, is_start, as_generator(rng), progress)
+    found, trace = chosen(method, LEARNERS, what="method").run(task)
+    return Fit(found.model, found.log_likelihood, trace, found.statistics)
+
+
+def fit_complete(template: BayesianNetwork, data: Dataset, wishes: Wishes, fixed: frozenset[str]) -> Fit:
+    """Counted once, estimated once."""
+    statistics = statistics_of(template, data)
+    report_unseen(statistics, wishes)
+    model = estimated_network(template, statistics, wishes, fixed)
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    log_likelihood = float(weights @ model.log_joint_of(data.columns)) if len(data) else 0.0
+    objective = log_likelihood + sum(log_prior(p, wishes) for p in model.conditionals if p.child.name not in fixed)
+    trace = Trace((objective,), True, "complete data: estimated in one step")
+    return Fit(model, log_likelihood, trace, statistics)

@@ -1,0 +1,61 @@
+"""`statistics`: what the families of a network need to know of complete data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.errors import InvalidData
+from juncture.factors.conditional import Conditional
+from juncture.learning.counting import count_families
+from juncture.learning.kinds import summarise
+from juncture.learning.network_statistics import NetworkStatistics
+from juncture.learning.table_counts import TableCounts
+from juncture.learning.templates import prepared
+from juncture.models.bayesian_network import BayesianNetwork
+from juncture.variables import Variable
+
+
+def statistics(
+    structure: Any, data: Any, *, variables: Iterable[Variable] | None = None, weights: Any = None
+) -> NetworkStatistics:
+    """The statistics of every family of a network, or of a graph, from rows without holes.
+
+    They add: those of two files, batches or partitions together are those of all their rows.
+    """
+    template, dataset = prepared(structure, data if weights is None else Dataset(data, weights=weights), variables)
+    return statistics_of(template, dataset)
+
+
+def statistics_of(template: BayesianNetwork, data: Dataset) -> NetworkStatistics:
+    """All tables in one pass, other kinds of conditionals each by itself."""
+    refuse_holes(data)
+    tables = [part for part in template.conditionals if isinstance(part, Conditional)]
+    counts = count_families(data, [part.scope for part in tables])
+    parts: dict[str, Any] = {
+        part.child.name: TableCounts(part.child, part.parents, table)
+        for part, table in zip(tables, counts, strict=True)
+    }
+    for part in template.conditionals:
+        if part.child.name not in parts:
+            parts[part.child.name] = summarise(part, data)
+    ordered = {part.child.name: parts[part.child.name] for part in template.conditionals}
+    return NetworkStatistics(ordered, total_weight(data))
+
+
+def total_weight(data: Dataset) -> float:
+    return float(len(data) if data.weights is None else np.sum(data.weights))
+
+
+def refuse_holes(data: Dataset) -> None:
+    for name, column in data.columns.items():
+        holes = column < 0 if column.dtype.kind == "i" else np.isnan(column)
+        if holes.any():
+            row = int(np.nonzero(holes)[0][0])
+            raise InvalidData(
+                f"the statistics of complete rows were asked for, but {name!r} is missing in row {row};"
+                " jt.fit learns from rows with holes"
+            )

@@ -1,0 +1,98 @@
+"""What is to be learned: a network whose conditionals say the kind, and rows coded by its variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.errors import InvalidData, UnknownVariable, Unsupported, hint
+from juncture.factors.conditional import AnyConditional, Conditional
+from juncture.factors.gaussian import LinearGaussian
+from juncture.factors.logistic import Logistic
+from juncture.graphs.directed import DirectedGraph
+from juncture.models.bayesian_network import BayesianNetwork
+from juncture.variables import Scope, Variable
+
+
+@singledispatch
+def prepared(
+    structure: Any, data: Any, variables: Iterable[Variable] | None = None, latent: Iterable[str] = ()
+) -> tuple[BayesianNetwork, Dataset]:
+    """A network of the kind to be learned, and the data coded by its variables; latent ones have no column."""
+    raise Unsupported(f"what is learned is a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}")
+
+
+@prepared.register
+def _(
+    structure: BayesianNetwork, data: Any, variables: Iterable[Variable] | None = None, latent: Iterable[str] = ()
+) -> tuple[BayesianNetwork, Dataset]:
+    declared = Scope(variables or ())
+    for variable in declared:
+        if structure.variable(variable.name) != variable:
+            raise InvalidData(f"the variable {variable.name!r} is declared with other states than the model has")
+    dataset = Dataset(data, variables=structure.variables, extra="ignore")
+    refuse_missing_columns(structure.variables.names, dataset, {*declared.names, *latent})
+    return structure, dataset
+
+
+@prepared.register
+def _(
+    structure: DirectedGraph, data: Any, variables: Iterable[Variable] | None = None, latent: Iterable[str] = ()
+) -> tuple[BayesianNetwork, Dataset]:
+    declared = Scope(variables or ())
+    for name in (*declared.names, *latent):
+        if name not in structure.nodes:
+            raise UnknownVariable(f"the graph has no node {name!r}; {hint(name, structure.nodes)}")
+    if missing := [name for name in latent if name not in declared.names]:
+        raise InvalidData(f"the states of the latent {missing[0]!r} are not known: declare it in variables=[…]")
+    dataset = declared_dataset(data, structure, declared)
+    refuse_missing_columns(tuple(structure.nodes), dataset, {*declared.names, *latent})
+    known = {variable.name: variable for variable in (*dataset.variables, *declared)}
+    return template_of(structure, known), dataset
+
+
+def declared_dataset(data: Any, graph: DirectedGraph, declared: Scope) -> Dataset:
+    """The graph's columns: with declared states where there are, with their own otherwise."""
+    found = data if isinstance(data, Dataset) else None
+    if found is None and declared:
+        plain = Dataset(data)
+        merged = [declared.variable(v.name) if v.name in declared.names else v for v in plain.variables]
+        found = Dataset(data, variables=[v for v in merged if v.name in graph.nodes], extra="ignore")
+    elif found is None:
+        found = Dataset(data)
+    kept = [v for v in found.variables if v.name in graph.nodes]
+    wanted = [declared.variable(v.name) if v.name in declared.names else v for v in kept]
+    return found if list(found.variables) == wanted else Dataset(found, variables=wanted, extra="ignore")
+
+
+def refuse_missing_columns(names: tuple[str, ...], data: Dataset, latent: set[str]) -> None:
+    for name in names:
+        if name not in data.columns and name not in latent:
+            raise UnknownVariable(
+                f"the data have no column {name!r}; {hint(name, data.columns)}"
+                f" (a variable that is never observed goes into latent=[{name!r}], for a graph into variables=[…])"
+            )
+
+
+def template_of(graph: DirectedGraph, variables: dict[str, Variable]) -> BayesianNetwork:
+    """A network on the graph: tables between states, lines for real children, logistic where a real parent decides."""
+    return BayesianNetwork(
+        blank(variables[name], Scope(variables[parent] for parent in graph.parents(name))) for name in graph.nodes
+    )
+
+
+def blank(child: Variable, parents: Scope) -> AnyConditional:
+    """A conditional of the kind that fits the variables, that says nothing yet."""
+    if child.is_real:
+        shape = Scope(parent for parent in parents if not parent.is_real).shape
+        num_real = sum(parent.is_real for parent in parents)
+        return LinearGaussian(child, parents, np.zeros((*shape, num_real)), np.zeros(shape), np.ones(shape))
+    if any(parent.is_real for parent in parents):
+        states = () if child.num_states == 2 else (child.num_states,)
+        return Logistic(child, parents, np.zeros((*states, len(parents))), np.zeros(states))
+    shape = Scope((*parents, child)).shape
+    return Conditional(child, parents, np.full(shape, 1.0 / child.num_states))
