@@ -11,10 +11,11 @@ import numpy as np
 from juncture.errors import InvalidData, UnknownVariable, UnseenParentsWarning, Unsupported
 from juncture.factors.conditional import AnyConditional
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.kinds import Point, Wishes, added_counts, estimated
+from juncture.learning.kinds.contract import Point, Wishes, estimated
+from juncture.learning.kinds.table import added_counts
+from juncture.learning.kinds.table_counts import TableCounts
 from juncture.learning.network_statistics import NetworkStatistics
 from juncture.learning.priors import refuse_unknown_names
-from juncture.learning.table_counts import TableCounts
 from juncture.learning.templates import blank
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.variables import Scope

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from juncture.learning.estimation import estimated_network
 from juncture.learning.expected_statistics import Expectation
-from juncture.learning.kinds import Wishes, log_prior
+from juncture.learning.kinds.contract import Wishes, log_prior
 from juncture.learning.network_statistics import NetworkStatistics
 from juncture.models.bayesian_network import BayesianNetwork
 

@@ -14,12 +14,12 @@ from juncture.inference.exact.clique_plan import CliquePlan, compile_plan
 from juncture.inference.exact.coded_rows import CodedRows
 from juncture.inference.exact.expected_cells import expected_cells
 from juncture.inference.exact.junction_tree import scopes_of
-from juncture.inference.exact.lowering import lower
+from juncture.inference.exact.lowering import lower, lower_conditional
 from juncture.inference.exact.packing import pack_factors
 from juncture.kernels.layout import OFFSET, SIZE
 from juncture.learning.distinct_rows import distinct_rows
+from juncture.learning.kinds.contract import expected_part
 from juncture.learning.network_statistics import NetworkStatistics
-from juncture.learning.table_counts import TableCounts
 from juncture.models.bayesian_network import BayesianNetwork
 
 
@@ -43,17 +43,17 @@ class Expectation:
 
     def run(self, model: BayesianNetwork) -> tuple[NetworkStatistics, float]:
         """(expected statistics, log-likelihood of the rows)."""
-        lowered = lower(model)
-        tree = pack_factors(self.plan, [factor.values for factor in lowered.factors])
+        groups = [lower_conditional(part, None) for part in model.conditionals]
+        tree = pack_factors(self.plan, [factor.values for group in groups for factor in group])
         cells, log_evidence = expected_cells(tree, self.rows, self.weights)
         self._refuse_impossible(log_evidence)
         tables = iter(factor_sums(self.plan, cells))
-        parts: dict[str, Any] = {part.child.name: self._part(part, tables) for part in model.conditionals}
+        parts: dict[str, Any] = {
+            part.child.name: expected_part(part, [next(tables) for _ in group])
+            for part, group in zip(model.conditionals, groups, strict=True)
+        }
         weight = float(self.weights.sum())
         return NetworkStatistics(parts, weight), float(self.weights @ np.where(self.weights > 0, log_evidence, 0.0))
-
-    def _part(self, part: Any, tables: Any) -> TableCounts:
-        return TableCounts(part.child, part.parents, next(tables))
 
     def _refuse_impossible(self, log_evidence: np.ndarray) -> None:
         impossible = np.flatnonzero(np.isneginf(log_evidence) & (self.weights > 0))

@@ -6,14 +6,12 @@ from collections.abc import Iterable
 from functools import singledispatch
 from typing import Any
 
-import numpy as np
-
 from juncture.data.dataset import Dataset
 from juncture.errors import Unsupported
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import Trace, Watch
 from juncture.learning.estimation import estimated_network, report_unseen
-from juncture.learning.kinds import Point, Wishes, log_prior
+from juncture.learning.kinds.contract import Point, Wishes, log_likelihood_of, log_prior
 from juncture.learning.learners import LEARNERS, Task
 from juncture.learning.network_statistics import NetworkStatistics
 from juncture.learning.priors import refuse_unknown_names
@@ -56,7 +54,7 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Fit:
 
 @fit.register(BayesianNetwork)
 @fit.register(DirectedGraph)
-def fit_network(
+def fit_network(  # noqa: PLR0913 (one verb, many wishes)
     structure: Any,
     data: Any,
     prior: Any = None,
@@ -89,8 +87,7 @@ def fit_complete(template: BayesianNetwork, data: Dataset, wishes: Wishes, fixed
     statistics = statistics_of(template, data)
     report_unseen(statistics, wishes)
     model = estimated_network(template, statistics, wishes, fixed)
-    weights = np.ones(len(data)) if data.weights is None else data.weights
-    log_likelihood = float(weights @ model.log_joint_of(data.columns)) if len(data) else 0.0
+    log_likelihood = sum(log_likelihood_of(part, statistics[part.child.name]) for part in model.conditionals)
     objective = log_likelihood + sum(log_prior(p, wishes) for p in model.conditionals if p.child.name not in fixed)
     trace = Trace((objective,), True, "complete data: estimated in one step")
     return Fit(model, log_likelihood, trace, statistics)

@@ -1,4 +1,4 @@
-"""The ways to learn from rows with holes: `ExpectationMaximization`; each takes a task and gives a model and a trace."""
+"""The ways to learn from rows with holes; each takes a task and gives a model with its beliefs, and a trace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from juncture.errors import InvalidData, NotConvergedWarning
 from juncture.iteration import Trace, Watch, iterate
 from juncture.learning.expectation_maximization import Believed, NetworkEM
 from juncture.learning.expected_statistics import Expectation
-from juncture.learning.kinds import Wishes
+from juncture.learning.kinds.contract import Wishes
 from juncture.learning.starts import informed_start, random_start, without_symmetry
 from juncture.models.bayesian_network import BayesianNetwork
 

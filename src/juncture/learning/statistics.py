@@ -11,9 +11,9 @@ from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.factors.conditional import Conditional
 from juncture.learning.counting import count_families
-from juncture.learning.kinds import summarise
+from juncture.learning.kinds.contract import summarise
+from juncture.learning.kinds.table_counts import TableCounts
 from juncture.learning.network_statistics import NetworkStatistics
-from juncture.learning.table_counts import TableCounts
 from juncture.learning.templates import prepared
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.variables import Variable

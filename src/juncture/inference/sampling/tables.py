@@ -1,0 +1,72 @@
+"""Rows drawn from a network of tables: compiled, in fixed blocks of rows, on all cores."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from juncture.data.columns import code_type
+from juncture.factors.conditional import Conditional
+from juncture.kernels.forward import draw_in_order
+from juncture.models.bayesian_network import BayesianNetwork
+
+BLOCK = 2**12  # rows that one child generator draws: fixed, so that rows do not depend on the number of cores
+NEVER = 2.0  # above every uniform
+
+
+@dataclass(frozen=True, eq=False)
+class Drawer:
+    """The tables of a network as running sums, one after the other, and how parents' codes lead into them."""
+
+    order: np.ndarray
+    starts: np.ndarray
+    nodes: np.ndarray
+    strides: np.ndarray
+    offsets: np.ndarray
+    num_states: np.ndarray
+    cumulative: np.ndarray
+
+    @classmethod
+    def of(cls, model: BayesianNetwork, tables: list[Conditional]) -> Drawer:
+        places = {name: place for place, name in enumerate(model.variables.names)}
+        sums = [running_sums(table.values).reshape(-1) for table in tables]
+        strides = [np.array(table.values.strides[:-1], np.int64) // table.values.itemsize for table in tables]
+        return cls(
+            order=np.array([places[name] for name in model.graph.topological_order()], np.int64),
+            starts=np.cumsum([0, *(len(table.parents) for table in tables)], dtype=np.int64),
+            nodes=np.array([places[name] for table in tables for name in table.parents.names], np.int64),
+            strides=np.concatenate([np.empty(0, np.int64), *strides]),
+            offsets=np.cumsum([0, *(len(part) for part in sums)], dtype=np.int64)[:-1],
+            num_states=np.array(model.variables.shape, np.int64),
+            cumulative=np.concatenate([np.empty(0), *sums]),
+        )
+
+    def draw(self, num_rows: int, rng: np.random.Generator) -> list[np.ndarray]:
+        """A column of codes for every variable."""
+        columns = [np.empty(num_rows, code_type(int(states))) for states in self.num_states]
+        blocks = range(0, num_rows, BLOCK)
+
+        def fill(start: int, child: np.random.Generator) -> None:
+            stop = min(start + BLOCK, num_rows)
+            codes = np.empty((len(columns), stop - start), np.int64)
+            uniforms = child.random(codes.shape)
+            draw_in_order(
+                self.order, self.starts, self.nodes, self.strides, self.offsets, self.num_states, self.cumulative,
+                uniforms, codes,
+            )  # fmt: skip
+            for column, drawn in zip(columns, codes, strict=True):
+                column[start:stop] = drawn
+
+        with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+            list(pool.map(fill, blocks, rng.spawn(len(blocks))))
+        return columns
+
+
+def running_sums(values: np.ndarray) -> np.ndarray:
+    """Sums along the last axis, divided by the last; from the last state that has any probability on, out of reach."""
+    sums = np.cumsum(values, axis=-1)
+    sums = sums / sums[..., -1:]
+    return np.where(sums == 1.0, NEVER, sums)

@@ -1,0 +1,93 @@
+"""Learning a table: counts, to which a prior adds its own; and what is deterministic, where nothing is learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from juncture import numerics
+from juncture.data.dataset import Dataset
+from juncture.errors import InvalidData
+from juncture.factors.conditional import Conditional
+from juncture.factors.deterministic import Deterministic
+from juncture.learning.kinds.contract import (
+    Wishes,
+    estimated,
+    expected_part,
+    log_likelihood_of,
+    log_prior,
+    summarise,
+)
+from juncture.learning.kinds.row_counts import RowCounts
+from juncture.learning.kinds.table_counts import TableCounts
+from juncture.learning.priors import pseudo_counts
+
+
+@expected_part.register
+def _(conditional: Conditional, tables: Sequence[np.ndarray]) -> TableCounts:
+    return TableCounts(conditional.child, conditional.parents, tables[0])
+
+
+@estimated.register
+def _(conditional: Conditional, part: TableCounts, wishes: Wishes) -> Conditional:
+    counts = part.counts + added_counts(wishes, part)
+    totals = counts.sum(axis=-1, keepdims=True)
+    uniform = np.full(counts.shape, 1.0 / counts.shape[-1])
+    values = np.divide(counts, totals, out=uniform, where=totals > 0)
+    return Conditional(part.child, part.parents, values)
+
+
+@log_likelihood_of.register
+def _(conditional: Conditional, part: TableCounts) -> float:
+    return weighted_logs(part.counts, conditional.values)
+
+
+@log_prior.register
+def _(conditional: Conditional, wishes: Wishes) -> float:
+    """Σ α log θ: the estimate maximises it together with the log-likelihood."""
+    return weighted_logs(
+        np.broadcast_to(added_counts(wishes, conditional), conditional.values.shape), conditional.values
+    )
+
+
+def weighted_logs(counts: np.ndarray, values: np.ndarray) -> float:
+    """Σ n log θ, with 0 · log 0 = 0."""
+    seen = counts > 0
+    return float(counts[seen] @ numerics.log(values[seen]))
+
+
+def added_counts(wishes: Wishes, family: Any) -> np.ndarray:
+    """The prior's rows as they enter the estimate: α for the posterior mean, α - 1 for the mode."""
+    if wishes.prior is None:
+        return np.zeros(())
+    alpha = pseudo_counts(wishes.prior, family.child, family.parents)
+    if wishes.point == "mean":
+        return alpha
+    if (alpha < 1).any():
+        raise InvalidData(
+            f"the mode of the posterior of {family.child.name!r} need not exist for prior counts below 1;"
+            f' the smallest is {alpha.min():g}: raise it, or ask for point="mean"'
+        )
+    return np.asarray(alpha - 1)
+
+
+@summarise.register
+def _(conditional: Deterministic, data: Dataset) -> RowCounts:
+    return RowCounts.of(conditional, data)
+
+
+@expected_part.register
+def _(conditional: Deterministic, tables: Sequence[np.ndarray]) -> RowCounts:
+    return RowCounts.of_table(conditional, tables[0])
+
+
+@estimated.register
+def _(conditional: Deterministic, part: Any, wishes: Wishes) -> Deterministic:
+    return conditional
+
+
+@log_likelihood_of.register
+def _(conditional: Deterministic, part: RowCounts) -> float:
+    return part.log_likelihood(conditional)
