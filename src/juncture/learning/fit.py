@@ -12,10 +12,11 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import Trace, Watch
 from juncture.learning.estimation import estimated_network, report_unseen
 from juncture.learning.kinds.contract import Point, Wishes, log_likelihood_of, log_prior
-from juncture.learning.learners import LEARNERS, Task
+from juncture.learning.learners import LEARNERS
 from juncture.learning.network_statistics import NetworkStatistics
 from juncture.learning.priors import refuse_unknown_names
 from juncture.learning.statistics import statistics_of
+from juncture.learning.task import Task
 from juncture.learning.templates import prepared
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.options import as_generator, chosen

@@ -1,0 +1,51 @@
+"""Gradient ascent on the log-likelihood of what was observed: its gradient is the expected statistics.
+
+Fisher's identity: ∇ log p(seen) = E[∇ log p(seen, unseen) | seen]. From the same start it reaches the optimum that EM
+reaches, often in fewer steps near the end (L-BFGS).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from juncture.errors import NotConvergedWarning
+from juncture.iteration import Trace
+from juncture.learning.expectation_maximization import Believed, NetworkEM
+from juncture.learning.free_tables import FreeTables
+from juncture.learning.task import Task
+
+
+@dataclass(frozen=True)
+class GradientAscent:
+    """L-BFGS on the observed log-likelihood, with a prior plus its logarithm, in the logarithms of the tables."""
+
+    tolerance: float = 1e-10
+    max_steps: int = 1000
+
+    def run(self, task: Task) -> tuple[Believed, Trace]:
+        from scipy.optimize import minimize
+
+        tables = FreeTables(task.template, task.fixed, task.wishes)
+        algorithm = NetworkEM(task.start(), task.expectation(), task.wishes, task.fixed)
+        values: list[float] = []
+
+        def downhill(logits: np.ndarray) -> tuple[float, np.ndarray]:
+            state = algorithm.believed(tables.model(logits))
+            return -state.objective, -tables.gradient(state.model, state.statistics)
+
+        def record(intermediate_result: object) -> None:
+            values.append(-float(intermediate_result.fun))  # type: ignore[attr-defined]
+            if task.progress is not None:
+                task.progress(len(values), values[-1])
+
+        start = tables.logits(algorithm.start)
+        first = -downhill(start)[0]
+        options = {"maxiter": self.max_steps, "ftol": self.tolerance, "gtol": 1e-8, "maxfun": 10 * self.max_steps}
+        found = minimize(downhill, start, jac=True, method="L-BFGS-B", callback=record, options=options)
+        trace = Trace((first, *values), bool(found.success), f"L-BFGS: {str(found.message).lower()}")
+        if not trace.converged:
+            warnings.warn(f"gradient ascent stopped: {trace.reason}", NotConvergedWarning, stacklevel=4)
+        return algorithm.believed(tables.model(found.x)), trace

@@ -1,0 +1,42 @@
+"""`Task`: a structure to learn from rows with holes, and all that was asked; what learners take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.iteration import Watch
+from juncture.learning.expected_statistics import Expectation
+from juncture.learning.kinds.contract import Wishes
+from juncture.learning.starts import informed_start, without_symmetry
+from juncture.models.bayesian_network import BayesianNetwork
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A structure to learn the parameters of, and all that was asked."""
+
+    template: BayesianNetwork
+    data: Dataset
+    wishes: Wishes
+    fixed: frozenset[str]
+    is_start: bool  # whether the template's parameters are where to start
+    rng: np.random.Generator
+    progress: Watch | None = None
+
+    @property
+    def latent(self) -> list[str]:
+        """The variables of which no row says anything."""
+        columns = self.data.columns
+        names = self.template.variables.names
+        return [name for name in names if name not in columns or (columns[name] < 0).all()]
+
+    def start(self) -> BayesianNetwork:
+        if not self.is_start:
+            return informed_start(self.template, self.data, self.rng)
+        return without_symmetry(self.template, self.latent, self.rng)
+
+    def expectation(self) -> Expectation:
+        return Expectation.of(self.template, self.data)
