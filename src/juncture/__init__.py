@@ -56,6 +56,19 @@ _HOMES = {
     "to_bayesian_network": "inference.exact.directed_form",
     "sum_product": "inference.messages.sum_product",
     "max_product": "inference.messages.max_product",
+    # learning
+    "fit": "learning.fit",
+    "Fit": "learning.fit",
+    "Trace": "iteration",
+    "statistics": "learning.statistics",
+    "estimate": "learning.estimation",
+    "NetworkStatistics": "learning.network_statistics",
+    "BDeu": "learning.priors",
+    "K2": "learning.priors",
+    "ExpectationMaximization": "learning.learners",
+    "GradientAscent": "learning.gradient",
+    "standard_errors": "learning.standard_errors",
+    "missingness": "data.missingness",
     # files
     "read": "formats.files",
     "write": "formats.files",
@@ -75,9 +88,12 @@ _HOMES = {
     "FormatError": "errors",
     "Unsupported": "errors",
     "TooLarge": "errors",
+    "ObjectiveDecreased": "errors",
     "MissingExtra": "errors",
     "ImpossibleEvidenceWarning": "errors",
     "RenormalizedWarning": "errors",
+    "UnseenParentsWarning": "errors",
+    "NotConvergedWarning": "errors",
 }
 
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from juncture.data.dataset import Dataset as Dataset
+from juncture.data.missingness import missingness as missingness
 from juncture.errors import FormatError as FormatError
 from juncture.errors import ImpossibleEvidence as ImpossibleEvidence
 from juncture.errors import ImpossibleEvidenceWarning as ImpossibleEvidenceWarning
@@ -8,10 +9,13 @@ from juncture.errors import InvalidData as InvalidData
 from juncture.errors import InvalidModel as InvalidModel
 from juncture.errors import JunctureError as JunctureError
 from juncture.errors import MissingExtra as MissingExtra
+from juncture.errors import NotConvergedWarning as NotConvergedWarning
+from juncture.errors import ObjectiveDecreased as ObjectiveDecreased
 from juncture.errors import RenormalizedWarning as RenormalizedWarning
 from juncture.errors import TooLarge as TooLarge
 from juncture.errors import UnknownState as UnknownState
 from juncture.errors import UnknownVariable as UnknownVariable
+from juncture.errors import UnseenParentsWarning as UnseenParentsWarning
 from juncture.errors import Unsupported as Unsupported
 from juncture.evidence import Evidence as Evidence
 from juncture.factors.conditional import AnyConditional as AnyConditional
@@ -47,6 +51,17 @@ from juncture.inference.most_probable import most_probable as most_probable
 from juncture.inference.planning import compile as compile
 from juncture.inference.planning import cost as cost
 from juncture.inference.sampling.forward import sample as sample
+from juncture.iteration import Trace as Trace
+from juncture.learning.estimation import estimate as estimate
+from juncture.learning.fit import Fit as Fit
+from juncture.learning.fit import fit as fit
+from juncture.learning.gradient import GradientAscent as GradientAscent
+from juncture.learning.learners import ExpectationMaximization as ExpectationMaximization
+from juncture.learning.network_statistics import NetworkStatistics as NetworkStatistics
+from juncture.learning.priors import K2 as K2
+from juncture.learning.priors import BDeu as BDeu
+from juncture.learning.standard_errors import standard_errors as standard_errors
+from juncture.learning.statistics import statistics as statistics
 from juncture.models.bayesian_network import BayesianNetwork as BayesianNetwork
 from juncture.models.factor_product import FactorGraph as FactorGraph
 from juncture.models.factor_product import MarkovNetwork as MarkovNetwork
