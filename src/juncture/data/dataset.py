@@ -105,6 +105,12 @@ class Dataset(Value):
         """Whether there is no hole."""
         return not any((array < 0).any() if array.dtype.kind == "i" else np.isnan(array).any() for array in self.arrays)
 
+    def only(self, names: Iterable[str]) -> Dataset:
+        """The columns of these variables, shared with this dataset."""
+        kept = tuple(self.variable(name) for name in names)
+        arrays = tuple(self.columns[variable.name] for variable in kept)
+        return self._of(kept, arrays, self.weights, self.num_rows)
+
     def take(self, rows: Any) -> Dataset:
         """The given rows, as a slice, positions or a mask."""
         positions = np.atleast_1d(np.arange(self.num_rows)[rows])

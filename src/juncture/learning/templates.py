@@ -34,7 +34,7 @@ def _(
     for variable in declared:
         if structure.variable(variable.name) != variable:
             raise InvalidData(f"the variable {variable.name!r} is declared with other states than the model has")
-    dataset = Dataset(data, variables=structure.variables, extra="ignore")
+    dataset = coded_by(data, structure.variables)
     refuse_missing_columns(structure.variables.names, dataset, {*declared.names, *latent})
     return structure, dataset
 
@@ -55,6 +55,15 @@ def _(
     return template_of(structure, known), dataset
 
 
+def coded_by(data: Any, variables: Scope) -> Dataset:
+    """The data coded by these variables; columns that are coded so already are shared, not copied."""
+    if isinstance(data, Dataset):
+        mine = {variable.name: variable for variable in data.variables}
+        if all(mine.get(variable.name, variable) == variable for variable in variables):
+            return data.only(name for name in variables.names if name in mine)
+    return Dataset(data, variables=variables, extra="ignore")
+
+
 def declared_dataset(data: Any, graph: DirectedGraph, declared: Scope) -> Dataset:
     """The graph's columns: with declared states where there are, with their own otherwise."""
     found = data if isinstance(data, Dataset) else None
@@ -65,8 +74,7 @@ def declared_dataset(data: Any, graph: DirectedGraph, declared: Scope) -> Datase
     elif found is None:
         found = Dataset(data)
     kept = [v for v in found.variables if v.name in graph.nodes]
-    wanted = [declared.variable(v.name) if v.name in declared.names else v for v in kept]
-    return found if list(found.variables) == wanted else Dataset(found, variables=wanted, extra="ignore")
+    return coded_by(found, Scope(declared.variable(v.name) if v.name in declared.names else v for v in kept))
 
 
 def refuse_missing_columns(names: tuple[str, ...], data: Dataset, latent: set[str]) -> None:
