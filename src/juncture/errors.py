@@ -12,7 +12,8 @@ JunctureError
 ├── ObjectiveDecreased  (ArithmeticError) an objective that must rise has fallen
 └── MissingExtra        (ImportError)   an optional package is not installed
 
-Warnings: ImpossibleEvidenceWarning, RenormalizedWarning, UnseenParentsWarning, NotConvergedWarning (all UserWarning).
+Warnings: ImpossibleEvidenceWarning, RenormalizedWarning, UnseenParentsWarning, UnseenStatesWarning, NotConvergedWarning
+(all UserWarning).
 """
 
 from __future__ import annotations
@@ -106,6 +107,10 @@ class RenormalizedWarning(UserWarning):
 
 class UnseenParentsWarning(UserWarning):
     """No row has some of the parents' states together, so nothing is known of the child there."""
+
+
+class UnseenStatesWarning(UserWarning):
+    """Some cells hold none of their variable's states and were taken as missing, on request."""
 
 
 class NotConvergedWarning(UserWarning):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
@@ -34,6 +35,13 @@ class Trace:
     def num_steps(self) -> int:
         return len(self.values) - 1
 
+    @property
+    def is_interrupted(self) -> bool:
+        return self.reason.startswith(INTERRUPTED)
+
+
+INTERRUPTED = "interrupted after step"
+
 
 def iterate(
     algorithm: Iteration[State],
@@ -50,19 +58,21 @@ def iterate(
     values = [algorithm.objective(state)]
     try:
         while len(values) <= max_steps:
-            state = algorithm.step(state)
-            values.append(algorithm.objective(state))
-            refuse_decrease(values[-2], values[-1], len(values) - 1)
+            moved = algorithm.step(state)
+            value = algorithm.objective(moved)
+            refuse_decrease(values[-1], value, len(values))
+            state = moved
+            values.append(value)
             if watch is not None:
-                watch(len(values) - 1, values[-1])
+                watch(len(values) - 1, value)
             if values[-1] - values[-2] <= tolerance * max(1.0, abs(values[-1])):
                 return state, Trace(tuple(values), True, f"the gain fell below {tolerance:g} of the objective")
     except KeyboardInterrupt:
-        return state, Trace(tuple(values), False, f"interrupted in step {len(values)}")
+        return state, Trace(tuple(values), False, f"{INTERRUPTED} {len(values) - 1}")
     return state, Trace(tuple(values), False, f"stopped after {max_steps} steps without converging")
 
 
 def refuse_decrease(old: float, new: float, step: int) -> None:
-    """An objective that falls beyond rounding is a defect or a wrong assumption, never convergence."""
-    if new < old - ROUNDING * max(1.0, abs(old)):
+    """An objective that falls beyond rounding, or is no number, is a defect or a wrong assumption: no convergence."""
+    if math.isnan(new) or new < old - ROUNDING * max(1.0, abs(old)):
         raise ObjectiveDecreased(f"step {step} lowered the objective from {old:.12g} to {new:.12g}; it must not fall")

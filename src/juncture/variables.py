@@ -76,19 +76,22 @@ class Variable(Value):
         An equal label of the same kind (numbers, booleans, text) comes first; else the one label
         with the same text, so that "1" finds 1, and 1.0 finds "1".
         """
-        plain = as_plain(state)
-        code = self._code_by_key.get(state_key(plain))
+        code = self.find(state)
         if code is None:
-            code = self._code_by_text(plain)
+            raise UnknownState.of(self.name, as_plain(state), self.labels)
         return code
 
-    def _code_by_text(self, plain: object) -> int:
+    def find(self, state: object) -> int | None:
+        """As `code`, but None where no state matches."""
+        plain = as_plain(state)
+        code = self._code_by_key.get(state_key(plain))
+        return self._find_by_text(plain) if code is None else code
+
+    def _find_by_text(self, plain: object) -> int | None:
         found = set(self._codes_by_text.get(str(plain), ()))
         if len(found) != 1:
             found = {code for text in texts(plain) for code in self._codes_by_text.get(text, ())}
-        if len(found) != 1 or is_missing(plain):
-            raise UnknownState.of(self.name, plain, self.labels)
-        return found.pop()
+        return None if len(found) != 1 or is_missing(plain) else found.pop()
 
     @cached_property
     def _code_by_key(self) -> dict[Hashable, int]:

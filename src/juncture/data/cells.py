@@ -7,15 +7,46 @@ from typing import Any
 
 import numpy as np
 
-from juncture.data.columns import HOLE, Column, Levels, Numbers
+from juncture.data.columns import HOLE, Levels, Numbers
+from juncture.data.distinct import MANY, distinct_objects, distinct_texts
 from juncture.errors import InvalidData
 from juncture.variables import as_plain, is_missing
 
+VECTORS = (list, tuple, np.ndarray)
+SAMPLE = 1000
 
-def list_column(cells: Sequence[Any], name: str) -> Column:
+
+def object_column(cells: np.ndarray, name: str) -> Numbers | Levels:
+    """As `list_column`, with a look at each different object only: cells that are one object are one state."""
+    if len(cells) < MANY or 2 * len(set(map(id, cells[:SAMPLE].tolist()))) > SAMPLE:
+        return list_column(cells.tolist(), name)
+    codes, firsts = distinct_objects(cells)
+    different = cells[firsts].tolist()
+    if any(issubclass(kind, VECTORS) or not issubclass(kind, Hashable) for kind in set(map(type, different))):
+        return list_column(cells.tolist(), name)  # which names the row of a cell that it refuses
+    return spread(list_column(different, name), codes)
+
+
+def text_column(cells: np.ndarray, name: str) -> Numbers | Levels:
+    """Texts of fixed width, each different one looked at once."""
+    numbering = distinct_texts(cells) if len(cells) >= MANY and cells.dtype.itemsize else None
+    if numbering is None:
+        return list_column(cells.tolist(), name)
+    codes, firsts = numbering
+    return spread(list_column(cells[firsts].tolist(), name), codes)
+
+
+def spread(column: Numbers | Levels, codes: np.ndarray) -> Numbers | Levels:
+    """The column that has the given cell of `column` in each row."""
+    if isinstance(column, Numbers):
+        return Numbers(column.values[codes])
+    return Levels(column.codes[codes], column.labels)
+
+
+def list_column(cells: Sequence[Any], name: str) -> Numbers | Levels:
     """Vectors are stacked, floats kept, all else goes by its distinct values."""
     kinds = set(map(type, cells))
-    if any(issubclass(kind, list | tuple | np.ndarray) for kind in kinds):
+    if any(issubclass(kind, VECTORS) for kind in kinds):
         return Numbers(stacked(cells, name))
     if kinds == {float}:
         return Numbers(np.array(cells))

@@ -11,10 +11,10 @@ from typing import TextIO
 
 import numpy as np
 
-from juncture.data.csv_text import CHUNK, Source, opened, read_table
+from juncture.data.csv_text import CHUNK, Source, opened
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.export import label_texts
-from juncture.data.tables import Table
+from juncture.data.files import csv_table
 from juncture.errors import InvalidData
 from juncture.variables import Variable
 
@@ -25,7 +25,7 @@ def read_csv(source: Source, variables: Iterable[Variable] | None = None, *, ext
     Without `variables`, a column of integers, or of True and False, becomes states of that kind, a column
     of other numbers becomes real, and any other column becomes text.
     """
-    return Dataset(Table(*read_table(source)), variables, extra=extra)
+    return Dataset(csv_table(source), variables, extra=extra)
 
 
 def write_csv(dataset: Dataset, target: Source) -> None:

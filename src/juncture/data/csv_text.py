@@ -18,7 +18,7 @@ from typing import Any, TextIO, TypeAlias, cast
 
 import numpy as np
 
-from juncture.data.columns import Levels
+from juncture.data.columns import Levels, code_type
 from juncture.errors import FormatError
 from juncture.variables import State, Variable
 
@@ -38,6 +38,9 @@ class TextLevels(Levels):
         return Levels(self.codes, typed([str(label) for label in self.labels])).declared(name)
 
 
+Columns: TypeAlias = dict[str, TextLevels]
+
+
 def typed(texts: Sequence[str]) -> Sequence[State]:
     """All integers, all numbers or all booleans as such, else text; "007" stays text, for 7 is not what it says."""
     if all(INTEGER.fullmatch(text) for text in texts):
@@ -49,7 +52,7 @@ def typed(texts: Sequence[str]) -> Sequence[State]:
     return texts
 
 
-def read_table(source: Source) -> tuple[dict[str, TextLevels], int]:
+def read_table(source: Source) -> tuple[Columns, int]:
     """The columns of a CSV file by name, and the number of rows."""
     file = str(os.fspath(source)) if isinstance(source, str | os.PathLike) else None
     with opened(source, "rt") as stream:
@@ -92,15 +95,15 @@ def read_header(reader: Iterator[list[str]]) -> list[str]:
     return names
 
 
-def read_columns(reader: Any, names: Sequence[str]) -> tuple[dict[str, TextLevels], int]:
+def read_columns(reader: Any, names: Sequence[str]) -> tuple[Columns, int]:
     positions: list[dict[str, int]] = [{"": 0} for _ in names]
-    parts: list[list[np.ndarray]] = [[np.empty(0, dtype=np.int32)] for _ in names]
+    parts: list[list[np.ndarray]] = [[np.empty(0, dtype=np.int8)] for _ in names]
     rows = checked_rows(reader, len(names))
     while chunk := list(islice(rows, CHUNK)):
         for known, part, cells in zip(positions, parts, zip(*chunk, strict=True), strict=True):
             for cell in dict.fromkeys(cells):
                 known.setdefault(cell, len(known))
-            part.append(np.fromiter(map(known.__getitem__, cells), dtype=np.int32, count=len(cells)))
+            part.append(np.fromiter(map(known.__getitem__, cells), dtype=code_type(len(known)), count=len(cells)))
     columns = {
         name: TextLevels(np.concatenate(part) - 1, list(known)[1:])  # the empty text came first: 0 becomes -1
         for name, known, part in zip(names, positions, parts, strict=True)

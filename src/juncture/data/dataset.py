@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from html import escape
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from juncture.data.columns import HOLE, Column, Levels, Numbers, as_reals, code_type
+from juncture.data.coding import Extra, Unseen, as_coding, as_weights, chosen_names, weights_apart
+from juncture.data.columns import HOLE, Coded, as_reals, code_type
 from juncture.data.export import labels_of, to_arrow, to_pandas, to_polars
 from juncture.data.tables import Table, as_table
-from juncture.errors import InvalidData, UnknownVariable, hint
-from juncture.values import Value, read_only
+from juncture.errors import InvalidData, UnknownVariable
+from juncture.values import Value, content_key, read_only
 from juncture.variables import Scope, State, Variable
 
-Extra: TypeAlias = Literal["error", "ignore"]
+__all__ = ["Dataset", "Extra", "Unseen"]
+
 SHOWN_ROWS = 10
 
 
@@ -40,24 +42,37 @@ class Dataset(Value):
     {'smoke': ['no', 'yes', None], 'age': [31.0, 47.5, 60.0]}
     """
 
-    _fields = ("variables", "arrays", "weights", "num_rows")
+    _fields = ("variables", "arrays", "weights", "num_rows", "states_from_data")
     variables: tuple[Variable, ...]
     arrays: tuple[np.ndarray, ...]
     weights: np.ndarray | None
     num_rows: int
+    states_from_data: tuple[str, ...]  # the variables whose states are those that the rows happened to have, sorted
 
     def __init__(
-        self, data: Any, variables: Iterable[Variable] | None = None, weights: Any = None, *, extra: Extra = "error"
+        self,
+        data: Any,
+        variables: Iterable[Variable] | None = None,
+        weights: Any = None,
+        *,
+        extra: Extra = "error",
+        missing: Any = None,
+        unseen: Unseen = "error",
     ) -> None:
-        scope = None if variables is None else Scope(variables)
-        table = as_table(data, None if scope is None else scope.names)
-        columns = {name: table.column(name) for name in chosen_names(table, scope, extra)}
-        found = tuple(columns[name].declared(name) for name in columns) if scope is None else tuple(scope)
-        kept = tuple(variable for variable in found if variable.name in columns)
-        arrays = tuple(read_only(columns[variable.name].coded(variable)) for variable in kept)
-        if weights is None and isinstance(data, Dataset):
-            weights = data.weights
-        self._set(variables=kept, arrays=arrays, weights=as_weights(weights, table.num_rows), num_rows=table.num_rows)
+        coding = as_coding(variables, missing, unseen)
+        table, weights = weights_apart(as_table(data, None if coding.scope is None else coding.scope.names), weights)
+        is_weighted = weights is None and isinstance(data, Dataset)
+        columns = coding.columns(table, chosen_names(table, coding.scope, extra))
+        self._set(
+            variables=tuple(column.variable for column in columns),
+            arrays=tuple(column.values for column in columns),
+            weights=data.weights if is_weighted else as_weights(weights, table.num_rows),
+            num_rows=table.num_rows,
+            states_from_data=tuple(column.variable.name for column in columns if column.is_from_data),
+        )
+
+    def _key(self) -> Hashable:
+        return tuple(content_key(part) for part in (self.variables, self.arrays, self.weights, self.num_rows))
 
     @classmethod
     def from_codes(cls, variables: Iterable[Variable], columns: Mapping[str, Any], weights: Any = None) -> Dataset:
@@ -71,14 +86,14 @@ class Dataset(Value):
                     f"all columns must be equally long; {kept[0].name!r} has {num_rows} rows,"
                     f" {variable.name!r} has {len(array)}"
                 )
-        return cls._of(kept, arrays, as_weights(weights, num_rows), num_rows)
-
-    @classmethod
-    def _of(
-        cls, variables: tuple[Variable, ...], arrays: tuple[np.ndarray, ...], weights: np.ndarray | None, num_rows: int
-    ) -> Dataset:
         dataset = cls.__new__(cls)
-        dataset._set(variables=variables, arrays=arrays, weights=weights, num_rows=num_rows)
+        dataset._set(variables=kept, arrays=arrays, weights=as_weights(weights, num_rows))
+        dataset._set(num_rows=num_rows, states_from_data=())
+        return dataset
+
+    def _with(self, **fields: Any) -> Dataset:
+        dataset = type(self).__new__(type(self))
+        dataset._set(**{name: self.__dict__[name] for name in self._fields} | fields)
         return dataset
 
     def __len__(self) -> int:
@@ -109,14 +124,15 @@ class Dataset(Value):
         """The columns of these variables, shared with this dataset."""
         kept = tuple(self.variable(name) for name in names)
         arrays = tuple(self.columns[variable.name] for variable in kept)
-        return self._of(kept, arrays, self.weights, self.num_rows)
+        inferred = tuple(variable.name for variable in kept if variable.name in self.states_from_data)
+        return self._with(variables=kept, arrays=arrays, states_from_data=inferred)
 
     def take(self, rows: Any) -> Dataset:
         """The given rows, as a slice, positions or a mask."""
         positions = np.atleast_1d(np.arange(self.num_rows)[rows])
         arrays = tuple(read_only(array[positions]) for array in self.arrays)
         weights = None if self.weights is None else read_only(self.weights[positions])
-        return self._of(self.variables, arrays, weights, len(positions))
+        return self._with(arrays=arrays, weights=weights, num_rows=len(positions))
 
     def to_dict(self) -> dict[str, list[State | None]]:
         return {name: self.labels(name).tolist() for name in self.columns}
@@ -156,45 +172,12 @@ class Dataset(Value):
 
 @as_table.register
 def _(data: Dataset, names: Sequence[str] | None = None) -> Table:
-    return Table({variable.name: raw_column(data, variable) for variable in data.variables}, data.num_rows)
-
-
-def raw_column(data: Dataset, variable: Variable) -> Column:
-    values = data.columns[variable.name]
-    return Numbers(values) if variable.is_real else Levels(values, variable.labels, is_declared=True)
-
-
-def chosen_names(table: Table, scope: Scope | None, extra: Extra) -> list[str]:
-    """The columns to keep: all that are variables; others are refused, or ignored on request."""
-    if extra not in {"error", "ignore"}:
-        raise InvalidData(f'extra must be "error" or "ignore"; got {extra!r}')
-    if scope is None:
-        return list(table.cells)
-    known = set(scope.names)
-    unknown = [name for name in table.cells if name not in known]
-    if unknown and extra == "error":
-        raise UnknownVariable(
-            f"the column {unknown[0]!r} is none of the variables; {hint(unknown[0], scope.names)}"
-            ' (extra="ignore" leaves such columns out)'
-        )
-    return [name for name in table.cells if name in known]
-
-
-def as_weights(weights: Any, num_rows: int) -> np.ndarray | None:
-    """One finite, non-negative number a row, or None."""
-    if weights is None:
-        return None
-    try:
-        array = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidData(f"weights must be numbers, one a row: {error}") from error
-    if array.shape != (num_rows,):
-        raise InvalidData(f"weights must be one number a row, {num_rows} of them; they have the shape {array.shape}")
-    wrong = ~(np.isfinite(array) & (array >= 0))
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise InvalidData(f"a weight must be finite and not negative; the weight of row {row} is {array[row]}")
-    return read_only(array + 0.0)
+    inferred = set(data.states_from_data)
+    columns = (
+        Coded(variable, values, is_declared=variable.name not in inferred)
+        for variable, values in zip(data.variables, data.arrays, strict=True)
+    )
+    return Table({column.variable.name: column for column in columns}, data.num_rows)
 
 
 def as_codes(columns: Mapping[str, Any], variable: Variable) -> np.ndarray:

@@ -8,8 +8,9 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from juncture.data.cells import list_column
-from juncture.data.columns import Column, Levels, Numbers
+from juncture.data.cells import list_column, object_column
+from juncture.data.columns import HOLE, Column, Levels, Numbers
+from juncture.data.distinct import MANY
 from juncture.errors import InvalidData
 
 
@@ -41,30 +42,101 @@ def series_column(cells: Any, name: str) -> Column:
 
 
 def native_column(series: nw.Series[Any], name: str) -> Column:
-    kind = series.dtype
-    if kind.is_float() or kind.is_decimal():
+    native, kind = series.to_native(), series.implementation
+    if kind.is_pandas() and native.dtype == object:  # narwhals would look at every cell to say more
+        return object_column(native.to_numpy(), name)
+    dtype = series.dtype
+    if dtype.is_float() or dtype.is_decimal():
         return Numbers(np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
-    if (kind.is_integer() or kind == nw.Boolean) and series.null_count() == 0:
-        return Numbers(np.array(series.to_numpy()))
-    if kind.is_temporal():
-        raise InvalidData(f"column {name!r} holds {kind}; a column holds text, numbers or booleans: convert or drop it")
-    if kind == nw.Categorical or kind == nw.Enum:  # noqa: PLR1714 (an Enum equals its class, with another hash)
+    if dtype.is_integer() or dtype == nw.Boolean:
+        return whole_column(series)
+    if dtype.is_temporal():
+        raise InvalidData(
+            f"column {name!r} holds {dtype}; a column holds text, numbers or booleans: convert or drop it"
+        )
+    if dtype == nw.Categorical or dtype == nw.Enum:  # noqa: PLR1714 (an Enum equals its class, with another hash)
         return categorical_column(series, name)
+    return text_series(series, name) if dtype == nw.String else list_column(series.to_list(), name)
+
+
+def whole_column(series: nw.Series[Any]) -> Column:
+    """Integers or booleans: as they are when there is no hole, else by their distinct values."""
+    if series.null_count() == 0:
+        return Numbers(np.array(series.to_numpy()))
+    holes = series.is_null().to_numpy()
+    if holes.all():
+        return Levels(np.full(len(holes), HOLE), ())
+    values = np.array(series.fill_null(False if series.dtype == nw.Boolean else 0).to_numpy())
+    values[holes] = values[np.argmin(holes)]  # a value that is there anyway
+    levels = Numbers(values).levels
+    return Levels(np.where(holes, HOLE, levels.codes), levels.labels)
+
+
+def text_series(series: nw.Series[Any], name: str) -> Column:
+    """Text by its distinct values, found by the library that holds it."""
+    native = series.to_native()
+    if series.implementation.is_polars():
+        return polars_levels(native)
+    if is_in_arrow(series):
+        return arrow_levels(series.to_arrow())
+    if series.implementation.is_pandas():
+        return object_column(native.to_numpy(dtype=object), name)
     return list_column(series.to_list(), name)
 
 
 def categorical_column(series: nw.Series[Any], name: str) -> Column:
-    """Categories as they are declared; Polars declares none for a Categorical, whose categories all columns share."""
+    """Categories in the order in which they are declared, if they are."""
     native = series.to_native()
     if hasattr(native, "cat") and hasattr(native.cat, "codes"):
         return declared_levels(native.cat.codes, native.cat.categories.tolist())
-    if series.implementation.is_pyarrow() and not native.combine_chunks().dictionary.null_count:
-        array = native.combine_chunks()
-        return declared_levels(array.indices.cast("int64").fill_null(-1), array.dictionary.to_pylist())
+    if is_in_arrow(series):
+        return arrow_levels(series.to_arrow())
     if series.implementation.is_polars() and isinstance(series.dtype, nw.Enum):
-        return declared_levels(native.to_physical().cast(int).fill_null(-1), series.dtype.categories)
-    return list_column(series.to_list(), name)
+        return declared_levels(native.to_physical().cast(int).fill_null(HOLE), series.dtype.categories)
+    return polars_categories(native) if series.implementation.is_polars() else list_column(series.to_list(), name)
 
 
 def declared_levels(codes: Any, categories: Iterable[object]) -> Levels:
     return Levels(np.array(codes, dtype=np.int32), categories, is_declared=True)
+
+
+def is_in_arrow(series: nw.Series[Any]) -> bool:
+    """Whether the cells are Arrow's, in a table of its own or of pandas."""
+    dtype = getattr(series.to_native(), "dtype", None)
+    in_pandas = hasattr(dtype, "pyarrow_dtype") or str(getattr(dtype, "storage", "")).startswith("pyarrow")
+    return series.implementation.is_pyarrow() or (series.implementation.is_pandas() and in_pandas)
+
+
+def arrow_levels(cells: Any) -> Levels:
+    """Text, or a dictionary, which declares its order unless null is among its values."""
+    is_dictionary = hasattr(cells.type, "index_type")
+    encoded = cells if is_dictionary else cells.dictionary_encode()
+    array = encoded.combine_chunks() if hasattr(encoded, "chunks") else encoded
+    if array.dictionary.null_count:
+        return arrow_levels(array.dictionary_decode())
+    codes = array.indices.cast("int32").fill_null(HOLE)
+    return Levels(np.array(codes), array.dictionary.to_pylist(), is_declared=is_dictionary)
+
+
+def polars_levels(cells: Any) -> Levels:
+    """Text as an Enum of its distinct values, which the first rows mostly have all."""
+    import polars as pl
+
+    for part in (cells.head(MANY // 2), cells):
+        labels = part.drop_nulls().unique().sort()
+        codes = cells.cast(pl.Enum(labels), strict=False)
+        if codes.null_count() == cells.null_count():
+            break
+    return Levels(codes.to_physical().cast(pl.Int32).fill_null(HOLE).to_numpy(), labels)
+
+
+def polars_categories(cells: Any) -> Levels:
+    """Only the categories that occur: Polars shares them among all columns of a process, in no declared order."""
+    import polars as pl
+
+    numbers = Numbers(cells.to_physical().cast(pl.Int64).fill_null(HOLE).to_numpy()).levels.where(
+        lambda code: code >= 0
+    )
+    found = cells.drop_nulls().unique()
+    labels = dict(zip(found.to_physical(), found.cast(pl.String), strict=True))
+    return Levels(numbers.codes, [labels[number] for number in numbers.labels])

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
-from juncture.data.cells import list_column
-from juncture.data.columns import Column, Levels, Numbers
-from juncture.data.csv_text import read_table
+from juncture.data.cells import list_column, object_column, text_column
+from juncture.data.columns import Coded, Column, Levels, Numbers, row_place
+from juncture.data.parts import Parts, joined
 from juncture.errors import InvalidData
 from juncture.values import Value
 
 
 class Table(Value):
-    """Cells by column name, not looked at yet, and the number of rows."""
+    """Cells by column name, not looked at yet, the number of rows, and the (file, rows) that they come from."""
 
-    _fields = ("cells", "num_rows")
+    _fields = ("cells", "num_rows", "files")
     cells: dict[str, Any]
     num_rows: int
+    files: tuple[tuple[str, int], ...]
 
-    def __init__(self, cells: Mapping[Any, Any], num_rows: int) -> None:
+    def __init__(self, cells: Mapping[Any, Any], num_rows: int, files: Iterable[tuple[str, int]] = ()) -> None:
         for name in cells:
             if not isinstance(name, str) or not name:
                 raise InvalidData(f"a column's name must be non-empty text; got {name!r}: rename the columns")
-        self._set(cells=dict(cells), num_rows=num_rows)
+        self._set(cells=dict(cells), num_rows=num_rows, files=tuple(files))
 
     def __len__(self) -> int:
         return self.num_rows
@@ -41,9 +42,20 @@ class Table(Value):
             )
         return column
 
+    def place(self, row: int) -> str:
+        """How a message names a row: with its file, if there are several."""
+        for file, num_rows in self.files:
+            if row < num_rows:
+                return f"row {row} of {file}"
+            row -= num_rows
+        return row_place(row)
+
+    def only(self, names: Iterable[str]) -> Table:
+        return Table({name: self.cells[name] for name in names}, self.num_rows, self.files)
+
     def converted(self) -> Table:
         """The same table holding its own columns, whatever happens to the cells it was made from."""
-        return Table({name: self.column(name) for name in self.cells}, self.num_rows)
+        return Table({name: self.column(name) for name in self.cells}, self.num_rows, self.files)
 
 
 @singledispatch
@@ -62,7 +74,9 @@ def _(data: Table, names: Sequence[str] | None = None) -> Table:
 @as_table.register(str)
 @as_table.register(os.PathLike)
 def _(data: str | os.PathLike[str], names: Sequence[str] | None = None) -> Table:
-    return Table(*read_table(data))
+    from juncture.data.files import table_of_files
+
+    return table_of_files(data)
 
 
 @as_table.register
@@ -74,6 +88,10 @@ def _(data: Mapping, names: Sequence[str] | None = None) -> Table:  # type: igno
 @as_table.register(list)
 @as_table.register(tuple)
 def _(data: Sequence[Any], names: Sequence[str] | None = None) -> Table:
+    if data and all(isinstance(item, str | os.PathLike) for item in data):
+        from juncture.data.files import table_of_files
+
+        return table_of_files(*data)
     as_rows(data)
     found = dict.fromkeys(name for row in data for name in row)
     return Table({name: [row.get(name) for row in data] for name in found}, len(data))
@@ -119,6 +137,16 @@ def _(cells: Levels, name: str) -> Column:
     return cells
 
 
+@as_column.register
+def _(cells: Coded, name: str) -> Column:
+    return cells
+
+
+@as_column.register
+def _(cells: Parts, name: str) -> Column:
+    return joined([as_column(part, name) for part in cells])
+
+
 @as_column.register(str)
 @as_column.register(bytes)
 def _(cells: str | bytes, name: str) -> Column:
@@ -134,6 +162,8 @@ def _(cells: np.ndarray, name: str) -> Column:
             f"column {name!r} has the type {cells.dtype} and the shape {cells.shape}; a column holds text, numbers"
             " or booleans, one a row"
         )
+    if cells.ndim == 1 and cells.dtype.kind != "T":
+        return object_column(cells, name) if cells.dtype == object else text_column(cells, name)
     return list_column(cells.tolist(), name)
 
 
@@ -144,4 +174,4 @@ def _(cells: np.ma.MaskedArray, name: str) -> Column:
 
 @as_column.register
 def _(cells: Sequence, name: str) -> Column:  # type: ignore[type-arg]
-    return list_column(cells, name)
+    return object_column(np.fromiter(cells, dtype=object, count=len(cells)), name)

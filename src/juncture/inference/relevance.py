@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import singledispatch
 from typing import Any
 
+from juncture.graphs.directed import DirectedGraph
 from juncture.models.bayesian_network import BayesianNetwork
 
 
@@ -22,3 +23,23 @@ def ancestral_part(model: BayesianNetwork, names: Collection[str]) -> BayesianNe
     if len(keep) == len(model.conditionals):
         return model
     return BayesianNetwork(part for part in model.conditionals if part.child.name in keep)
+
+
+def telling_evidence(
+    graph: DirectedGraph, target: str, observed: Collection[str], is_complete: Callable[[str], bool]
+) -> tuple[str, ...]:
+    """The observed variables that p(target | evidence) depends on: the others change it in no row.
+
+    They are met on the ways from the target through the moral graph of all that is named and its ancestors; a way
+    ends at a variable that is known in every row, and is asked about only then (`is_complete`).
+    """
+    named = {target, *observed}
+    moral = graph.subgraph(named | graph.ancestors(named)).moralize()
+    met, ways = {target}, [target]
+    while ways:
+        for name in moral.neighbors(ways.pop()):
+            if name not in met:
+                met.add(name)
+                if name not in observed or not is_complete(name):
+                    ways.append(name)
+    return tuple(name for name in graph.nodes if name in met and name in observed and name != target)

@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidData, UnknownVariable, UnseenParentsWarning, Unsupported
-from juncture.factors.conditional import AnyConditional
+from juncture.factors.conditional import AnyConditional, signature
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.kinds.contract import Point, Wishes, estimated
+from juncture.learning.kinds.contract import Point, Wishes, estimated, learns_from
 from juncture.learning.kinds.table import added_counts
 from juncture.learning.kinds.table_counts import TableCounts
 from juncture.learning.network_statistics import NetworkStatistics
-from juncture.learning.priors import refuse_unknown_names
-from juncture.learning.templates import blank
+from juncture.learning.sharing import checked_prior, groups_of, kept_children, pooled
+from juncture.learning.templates import blank, refuse_fixed_graph
 from juncture.models.bayesian_network import BayesianNetwork
-from juncture.variables import Scope
 
 
 def estimate(
@@ -33,26 +32,21 @@ def estimate(
     """The network that the statistics lead to.
 
     Without a prior, maximum likelihood. With one (a pseudo-count per cell, `BDeu`, `K2`, `Dirichlet`, or a mapping
-    from child to these) the mean of the posterior, or with `point="mode"` its mode. The conditionals of `fixed`
-    children stay as they are.
+    from child to these), which is a prior of tables, the mean of the posterior, or with `point="mode"` its mode. The
+    conditionals of `fixed` children stay as they are, also those that are tied to them.
     """
     template = template_for(structure, statistics)
-    wishes = Wishes(prior, point, on_unseen)
-    refuse_unknown_names(prior, template.variables.names)
-    report_unseen(statistics, wishes)
-    return estimated_network(template, statistics, wishes, frozenset(fixed))
+    refuse_fixed_graph(structure, fixed)
+    wishes, kept = Wishes(checked_prior(prior, template), point, on_unseen), kept_children(template, fixed)
+    report_unseen(template, statistics, wishes, kept)
+    return estimated_network(template, statistics, wishes, kept)
 
 
 def estimated_network(
     template: BayesianNetwork, statistics: NetworkStatistics, wishes: Wishes, fixed: frozenset[str] = frozenset()
 ) -> BayesianNetwork:
     """Every conditional estimated from its part; tied ones from the sum of theirs."""
-    for name in fixed:
-        template.variable(name)
-    parts = dict(statistics.parts)
-    for group in template.tied:
-        shared = sum_of_tied([parts[name] for name in group])
-        parts.update({name: renamed(shared, parts[name]) for name in group})
+    parts = pooled(template, statistics)
     return BayesianNetwork(
         [
             part if part.child.name in fixed else estimated(part, parts[part.child.name], wishes)
@@ -63,52 +57,58 @@ def estimated_network(
     )
 
 
-def sum_of_tied(parts: list[Any]) -> Any:
-    """The statistics of tied families together, on the variables of the first."""
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + renamed(part, total)
-    return total
-
-
-def renamed(part: Any, like: Any) -> Any:
-    """The same numbers on the variables of another family."""
-    return TableCounts(like.child, like.parents, part.counts) if isinstance(part, TableCounts) else part
-
-
 def template_for(structure: Any, statistics: NetworkStatistics) -> BayesianNetwork:
-    """The structure as a network whose variables are those of the statistics."""
+    """The structure as a network whose families are those of the statistics."""
     if not isinstance(statistics, NetworkStatistics):
         raise InvalidData(f"estimate takes jt.statistics(structure, data); got {type(statistics).__name__}")
-    if isinstance(structure, BayesianNetwork):
-        names, kinds = structure.variables.names, {part.child.name: part for part in structure.conditionals}
-    elif isinstance(structure, DirectedGraph):
-        names, kinds = tuple(structure.nodes), {}
-    else:
-        raise Unsupported(f"what is estimated is a BayesianNetwork or a DirectedGraph; got {structure!r}")
+    if not isinstance(structure, BayesianNetwork | DirectedGraph):
+        raise Unsupported(f"what is estimated is a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}")
+    network = structure if isinstance(structure, BayesianNetwork) else None
+    names = tuple(structure.nodes) if network is None else network.variables.names
+    graph = structure if network is None else network.graph
     for name in names:
         if name not in statistics.parts:
             raise UnknownVariable.among(name, statistics.parts, where="the statistics")
-    parts = [kinds.get(name) or blank_for(statistics[name], structure.parents(name)) for name in names]
-    tied, plates = (structure.tied, structure.plates) if kinds else ((), ())
-    return BayesianNetwork(parts, tied=tied, plates=plates)
+        refuse_other_parents(statistics[name], graph.parents(name))
+    if network is None:
+        return BayesianNetwork(blank(statistics[name].child, statistics[name].parents) for name in names)
+    for conditional in network.conditionals:
+        refuse_other_kind(conditional, statistics[conditional.child.name])
+    return network
 
 
-def blank_for(part: Any, parents: Iterable[str]) -> AnyConditional:
+def refuse_other_parents(part: Any, parents: Iterable[str]) -> None:
     if part.parents.names != tuple(parents):
         raise InvalidData(
             f"the statistics of {part.child.name!r} are given {', '.join(part.parents.names) or 'no parents'};"
-            f" the graph gives it {', '.join(parents) or 'none'}"
+            f" the structure gives it {', '.join(parents) or 'none'}"
         )
-    return blank(part.child, Scope(part.parents))
 
 
-def report_unseen(statistics: NetworkStatistics, wishes: Wishes) -> None:
+def refuse_other_kind(conditional: AnyConditional, part: Any) -> None:
+    """A noisy OR cannot be told from the counts of a graph's table, nor a table from states that it does not have."""
+    if not isinstance(part, learns_from(conditional)):
+        raise InvalidData(
+            f"the statistics of {part.child.name!r} are {type(part).__name__}, from which {signature(conditional)}"
+            " cannot be told: take them with jt.statistics(model, data)"
+        )
+    for mine, theirs in zip((*conditional.parents, conditional.child), part.scope, strict=True):
+        if mine != theirs:
+            raise InvalidData(
+                f"the statistics have the states {list(theirs.states or ())} for {mine.name!r}, the model has"
+                f" {list(mine.states or ())}: take them with jt.statistics(model, data)"
+            )
+
+
+def report_unseen(
+    template: BayesianNetwork, statistics: NetworkStatistics, wishes: Wishes, fixed: frozenset[str]
+) -> None:
     """One warning, or an error on request, when combinations of parents' states that no row has get a uniform row."""
+    parts = pooled(template, statistics)
     unseen = {
-        name: int(np.sum((part.counts + added_counts(wishes, part)).sum(axis=-1) == 0))
-        for name, part in statistics.parts.items()
-        if isinstance(part, TableCounts)
+        group[0]: int(np.sum((part.counts + added_counts(wishes, part)).sum(axis=-1) == 0))
+        for group in groups_of(template, fixed)
+        if isinstance(part := parts[group[0]], TableCounts)
     }
     unseen = {name: number for name, number in unseen.items() if number}
     if not unseen:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from juncture.learning.estimation import estimated_network
 from juncture.learning.expected_statistics import Expectation
-from juncture.learning.kinds.contract import Wishes, log_prior
+from juncture.learning.kinds.contract import Wishes
 from juncture.learning.network_statistics import NetworkStatistics
+from juncture.learning.sharing import log_prior_of
 from juncture.models.bayesian_network import BayesianNetwork
 
 
@@ -50,6 +51,5 @@ class NetworkEM:
     def believed(self, model: BayesianNetwork) -> Believed:
         """The expectation step under a model."""
         statistics, log_likelihood = self.expectation.run(model)
-        free = (part for part in model.conditionals if part.child.name not in self.fixed)
-        prior = sum(log_prior(part, self.wishes) for part in free)
+        prior = log_prior_of(model, self.wishes, self.fixed)
         return Believed(model, statistics, log_likelihood, log_likelihood + prior)

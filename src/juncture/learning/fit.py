@@ -11,13 +11,13 @@ from juncture.errors import Unsupported
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import Trace, Watch
 from juncture.learning.estimation import estimated_network, report_unseen
-from juncture.learning.kinds.contract import Point, Wishes, log_likelihood_of, log_prior
+from juncture.learning.kinds.contract import Point, Wishes, log_likelihood_of
 from juncture.learning.learners import LEARNERS
 from juncture.learning.network_statistics import NetworkStatistics
-from juncture.learning.priors import refuse_unknown_names
+from juncture.learning.sharing import checked_prior, kept_children, log_prior_of
 from juncture.learning.statistics import statistics_of
 from juncture.learning.task import Task
-from juncture.learning.templates import prepared
+from juncture.learning.templates import prepared, refuse_fixed_graph
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.options import as_generator, chosen
 from juncture.values import Value
@@ -27,7 +27,7 @@ from juncture.variables import Variable
 class Fit(Value):
     """What learning gives: the model, the log-likelihood of the data under it, and how it went.
 
-    `statistics` are those that the last step was estimated from: expected ones where rows had holes.
+    `statistics` are those of the data: where rows had holes, those expected under the model.
     """
 
     _fields = ("model", "log_likelihood", "trace", "statistics")
@@ -48,7 +48,8 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Fit:
     """A model of the given structure, learned from data.
 
     The structure is a `DirectedGraph`, or a `BayesianNetwork` whose conditionals say their kind and, for rows with
-    holes, where to start. Holes and latent variables are filled in by expectation maximisation.
+    holes, where to start. Holes and latent variables are filled in by expectation maximisation. The prior is one of
+    tables; a `Logistic` takes a `Gaussian` with mean 0 for its weights.
     """
     raise Unsupported(f"what is learned is a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}")
 
@@ -70,25 +71,24 @@ def fit_network(  # noqa: PLR0913 (one verb, many wishes)
     rng: Any = 0,
     progress: Watch | None = None,
 ) -> Fit:
-    template, dataset = prepared(
-        structure, data if weights is None else Dataset(data, weights=weights), variables, latent
-    )
-    refuse_unknown_names(prior, template.variables.names)
-    wishes, kept = Wishes(prior, point, on_unseen), frozenset(template.variable(name).name for name in fixed)
+    refuse_fixed_graph(structure, fixed)
+    template, dataset = prepared(structure, data, variables, latent, weights)
+    wishes, kept = Wishes(checked_prior(prior, template), point, on_unseen), kept_children(template, fixed)
     if dataset.is_complete and len(dataset.columns) == len(template.variables):
         return fit_complete(template, dataset, wishes, kept)
     is_start = isinstance(structure, BayesianNetwork)
     task = Task(template, dataset, wishes, kept, is_start, as_generator(rng), progress)
     found, trace = chosen(method, LEARNERS, what="method").run(task)
+    report_unseen(template, found.statistics, wishes, kept)
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
 
 
 def fit_complete(template: BayesianNetwork, data: Dataset, wishes: Wishes, fixed: frozenset[str]) -> Fit:
     """Counted once, estimated once."""
     statistics = statistics_of(template, data)
-    report_unseen(statistics, wishes)
+    report_unseen(template, statistics, wishes, fixed)
     model = estimated_network(template, statistics, wishes, fixed)
     log_likelihood = sum(log_likelihood_of(part, statistics[part.child.name]) for part in model.conditionals)
-    objective = log_likelihood + sum(log_prior(p, wishes) for p in model.conditionals if p.child.name not in fixed)
+    objective = log_likelihood + log_prior_of(model, wishes, fixed)
     trace = Trace((objective,), True, "complete data: estimated in one step")
     return Fit(model, log_likelihood, trace, statistics)

@@ -10,10 +10,10 @@ import numpy as np
 from juncture.errors import Unsupported
 from juncture.factors.conditional import Conditional, signature
 from juncture.factors.deterministic import Deterministic
-from juncture.learning.estimation import sum_of_tied
 from juncture.learning.kinds.contract import Wishes
 from juncture.learning.kinds.table import added_counts
 from juncture.learning.network_statistics import NetworkStatistics
+from juncture.learning.sharing import groups_of, pooled
 from juncture.learning.starts import rebuilt
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.numerics import softmax
@@ -32,9 +32,7 @@ class FreeTables:
     @cached_property
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """The children of each free table: one, or all that are tied."""
-        tied = {name: group for group in self.template.tied for name in group}
-        firsts = dict.fromkeys(tied.get(part.child.name, (part.child.name,)) for part in self.template.conditionals)
-        free = tuple(group for group in firsts if not self.fixed & set(group) and not self._is_determined(group[0]))
+        free = tuple(g for g in groups_of(self.template, self.fixed) if not isinstance(self.template[g[0]], Deterministic))
         for group in free:
             if not isinstance(self.template[group[0]], Conditional):
                 raise Unsupported(
@@ -42,9 +40,6 @@ class FreeTables:
                     f" keep it with fixed=[{group[0]!r}], or learn by EM"
                 )
         return free
-
-    def _is_determined(self, name: str) -> bool:
-        return isinstance(self.template[name], Deterministic)
 
     def values(self, model: BayesianNetwork) -> list[np.ndarray]:
         return [self._table(model, group[0]) for group in self.groups]
@@ -71,9 +66,9 @@ class FreeTables:
 
     def gradient(self, model: BayesianNetwork, statistics: NetworkStatistics) -> np.ndarray:
         """Of the objective in the logits: expected counts less what the table itself would expect of as many rows."""
-        parts = []
+        shared, parts = pooled(model, statistics), []
         for group, table in zip(self.groups, self.values(model), strict=True):
-            part = sum_of_tied([statistics[name] for name in group])
-            counts = part.counts + added_counts(self.wishes, part) * len(group)
+            part = shared[group[0]]
+            counts = part.counts + added_counts(self.wishes, part)
             parts.append((counts - counts.sum(axis=-1, keepdims=True) * table).reshape(-1))
         return np.concatenate([np.empty(0), *parts])

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.errors import InvalidData, UnknownVariable
+from juncture.errors import InvalidData
 from juncture.variables import Scope, Variable
 
 
@@ -38,17 +38,15 @@ def pseudo_counts(prior: Any, child: Variable, parents: Scope) -> np.ndarray:
     shape = Scope((*parents, child)).shape
     values = getattr(prior, "concentration", prior)
     try:
-        return np.broadcast_to(np.asarray(values, dtype=np.float64), shape)
+        counts = np.broadcast_to(np.asarray(values, dtype=np.float64), shape)
     except (TypeError, ValueError):
         raise InvalidData(
             f"a prior is a number, jt.BDeu(…), jt.K2(), a jt.Dirichlet or a mapping from child to one of these;"
             f" for {child.name!r}, whose table has the shape {shape}, it is {prior!r}"
         ) from None
-
-
-@pseudo_counts.register
-def _(prior: None, child: Variable, parents: Scope) -> np.ndarray:
-    return np.zeros(Scope((*parents, child)).shape)
+    if not (np.isfinite(counts) & (counts >= 0)).all():
+        raise InvalidData(f"the prior's counts for {child.name!r} must be finite and at least 0; got {prior!r}")
+    return counts
 
 
 @pseudo_counts.register
@@ -67,16 +65,9 @@ def _(prior: K2, child: Variable, parents: Scope) -> np.ndarray:
     return np.ones(Scope((*parents, child)).shape)
 
 
-@pseudo_counts.register(Mapping)
-def _(prior: Mapping[str, Any], child: Variable, parents: Scope) -> np.ndarray:
-    return pseudo_counts(prior.get(child.name), child, parents)
-
-
-def refuse_unknown_names(prior: Any, names: tuple[str, ...]) -> None:
-    """A mapping of priors may name children of the model only."""
-    for name in prior if isinstance(prior, Mapping) else ():
-        if name not in names:
-            raise UnknownVariable.among(name, names)
+def prior_of(prior: Any, child: str) -> Any:
+    """The prior of one child; None when it has none."""
+    return prior.get(child) if isinstance(prior, Mapping) else prior
 
 
 def checked_count(value: Any, what: str) -> float:

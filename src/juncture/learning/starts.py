@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import combinations
 
 import numpy as np
 
@@ -54,28 +55,31 @@ def random_table(part: AnyConditional, rng: np.random.Generator) -> AnyCondition
     return Conditional(part.child, part.parents, rows)
 
 
-def without_symmetry(model: BayesianNetwork, latent: Iterable[str], rng: np.random.Generator) -> BayesianNetwork:
+def without_symmetry(
+    model: BayesianNetwork, latent: Iterable[str], rng: np.random.Generator, fixed: frozenset[str] = frozenset()
+) -> BayesianNetwork:
     """The model with the children of symmetric latent variables moved a little, for EM would never tell them apart."""
-    moved = {name for hidden in latent if is_symmetric(model, hidden) for name in model.graph.children(hidden)}
+    children = {name for hidden in latent if is_symmetric(model, hidden) for name in model.graph.children(hidden)}
+    moved = children - fixed
     if not moved:
         return model
     return rebuilt(model, (perturbed(part, rng) if part.child.name in moved else part for part in model.conditionals))
 
 
 def is_symmetric(model: BayesianNetwork, hidden: str) -> bool:
-    """Whether the states of a latent variable can be exchanged without changing anything."""
-    own = model[hidden]
-    if not isinstance(own, Conditional) or not np.allclose(own.values, 1.0 / own.child.num_states):
-        return False
+    """Whether two states of a latent variable mean the same to all its children: whatever is seen, EM keeps it so."""
+    slices = []  # (state, numbers) of each child
     for name in model.graph.children(hidden):
         part = model[name]
         if not isinstance(part, Conditional):
             return False
         axis = part.parents.names.index(hidden)
-        first = np.take(part.values, [0], axis=axis)
-        if not np.allclose(part.values, first, rtol=1e-9, atol=0):
-            return False
-    return True
+        slices.append(np.moveaxis(part.values, axis, 0).reshape(part.values.shape[axis], -1))
+    if not slices:
+        return False
+    meanings = np.concatenate(slices, axis=1)
+    pairs = combinations(meanings, 2)
+    return any(np.allclose(one, other, rtol=1e-9, atol=0) for one, other in pairs)
 
 
 def perturbed(part: AnyConditional, rng: np.random.Generator) -> AnyConditional:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from juncture.data.dataset import Dataset
+from juncture.data.missingness import is_missing
 from juncture.errors import InvalidData
 from juncture.factors.conditional import Conditional
 from juncture.learning.counting import count_families
@@ -26,13 +27,13 @@ def statistics(
 
     They add: those of two files, batches or partitions together are those of all their rows.
     """
-    template, dataset = prepared(structure, data if weights is None else Dataset(data, weights=weights), variables)
+    template, dataset = prepared(structure, data, variables, weights=weights)
     return statistics_of(template, dataset)
 
 
 def statistics_of(template: BayesianNetwork, data: Dataset) -> NetworkStatistics:
     """All tables in one pass, other kinds of conditionals each by itself."""
-    refuse_holes(data)
+    refuse_holes(data, template.variables.names)
     tables = [part for part in template.conditionals if isinstance(part, Conditional)]
     counts = count_families(data, [part.scope for part in tables])
     parts: dict[str, Any] = {
@@ -50,12 +51,13 @@ def total_weight(data: Dataset) -> float:
     return float(len(data) if data.weights is None else np.sum(data.weights))
 
 
-def refuse_holes(data: Dataset) -> None:
-    for name, column in data.columns.items():
-        holes = column < 0 if column.dtype.kind == "i" else np.isnan(column)
+def refuse_holes(data: Dataset, names: Iterable[str]) -> None:
+    for name in names:
+        if name not in data.columns:
+            raise InvalidData(f"the statistics of complete rows need a column {name!r}; jt.fit learns without it")
+        holes = is_missing(data.columns[name])
         if holes.any():
-            row = int(np.nonzero(holes)[0][0])
             raise InvalidData(
-                f"the statistics of complete rows were asked for, but {name!r} is missing in row {row};"
+                f"the statistics of complete rows were asked for, but {name!r} is missing in row {int(holes.argmax())};"
                 " jt.fit learns from rows with holes"
             )

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from juncture.data.dataset import Dataset
+from juncture.errors import Unsupported
+from juncture.factors.conditional import signature
 from juncture.iteration import Watch
 from juncture.learning.expected_statistics import Expectation
 from juncture.learning.kinds.contract import Wishes
@@ -36,7 +38,13 @@ class Task:
     def start(self) -> BayesianNetwork:
         if not self.is_start:
             return informed_start(self.template, self.data, self.rng)
-        return without_symmetry(self.template, self.latent, self.rng)
+        return without_symmetry(self.template, self.latent, self.rng, self.fixed)
 
     def expectation(self) -> Expectation:
+        for part in self.template.conditionals:
+            if any(variable.is_real for variable in (*part.parents, part.child)):
+                raise Unsupported(
+                    f"rows with holes are learned from when all variables have states; {signature(part)} has numbers:"
+                    " drop the rows with holes, or discretise the numbers"
+                )
         return Expectation.of(self.template, self.data)

@@ -11,6 +11,7 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, UnknownVariable, Unsupported, hint
 from juncture.factors.conditional import AnyConditional, Conditional
+from juncture.factors.factor import checked_size
 from juncture.factors.gaussian import LinearGaussian
 from juncture.factors.logistic import Logistic
 from juncture.graphs.directed import DirectedGraph
@@ -20,61 +21,77 @@ from juncture.variables import Scope, Variable
 
 @singledispatch
 def prepared(
-    structure: Any, data: Any, variables: Iterable[Variable] | None = None, latent: Iterable[str] = ()
+    structure: Any,
+    data: Any,
+    variables: Iterable[Variable] | None = None,
+    latent: Iterable[str] = (),
+    weights: Any = None,
 ) -> tuple[BayesianNetwork, Dataset]:
-    """A network of the kind to be learned, and the data coded by its variables; latent ones have no column."""
+    """A network of the kind to be learned, and the data coded by its variables; a latent one's column is left out."""
     raise Unsupported(f"what is learned is a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}")
 
 
 @prepared.register
 def _(
-    structure: BayesianNetwork, data: Any, variables: Iterable[Variable] | None = None, latent: Iterable[str] = ()
+    structure: BayesianNetwork,
+    data: Any,
+    variables: Iterable[Variable] | None = None,
+    latent: Iterable[str] = (),
+    weights: Any = None,
 ) -> tuple[BayesianNetwork, Dataset]:
-    declared = Scope(variables or ())
+    declared, hidden = Scope(variables or ()), {structure.variable(name).name for name in latent}
     for variable in declared:
         if structure.variable(variable.name) != variable:
             raise InvalidData(f"the variable {variable.name!r} is declared with other states than the model has")
-    dataset = coded_by(data, structure.variables)
-    refuse_missing_columns(structure.variables.names, dataset, {*declared.names, *latent})
+    dataset = coded_by(data, structure.variables.without(hidden), weights)
+    refuse_missing_columns(structure.variables.names, dataset, {*declared.names, *hidden})
     return structure, dataset
 
 
 @prepared.register
 def _(
-    structure: DirectedGraph, data: Any, variables: Iterable[Variable] | None = None, latent: Iterable[str] = ()
+    structure: DirectedGraph,
+    data: Any,
+    variables: Iterable[Variable] | None = None,
+    latent: Iterable[str] = (),
+    weights: Any = None,
 ) -> tuple[BayesianNetwork, Dataset]:
-    declared = Scope(variables or ())
-    for name in (*declared.names, *latent):
+    declared, hidden = Scope(variables or ()), set(latent)
+    for name in (*declared.names, *hidden):
         if name not in structure.nodes:
             raise UnknownVariable(f"the graph has no node {name!r}; {hint(name, structure.nodes)}")
-    if missing := [name for name in latent if name not in declared.names]:
+    if missing := sorted(hidden - set(declared.names)):
         raise InvalidData(f"the states of the latent {missing[0]!r} are not known: declare it in variables=[…]")
-    dataset = declared_dataset(data, structure, declared)
-    refuse_missing_columns(tuple(structure.nodes), dataset, {*declared.names, *latent})
+    dataset = declared_dataset(data, set(structure.nodes) - hidden, declared, weights)
+    refuse_missing_columns(tuple(structure.nodes), dataset, {*declared.names, *hidden})
     known = {variable.name: variable for variable in (*dataset.variables, *declared)}
     return template_of(structure, known), dataset
 
 
-def coded_by(data: Any, variables: Scope) -> Dataset:
+def coded_by(data: Any, variables: Scope, weights: Any = None) -> Dataset:
     """The data coded by these variables; columns that are coded so already are shared, not copied."""
-    if isinstance(data, Dataset):
+    if isinstance(data, Dataset) and weights is None:
         mine = {variable.name: variable for variable in data.variables}
         if all(mine.get(variable.name, variable) == variable for variable in variables):
             return data.only(name for name in variables.names if name in mine)
-    return Dataset(data, variables=variables, extra="ignore")
+    return Dataset(data, variables=variables, weights=weights, extra="ignore")
 
 
-def declared_dataset(data: Any, graph: DirectedGraph, declared: Scope) -> Dataset:
-    """The graph's columns: with declared states where there are, with their own otherwise."""
-    found = data if isinstance(data, Dataset) else None
-    if found is None and declared:
-        plain = Dataset(data)
-        merged = [declared.variable(v.name) if v.name in declared.names else v for v in plain.variables]
-        found = Dataset(data, variables=[v for v in merged if v.name in graph.nodes], extra="ignore")
-    elif found is None:
-        found = Dataset(data)
-    kept = [v for v in found.variables if v.name in graph.nodes]
-    return coded_by(found, Scope(declared.variable(v.name) if v.name in declared.names else v for v in kept))
+def declared_dataset(data: Any, names: set[str], declared: Scope, weights: Any = None) -> Dataset:
+    """The columns of these names: with declared states where there are, with their own otherwise."""
+    found = data if isinstance(data, Dataset) else Dataset(data)
+    told = {variable.name: variable for variable in declared}
+    kept = Scope(told.get(variable.name, variable) for variable in found.variables if variable.name in names)
+    changed = any(variable.name in told for variable in found.variables)
+    return coded_by(data if changed else found, kept, weights)
+
+
+def refuse_fixed_graph(structure: Any, fixed: Iterable[str]) -> None:
+    """A graph has no conditionals to keep."""
+    if isinstance(structure, DirectedGraph) and (names := list(fixed)):
+        raise InvalidData(
+            f"fixed={names} keeps conditionals as they are, but a graph has none: give a BayesianNetwork that has them"
+        )
 
 
 def refuse_missing_columns(names: tuple[str, ...], data: Dataset, latent: set[str]) -> None:
@@ -102,5 +119,5 @@ def blank(child: Variable, parents: Scope) -> AnyConditional:
     if any(parent.is_real for parent in parents):
         states = () if child.num_states == 2 else (child.num_states,)
         return Logistic(child, parents, np.zeros((*states, len(parents))), np.zeros(states))
-    shape = Scope((*parents, child)).shape
+    shape = checked_size(Scope((*parents, child)), f"the table of {child.name!r}").shape
     return Conditional(child, parents, np.full(shape, 1.0 / child.num_states))

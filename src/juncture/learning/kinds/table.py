@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from juncture import numerics
-from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.factors.conditional import Conditional
 from juncture.factors.deterministic import Deterministic
@@ -16,13 +15,13 @@ from juncture.learning.kinds.contract import (
     Wishes,
     estimated,
     expected_part,
+    learns_from,
     log_likelihood_of,
     log_prior,
-    summarise,
+    takes_prior,
 )
-from juncture.learning.kinds.row_counts import RowCounts
 from juncture.learning.kinds.table_counts import TableCounts
-from juncture.learning.priors import pseudo_counts
+from juncture.learning.priors import prior_of, pseudo_counts
 
 
 @expected_part.register
@@ -59,10 +58,11 @@ def weighted_logs(counts: np.ndarray, values: np.ndarray) -> float:
 
 
 def added_counts(wishes: Wishes, family: Any) -> np.ndarray:
-    """The prior's rows as they enter the estimate: α for the posterior mean, α - 1 for the mode."""
-    if wishes.prior is None:
+    """The prior's rows as they enter the estimate: α for the posterior mean, α - 1 for the mode; none without."""
+    prior = prior_of(wishes.prior, family.child.name)
+    if prior is None:
         return np.zeros(())
-    alpha = pseudo_counts(wishes.prior, family.child, family.parents)
+    alpha = pseudo_counts(prior, family.child, family.parents)
     if wishes.point == "mean":
         return alpha
     if (alpha < 1).any():
@@ -73,21 +73,16 @@ def added_counts(wishes: Wishes, family: Any) -> np.ndarray:
     return np.asarray(alpha - 1)
 
 
-@summarise.register
-def _(conditional: Deterministic, data: Dataset) -> RowCounts:
-    return RowCounts.of(conditional, data)
-
-
-@expected_part.register
-def _(conditional: Deterministic, tables: Sequence[np.ndarray]) -> RowCounts:
-    return RowCounts.of_table(conditional, tables[0])
-
-
 @estimated.register
 def _(conditional: Deterministic, part: Any, wishes: Wishes) -> Deterministic:
     return conditional
 
 
-@log_likelihood_of.register
-def _(conditional: Deterministic, part: RowCounts) -> float:
-    return part.log_likelihood(conditional)
+@learns_from.register
+def _(conditional: Conditional) -> tuple[type, ...]:
+    return (TableCounts,)
+
+
+@takes_prior.register
+def _(conditional: Conditional) -> bool:
+    return True

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from juncture.data.columns import sorting_key
 from juncture.errors import InvalidData
 from juncture.factors.conditional import checked_parents
+from juncture.learning.kinds.alignment import spread, united_scope
 from juncture.values import Value, read_only
-from juncture.variables import Scope, Variable, state_key
+from juncture.variables import Assignment, Scope, Variable
 
 
 class TableCounts(Value):
@@ -48,40 +48,30 @@ class TableCounts(Value):
         """The weight of each combination of the parents' states: (*parents)."""
         return np.asarray(self.counts.sum(axis=-1))
 
+    def thin(self, threshold: float) -> list[tuple[Assignment, float]]:
+        """The combinations of the parents' states that less than `threshold` rows have, with their weight."""
+        weights = self.of_parents
+        return [
+            ({parent.name: parent.labels[code] for parent, code in zip(self.parents, place, strict=True)}, weight)
+            for place, weight in np.ndenumerate(weights)
+            if weight < threshold
+        ]
+
     def __add__(self, other: object) -> TableCounts:
         if not isinstance(other, TableCounts):
             return NotImplemented
-        if self.scope.names != other.scope.names:
-            raise InvalidData(
-                f"counts add within one family; here {', '.join(self.scope.names)} meets {', '.join(other.scope.names)}"
-            )
-        scope = [united(mine, theirs) for mine, theirs in zip(self.scope, other.scope, strict=True)]
-        return TableCounts(scope[-1], scope[:-1], spread(self, scope) + spread(other, scope))
+        scope = united_scope(self.scope, other.scope)
+        counts = spread(self.counts, self.scope, scope) + spread(other.counts, other.scope, scope)
+        return TableCounts(scope[-1], scope[:-1], counts)
 
     def scaled(self, factor: float) -> TableCounts:
         """The counts with every weight multiplied by `factor`."""
         return TableCounts(self.child, self.parents, self.counts * factor)
 
+    def renamed(self, child: Variable, parents: Scope) -> TableCounts:
+        """The same numbers on the variables of another family, as those of tied conditionals are."""
+        return TableCounts(child, parents, self.counts)
+
     def __repr__(self) -> str:
         given = f" | {', '.join(self.parents.names)}" if self.parents else ""
         return f"TableCounts({self.child.name}{given}: {self.weight:g})"
-
-
-def united(mine: Variable, theirs: Variable) -> Variable:
-    """A variable with the states of both: as they are when they agree, else sorted."""
-    if mine == theirs:
-        return mine
-    if mine.is_real or theirs.is_real:
-        raise InvalidData(f"the variable {mine.name!r} has states in one part and numbers in the other")
-    labels = {state_key(label): label for label in (*mine.labels, *theirs.labels)}
-    return Variable(mine.name, sorted(labels.values(), key=sorting_key))
-
-
-def spread(part: TableCounts, scope: list[Variable]) -> np.ndarray:
-    """The counts in a table with more states, or the same in another order; zero where there were none."""
-    if list(part.scope) == scope:
-        return part.counts
-    places = [[wide.code(label) for label in narrow.labels] for narrow, wide in zip(part.scope, scope, strict=True)]
-    table = np.zeros([variable.num_states for variable in scope])
-    table[np.ix_(*places)] = part.counts
-    return table

@@ -1,0 +1,144 @@
+"""The columns of a table coded by their variables, in threads where there are many rows."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+
+from juncture.data.columns import Column, Levels
+from juncture.data.distinct import MANY
+from juncture.data.tables import Table
+from juncture.errors import InvalidData, UnknownState, UnknownVariable, UnseenStatesWarning, hint
+from juncture.values import read_only
+from juncture.variables import Scope, Variable, as_plain, is_missing, state_key
+
+Extra: TypeAlias = Literal["error", "ignore"]
+Unseen: TypeAlias = Literal["error", "missing"]
+Input = TypeVar("Input")
+Output = TypeVar("Output")
+
+
+class CodedColumn(NamedTuple):
+    """A variable, its column, whether its states were taken from the rows, and how many cells were none of them."""
+
+    variable: Variable
+    values: np.ndarray
+    is_from_data: bool
+    num_unseen: int
+
+
+class Coding(NamedTuple):
+    """How cells become codes: by which variables (or by their own), and which cells are holes besides the empty."""
+
+    scope: Scope | None
+    markers: Variable | None
+    unseen: Unseen
+
+    def columns(self, table: Table, names: Sequence[str]) -> list[CodedColumn]:
+        """The given columns, in the order of the variables if there are any; one warning counts what was unseen."""
+        known = set(names)
+        ordered = names if self.scope is None else [name for name in self.scope.names if name in known]
+        coded = in_threads(lambda name: self.column(table, name), ordered, parallel=len(table) >= MANY)
+        warn_of_unseen({column.variable.name: column.num_unseen for column in coded if column.num_unseen})
+        return coded
+
+    def column(self, table: Table, name: str) -> CodedColumn:
+        column = table.column(name)
+        if self.markers is not None:
+            column = column.without(self.markers)
+        variable = column.declared(name) if self.scope is None else self.scope.variable(name)
+        is_from_data = self.scope is None and not variable.is_real and not column.is_declared
+        values, num_unseen = self.values(column, variable, table)
+        values.setflags(write=False)
+        return CodedColumn(variable, values, is_from_data, num_unseen)
+
+    def values(self, column: Column, variable: Variable, table: Table) -> tuple[np.ndarray, int]:
+        """(the codes, the number of cells that are no state and were made holes)."""
+        try:
+            return column.coded(variable, table.place), 0
+        except UnknownState:
+            if self.unseen == "error":
+                raise
+        levels: Levels = column.levels
+        known = levels.where(lambda label: variable.find(label) is not None)
+        return known.coded(variable), known.num_holes - levels.num_holes
+
+
+def in_threads(function: Callable[[Input], Output], items: Iterable[Input], *, parallel: bool) -> list[Output]:
+    """The function of each item, in order."""
+    if not parallel:
+        return [function(item) for item in items]
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        return list(pool.map(function, items))
+
+
+def warn_of_unseen(counts: dict[str, int]) -> None:
+    if counts:
+        told = ", ".join(f"{name} {count}" for name, count in counts.items())
+        message = f'cells that are no state of their variable were taken as missing (unseen="missing"): {told}'
+        warnings.warn(message, UnseenStatesWarning, stacklevel=4)
+
+
+def as_coding(variables: Iterable[Variable] | None, missing: Any, unseen: Unseen) -> Coding:
+    if unseen not in {"error", "missing"}:
+        raise InvalidData(f'unseen must be "error" or "missing"; got {unseen!r}')
+    return Coding(None if variables is None else Scope(variables), as_markers(missing), unseen)
+
+
+def as_markers(missing: Any) -> Variable | None:
+    """The markers of a hole, found by the rule by which states are found: -999 is also "-999" and -999.0."""
+    is_one = isinstance(missing, str | None) or not isinstance(missing, Iterable)
+    markers = {state_key(marker): as_plain(marker) for marker in ([missing] if is_one else missing)}
+    for marker in markers.values():
+        if not is_missing(marker) and not isinstance(marker, str | int | float):
+            raise InvalidData(f"a marker of missing cells must be text, a number or a boolean; got {marker!r}")
+    labels = [marker for marker in markers.values() if not is_missing(marker)]
+    return Variable("missing", labels) if labels else None  # type: ignore[arg-type]
+
+
+def chosen_names(table: Table, scope: Scope | None, extra: Extra) -> list[str]:
+    """The columns to keep: all that are variables; others are refused, or ignored on request."""
+    if extra not in {"error", "ignore"}:
+        raise InvalidData(f'extra must be "error" or "ignore"; got {extra!r}')
+    if scope is None:
+        return list(table.cells)
+    known = set(scope.names)
+    unknown = [name for name in table.cells if name not in known]
+    if unknown and extra == "error":
+        raise UnknownVariable(
+            f"the column {unknown[0]!r} is none of the variables; {hint(unknown[0], scope.names)}"
+            ' (extra="ignore" leaves such columns out)'
+        )
+    return [name for name in table.cells if name in known]
+
+
+def weights_apart(table: Table, weights: Any) -> tuple[Table, Any]:
+    """(the table without the column that `weights` names, its numbers); other weights are taken as they are."""
+    if not isinstance(weights, str):
+        return table, weights
+    if weights not in table.cells:
+        raise UnknownVariable.among(weights, table.cells, where="the table, of which `weights` names a column,")
+    rest = table.only(name for name in table.cells if name != weights)
+    return rest, table.column(weights).coded(Variable(weights), table.place)
+
+
+def as_weights(weights: Any, num_rows: int) -> np.ndarray | None:
+    """One finite, non-negative number a row, or None."""
+    if weights is None:
+        return None
+    try:
+        array = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidData(f"weights must be numbers, one a row: {error}") from error
+    if array.shape != (num_rows,):
+        raise InvalidData(f"weights must be one number a row, {num_rows} of them; they have the shape {array.shape}")
+    wrong = ~(np.isfinite(array) & (array >= 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InvalidData(f"a weight must be finite and not negative; the weight of row {row} is {array[row]}")
+    return read_only(array + 0.0)

@@ -1,0 +1,74 @@
+"""Long CSV files without quotes, read by PyArrow where it is installed.
+
+Without quotes CSV has no grammar to differ in: lines, and commas in them. Whatever else a file holds, whatever
+PyArrow finds wrong with it, and short files, for which loading PyArrow takes longer, are left to `csv_text`.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+import zlib
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from juncture.data.columns import code_type
+from juncture.data.csv_text import BYTE_ORDER_MARK, Columns, Source, TextLevels
+
+LONG = 1_000_000  # bytes
+
+
+def read_plain(source: Source) -> tuple[Columns, int] | None:
+    """What `csv_text.read_table` gives, sooner; None where that is not certain."""
+    if not isinstance(source, str | os.PathLike) or Path(source).stat().st_size < LONG or find_spec("pyarrow") is None:
+        return None
+    content = as_bytes(Path(source))
+    if b'"' in content or content.count(b"\r") != content.count(b"\r\n"):
+        return None
+    head, _, rest = content.partition(b"\n")
+    names = as_names(head)
+    columns = arrow_columns(rest, names) if len(names) > 1 and all(names) and len(set(names)) == len(names) else None
+    return None if columns is None else (columns, len(columns[names[0]]))
+
+
+def as_bytes(path: Path) -> bytes:
+    """The content; nothing where it cannot be unpacked, of which `csv_text` will speak."""
+    try:
+        return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        return b""
+
+
+def as_names(head: bytes) -> list[str]:
+    try:
+        return head.decode().rstrip("\r").removeprefix(BYTE_ORDER_MARK).split(",")
+    except UnicodeDecodeError:
+        return []
+
+
+def arrow_columns(lines: bytes, names: list[str]) -> Columns | None:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    text = pa.dictionary(pa.int32(), pa.string())
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(lines),
+            arrow_csv.ReadOptions(column_names=names),
+            arrow_csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
+            arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, text), null_values=[]),
+        )
+    except pa.ArrowInvalid:
+        return None
+    columns = {name: text_levels(table.column(name)) for name in names}
+    is_long = any(len(str(label)) > csv.field_size_limit() for column in columns.values() for label in column.labels)
+    return None if is_long else columns
+
+
+def text_levels(cells: Any) -> TextLevels:
+    from juncture.data.frames import arrow_levels
+
+    levels = arrow_levels(cells).where(bool)  # an empty cell is a hole
+    return TextLevels(levels.codes.astype(code_type(len(levels.labels))), levels.labels)
