@@ -68,7 +68,10 @@ _HOMES = {
     "ExpectationMaximization": "learning.learners",
     "GradientAscent": "learning.gradient",
     "standard_errors": "learning.standard_errors",
+    "posterior": "learning.posterior",
     "missingness": "data.missingness",
+    "Discretizer": "data.discretizer",
+    "FittedDiscretizer": "data.discretizer",
     # files
     "read": "formats.files",
     "write": "formats.files",
@@ -93,6 +96,7 @@ _HOMES = {
     "ImpossibleEvidenceWarning": "errors",
     "RenormalizedWarning": "errors",
     "UnseenParentsWarning": "errors",
+    "UnseenStatesWarning": "errors",
     "NotConvergedWarning": "errors",
 }
 

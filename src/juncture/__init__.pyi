@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from juncture.data.dataset import Dataset as Dataset
+from juncture.data.discretizer import Discretizer as Discretizer
+from juncture.data.discretizer import FittedDiscretizer as FittedDiscretizer
 from juncture.data.missingness import missingness as missingness
 from juncture.errors import FormatError as FormatError
 from juncture.errors import ImpossibleEvidence as ImpossibleEvidence
@@ -16,6 +18,7 @@ from juncture.errors import TooLarge as TooLarge
 from juncture.errors import UnknownState as UnknownState
 from juncture.errors import UnknownVariable as UnknownVariable
 from juncture.errors import UnseenParentsWarning as UnseenParentsWarning
+from juncture.errors import UnseenStatesWarning as UnseenStatesWarning
 from juncture.errors import Unsupported as Unsupported
 from juncture.evidence import Evidence as Evidence
 from juncture.factors.conditional import AnyConditional as AnyConditional
@@ -58,6 +61,7 @@ from juncture.learning.fit import fit as fit
 from juncture.learning.gradient import GradientAscent as GradientAscent
 from juncture.learning.learners import ExpectationMaximization as ExpectationMaximization
 from juncture.learning.network_statistics import NetworkStatistics as NetworkStatistics
+from juncture.learning.posterior import posterior as posterior
 from juncture.learning.priors import K2 as K2
 from juncture.learning.priors import BDeu as BDeu
 from juncture.learning.standard_errors import standard_errors as standard_errors

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import pytest
 
 import juncture as jt
+from builders import rows_with_holes
 from juncture.cli.main import run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,6 +56,8 @@ def _in_an_empty_folder(tmp_path, monkeypatch):
     """Snippets may write; a network as a file is at hand."""
     monkeypatch.chdir(tmp_path)
     jt.write(jt.example("asia"), "asia.bif")
+    jt.write(jt.example("asia"), "fitted.bif")
+    rows_with_holes(jt.example("asia"), 1000).to_csv("rows.csv")
 
 
 # --- the reference -------------------------------------------------------------------------------------------------

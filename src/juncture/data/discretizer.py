@@ -168,9 +168,7 @@ def as_cuts(given: Sequence[float], name: str) -> Cuts:
     except (TypeError, ValueError):
         cuts = np.array(np.nan)
     if cuts.ndim != 1 or not np.isfinite(cuts).all() or not (np.diff(cuts) > 0).all():
-        raise InvalidData(
-            f"the cuts of {name!r} must be finite numbers, each greater than the last; got {given!r}"
-        )
+        raise InvalidData(f"the cuts of {name!r} must be finite numbers, each greater than the last; got {given!r}")
     return tuple(cuts.tolist())
 
 
