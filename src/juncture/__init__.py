@@ -65,6 +65,8 @@ _HOMES = {
     "write_result": "formats.uai.results",
     "example": "formats.bundled",
     "examples": "formats.bundled",
+    # plots
+    "plot_density": "plotting.density",
     # errors and warnings
     "JunctureError": "errors",
     "UnknownVariable": "errors",

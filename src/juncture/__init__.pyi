@@ -54,6 +54,7 @@ from juncture.models.intervention import do as do
 from juncture.models.lint import lint as lint
 from juncture.models.picture import draw as draw
 from juncture.models.plates import plate as plate
+from juncture.plotting.density import plot_density as plot_density
 from juncture.variables import Assignment as Assignment
 from juncture.variables import Scope as Scope
 from juncture.variables import Variable as Variable

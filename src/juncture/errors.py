@@ -11,7 +11,7 @@ JunctureError
 ├── TooLarge            (MemoryError)   the answer would not fit; says how large it would be
 └── MissingExtra        (ImportError)   an optional package is not installed
 
-Warnings: ImpossibleEvidenceWarning, RenormalizedWarning (both UserWarning).
+Warnings: ImpossibleEvidenceWarning, RenormalizedWarning, RegularizedWarning (all UserWarning).
 """
 
 from __future__ import annotations
@@ -97,6 +97,10 @@ class ImpossibleEvidenceWarning(UserWarning):
 
 class RenormalizedWarning(UserWarning):
     """Rows of a file summed to 1 only roughly and were divided by their sum."""
+
+
+class RegularizedWarning(UserWarning):
+    """An estimate that the data leave open was made definite; the message says by how much."""
 
 
 def hint(value: object, known: Iterable[object], limit: int = 8) -> str:

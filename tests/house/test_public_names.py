@@ -56,6 +56,7 @@ PUBLIC_NAMES = [
     "max_product",
     "most_probable",
     "plate",
+    "plot_density",
     "read",
     "read_evidence",
     "read_result",

@@ -17,8 +17,8 @@ def as_values(x: Any, event_shape: tuple[int, ...], *, name: str) -> np.ndarray:
             values = values.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidData(f"{name} takes numbers; got {_short(x)}: {error}") from error
-    if values.dtype.kind == "f":
-        values = values.astype(np.float64, copy=False)
+    # unsigned and short whole numbers would wrap around, and truth values have no minus
+    values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64, copy=False)
     axes = len(event_shape)
     if axes and values.shape[max(values.ndim - axes, 0) :] != event_shape:
         raise InvalidData(f"one observation of {name} has the shape {event_shape}; got an array of {values.shape}")
@@ -45,6 +45,11 @@ def as_weights(weights: Any, num_rows: int) -> np.ndarray | None:
         row = int(np.flatnonzero(~(np.isfinite(array) & (array >= 0)).reshape(num_rows, -1).all(axis=1))[0])
         raise InvalidData(f"weights are finite and at least 0; row {row} has {array[row]}")
     return array
+
+
+def refuse_missing(values: np.ndarray, *, name: str) -> None:
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        raise InvalidData(f"{name} was given a missing value (NaN); a hole has no probability, leave it out")
 
 
 def refuse_outside(values: np.ndarray, inside: np.ndarray, *, name: str, support: object, first_row: int = 0) -> None:

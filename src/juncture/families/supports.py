@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from juncture.families.constraints import POSITIVE_DEFINITE
-from juncture.numerics import ROW_SUM_TOLERANCE
+from juncture.numerics import ROW_SUM_TOLERANCE, sum_last
+
+LARGEST = float(np.finfo(float).max)
+LARGEST_WHOLE = 2**40  # sums of a million of these are integers still
 
 
 @dataclass(frozen=True)
@@ -28,14 +31,36 @@ class Interval:
         below = x <= self.high if self.closed_high else x < self.high
         return np.asarray(above & below & np.isfinite(x))
 
+    def closed_ends(self) -> tuple[Any, Any]:
+        """The least and the greatest finite number inside."""
+        low = self.low if self.closed_low else np.nextafter(self.low, np.inf)
+        high = self.high if self.closed_high else np.nextafter(self.high, -np.inf)
+        return np.maximum(low, -LARGEST), np.minimum(high, LARGEST)
+
     def inside(self) -> np.ndarray:
         """A value in the middle of things, to stand in where there is none."""
         low, high = np.broadcast_arrays(np.asarray(self.low, float), np.asarray(self.high, float))
-        ends = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2.0, -1.0))
-        return np.asarray(np.where(np.isfinite(low) & np.isfinite(high), 0.5 * low + 0.5 * high, ends + 1.0))
+        has_low, has_high = np.isfinite(low), np.isfinite(high)
+        left = np.where(has_low, low, np.where(has_high, high - 2.0, -1.0))
+        right = np.where(has_high, high, left + 2.0)
+        return np.asarray(0.5 * left + 0.5 * right)
 
     def __str__(self) -> str:
         return f"numbers from {_told(self.low)} to {_told(self.high)}"
+
+
+@dataclass(frozen=True)
+class Angles(Interval):
+    """Angles: any finite number, counted modulo one turn; one turn runs from -π to π."""
+
+    low: Any = -np.pi
+    high: Any = np.pi
+
+    def contains(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(np.isfinite(x))
+
+    def __str__(self) -> str:
+        return "finite angles"
 
 
 @dataclass(frozen=True)
@@ -47,6 +72,10 @@ class Integers:
 
     axes = 0
     is_discrete = True
+
+    def closed_ends(self) -> tuple[Any, Any]:
+        """The least and the greatest number inside, as far as sums of them stay integers."""
+        return np.maximum(self.low, -LARGEST_WHOLE), np.minimum(self.high, LARGEST_WHOLE)
 
     def contains(self, x: np.ndarray) -> np.ndarray:
         if x.dtype.kind in "bui":
@@ -109,8 +138,7 @@ class CountVectors:
     is_discrete = True
 
     def contains(self, x: np.ndarray) -> np.ndarray:
-        whole = ((x >= 0) & np.isfinite(x) & (x == np.floor(x))).all(axis=-1)
-        return np.asarray(whole & (np.where(np.isfinite(x), x, 0).sum(axis=-1) == self.total))
+        return np.asarray(sum_last(np.where(Integers().contains(x), x, np.nan)) == self.total)
 
     def inside(self) -> np.ndarray:
         first = np.zeros((*np.shape(self.total), self.dimension))
@@ -155,6 +183,14 @@ class Pairs:
 
     def __str__(self) -> str:
         return f"pairs of {self.first} and {self.second}"
+
+
+def all_inside(support: Any, x: np.ndarray) -> bool:
+    """Whether a support contains every value; one interval is asked for the smallest and the largest only."""
+    is_range = isinstance(support, Interval) or (isinstance(support, Integers) and x.dtype.kind in "bui")
+    if is_range and x.size and not np.ndim(support.low) and not np.ndim(support.high):
+        x = np.stack([x.min(), x.max()])  # either is NaN if a value is
+    return bool(support.contains(x).all())
 
 
 def _told(end: Any) -> str:

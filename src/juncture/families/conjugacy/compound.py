@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from juncture.families.expectation import expectation
 from juncture.families.family import Family
 from juncture.families.statistics import Known
 
@@ -32,16 +33,39 @@ class Compound(Family):
     def support(self) -> Any:
         return self._member().support
 
+    def __getitem__(self, index: Any) -> Compound:
+        """Members of the batch."""
+        if not self.batch_shape:
+            return super().__getitem__(index)
+        family = self.pair.likelihood
+        rules = {**family.required, **family.optional, **family.fixed}
+        known = {}
+        for name, array in self.known.items():
+            event = array.shape[array.ndim - rules[name].axes :]
+            known[name] = np.broadcast_to(array, self.batch_shape + event)[index]
+        return Compound(self.prior[index], self.pair, known)
+
     def _member(self) -> Any:
         return self.pair.at(self.prior._inside(), self.known)
 
     def _log_prob(self, x: np.ndarray) -> np.ndarray:
         single = self.pair.likelihood._single(x, self.known)
-        return np.asarray(self.prior.log_evidence(single))
+        return self.pair.log_evidence(self.prior, single)
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         size = shape[: len(shape) - len(self.batch_shape)]
         return np.asarray(self.pair.at(self.prior.sample(size, rng=rng), self.known).sample(rng=rng))
+
+    def _cdf(self, x: np.ndarray) -> np.ndarray:
+        """E P(X ≤ x | θ), by quadrature over θ."""
+        found = np.empty(np.broadcast_shapes(x.shape, self.batch_shape))
+        places, values = np.ndindex(found.shape), np.broadcast_to(x, found.shape)
+        for place in places:
+            member = self[place[found.ndim - len(self.batch_shape) :]] if self.batch_shape else self
+            found[place] = expectation(
+                member.prior, lambda theta, at=values[place], of=member: of.pair.at(theta, of.known).cdf(at)
+            )
+        return found
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(state["prior"], state["pair"], state["known"])  # type: ignore[misc]

@@ -10,7 +10,7 @@ from scipy.special import betainc, betaincinv, digamma, loggamma
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE
-from juncture.families.exponential_family import ExponentialFamily
+from juncture.families.exponential_family import ExponentialFamily, columns
 from juncture.families.family import Real, plain
 from juncture.families.matching import match_log_means
 from juncture.families.statistics import Known
@@ -71,7 +71,7 @@ class Beta(ExponentialFamily, ConjugatePrior):
 
     @classmethod
     def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:
-        return np.stack([log(x), log1p(-x)], axis=-1)
+        return columns(log(x), log1p(-x))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         return rng.beta(self._given["a"], self._given["b"], shape)

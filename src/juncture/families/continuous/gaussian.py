@@ -9,6 +9,7 @@ from scipy.special import ndtr, ndtri
 
 from juncture.errors import InvalidData
 from juncture.families.blocks import over_blocks
+from juncture.families.compiled import Fill, gaussian_fill, moments_of
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE, REAL
 from juncture.families.exponential_family import ExponentialFamily, weighted_sum, with_batch
@@ -77,6 +78,12 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
         mean, variance = self._given["mean"], self._given["variance"]
         return np.asarray(-0.5 * ((x - mean) ** 2 / variance + np.log(variance) + LOG_TWO_PI))
 
+    def _compiled_log_prob(self, values: np.ndarray) -> Fill | None:
+        if self.batch_shape or values.ndim != 1:
+            return None
+        mean, variance = self._given["mean"], self._given["variance"]
+        return gaussian_fill(mean[None], 1 / np.sqrt(variance[None, None]), -0.5 * (np.log(variance) + LOG_TWO_PI))
+
     def log_likelihood(self, statistics: Statistics) -> Real:
         """Σ w log p(x), from the scatter about the mean."""
         self._refuse_other_statistics(statistics)
@@ -107,6 +114,11 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
 
     @classmethod
     def _summarise(cls, rows: np.ndarray, weights: np.ndarray | None, known: Known) -> Moments:
+        found = moments_of(rows[..., None], weights)
+        if found is not None:
+            weight, center, scatter = found
+            return Moments(cls, weight=weight, center=center[..., 0], scatter=scatter[..., 0, 0], known=known)
+
         def moments(block: slice) -> Moments:
             part, weight = rows[block], None if weights is None else weights[block]
             cls._refuse_rows_outside(part, known, block.start)

@@ -23,6 +23,7 @@ class Bernoulli(ExponentialFamily):
     """
 
     parameters: ClassVar = {"probability": PROBABILITY}
+    sums_values: ClassVar = True
     probability: Real
 
     def __init__(self, probability: Any) -> None:
