@@ -109,8 +109,6 @@ def assert_is_a_sentence(error: BaseException) -> None:
 def batch_of(members: list[Any]) -> Any:
     """One object that holds all of them."""
     family = type(members[0])
-    if not family.parameters:  # columns with a family each
-        return family([batch_of(list(column)) for column in zip(*(m.families for m in members), strict=True)])
     return family(**{name: np.stack([m._given[name] for m in members]) for name in family.parameters})
 
 
@@ -118,14 +116,8 @@ def groups_of(family: type[Family]) -> list[list[Any]]:
     """Examples whose parameters have the same shapes, so that they make a batch."""
     groups: dict[Any, list[Any]] = {}
     for member in members_of(family):
-        groups.setdefault(shapes_of(member), []).append(member)
+        groups.setdefault(tuple(array.shape for array in member._given.values()), []).append(member)
     return [group for group in groups.values() if len(group) > 1]
-
-
-def shapes_of(member: Any) -> Any:
-    if not member.parameters:
-        return tuple((type(column), shapes_of(column)) for column in member.families)
-    return tuple(array.shape for array in member._given.values())
 
 
 GROUPS = [group for family in FAMILIES.values() for group in groups_of(family)]

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from juncture.families import supports
-from juncture.families.vectors.independent import Columns, joined
 
 
 def edges_of(member: Any) -> list[Any]:
@@ -80,19 +79,8 @@ def outside_angles(support: supports.Angles) -> list[float]:
     return [np.inf, -np.inf]
 
 
-def outside_columns(support: Columns) -> list[Any]:
-    """One column outside, the others inside."""
-    insides = [family.support.inside() for family in support.families]
-    return [
-        joined(support.families, [*insides[:place], value, *insides[place + 1 :]])
-        for place, family in enumerate(support.families)
-        for value in outside_of(family)
-    ]
-
-
 OUTSIDE: dict[type, Any] = {
     supports.Angles: outside_angles,
-    Columns: outside_columns,
     supports.Interval: outside_interval,
     supports.Angles: lambda support: [np.inf, -np.inf],
     supports.Integers: outside_integers,

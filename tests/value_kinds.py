@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import juncture as jt
+from family_examples import EXAMPLES
 from juncture.evidence import as_findings
 
 JUST_ABOVE = np.nextafter(0.25, 1)
@@ -180,6 +181,16 @@ def findings():
     return [as_findings(row, known) for row in rows]
 
 
+def of_family(name):
+    """The examples of a family that a short line tells, built anew."""
+
+    def build():
+        return [type(example)(**example._given) for example in EXAMPLES[name] if len(repr(example)) <= 120]
+
+    build.__name__ = name
+    return build
+
+
 KINDS = [
     variables,
     factors,
@@ -198,4 +209,5 @@ KINDS = [
     datasets,
     evidences,
     findings,
+    *(of_family(name) for name in EXAMPLES),
 ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from scipy import stats
+
 from juncture.families.continuous.beta import Beta
 from juncture.families.continuous.exponential import Exponential
 from juncture.families.continuous.gamma import Gamma
@@ -19,7 +21,6 @@ from juncture.families.continuous.uniform import Uniform
 from juncture.families.continuous.von_mises import VonMises
 from juncture.families.continuous.weibull import Weibull
 from juncture.families.family import Family
-from scipy import stats
 
 EXAMPLES: dict[str, list[Family]] = {
     "Beta": [Beta(6, 9), Beta(1, 1), Beta(0.5, 0.5), Beta(2, 1), Beta(0.05, 30), Beta([1.5, 40.0], [3.0, 200.0])],

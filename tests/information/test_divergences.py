@@ -191,7 +191,7 @@ def test_total_variation_between_families_that_cross():
 @over(NUMBERS)
 def test_distances_between_relatives_obey_pinsker(member):
     """S4-034 over the registry."""
-    for other in members_of(type(member))[:4]:
+    for other in members_of(type(member))[:2]:
         distance = total_variation(member, other)
         assert -1e-12 <= distance <= pinsker_bound(member, other) + 1e-8
         assert distance == pytest.approx(total_variation(other, member), abs=1e-9)

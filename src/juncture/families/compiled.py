@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from juncture.families.blocks import over_blocks
+from juncture.families.blocks import BLOCK, block_rows, over_blocks
 
 LONG = 50_000  # rows from which on the compiler is worth its import
-BLOCK_VALUES = 1 << 17
 MOST_COORDINATES = 64  # beyond, matrix products are faster
 
 Fill = Callable[[np.ndarray, np.ndarray], bool]  # fills log p of a block of rows into an array; False if it cannot
@@ -35,7 +34,7 @@ def gaussian_fill(mean: np.ndarray, whitening: np.ndarray, constant: Any) -> Fil
 def sums_of(rows: np.ndarray, weights: np.ndarray | None, support: Any) -> tuple[float, float] | None:
     """Σ w and Σ w x; None unless these are long data of numbers inside the support, whose two ends are single."""
     ends = support.closed_ends()
-    if len(rows) < LONG or rows.ndim != 1 or np.ndim(weights) > 1 or any(map(np.ndim, ends)):
+    if len(rows) < LONG or rows.ndim != 1 or (weights is not None and weights.ndim > 1) or any(map(np.ndim, ends)):
         return None
     if support.is_discrete and rows.dtype.kind == "f":
         return None
@@ -52,7 +51,9 @@ def sums_of(rows: np.ndarray, weights: np.ndarray | None, support: Any) -> tuple
         total, num_outside = sum_inside(values, low, high)
         return total, len(values), num_outside
 
-    total, weight, num_outside = (sum(column) for column in zip(*over_blocks(part, len(rows), block_rows(rows)), strict=True))
+    total, weight, num_outside = (
+        sum(column) for column in zip(*over_blocks(part, len(rows), compiled_rows(rows)), strict=True)
+    )
     return None if num_outside else (weight, total)
 
 
@@ -69,7 +70,9 @@ def moments_of(rows: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray
         return found
 
     with np.errstate(invalid="ignore", over="ignore"):
-        weight, center, scatter = merged(*map(np.array, zip(*over_blocks(part, len(rows), block_rows(rows)), strict=True)))
+        weight, center, scatter = merged(
+            *map(np.array, zip(*over_blocks(part, len(rows), compiled_rows(rows)), strict=True))
+        )
     if not (np.isfinite(center).all() and np.isfinite(scatter).all()):
         return None
     batch = () if weights is None else weights.shape[1:]
@@ -92,9 +95,9 @@ def merged(
     return weight, pivot[0] + center, lower + np.swapaxes(np.tril(lower, -1), -2, -1) + between
 
 
-def block_rows(rows: np.ndarray) -> int:
-    """How many rows make a block."""
-    return max(256, BLOCK_VALUES // max(1, rows[0].size))
+def compiled_rows(rows: np.ndarray) -> int:
+    """How many rows make a block: more than elsewhere, for nothing is put down in between."""
+    return block_rows(rows.shape[1:], numbers=2 * BLOCK)
 
 
 def as_buffer(values: np.ndarray, dtype: type = np.float64) -> np.ndarray:

@@ -7,12 +7,12 @@ parameters also take complex ones: derivatives come from a complex step, exact t
 from __future__ import annotations
 
 from functools import reduce
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
 from juncture.errors import InvalidData, InvalidModel
-from juncture.families.blocks import over_blocks
+from juncture.families.blocks import block_rows, over_blocks
 from juncture.families.compiled import sums_of
 from juncture.families.family import Family, Real, plain
 from juncture.families.statistics import Known, Statistics
@@ -26,8 +26,6 @@ class ExponentialFamily(Family):
 
     The last axis of parameters and statistics counts the statistics.
     """
-
-    sums_values: ClassVar[bool] = False  # u(x) = x and h(x) = 1, which long data are summed up faster for
 
     # -- supplied by each family
 
@@ -209,7 +207,8 @@ class ExponentialFamily(Family):
 
         batch = rows.shape[1 : rows.ndim - len(cls._event_shape_given(rows, known))]
         weight = total_weight(weights, len(rows), batch)
-        parts = over_blocks(summed, len(rows)) or [summed(slice(0, 0))]
+        size = block_rows(rows.shape[1:], () if weights is None else weights.shape[1:])
+        parts = over_blocks(summed, len(rows), size) or [summed(slice(0, 0))]
         total, log_base = (sum_in_order([part[place] for part in parts]) for place in range(2))
         if not np.isfinite(total).all():
             raise InvalidData(

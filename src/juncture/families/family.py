@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from juncture.errors import InvalidData, InvalidModel, Unsupported
-from juncture.families.blocks import BLOCK, over_blocks
-from juncture.families.compiled import LONG, Fill, block_rows
+from juncture.families.blocks import block_rows, over_blocks
+from juncture.families.compiled import LONG, Fill, compiled_rows
 from juncture.families.constraints import Constraint
 from juncture.families.observations import as_values, refuse_missing, refuse_outside
 from juncture.families.repeated import table_fill
@@ -33,6 +33,7 @@ class Family(Value):
     required: ClassVar[Mapping[str, Constraint]] = {}
     optional: ClassVar[Mapping[str, Constraint]] = {}
     fixed: ClassVar[Mapping[str, Constraint]] = {}
+    sums_values: ClassVar[bool] = False  # whether its statistics are the sum of the values and nothing else
     _fields: ClassVar[tuple[str, ...]] = ("_given",)
     _given: dict[str, np.ndarray]
     batch_shape: tuple[int, ...]
@@ -98,8 +99,8 @@ class Family(Value):
         """log p(x), density or mass; -inf outside the support. `x` broadcasts against the batch."""
         values = as_values(x, self.event_shape, name=type(self).__name__)
         rows_shape = values.shape[: values.ndim - len(self.event_shape)]
-        num_batch = len(self.batch_shape)
-        if not rows_shape or rows_shape[0] <= BLOCK or (num_batch and len(rows_shape) <= num_batch):
+        num_batch, size = len(self.batch_shape), block_rows(values.shape[1:], self.batch_shape)
+        if not rows_shape or rows_shape[0] <= size or (num_batch and len(rows_shape) <= num_batch):
             return plain(self._log_prob_inside(values))
         result = np.empty(np.broadcast_shapes(rows_shape, self.batch_shape))
         compiled = self._compiled_log_prob(values) if len(values) >= LONG else None
@@ -108,7 +109,7 @@ class Family(Value):
             if compiled is None or not compiled(values[block], result[block]):
                 result[block] = self._log_prob_inside(values[block])
 
-        over_blocks(fill, len(values), block_rows(values) if compiled else BLOCK)
+        over_blocks(fill, len(values), compiled_rows(values) if compiled else size)
         return result
 
     def prob(self, x: Any) -> Real:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidData
+from juncture.families.blocks import over_blocks
 
 
 def as_values(x: Any, event_shape: tuple[int, ...], *, name: str) -> np.ndarray:
@@ -41,10 +42,14 @@ def as_weights(weights: Any, num_rows: int) -> np.ndarray | None:
         raise InvalidData(f"weights are numbers, one a row; got {_short(weights)}") from error
     if array.ndim == 0 or len(array) != num_rows:
         raise InvalidData(f"there must be one weight a row; got {array.shape} for {num_rows} rows")
-    if not (np.isfinite(array).all() and (array >= 0).all()):
+    if not all(over_blocks(lambda block: _are_weights(array[block]), num_rows)):
         row = int(np.flatnonzero(~(np.isfinite(array) & (array >= 0)).reshape(num_rows, -1).all(axis=1))[0])
         raise InvalidData(f"weights are finite and at least 0; row {row} has {array[row]}")
     return array
+
+
+def _are_weights(part: np.ndarray) -> bool:
+    return bool(part.min(initial=0.0) >= 0 and part.max(initial=0.0) < np.inf)  # either is NaN if a weight is
 
 
 def refuse_missing(values: np.ndarray, *, name: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from juncture.families.blocks import over_blocks
-from juncture.families.compiled import LONG, Fill, as_buffer, block_rows
+from juncture.families.compiled import LONG, Fill, as_buffer, compiled_rows
 from juncture.families.statistics import Known
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def table_fill(family: Family, values: np.ndarray) -> Fill | None:
     """Reads log p off a table of the values that the first block makes likely; None where that would be long."""
     if values.ndim != 1 or family.batch_shape or not family.support.is_discrete:
         return None
-    low, high = _likely_span(family, as_labels(values[: block_rows(values)]))
+    low, high = _likely_span(family, as_labels(values[: compiled_rows(values)]))
     if not 0 <= high - low < MOST_LABELS:
         return None
     from juncture.kernels.counting import look_up
@@ -38,8 +38,10 @@ def table_fill(family: Family, values: np.ndarray) -> Fill | None:
 def distinct(
     family: type[Family], rows: np.ndarray, weights: np.ndarray | None, known: Known
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """The values that occur, each once, weighted by how often; the rows as they are where that does not shorten them."""
+    """The values that occur, each once, weighted by how often; the rows as they are where that is no shorter."""
     if len(rows) < LONG or rows.ndim != 1 or any(value.ndim for value in known.values()):
+        return rows, weights
+    if family.sums_values and rows.dtype.kind != "f":  # to add them up is less than to count them
         return rows, weights
     support = family._support_given(known)
     counted = _counted(rows, weights) if support.is_discrete else None
@@ -70,7 +72,7 @@ def _counted(rows: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, 
         )
         return found
 
-    parts = over_blocks(part, len(rows), block_rows(rows))
+    parts = over_blocks(part, len(rows), compiled_rows(rows))
     low, high = min(least for least, _ in parts), max(least + len(counts) for least, counts in parts)
     if high - low > MOST_LABELS or not all(len(counts) for _, counts in parts):
         return None

@@ -17,7 +17,6 @@ from juncture.information.density import Density
 from juncture.information.grids import Grid, changes, common_grid
 from juncture.information.tables import paired_masses
 
-
 UNSEEN = 1e-4  # the mass that may fall between the points
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from juncture import numerics
-from juncture.errors import InvalidModel
+from juncture.errors import InvalidModel, Unsupported
 from juncture.families.family import Family, Real, plain
 from juncture.families.supports import Interval
 from juncture.information.grids import Places, panel_grid, places_of
@@ -52,9 +52,13 @@ class Density(Value):
         grid = panel_grid(ends)
         log_mass = self._unnormalized(grid.points)
         top = log_mass.max()
-        total = grid.total(np.exp(log_mass - top), "the integral of the density")
+        refused = f"the density on the interval from {self.low:g} to {self.high:g} has no finite integral"
+        try:
+            total = grid.total(np.exp(log_mass - top), "the integral of the density")
+        except Unsupported as error:
+            raise InvalidModel(f"{refused}, or one that converges too slowly") from error
         if not (np.isfinite(total) and total > 0):
-            raise InvalidModel(f"the density on the interval from {self.low:g} to {self.high:g} has no finite integral")
+            raise InvalidModel(refused)
         self._set(panel_ends=read_only(ends), log_normalizer=float(top + np.log(total)))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -95,7 +99,8 @@ class Density(Value):
         values = np.asarray(x, dtype=float)
         inside = (values >= self.low) & (values <= self.high)
         stand_in = np.where(inside, values, self.support.inside())
-        return plain(np.where(inside, self._unnormalized(stand_in) - self.log_normalizer, -np.inf))
+        logs = self._unnormalized(stand_in.reshape(-1)).reshape(values.shape)
+        return plain(np.where(inside, logs - self.log_normalizer, -np.inf))
 
     def prob(self, x: Any) -> Real:
         return plain(np.exp(self.log_prob(x)))

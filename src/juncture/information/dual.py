@@ -37,7 +37,7 @@ def newton(dual: Callable[[np.ndarray], Dual], start: np.ndarray, lowest: float 
     """
     multipliers, here = start, dual(start)
     for _ in range(MAX_STEPS):
-        step = newton_step(here)
+        step = newton_step(here) if start.size else start
         decrement = -float(here.gradient @ step)
         if decrement <= SETTLED or here.value < lowest:
             break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +15,8 @@ MISSED = 1e-7  # the tolerance of the solver, in units of each feature's range
 def refuse_out_of_range(features: np.ndarray, moments: np.ndarray) -> None:
     """Raise for the first moment that is below or above all values of its feature: (point, feature)."""
     lows, highs = features.min(axis=0), features.max(axis=0)
-    margin = 1e-12 * np.maximum(np.abs(lows), np.abs(highs))
-    for place, (moment, low, high) in enumerate(zip(moments, lows - margin, highs + margin, strict=True)):
-        if not low <= moment <= high:
+    for place, (moment, low, high) in enumerate(zip(moments, lows, highs, strict=True)):
+        if not low - 1e-12 * abs(low) <= moment <= high + 1e-12 * abs(high):
             raise InvalidData(
                 f"moment {place} is impossible: it is {moment:g}, and its feature lies from {low:g} to {high:g}"
             )
@@ -42,10 +42,12 @@ def possible_points(gaps: np.ndarray) -> np.ndarray:
 
     Σ t is maximised with t ≤ p, t ≤ 1, over multiples p of such distributions: t is 1 exactly where p can be positive.
     """
+    from scipy.sparse import eye_array, hstack
+
     num_points = len(gaps)
     cost = np.r_[np.zeros(num_points), -np.ones(num_points)]
     rows = np.hstack([gaps.T, np.zeros(gaps.T.shape)])
-    below = np.hstack([-np.eye(num_points), np.eye(num_points)])
+    below = hstack([-eye_array(num_points), eye_array(num_points)])
     bounds = [(0, None)] * num_points + [(0, 1)] * num_points
     return solved(cost, rows, np.zeros(len(rows)), below, bounds)[num_points:] > 0.5
 
@@ -54,7 +56,7 @@ def solved(
     cost: np.ndarray,
     rows: np.ndarray,
     right: np.ndarray,
-    below: np.ndarray | None = None,
+    below: Any = None,
     bounds: Sequence[tuple[float, float | None]] | None = None,
 ) -> np.ndarray:
     """min cost·x with rows·x = right, below·x ≤ 0."""
@@ -65,7 +67,7 @@ def solved(
         A_eq=rows,
         b_eq=right,
         A_ub=below,
-        b_ub=None if below is None else np.zeros(len(below)),
+        b_ub=None if below is None else np.zeros(below.shape[0]),
         bounds=bounds or (0, None),
     )
     if found.x is None:

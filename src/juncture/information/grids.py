@@ -43,7 +43,7 @@ class Grid(NamedTuple):
     is_discrete: bool = False
 
     def total(self, terms: np.ndarray, what: str, values: Any = 1.0) -> float:
-        """Σ weight · term · value; infinite if it grows towards an end, refused if it decays too slowly to be summed."""
+        """Σ weight · term · value; infinite if it grows towards an end, refused if it decays too slowly."""
         with np.errstate(over="ignore"):
             parts = terms * self.weights * values  # in this order: densities may be huge where weights are tiny
             total, size = float(parts.sum()), float(np.abs(parts).sum())

@@ -55,12 +55,7 @@ def max_entropy(points: Any, features: Features, moments: Any) -> MaximumEntropy
     multipliers, shares = solved_on(gaps)
     if not (met(gaps, shares) and shares.min() > CLEARLY_POSITIVE):
         refuse_impossible(gaps, [f"moment {place} ({moment:g})" for place, moment in enumerate(wanted)])
-        possible = possible_points(gaps)
-        multipliers, part = solved_on(gaps[possible])
-        shares = np.zeros(len(gaps))
-        shares[possible] = part
-        if not met(gaps, shares):
-            raise InvalidData("the moments lie so near the edge of what is possible that no solution was found")
+        multipliers, shares = solved_on_face(gaps)
     entropy = float(entr(shares).sum())
     value = float(np.log(np.exp(gaps[shares > 0] @ multipliers).sum()))
     return MaximumEntropy(
@@ -81,6 +76,16 @@ def solved_on(gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return multipliers, shares / shares.sum()
 
 
+def solved_on_face(gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same, with probability 0 for the points that the moments leave without mass."""
+    possible, shares = possible_points(gaps), np.zeros(len(gaps))
+    if possible.any():
+        multipliers, shares[possible] = solved_on(gaps[possible])
+    if not possible.any() or not met(gaps, shares):
+        raise InvalidData("the moments lie on, or just beyond, the edge of what is possible: no solution was found")
+    return multipliers, shares
+
+
 def met(gaps: np.ndarray, shares: np.ndarray) -> bool:
     return bool(np.abs(shares @ gaps).max(initial=0.0) <= MET)
 
@@ -88,8 +93,9 @@ def met(gaps: np.ndarray, shares: np.ndarray) -> bool:
 def feature_matrix(features: Features, points: np.ndarray) -> np.ndarray:
     """(point, feature), from a matrix or from functions of the array of points."""
     given = features(points) if callable(features) else features
-    if isinstance(given, list | tuple) and given and all(map(callable, given)):
-        given = np.stack([np.broadcast_to(function(points), points.shape[:1]) for function in given], axis=-1)
+    if isinstance(given, list | tuple) and all(map(callable, given)):
+        columns = [np.broadcast_to(function(points), points.shape[:1]) for function in given]
+        given = np.stack(columns, axis=-1) if columns else np.zeros((len(points), 0))
     try:
         matrix = np.asarray(given, dtype=float)
     except (TypeError, ValueError) as error:

@@ -59,13 +59,13 @@ class Compound(Family):
     def _cdf(self, x: np.ndarray) -> np.ndarray:
         """E P(X ≤ x | θ), by quadrature over θ."""
         found = np.empty(np.broadcast_shapes(x.shape, self.batch_shape))
-        places, values = np.ndindex(found.shape), np.broadcast_to(x, found.shape)
-        for place in places:
+        for place in np.ndindex(found.shape):
             member = self[place[found.ndim - len(self.batch_shape) :]] if self.batch_shape else self
-            found[place] = expectation(
-                member.prior, lambda theta, at=values[place], of=member: of.pair.at(theta, of.known).cdf(at)
-            )
+            found[place] = member._cdf_at(float(np.broadcast_to(x, found.shape)[place]))
         return found
+
+    def _cdf_at(self, x: float) -> float:
+        return expectation(self.prior, lambda theta: self.pair.at(theta, self.known).cdf(x))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(state["prior"], state["pair"], state["known"])  # type: ignore[misc]

@@ -49,7 +49,7 @@ def _step(function: Function, point: np.ndarray, axis: int) -> float:
         elif drop < 2e-4:
             step *= 2
         else:
-            return step
+            return float(step)
     raise Unsupported("the function is flat or has no maximum here: it has no curvature to go by")
 
 

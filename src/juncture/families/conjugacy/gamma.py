@@ -56,7 +56,9 @@ PAIRS = (
         Gamma, Poisson, "rate", after_counts,
         at=lambda point, known: Poisson(point),
         sample_size=lambda prior, known: prior.rate,
-        told_predictive=lambda posterior, known: NegativeBinomial(posterior.shape, posterior.rate / (posterior.rate + 1)),
+        told_predictive=lambda posterior, known: NegativeBinomial(
+            posterior.shape, posterior.rate / (posterior.rate + 1)
+        ),
     ),
     Pair(
         Gamma, Exponential, "rate", after_waits,

@@ -117,7 +117,7 @@ class GenericPrior(Value):
     def predictive_log_prob(self, x: Any) -> Real:
         """log ∫ p(x | η) p(η) dη of single observations."""
         points, log_mass = self.density.nodes()
-        natural = np.stack(np.atleast_2d(points), axis=-1)  # (node, statistic)
+        natural = np.atleast_2d(np.asarray(points)).T  # (node, statistic)
         values = np.asarray(x, dtype=float)
         sufficient = self.family._sufficient(values, self.known)[..., None, :]
         fit = dot(natural, sufficient) - self.family._log_partition_of(natural, self.known)

@@ -27,13 +27,13 @@ def after_values(prior: Any, statistics: Any) -> tuple[Any, ...]:
 
 
 def after_values_by_precision(prior: NormalGamma, statistics: Any) -> NormalGamma:
-    *others, squares = after_values(prior, statistics)
-    return NormalGamma(*others, prior.rate + squares)
+    mean, strength, shape, squares = after_values(prior, statistics)
+    return NormalGamma(mean, strength, shape, prior.rate + squares)
 
 
 def after_values_by_variance(prior: NormalInverseGamma, statistics: Any) -> NormalInverseGamma:
-    *others, squares = after_values(prior, statistics)
-    return NormalInverseGamma(*others, prior.scale + squares)
+    mean, strength, shape, squares = after_values(prior, statistics)
+    return NormalInverseGamma(mean, strength, shape, prior.scale + squares)
 
 
 def after_vectors(prior: NormalInverseWishart, statistics: Any) -> NormalInverseWishart:
@@ -60,23 +60,23 @@ def next_vector(prior: NormalInverseWishart, known: Known) -> MultivariateStuden
     return MultivariateStudentT(degrees, prior.mean, prior.scale * factor[..., None, None])
 
 
-def strength(prior: Any, known: Known) -> Any:
+def worth(prior: Any, known: Known) -> Any:
     return prior.strength
 
 
 PAIRS = (
     Pair(
         NormalGamma, Gaussian, "mean and precision", after_values_by_precision,
-        at=lambda point, known: Gaussian(point[0], 1 / np.asarray(point[1])), sample_size=strength,
+        at=lambda point, known: Gaussian(point[0], 1 / np.asarray(point[1])), sample_size=worth,
         told_predictive=lambda posterior, known: next_value(posterior, posterior.rate),
     ),
     Pair(
         NormalInverseGamma, Gaussian, "mean and variance", after_values_by_variance,
-        at=lambda point, known: Gaussian(*point), sample_size=strength,
+        at=lambda point, known: Gaussian(*point), sample_size=worth,
         told_predictive=lambda posterior, known: next_value(posterior, posterior.scale),
     ),
     Pair(
         NormalInverseWishart, MultivariateGaussian, "mean and covariance", after_vectors,
-        at=lambda point, known: MultivariateGaussian(*point), sample_size=strength, told_predictive=next_vector,
+        at=lambda point, known: MultivariateGaussian(*point), sample_size=worth, told_predictive=next_vector,
     ),
 )  # fmt: skip

@@ -81,4 +81,4 @@ def _polished(value: Callable[[np.ndarray], float], mode: np.ndarray) -> np.ndar
 def _slope(value: Callable[[np.ndarray], float], point: np.ndarray, step: np.ndarray) -> float:
     """A central difference, with the error of third order taken out."""
     wide, narrow = ((value(point + part) - value(point - part)) / (2 * part.max()) for part in (step, step / 2))
-    return (4 * narrow - wide) / 3
+    return float(4 * narrow - wide) / 3

@@ -9,7 +9,7 @@ import numpy as np
 
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.conjugacy.changes import Change, WholeLine, change_for
-from juncture.families.conjugacy.panels import NODES, WEIGHTS, Panels, panels_of
+from juncture.families.conjugacy.panels import NODES, WEIGHTS, panels_of
 from juncture.families.family import Real, plain
 from juncture.numerics import log
 from juncture.options import as_generator
@@ -23,7 +23,7 @@ class LineDensity:
     def __init__(self, log_density: LogDensity, low: float = -np.inf, high: float = np.inf) -> None:
         self._log_density, self.interval = log_density, (low, high)
         self.change = _centred(log_density, change_for(low, high))
-        self.panels = panels_of(lambda z: self._log_height(z), self.change.ends)
+        self.panels = panels_of(self._log_height, self.change.ends)
         self.log_total = self.panels.log_total()
         masses = np.exp(self.panels.log_mass - self.log_total)
         self._below = np.cumsum([np.exp(self.panels.tails[0] - self.log_total), *masses.sum(axis=1)])
@@ -32,7 +32,7 @@ class LineDensity:
         """The log-density of z, times |x - center|^power."""
         x = self.change.point(z)
         height = quiet(self._log_density, x) + self.change.log_slope(z)
-        return height + power * log(np.abs(x - center)) if power else height
+        return np.asarray(height + power * log(np.abs(x - center)) if power else height)
 
     def log_prob(self, x: Any) -> Real:
         """The normalised log-density."""
@@ -136,7 +136,7 @@ def quiet(log_density: LogDensity, x: np.ndarray) -> np.ndarray:
     """The log-density, in which overflow and what lies outside the domain are -inf."""
     with np.errstate(all="ignore"):
         found = np.asarray(log_density(x), dtype=float)
-    return np.where(np.isnan(found), -np.inf, found)
+    return np.asarray(np.where(np.isnan(found), -np.inf, found))
 
 
 def _centred(log_density: LogDensity, change: Change) -> Change:

@@ -37,7 +37,7 @@ class Pair:
     told_evidence: Callable[[Any, Statistics], Any] | None = None
 
     def is_for(self, likelihood: type[Family], known: Set[str]) -> bool:
-        """Does it take this likelihood, with this known?"""
+        """Whether it takes this likelihood, with this known."""
         return self.likelihood is likelihood and self.known - self.implied <= known <= self.known
 
     def predictive(self, posterior: Any, known: Known) -> Family:

@@ -98,7 +98,7 @@ def crossing(log_height: LogHeight, peak: float, end: float, level: float) -> fl
     for _ in range(12):
         middle = (inside + outside) / 2
         inside, outside = (middle, outside) if log_height(np.array([middle]))[0] >= level else (inside, middle)
-    return outside
+    return float(outside)
 
 
 def log_tail(log_height: LogHeight, end: float, top: float) -> float:

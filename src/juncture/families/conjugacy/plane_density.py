@@ -132,5 +132,5 @@ def _inverted(z: np.ndarray, log_mass: np.ndarray, uniform: np.ndarray) -> np.nd
     below = np.cumsum(mass, axis=1) - mass / 2
     below = below / mass.sum(axis=1, keepdims=True)
     if len(z) == 1:
-        return np.interp(uniform, below[0], z[0])
+        return np.asarray(np.interp(uniform, below[0], z[0]))
     return np.array([np.interp(u, row, places) for u, row, places in zip(uniform, below, z, strict=True)])

@@ -123,7 +123,7 @@ def _climbed(counts: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
             step = step / 2
         place, value = place + step, better
         if np.abs(step).max() <= TOLERANCE or gain <= 1e-26:
-            return np.exp(place)
+            return np.asarray(np.exp(place))
     raise Unsupported(f"the concentration did not settle in {MAX_STEPS} steps")
 
 

@@ -60,7 +60,7 @@ def quadrature_posterior(
     likelihood: Likelihood,
     data: Any,
     *,
-    interval: tuple[float, float] | Intervals | None = None,
+    interval: Any = None,
 ) -> QuadraturePosterior:
     """The posterior of one parameter, or of two when the prior is a pair or the interval is a pair of intervals.
 
@@ -85,20 +85,20 @@ def quadrature_posterior(
 
 
 def _in_the_plane(prior: Any, likelihood: Likelihood, data: Any, intervals: Any) -> QuadraturePosterior:
-    if not isinstance(prior, tuple):
-        joint, ranges = prior, tuple(tuple(map(float, part)) for part in intervals)
-    else:
-        given = (None, None) if intervals is None else intervals
-        ranges = tuple(_range_of(part, interval) for part, interval in zip(prior, given, strict=True))
-        parts = [_log_prior(part, interval) for part, interval in zip(prior, ranges, strict=True)]
-
-        def joint(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-            return parts[0](first) + parts[1](second)
+    joint, ranges = _independent(prior, intervals) if isinstance(prior, tuple) else (prior, intervals)
 
     def log_joint(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         return np.asarray(joint(first, second) + log_likelihood(likelihood(first, second), data))
 
-    return QuadraturePosterior(PlaneDensity(log_joint, ranges), likelihood)  # type: ignore[arg-type]
+    return QuadraturePosterior(PlaneDensity(log_joint, ranges), likelihood)
+
+
+def _independent(priors: tuple[Prior, Prior], intervals: Any) -> tuple[Callable[..., Any], Intervals]:
+    """The log-density of two independent priors, and the intervals of both."""
+    given = (None, None) if intervals is None else intervals
+    first, second = (_range_of(prior, interval) for prior, interval in zip(priors, given, strict=True))
+    log_first, log_second = _log_prior(priors[0], first), _log_prior(priors[1], second)
+    return lambda one, two: np.asarray(log_first(one)) + np.asarray(log_second(two)), (first, second)
 
 
 def log_likelihood(member: Any, data: Any) -> np.ndarray:

@@ -35,6 +35,11 @@ class Beta(ExponentialFamily, ConjugatePrior):
     def __init__(self, a: Any, b: Any) -> None:
         self._declare(a=a, b=b)
 
+    @classmethod
+    def from_sample_size(cls, mean: Any, size: Any) -> Self:
+        """The Beta with this mean that is worth `size` trials."""
+        return cls(size * np.asarray(mean, dtype=float), size * (1 - np.asarray(mean, dtype=float)))
+
     @property
     def support(self) -> Interval:
         return Interval(0.0, 1.0)

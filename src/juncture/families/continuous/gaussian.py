@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from juncture.errors import InvalidData
-from juncture.families.blocks import over_blocks
+from juncture.families.blocks import block_rows, over_blocks
 from juncture.families.compiled import Fill, gaussian_fill, moments_of
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE, REAL
@@ -91,6 +91,13 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
         squares = statistics.scatter_about(mean)  # type: ignore[attr-defined]
         return plain(-0.5 * (squares / variance + statistics.weight * (np.log(variance) + LOG_TWO_PI)))
 
+    def cross_entropy(self, other: Any) -> Real:
+        """½ (log 2πv' + (v + (m - m')²) / v'), centred as log_prob is."""
+        if type(other) is not Gaussian:
+            return super().cross_entropy(other)
+        spread = self._given["variance"] + (self._given["mean"] - other._given["mean"]) ** 2
+        return plain(0.5 * (LOG_TWO_PI + np.log(other._given["variance"]) + spread / other._given["variance"]))
+
     def kl_divergence(self, other: Any) -> Real:
         """½ (v/v' + (m - m')²/v' - 1 - log v/v')."""
         if type(other) is not Gaussian:
@@ -124,7 +131,8 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
             cls._refuse_rows_outside(part, known, block.start)
             return scalar_moments(cls, part, weight, known)
 
-        parts = over_blocks(moments, len(rows)) or [Moments(cls, weight=0, center=0, scatter=0, known=known)]
+        size = block_rows((*rows.shape[1:], *(() if weights is None else weights.shape[1:])))
+        parts = over_blocks(moments, len(rows), size) or [Moments(cls, weight=0, center=0, scatter=0, known=known)]
         merged = parts[0]
         for part in parts[1:]:
             merged = merged + part

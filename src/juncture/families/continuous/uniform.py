@@ -14,6 +14,8 @@ from juncture.families.sample_statistics import Range, aligned, ends_of
 from juncture.families.statistics import Known, Statistics
 from juncture.families.supports import Interval
 
+LONG_BLOCK = 1 << 17  # smallest and largest need no room beside the rows
+
 
 class Uniform(Family):
     """p(x) = 1 / (high - low) for low ≤ x ≤ high.
@@ -86,7 +88,7 @@ class Uniform(Family):
             low, high = ends_of(values, weight)
             return Range(cls, weight=weight.sum(axis=0), low=low, high=high, known=known)
 
-        parts = over_blocks(part, len(rows)) or [part(slice(0, 0))]
+        parts = over_blocks(part, len(rows), LONG_BLOCK) or [part(slice(0, 0))]
         return sum(parts[1:], start=parts[0])
 
     def log_likelihood(self, statistics: Statistics) -> Real:

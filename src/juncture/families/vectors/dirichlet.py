@@ -38,6 +38,11 @@ class Dirichlet(VectorFamily, ExponentialFamily, ConjugatePrior):
         self._declare(concentration=concentration)
 
     @classmethod
+    def from_sample_size(cls, mean: Any, size: Any) -> Self:
+        """The Dirichlet with this mean that is worth `size` observations."""
+        return cls(np.asarray(size, dtype=float)[..., None] * np.asarray(mean, dtype=float))
+
+    @classmethod
     def _support_of(cls, dimension: int) -> Simplex:
         return Simplex(dimension)
 

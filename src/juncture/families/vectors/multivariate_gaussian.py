@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from juncture.errors import InvalidData
-from juncture.families.blocks import over_blocks
+from juncture.families.blocks import block_rows, over_blocks
 from juncture.families.compiled import MOST_COORDINATES, Fill, gaussian_fill, moments_of
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE_DEFINITE, REAL_VECTOR
@@ -235,7 +235,8 @@ class MultivariateGaussian(VectorFamily, ExponentialFamily, ConjugatePrior):
             cls._refuse_rows_outside(part, known, block.start)
             return vector_moments(cls, part, weight, known)
 
-        parts = over_blocks(moments, len(rows)) or [moments(slice(0, 0))]
+        size = block_rows((*rows.shape[1:], *(() if weights is None else weights.shape[1:])))
+        parts = over_blocks(moments, len(rows), size) or [moments(slice(0, 0))]
         return reduce(Moments.__add__, parts)
 
     @classmethod
