@@ -22,7 +22,7 @@ from typing import Any
 import numba
 import numpy as np
 import scipy
-import scipy.stats as stats
+from scipy import stats
 from scipy.special import gammaln
 
 import juncture
@@ -81,7 +81,8 @@ def cases() -> list[Case]:
         ),
         Case("Categorical", f["Categorical"](chances), lambda x: np.log(chances)[x], label_counts),
         Case(
-            "Poisson", f["Poisson"](4.0), lambda x: stats.poisson.logpmf(x, 4.0), summed(same, lambda x: -gammaln(x + 1))
+            "Poisson", f["Poisson"](4.0), lambda x: stats.poisson.logpmf(x, 4.0),
+            summed(same, lambda x: -gammaln(x + 1)),
         ),
         Case("Hypergeometric", f["Hypergeometric"](50, 20, 10), lambda x: stats.hypergeom.logpmf(x, 50, 20, 10)),
         Case("BetaBinomial", f["BetaBinomial"](20, 2.0, 3.0), lambda x: stats.betabinom.logpmf(x, 20, 2.0, 3.0)),
@@ -89,7 +90,10 @@ def cases() -> list[Case]:
             "BetaNegativeBinomial", f["BetaNegativeBinomial"](5.0, 4.0, 3.0),
             lambda x: stats.betanbinom.logpmf(x, 5.0, 4.0, 3.0),
         ),
-        Case("Beta", f["Beta"](2.0, 3.0), lambda x: stats.beta.logpdf(x, 2.0, 3.0), summed(np.log, lambda x: np.log1p(-x))),
+        Case(
+            "Beta", f["Beta"](2.0, 3.0), lambda x: stats.beta.logpdf(x, 2.0, 3.0),
+            summed(np.log, lambda x: np.log1p(-x)),
+        ),
         Case("Exponential", f["Exponential"](2.0), lambda x: stats.expon.logpdf(x, scale=0.5), summed(same)),
         Case("Gamma", f["Gamma"](2.5, 2.0), lambda x: stats.gamma.logpdf(x, 2.5, scale=0.5), summed(np.log, same)),
         Case("Gaussian", f["Gaussian"](1.0, 4.0), lambda x: stats.norm.logpdf(x, 1.0, 2.0), scalar_moments),
@@ -143,7 +147,7 @@ def vector_cases(f: dict[str, Any], chances: np.ndarray) -> list[Case]:
         ),
         Case(
             "Wishart", f["Wishart"](6.0, scale), lambda x: stats.wishart.logpdf(np.moveaxis(x, 0, -1), 6.0, scale),
-            lambda x, w: summed(lambda x: np.linalg.slogdet(x)[1], lambda x: x.reshape(len(x), -1))(x, w), MATRIX_SHARE,
+            summed(lambda x: np.linalg.slogdet(x)[1], lambda x: x.reshape(len(x), -1)), MATRIX_SHARE,
         ),
         Case(
             "InverseWishart", f["InverseWishart"](6.0, scale),

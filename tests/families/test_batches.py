@@ -107,6 +107,16 @@ def test_long_values_under_every_member(group):
 
 
 @over_groups
+def test_values_that_do_not_broadcast_are_refused(group):
+    batch = batch_of(group)
+    with pytest.raises(InvalidData, match="broadcast"):
+        batch.log_prob(draws(group[0], len(group) + 1))
+    if provides(type(group[0]), "_cdf"):
+        with pytest.raises(InvalidData, match="broadcast"):
+            batch.cdf(draws(group[0], len(group) + 1))
+
+
+@over_groups
 def test_one_value_under_every_member(group):
     value = group[0].sample(rng=3)
     close(batch_of(group).log_prob(value), np.array([member.log_prob(value) for member in group]))

@@ -172,10 +172,10 @@ def test_every_observation_adds_one_to_the_sample_size(pair):
 @each_pair
 def test_a_pickled_posterior_remembers_what_it_has_seen(pair):
     posterior = PRIORS[pair.prior].posterior(statistics_of(pair, rows_of(pair)))
-    copy = pickle.loads(pickle.dumps(posterior))
+    copy = pickle.loads(pickle.dumps(posterior))  # noqa: S301
     assert copy == posterior
     assert copy.predictive() == posterior.predictive()
-    assert pickle.loads(pickle.dumps(copy.predictive())) == posterior.predictive()
+    assert pickle.loads(pickle.dumps(copy.predictive())) == posterior.predictive()  # noqa: S301
 
 
 @each_pair
@@ -254,7 +254,9 @@ def test_a_batch_of_statistics_gives_a_batch_of_posteriors(pair):
         alone = pair.likelihood.statistics(rows, weights=weights[:, column], **known_of(pair))
         assert is_close(posterior[column], prior.posterior(alone))
         assert evidence[column] == pytest.approx(prior.log_evidence(alone), rel=1e-9)
-    assert posterior.predictive().batch_shape == (2,)
+    predictive = posterior.predictive()
+    assert predictive.batch_shape == (2,)
+    assert predictive[1] == posterior[1].predictive()
 
 
 def test_what_a_prior_does_not_know_it_refuses_in_words():

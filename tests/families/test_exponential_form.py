@@ -45,6 +45,13 @@ def test_gradient_of_the_log_partition_is_the_mean_by_a_complex_step(member):
         assert derivative == pytest.approx(member.mean_parameters[place], rel=1e-8, abs=1e-10 * size + 1e-12)
 
 
+@over_interior
+def test_the_mean_map_gives_the_mean_parameters(member):
+    """η and a family's own parameters tell the same μ."""
+    mean, found = member.mean_parameters, mean_at(member, member.natural_parameters)
+    np.testing.assert_allclose(found, mean, rtol=1e-10, atol=1e-12 * np.abs(mean).max())
+
+
 def central(function, member, other, width=1e-4):
     """The derivative of a function of η along the way to another member, and that way."""
     natural = member.natural_parameters

@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 def block_rows(*shapes: tuple[int, ...], numbers: int = BLOCK) -> int:
     """How many rows make a block, where rows have these shapes."""
-    return max(256, numbers // max(1, *map(prod, shapes)))
+    return max(256, int(numbers // max(1, *map(prod, shapes))))
 
 
 def over_blocks(function: Callable[[slice], Result], num_rows: int, size: int = BLOCK) -> list[Result]:
@@ -36,8 +36,8 @@ def over_blocks(function: Callable[[slice], Result], num_rows: int, size: int = 
                 return
             try:
                 results[place] = function(block)
-            except BaseException as error:  # noqa: BLE001: raised below, in the caller's thread
-                errors[place] = error
+            except BaseException as error:  # noqa: BLE001
+                errors[place] = error  # raised below, in the caller's thread
 
     # Threads of our own, not a pool: cheaper than a task per block, and nothing is left over for a fork to lose.
     threads = [Thread(target=copy_context().run, args=(work,)) for _ in range(num_cores() - 1)]

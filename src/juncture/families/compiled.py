@@ -6,16 +6,31 @@ A pass sees finite values only: where it meets another, it gives up, and the pla
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from juncture.families.blocks import BLOCK, block_rows, over_blocks
 
-LONG = 50_000  # rows from which on the compiler is worth its import
+if TYPE_CHECKING:
+    from juncture.families.family import Family
+
+LONG = BLOCK  # numbers from which on the compiler is worth its import
 MOST_COORDINATES = 64  # beyond, matrix products are faster
 
 Fill = Callable[[np.ndarray, np.ndarray], bool]  # fills log p of a block of rows into an array; False if it cannot
+
+
+def filled(family: Family, values: np.ndarray, log_prob: np.ndarray, size: int) -> np.ndarray:
+    """`log_prob` with log p of each row of values, in blocks of this size unless there is a compiled way."""
+    compiled = family._compiled_log_prob(values) if values.size >= LONG else None
+
+    def fill(block: slice) -> None:
+        if compiled is None or not compiled(values[block], log_prob[block]):
+            log_prob[block] = family._log_prob_inside(values[block])
+
+    over_blocks(fill, len(values), compiled_rows(values) if compiled else size)
+    return log_prob
 
 
 def gaussian_fill(mean: np.ndarray, whitening: np.ndarray, constant: Any) -> Fill:
@@ -34,9 +49,8 @@ def gaussian_fill(mean: np.ndarray, whitening: np.ndarray, constant: Any) -> Fil
 def sums_of(rows: np.ndarray, weights: np.ndarray | None, support: Any) -> tuple[float, float] | None:
     """Σ w and Σ w x; None unless these are long data of numbers inside the support, whose two ends are single."""
     ends = support.closed_ends()
-    if len(rows) < LONG or rows.ndim != 1 or (weights is not None and weights.ndim > 1) or any(map(np.ndim, ends)):
-        return None
-    if support.is_discrete and rows.dtype.kind == "f":
+    is_single = rows.ndim == 1 and (weights is None or weights.ndim == 1) and not any(map(np.ndim, ends))
+    if rows.size < LONG or not is_single or (support.is_discrete and rows.dtype.kind == "f"):
         return None
     from juncture.kernels.sums import sum_inside, weighted_sum_inside
 
@@ -54,12 +68,12 @@ def sums_of(rows: np.ndarray, weights: np.ndarray | None, support: Any) -> tuple
     total, weight, num_outside = (
         sum(column) for column in zip(*over_blocks(part, len(rows), compiled_rows(rows)), strict=True)
     )
-    return None if num_outside else (weight, total)
+    return None if num_outside or not np.isfinite(total) else (weight, total)
 
 
-def moments_of(rows: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+def moments_of(rows: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, ...] | None:
     """Weight, mean and scatter of rows (row, coordinate), for each column of weights (row, *batch); None for others."""
-    if len(rows) < LONG or rows.ndim != 2 or rows.shape[1] > MOST_COORDINATES:
+    if rows.size < LONG or rows.ndim != 2 or rows.shape[1] > MOST_COORDINATES:
         return None
     from juncture.kernels.moments import moments
 
@@ -76,7 +90,7 @@ def moments_of(rows: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray
     if not (np.isfinite(center).all() and np.isfinite(scatter).all()):
         return None
     batch = () if weights is None else weights.shape[1:]
-    return tuple(found.reshape(batch + found.shape[1:]) for found in (weight, center, scatter))  # type: ignore[return-value]
+    return tuple(found.reshape(batch + found.shape[1:]) for found in (weight, center, scatter))
 
 
 def merged(

@@ -84,10 +84,31 @@ class ConjugatePrior(Family):
         pair = pair_to_predict(type(self), family, known)
         return pair, checked(pair.likelihood, known)
 
+    def __getitem__(self, index: Any) -> Self:
+        """Members of the batch; they remember what it has seen."""
+        member = super().__getitem__(index)
+        if self._seen is not None:
+            family, known = self._seen
+            member._set(_seen=(family, known_of_members(family, known, self.batch_shape, index)))
+        return member
+
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {"_seen": self._seen}
 
 
+def known_of_members(family: type[Family], known: Known, batch_shape: tuple[int, ...], index: Any) -> dict[str, Any]:
+    """What is known of these members of a batch."""
+    rules, found = rules_of(family), {}
+    for name, array in known.items():
+        event = array.shape[array.ndim - rules[name].axes :]
+        found[name] = np.broadcast_to(array, batch_shape + event)[index] if array.shape != event else array
+    return found
+
+
+def rules_of(family: type[Family]) -> dict[str, Constraint]:
+    return {**family.required, **family.optional, **family.fixed}
+
+
 def checked(family: type[Family], known: dict[str, Any]) -> dict[str, np.ndarray]:
-    rules: dict[str, Constraint] = {**family.required, **family.optional, **family.fixed}
+    rules = rules_of(family)
     return {key: rules[key].checked(value, name=f"the {key} of {family.__name__}") for key, value in known.items()}

@@ -196,20 +196,20 @@ class ExponentialFamily(Family):
         if sums is not None:
             return Statistics(cls, weight=sums[0], total=[sums[1]], known=known)
 
-        def summed(block: slice) -> tuple[np.ndarray, np.ndarray]:
+        batch = rows.shape[1 : rows.ndim - len(cls._event_shape_given(rows, known))]
+
+        def summed(block: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             part, weight = rows[block], None if weights is None else weights[block]
             cls._refuse_rows_outside(part, known, block.start)
             sufficient, log_base = cls._sufficient(part, known), cls._log_base(part, known)
-            total = weighted_sum(sufficient, weight, axes=1)
+            mass, total = total_weight(weight, len(part), batch), weighted_sum(sufficient, weight, axes=1)
             if not np.ndim(log_base) and log_base == 0:
-                return total, np.zeros(total.shape[:-1])
-            return total, weighted_sum(np.broadcast_to(log_base, sufficient.shape[:-1]), weight, axes=0)
+                return mass, total, np.zeros(total.shape[:-1])
+            return mass, total, weighted_sum(np.broadcast_to(log_base, sufficient.shape[:-1]), weight, axes=0)
 
-        batch = rows.shape[1 : rows.ndim - len(cls._event_shape_given(rows, known))]
-        weight = total_weight(weights, len(rows), batch)
         size = block_rows(rows.shape[1:], () if weights is None else weights.shape[1:])
         parts = over_blocks(summed, len(rows), size) or [summed(slice(0, 0))]
-        total, log_base = (sum_in_order([part[place] for part in parts]) for place in range(2))
+        weight, total, log_base = (sum_in_order([part[place] for part in parts]) for place in range(3))
         if not np.isfinite(total).all():
             raise InvalidData(
                 f"the statistics of {cls.__name__} are infinite for a value on the edge of its support; leave it out"
@@ -262,10 +262,10 @@ def weighted_sum(values: np.ndarray, weights: np.ndarray | None, *, axes: int) -
 
 
 def total_weight(weights: np.ndarray | None, num_rows: int, batch: tuple[int, ...]) -> np.ndarray:
-    """Σ w over the rows, for each member of the batch of values and weights."""
+    """Σ w over the rows: added up as a statistic that is always 1, so that no rounding tells the two apart."""
     if weights is None:
         return np.full(batch, float(num_rows))
-    return np.broadcast_to(weights.sum(axis=0), np.broadcast_shapes(batch, weights.shape[1:]))
+    return np.asarray(weighted_sum(np.ones((num_rows, *batch, 1)), weights, axes=1)[..., 0])
 
 
 def with_batch(rows: np.ndarray, num_batch: int, axes: int = 0) -> np.ndarray:

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from juncture.errors import InvalidData, InvalidModel, Unsupported
-from juncture.families.blocks import block_rows, over_blocks
-from juncture.families.compiled import LONG, Fill, compiled_rows
+from juncture.families.blocks import block_rows
+from juncture.families.compiled import Fill, filled
 from juncture.families.constraints import Constraint
 from juncture.families.observations import as_values, refuse_missing, refuse_outside
 from juncture.families.repeated import table_fill
@@ -97,20 +97,12 @@ class Family(Value):
 
     def log_prob(self, x: Any) -> Real:
         """log p(x), density or mass; -inf outside the support. `x` broadcasts against the batch."""
-        values = as_values(x, self.event_shape, name=type(self).__name__)
+        values = as_values(x, self.event_shape, name=type(self).__name__, batch_shape=self.batch_shape)
         rows_shape = values.shape[: values.ndim - len(self.event_shape)]
         num_batch, size = len(self.batch_shape), block_rows(values.shape[1:], self.batch_shape)
         if not rows_shape or rows_shape[0] <= size or (num_batch and len(rows_shape) <= num_batch):
             return plain(self._log_prob_inside(values))
-        result = np.empty(np.broadcast_shapes(rows_shape, self.batch_shape))
-        compiled = self._compiled_log_prob(values) if len(values) >= LONG else None
-
-        def fill(block: slice) -> None:
-            if compiled is None or not compiled(values[block], result[block]):
-                result[block] = self._log_prob_inside(values[block])
-
-        over_blocks(fill, len(values), compiled_rows(values) if compiled else size)
-        return result
+        return filled(self, values, np.empty(np.broadcast_shapes(rows_shape, self.batch_shape)), size)
 
     def prob(self, x: Any) -> Real:
         """p(x), density or mass."""
@@ -167,7 +159,7 @@ class Family(Value):
 
     def cdf(self, x: Any) -> Real:
         """P(X ≤ x)."""
-        values = as_values(x, (), name=type(self).__name__).astype(np.float64)
+        values = as_values(x, (), name=type(self).__name__, batch_shape=self.batch_shape).astype(np.float64)
         refuse_missing(values, name=f"{type(self).__name__}.cdf")
         return plain(np.clip(self._cdf(values), 0.0, 1.0))
 

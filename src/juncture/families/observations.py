@@ -10,8 +10,8 @@ from juncture.errors import InvalidData
 from juncture.families.blocks import over_blocks
 
 
-def as_values(x: Any, event_shape: tuple[int, ...], *, name: str) -> np.ndarray:
-    """Numbers whose last axes are one observation each."""
+def as_values(x: Any, event_shape: tuple[int, ...], *, name: str, batch_shape: tuple[int, ...] = ()) -> np.ndarray:
+    """Numbers whose last axes are one observation each, and that broadcast against a batch."""
     try:
         values = np.asarray(x)
         if values.dtype.kind not in "biuf":
@@ -23,7 +23,19 @@ def as_values(x: Any, event_shape: tuple[int, ...], *, name: str) -> np.ndarray:
     axes = len(event_shape)
     if axes and values.shape[max(values.ndim - axes, 0) :] != event_shape:
         raise InvalidData(f"one observation of {name} has the shape {event_shape}; got an array of {values.shape}")
+    if batch_shape:
+        _refuse_other_batch(values.shape[: values.ndim - axes], batch_shape, name)
     return values
+
+
+def _refuse_other_batch(rows: tuple[int, ...], batch_shape: tuple[int, ...], name: str) -> None:
+    try:
+        np.broadcast_shapes(rows, batch_shape)
+    except ValueError:
+        raise InvalidData(
+            f"values of the shape {rows} do not broadcast against the batch {batch_shape} of {name}; "
+            "give (n, 1) for all n values under every member"
+        ) from None
 
 
 def as_rows(x: Any, event_shape: tuple[int, ...], *, name: str) -> np.ndarray:
@@ -63,7 +75,8 @@ def refuse_outside(values: np.ndarray, inside: np.ndarray, *, name: str, support
         return
     place = tuple(int(axis[0]) for axis in np.nonzero(~inside))
     value = values[place]
-    what = "is missing: leave the row out" if np.ndim(value) == 0 and np.isnan(value) else f"must be {support}"
+    is_hole = np.ndim(value) == 0 and np.isnan(value)
+    what = "is missing: leave the row out" if is_hole else f"does not fit: values must be {support}"
     raise InvalidData(f"row {first_row + place[0]} of the data of {name}, {_short(value)}, {what}")
 
 

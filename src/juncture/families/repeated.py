@@ -9,6 +9,7 @@ import numpy as np
 from juncture.families.blocks import over_blocks
 from juncture.families.compiled import LONG, Fill, as_buffer, compiled_rows
 from juncture.families.statistics import Known
+from juncture.families.supports import Integers
 
 if TYPE_CHECKING:
     from juncture.families.family import Family
@@ -19,7 +20,7 @@ SPARE = 64
 
 def table_fill(family: Family, values: np.ndarray) -> Fill | None:
     """Reads log p off a table of the values that the first block makes likely; None where that would be long."""
-    if values.ndim != 1 or family.batch_shape or not family.support.is_discrete:
+    if values.ndim != 1 or family.batch_shape or not isinstance(family.support, Integers):
         return None
     low, high = _likely_span(family, as_labels(values[: compiled_rows(values)]))
     if not 0 <= high - low < MOST_LABELS:
@@ -39,12 +40,12 @@ def distinct(
     family: type[Family], rows: np.ndarray, weights: np.ndarray | None, known: Known
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """The values that occur, each once, weighted by how often; the rows as they are where that is no shorter."""
-    if len(rows) < LONG or rows.ndim != 1 or any(value.ndim for value in known.values()):
+    if rows.size < LONG or rows.ndim != 1 or any(value.ndim for value in known.values()):
         return rows, weights
     if family.sums_values and rows.dtype.kind != "f":  # to add them up is less than to count them
         return rows, weights
     support = family._support_given(known)
-    counted = _counted(rows, weights) if support.is_discrete else None
+    counted = _counted(rows, weights) if isinstance(support, Integers) else None
     if counted is None or not support.contains(counted[0]).all():  # the rows tell where the first one lies outside
         return rows, weights
     return counted

@@ -46,7 +46,13 @@ class Interval:
         return np.asarray(0.5 * left + 0.5 * right)
 
     def __str__(self) -> str:
-        return f"numbers from {_told(self.low)} to {_told(self.high)}"
+        low, high = _told(self.low), _told(self.high)
+        if (low, high) == ("-inf", "inf"):
+            return "finite numbers"
+        above = f"from {low}" if self.closed_low else f"above {low}"
+        if high == "inf":
+            return f"finite numbers {above}"
+        return f"numbers {above} to {high}" if self.closed_high else f"numbers {above}, below {high}"
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from juncture.families.conjugate_prior import known_of_members
 from juncture.families.expectation import expectation
 from juncture.families.family import Family
 from juncture.families.statistics import Known
@@ -37,12 +38,7 @@ class Compound(Family):
         """Members of the batch."""
         if not self.batch_shape:
             return super().__getitem__(index)
-        family = self.pair.likelihood
-        rules = {**family.required, **family.optional, **family.fixed}
-        known = {}
-        for name, array in self.known.items():
-            event = array.shape[array.ndim - rules[name].axes :]
-            known[name] = np.broadcast_to(array, self.batch_shape + event)[index]
+        known = known_of_members(self.pair.likelihood, self.known, self.batch_shape, index)
         return Compound(self.prior[index], self.pair, known)
 
     def _member(self) -> Any:

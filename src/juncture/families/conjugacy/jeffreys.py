@@ -96,7 +96,7 @@ def _log_of_waiting(probability: np.ndarray) -> np.ndarray:
     return np.asarray(-np.log(probability) - 0.5 * np.log1p(-probability))
 
 
-IMPROPER = (
+IMPROPER: tuple[tuple[ImproperPrior, frozenset[str]], ...] = (
     (ImproperPrior(
         Geometric, "probability", _log_of_waiting,
         lambda s: Beta(s.weight, 0.5 + s.total[..., 0]), _weight, ONE_VALUE,

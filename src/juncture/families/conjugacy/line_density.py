@@ -9,7 +9,7 @@ import numpy as np
 
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.conjugacy.changes import Change, WholeLine, change_for
-from juncture.families.conjugacy.panels import NODES, WEIGHTS, panels_of
+from juncture.families.conjugacy.panels import NODES, WEIGHTS, crossing, find_peaks, panels_of
 from juncture.families.family import Real, plain
 from juncture.numerics import log
 from juncture.options import as_generator
@@ -143,10 +143,9 @@ def _centred(log_density: LogDensity, change: Change) -> Change:
     """On the whole line, sinh is centred on the highest peak and scaled to its width."""
     if not isinstance(change, WholeLine):
         return change
-    from juncture.families.conjugacy.panels import crossing, find_peaks
 
     def log_height(z: np.ndarray) -> np.ndarray:
-        return quiet(log_density, change.point(z)) + change.log_slope(z)
+        return np.asarray(quiet(log_density, change.point(z)) + change.log_slope(z))
 
     peaks = find_peaks(log_height, change.ends)
     peak = float(peaks[np.argmax(log_height(peaks))])

@@ -36,6 +36,8 @@ class QuadraturePosterior:
         return self.density.log_total
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "density":
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         return getattr(self.density, name)
 
     def predictive_log_prob(self, x: Any) -> Real:
