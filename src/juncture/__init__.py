@@ -71,6 +71,7 @@ _HOMES = {
     "jeffreys": "families.conjugacy.jeffreys",
     "quadrature_posterior": "families.conjugacy.quadrature",
     "laplace_approximation": "families.conjugacy.laplace",
+    "laplace_evidence": "families.conjugacy.laplace",
     "fit_concentration": "families.conjugacy.pooling",
     # information
     "entropy": "information.entropies",

@@ -27,6 +27,7 @@ from juncture.factors.noisy import NoisyOr as NoisyOr
 from juncture.families.conjugacy.generic import GenericPrior as GenericPrior
 from juncture.families.conjugacy.jeffreys import jeffreys as jeffreys
 from juncture.families.conjugacy.laplace import laplace_approximation as laplace_approximation
+from juncture.families.conjugacy.laplace import laplace_evidence as laplace_evidence
 from juncture.families.conjugacy.pooling import fit_concentration as fit_concentration
 from juncture.families.conjugacy.quadrature import quadrature_posterior as quadrature_posterior
 from juncture.families.continuous.beta import Beta as Beta

@@ -105,6 +105,7 @@ PUBLIC_NAMES = [
     "jeffreys",
     "kl_divergence",
     "laplace_approximation",
+    "laplace_evidence",
     "lint",
     "log_prob",
     "m_projection",

@@ -28,7 +28,7 @@ from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.families.vectors.normal_inverse_gamma import NormalInverseGamma
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ImproperPrior:
     """A density that does not integrate to 1; enough data make a proper posterior of it."""
 
@@ -53,6 +53,9 @@ class ImproperPrior:
         posterior = self.update(statistics)
         posterior._set(_seen=(statistics.family, dict(statistics.known)))
         return posterior
+
+    def __repr__(self) -> str:
+        return f"ImproperPrior(the {self.parameter} of {self.family.__name__})"
 
 
 def jeffreys(family: type[Family], **known: Any) -> Any:

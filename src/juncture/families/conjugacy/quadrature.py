@@ -56,6 +56,9 @@ class QuadraturePosterior:
         drawn = self.density.sample(size, rng=generator)
         return self._likelihood(*_arguments(drawn.T if np.ndim(drawn) > 1 else drawn)).sample(rng=generator)
 
+    def __repr__(self) -> str:
+        return f"QuadraturePosterior(mean={np.asarray(self.mean).tolist()}, log_evidence={self.log_evidence:.6g})"
+
 
 def quadrature_posterior(
     prior: Prior | tuple[Prior, Prior],
