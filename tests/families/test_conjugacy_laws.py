@@ -262,7 +262,7 @@ def test_a_batch_of_statistics_gives_a_batch_of_posteriors(pair):
 def test_what_a_prior_does_not_know_it_refuses_in_words():
     with pytest.raises(Unsupported, match="Beta is no conjugate prior for Poisson; it is one for the probability of"):
         Beta(1, 1).posterior(Poisson.statistics([1, 2]))
-    with pytest.raises(Unsupported, match="Gaussian; it is one for the mean of Gaussian with variance known"):
+    with pytest.raises(Unsupported, match="Gaussian with nothing known; it is one for the mean of Gaussian"):
         Gaussian(0, 1).posterior(Gaussian.statistics([1.0, 2.0]))
     with pytest.raises(InvalidData, match="this Gamma has seen no data; say which family"):
         Gamma(1, 1).predictive()

@@ -67,7 +67,7 @@ class Family(Value):
     @property
     def support(self) -> Any:
         """Which values are possible."""
-        raise Unsupported(f"{type(self).__name__} declares no support")
+        return self._support_given(self._known())
 
     def __getitem__(self, index: Any) -> Self:
         """Members of the batch."""

@@ -17,7 +17,7 @@ def as_values(x: Any, event_shape: tuple[int, ...], *, name: str, batch_shape: t
         if values.dtype.kind not in "biuf":
             values = values.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidData(f"{name} takes numbers; got {_short(x)}: {error}") from error
+        raise InvalidData(f"{name} takes numbers; got {_short(x)}") from error
     # unsigned and short whole numbers would wrap around, and truth values have no minus
     values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64, copy=False)
     axes = len(event_shape)

@@ -101,6 +101,7 @@ class Statistics(Value):
         return {"kind": type(self).__name__, "family": self.family.__name__, **arrays, "known": known}
 
     def to_json(self) -> str:
+        """One JSON object, from which `statistics_from_json` makes an equal value."""
         return json.dumps(self.to_dict(), allow_nan=False)
 
     def __repr__(self) -> str:
@@ -186,6 +187,7 @@ def statistics_from_dict(told: Mapping[str, Any]) -> Statistics:
 
 
 def statistics_from_json(text: str) -> Statistics:
+    """The statistics that `to_json` told of."""
     try:
         told = json.loads(text)
     except json.JSONDecodeError as error:

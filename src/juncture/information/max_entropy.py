@@ -45,7 +45,7 @@ def max_entropy(points: Any, features: Features, moments: Any) -> MaximumEntropy
     >>> round(found.entropy, 10)
     1.385292317
     """
-    places = np.asarray(list(points) if isinstance(points, range) else points, dtype=float)
+    places = as_points(points)
     matrix = feature_matrix(features, places)
     wanted = as_moments(moments, matrix.shape[1])
     refuse_out_of_range(matrix, wanted)
@@ -104,6 +104,15 @@ def feature_matrix(features: Features, points: np.ndarray) -> np.ndarray:
     if matrix.ndim != 2 or len(matrix) != len(points) or not np.isfinite(matrix).all():
         raise InvalidData(f"features are one row of finite numbers per point, {len(points)} here; got {matrix.shape}")
     return matrix
+
+
+def as_points(points: Any) -> np.ndarray:
+    try:
+        return np.asarray(list(points) if isinstance(points, range) else points, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InvalidData(
+            "points are numbers or rows of numbers; number states, and give a matrix of features"
+        ) from error
 
 
 def as_moments(moments: Any, num_features: int) -> np.ndarray:

@@ -21,7 +21,8 @@ def find_pair(prior: type[Family], likelihood: type[Family], known: Iterable[str
     for pair in pairs_of(prior):
         if pair.is_for(likelihood, have):
             return pair
-    with_known = f" with {' and '.join(sorted(have))} known" if have else ""
+    has_name = any(pair.likelihood is likelihood for pair in pairs_of(prior))  # then what is known is amiss
+    with_known = f" with {' and '.join(sorted(have)) or 'nothing'} known" if have or has_name else ""
     raise Unsupported(
         f"{prior.__name__} is no conjugate prior for {likelihood.__name__}{with_known}; it is one for {_told(prior)}"
     )

@@ -29,10 +29,6 @@ class Exponential(ExponentialFamily):
     def __init__(self, rate: Any = 1.0) -> None:
         self._declare(rate=rate)
 
-    @property
-    def support(self) -> Interval:
-        return Interval(0.0)
-
     @classmethod
     def _support_given(cls, known: Known) -> Interval:
         return Interval(0.0)

@@ -38,10 +38,6 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
     def __init__(self, mean: Any = 0.0, variance: Any = 1.0) -> None:
         self._declare(mean=mean, variance=variance)
 
-    @property
-    def support(self) -> Interval:
-        return Interval()
-
     @classmethod
     def _support_given(cls, known: Known) -> Interval:
         return Interval()

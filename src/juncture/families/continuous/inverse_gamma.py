@@ -35,10 +35,6 @@ class InverseGamma(ExponentialFamily, ConjugatePrior):
     def __init__(self, shape: Any, scale: Any = 1.0) -> None:
         self._declare(shape=shape, scale=scale)
 
-    @property
-    def support(self) -> Interval:
-        return Interval(0.0, closed_low=False)
-
     @classmethod
     def _support_given(cls, known: Known) -> Interval:
         return Interval(0.0, closed_low=False)

@@ -31,10 +31,6 @@ class Laplace(PartlyExponential):
     def __init__(self, location: Any = 0.0, scale: Any = 1.0) -> None:
         self._declare(location=location, scale=scale)
 
-    @property
-    def support(self) -> Interval:
-        return Interval()
-
     @classmethod
     def _support_given(cls, known: Known) -> Interval:
         return Interval()

@@ -32,10 +32,6 @@ class Lomax(Sampled):
     def __init__(self, shape: Any, scale: Any = 1.0) -> None:
         self._declare(shape=shape, scale=scale)
 
-    @property
-    def support(self) -> Interval:
-        return Interval(0.0)
-
     @classmethod
     def _support_given(cls, known: Known) -> Interval:
         return Interval(0.0)

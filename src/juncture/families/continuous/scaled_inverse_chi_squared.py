@@ -42,10 +42,6 @@ class ScaledInverseChiSquared(ExponentialFamily, ConjugatePrior):
         """The same distribution, by degrees of freedom and a typical variance."""
         return cls(2 * same._given["shape"], same._given["scale"] / same._given["shape"])
 
-    @property
-    def support(self) -> Interval:
-        return self.to_inverse_gamma().support
-
     @classmethod
     def _support_given(cls, known: Known) -> Interval:
         return InverseGamma._support_given(known)

@@ -34,10 +34,6 @@ class StudentT(Sampled):
     def __init__(self, degrees: Any, location: Any = 0.0, scale: Any = 1.0) -> None:
         self._declare(degrees=degrees, location=location, scale=scale)
 
-    @property
-    def support(self) -> Interval:
-        return Interval()
-
     @classmethod
     def _support_given(cls, known: Known) -> Interval:
         return Interval()

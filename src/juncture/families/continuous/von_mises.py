@@ -37,10 +37,6 @@ class VonMises(ExponentialFamily):
     def __init__(self, mean: Any = 0.0, concentration: Any = 1.0) -> None:
         self._declare(mean=mean, concentration=concentration)
 
-    @property
-    def support(self) -> Angles:
-        return Angles()
-
     @classmethod
     def _support_given(cls, known: Known) -> Angles:
         return Angles()

@@ -30,10 +30,6 @@ class Bernoulli(ExponentialFamily):
     def __init__(self, probability: Any) -> None:
         self._declare(probability=probability)
 
-    @property
-    def support(self) -> Integers:
-        return Integers(0, 1)
-
     @classmethod
     def _support_given(cls, known: Known) -> Integers:
         return Integers(0, 1)

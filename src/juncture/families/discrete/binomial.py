@@ -34,10 +34,6 @@ class Binomial(ExponentialFamily):
     def __init__(self, trials: Any, probability: Any) -> None:
         self._declare(trials=trials, probability=probability)
 
-    @property
-    def support(self) -> Integers:
-        return Integers(0, self._given["trials"])
-
     @classmethod
     def _support_given(cls, known: Known) -> Integers:
         return Integers(0, known["trials"])

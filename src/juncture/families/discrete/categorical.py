@@ -41,10 +41,6 @@ class Categorical(ExponentialFamily):
     def num_states(self) -> int:
         return int(self._given["probabilities"].shape[-1])
 
-    @property
-    def support(self) -> Integers:
-        return Integers(0, self.num_states - 1)
-
     @classmethod
     def _support_given(cls, known: Known) -> Integers:
         return Integers(0, known["num_states"] - 1)

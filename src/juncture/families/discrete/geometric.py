@@ -29,10 +29,6 @@ class Geometric(ExponentialFamily):
     def __init__(self, probability: Any) -> None:
         self._declare(probability=probability)
 
-    @property
-    def support(self) -> Integers:
-        return Integers()
-
     @classmethod
     def _support_given(cls, known: Known) -> Integers:
         return Integers()

@@ -38,10 +38,6 @@ class NegativeBinomial(ExponentialFamily):
     def __init__(self, successes: Any, probability: Any) -> None:
         self._declare(successes=successes, probability=probability)
 
-    @property
-    def support(self) -> Integers:
-        return Integers()
-
     @classmethod
     def _support_given(cls, known: Known) -> Integers:
         return Integers()

@@ -33,10 +33,6 @@ class Poisson(ExponentialFamily):
     def __init__(self, rate: Any) -> None:
         self._declare(rate=rate)
 
-    @property
-    def support(self) -> Integers:
-        return Integers()
-
     @classmethod
     def _support_given(cls, known: Known) -> Integers:
         return Integers()
