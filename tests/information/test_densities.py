@@ -70,3 +70,16 @@ def test_the_empirical_distribution():
 def test_refused(ask, error, words):
     with pytest.raises(error, match=words):
         ask()
+
+
+def test_a_density_answers_like_the_family_it_was_made_of():
+    family = Gaussian(1.0, 4.0)
+    density = Density(lambda x: -((x - 1.0) ** 2) / 8.0)
+    points = np.linspace(-6.0, 8.0, 9)
+    assert density.mean == pytest.approx(1.0, abs=1e-12)
+    assert density.variance == pytest.approx(4.0, rel=1e-12)
+    assert density.cdf(points) == pytest.approx(family.cdf(points), abs=1e-10)
+    shares = np.array([1e-6, 0.1, 0.5, 0.9])
+    assert density.quantile(shares) == pytest.approx(family.quantile(shares), abs=1e-6)
+    with pytest.raises(InvalidData, match="probability from 0 to 1"):
+        density.quantile(1.5)

@@ -96,3 +96,10 @@ def test_a_missing_matplotlib_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(jt.MissingExtra, match=r"pip install 'juncture\[plot\]'"):
         jt.plot_density(Gaussian(0.0, 1.0))
+
+
+def test_a_density_without_a_family_is_drawn_too():
+    bumps = jt.Density.mixture([0.5, 0.5], [jt.Gaussian(-3.0, 1.0), jt.Gaussian(3.0, 1.0)])
+    line = jt.plot_density(bumps).lines[0]
+    assert line.get_xdata().min() < -5.0 < 5.0 < line.get_xdata().max()
+    assert line.get_ydata().max() == pytest.approx(0.5 * jt.Gaussian(0.0, 1.0).prob(0.0), rel=0.01)

@@ -16,9 +16,9 @@ from juncture.families.blocks import block_rows, over_blocks
 from juncture.families.compiled import sums_of
 from juncture.families.family import Family, Real, plain
 from juncture.families.statistics import Known, Statistics
+from juncture.numerics import SHORT
 
 COMPLEX_STEP = 1e-30
-FEW = 4
 
 
 class ExponentialFamily(Family):
@@ -238,7 +238,7 @@ def columns(*statistics: Any) -> np.ndarray:
 def dot(natural: np.ndarray, sufficient: np.ndarray) -> np.ndarray:
     """η·u along the last axis, with 0 · ±inf = 0; what overflows is infinite."""
     with np.errstate(invalid="ignore", over="ignore"):
-        if natural.shape[-1] <= FEW:  # one pass per statistic: a short last axis is slow to sum over
+        if natural.shape[-1] <= SHORT:  # one pass per statistic: a short last axis is slow to sum over
             total = reduce(np.add, (natural[..., k] * sufficient[..., k] for k in range(natural.shape[-1])))
         else:
             total = (natural * sufficient).sum(axis=-1)

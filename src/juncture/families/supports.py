@@ -11,6 +11,7 @@ from juncture.families.constraints import POSITIVE_DEFINITE
 from juncture.numerics import ROW_SUM_TOLERANCE, sum_last
 
 LARGEST = float(np.finfo(float).max)
+SURE_DETERMINANT = 1e-6  # of correlations: the smallest eigenvalue is at least a third of it
 LARGEST_WHOLE = 2**40  # sums of a million of these are integers still
 
 
@@ -105,6 +106,8 @@ class Vectors:
     is_discrete = False
 
     def contains(self, x: np.ndarray) -> np.ndarray:
+        if np.isfinite(x.min(initial=0.0)) and np.isfinite(x.max(initial=0.0)):  # quick, and the usual case
+            return np.ones(x.shape[:-1], bool)
         return np.asarray(np.isfinite(x).all(axis=-1))
 
     def inside(self) -> np.ndarray:
@@ -124,7 +127,8 @@ class Simplex:
     is_discrete = False
 
     def contains(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray((x >= 0).all(axis=-1) & (np.abs(x.sum(axis=-1) - 1) <= ROW_SUM_TOLERANCE))
+        positive = x.min(initial=0.0) >= 0 or (x >= 0).all(axis=-1)
+        return np.asarray(positive & (np.abs(sum_last(x) - 1) <= ROW_SUM_TOLERANCE))
 
     def inside(self) -> np.ndarray:
         return np.full(self.dimension, 1 / self.dimension)
@@ -165,7 +169,7 @@ class PositiveDefinite:
     is_discrete = False
 
     def contains(self, x: np.ndarray) -> np.ndarray:
-        return POSITIVE_DEFINITE.is_met(x)
+        return np.ones(x.shape[:-2], bool) if _surely_definite(x) else POSITIVE_DEFINITE.is_met(x)
 
     def inside(self) -> np.ndarray:
         return np.eye(self.dimension)
@@ -197,6 +201,19 @@ def all_inside(support: Any, x: np.ndarray) -> bool:
     if is_range and x.size and not np.ndim(support.low) and not np.ndim(support.high):
         x = np.stack([x.min(), x.max()])  # either is NaN if a value is
     return bool(support.contains(x).all())
+
+
+def _surely_definite(matrices: np.ndarray) -> bool:
+    """Whether Cholesky factors show it for all: the pivots' product is the determinant of the correlations."""
+    if not (matrices == np.swapaxes(matrices, -2, -1)).all():
+        return False
+    try:
+        factors = np.linalg.cholesky(matrices)
+    except np.linalg.LinAlgError:
+        return False
+    variances, pivots = (np.diagonal(part, axis1=-2, axis2=-1) for part in (matrices, factors))
+    with np.errstate(all="ignore"):
+        return bool((np.prod(pivots**2 / variances, axis=-1) > SURE_DETERMINANT).all())
 
 
 def _told(end: Any) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from juncture import numerics
-from juncture.errors import InvalidModel, Unsupported
+from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.family import Family, Real, plain
 from juncture.families.supports import Interval
-from juncture.information.grids import Places, panel_grid, places_of
+from juncture.information.grids import NODE_WEIGHTS, NODES, Places, panel_grid, places_of
 from juncture.information.panels import LogDensity, first_ends, refined
 from juncture.values import Value, read_only
 
@@ -35,6 +35,8 @@ class Density(Value):
     cuts: np.ndarray
     panel_ends: np.ndarray
     log_normalizer: float
+    batch_shape: ClassVar[tuple[int, ...]] = ()
+    event_shape: ClassVar[tuple[int, ...]] = ()
 
     def __init__(
         self, log_density: LogDensity, low: float = -np.inf, high: float = np.inf, *, cuts: Iterable[float] = ()
@@ -111,6 +113,46 @@ class Density(Value):
         masses = np.exp(np.asarray(self.log_prob(grid.points)))
         values = np.where(masses > 0, np.asarray(function(grid.points), dtype=float), 0.0)
         return grid.total(masses, "this expectation", values)
+
+    @property
+    def mean(self) -> float:
+        return self.expectation(lambda x: x)
+
+    @property
+    def variance(self) -> float:
+        mean = self.mean
+        return self.expectation(lambda x: (x - mean) ** 2)
+
+    def cdf(self, x: Any) -> Real:
+        """P(X ≤ x): whole panels, and the part of one that ends at x."""
+        values = np.clip(np.asarray(x, dtype=float), self.panel_ends[0], self.panel_ends[-1])
+        panel = np.clip(np.searchsorted(self.panel_ends, values, side="right") - 1, 0, len(self.panel_ends) - 2)
+        start = self.panel_ends[panel]
+        nodes = start[..., None] + (values - start)[..., None] * (NODES + 1) / 2
+        part = np.exp(np.asarray(self.log_prob(nodes))) @ NODE_WEIGHTS * (values - start) / 2
+        return plain(np.clip(self._cumulative[panel] + part, 0.0, 1.0))
+
+    def quantile(self, probability: Any) -> Real:
+        """The smallest x with P(X ≤ x) ≥ probability, by bisection."""
+        wanted = np.asarray(probability, dtype=float)
+        if not ((wanted >= 0) & (wanted <= 1)).all():
+            raise InvalidData(f"a quantile is asked for a probability from 0 to 1; got {probability!r}")
+        low, high = (np.full(wanted.shape, end) for end in self.panel_ends[[0, -1]])
+        for _ in range(200):
+            middle = low + (high - low) / 2
+            is_below = np.asarray(self.cdf(middle)) < wanted
+            low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
+        return plain(high)
+
+    @property
+    def _cumulative(self) -> np.ndarray:
+        """The mass below each panel."""
+        if "cumulative" not in self.derived:
+            grid = panel_grid(self.panel_ends)
+            masses = (np.exp(np.asarray(self.log_prob(grid.points))) * grid.weights).reshape(-1, len(NODES)).sum(axis=1)
+            self.derived["cumulative"] = np.concatenate([[0.0], np.cumsum(masses)])
+        found: np.ndarray = self.derived["cumulative"]
+        return found
 
     def __repr__(self) -> str:
         return f"Density(from {self.low:g} to {self.high:g})"

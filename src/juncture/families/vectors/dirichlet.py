@@ -10,7 +10,7 @@ from scipy.special import digamma, loggamma
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE_VECTOR
-from juncture.families.exponential_family import ExponentialFamily
+from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import plain
 from juncture.families.matching import match_log_means
 from juncture.families.observations import refuse_outside
@@ -48,7 +48,9 @@ class Dirichlet(VectorFamily, ExponentialFamily, ConjugatePrior):
 
     @classmethod
     def _refuse_rows_outside(cls, rows: np.ndarray, known: Known, first_row: int = 0) -> None:
-        inside = Simplex(rows.shape[-1]).contains(rows) & (rows > 0).all(axis=-1)  # log 0 is no statistic
+        inside = Simplex(rows.shape[-1]).contains(rows)
+        if not rows.min(initial=1.0) > 0:  # log 0 is no statistic
+            inside = inside & (rows > 0).all(axis=-1)
         support = f"{rows.shape[-1]} positive numbers that sum to 1"
         refuse_outside(rows, inside, name=cls.__name__, support=support, first_row=first_row)
 
@@ -83,11 +85,12 @@ class Dirichlet(VectorFamily, ExponentialFamily, ConjugatePrior):
 
     def _log_prob(self, x: np.ndarray) -> np.ndarray:
         """Where a corner has zeros of both kinds, of powers below and above 0, the density counts as infinite."""
-        powers = self._natural()
-        with np.errstate(invalid="ignore"):
-            terms = np.where(powers == 0, 0.0, powers * log(x))
-        infinite = (terms == np.inf).any(axis=-1)
-        total = np.where(infinite, np.inf, np.where(infinite[..., None], 0.0, terms).sum(axis=-1))
+        powers, logs = self._natural(), log(x)
+        total = dot(powers, logs)
+        if not np.isfinite(total).all():
+            with np.errstate(invalid="ignore"):
+                infinite = ((powers != 0) & (powers * logs == np.inf)).any(axis=-1)
+            total = np.where(infinite, np.inf, total)
         return np.asarray(total - self._log_partition_of(powers, {}))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
