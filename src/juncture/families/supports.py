@@ -169,7 +169,10 @@ class PositiveDefinite:
     is_discrete = False
 
     def contains(self, x: np.ndarray) -> np.ndarray:
-        return np.ones(x.shape[:-2], bool) if _surely_definite(x) else POSITIVE_DEFINITE.is_met(x)
+        inside = _surely_definite(x)
+        if not inside.all():
+            inside[~inside] = POSITIVE_DEFINITE.is_met(x[~inside])
+        return inside
 
     def inside(self) -> np.ndarray:
         return np.eye(self.dimension)
@@ -203,17 +206,17 @@ def all_inside(support: Any, x: np.ndarray) -> bool:
     return bool(support.contains(x).all())
 
 
-def _surely_definite(matrices: np.ndarray) -> bool:
-    """Whether Cholesky factors show it for all: the pivots' product is the determinant of the correlations."""
+def _surely_definite(matrices: np.ndarray) -> np.ndarray:
+    """Which are so by their Cholesky factors: the pivots' product is the determinant of the correlations."""
     if not (matrices == np.swapaxes(matrices, -2, -1)).all():
-        return False
+        return np.zeros(matrices.shape[:-2], bool)
     try:
         factors = np.linalg.cholesky(matrices)
     except np.linalg.LinAlgError:
-        return False
+        return np.zeros(matrices.shape[:-2], bool)
     variances, pivots = (np.diagonal(part, axis1=-2, axis2=-1) for part in (matrices, factors))
     with np.errstate(all="ignore"):
-        return bool((np.prod(pivots**2 / variances, axis=-1) > SURE_DETERMINANT).all())
+        return np.asarray(np.prod(pivots**2 / variances, axis=-1) > SURE_DETERMINANT)
 
 
 def _told(end: Any) -> str:
