@@ -24,8 +24,8 @@ def plot_density(family: Any, ax: Axes | None = None, **options: Any) -> Axes:
     """The axes with the density of a family, or a `Density`, in them: a curve, bars for whole numbers, or contours.
 
     Contours are for pairs and for three shares. Without `ax`, in axes of a new figure. A batch of single numbers gives
-    a curve for each member. Options such as `label`, `color` and `alpha` go to matplotlib's `plot`, `bar` or `contourf`;
-    the label of a curve or of bars is the distribution written out, unless one is given.
+    a curve for each member. Options such as `label`, `color` and `alpha` go to matplotlib. The label of a curve or of
+    bars is the distribution written out, unless one is given.
     """
     draw = DRAWERS.get((type(family.support), family.event_shape))
     if draw is None:
