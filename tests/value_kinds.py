@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import juncture as jt
+from family_examples import EXAMPLES
 from juncture.evidence import as_findings
 
 JUST_ABOVE = np.nextafter(0.25, 1)
@@ -180,6 +181,64 @@ def findings():
     return [as_findings(row, known) for row in rows]
 
 
+def statistics():
+    values = [1.0, 2.5, 4.0]
+    return [
+        jt.Exponential.statistics(values),
+        jt.Exponential.statistics([1.0, 2.5, np.nextafter(4.0, 5)]),
+        jt.Exponential.statistics(values, weights=[1, 2, 1]),
+        jt.Gamma.statistics(values),
+        jt.Binomial.statistics([1, 2, 4], trials=4),
+        jt.Binomial.statistics([1, 2, 4], trials=5),
+    ]
+
+
+def independents():
+    return [
+        jt.Independent([jt.Gaussian(0, 1), jt.Bernoulli(0.25)]),
+        jt.Independent([jt.Bernoulli(0.25), jt.Gaussian(0, 1)]),
+        jt.Independent([jt.Gaussian(0, 1), jt.Bernoulli(JUST_ABOVE)]),
+        jt.Independent([jt.Gaussian(0, 1)]),
+    ]
+
+
+def canonical_gaussians():
+    return [
+        jt.CanonicalGaussian([2.0], [[2.0]]),
+        jt.CanonicalGaussian([2.0], [[3.0]]),
+        jt.CanonicalGaussian([2.0], [[2.0]], log_scale=0.0),
+        jt.CanonicalGaussian([2.0, 0.0], [[2.0, 0.0], [0.0, 1.0]]),
+    ]
+
+
+def generic_priors():
+    return [
+        jt.GenericPrior(jt.Bernoulli, [1.0], 2.0),
+        jt.GenericPrior(jt.Poisson, [1.0], 2.0),
+        jt.GenericPrior(jt.Bernoulli, [1.0], 3.0),
+        jt.GenericPrior(jt.Binomial, [1.0], 2.0, trials=4),
+        jt.GenericPrior(jt.Binomial, [1.0], 2.0, trials=5),
+    ]
+
+
+def bell(x):
+    return -0.5 * x**2
+
+
+def densities():
+    return [jt.Density(bell), jt.Density(bell, low=0.0), jt.Density(bell, 0.0, 1.0), jt.Density(bell, cuts=[0.25])]
+
+
+def of_family(name):
+    """The examples of a family that a short line tells, built anew."""
+
+    def build():
+        return [type(example)(**example._given) for example in EXAMPLES[name] if len(repr(example)) <= 120]
+
+    build.__name__ = name
+    return build
+
+
 KINDS = [
     variables,
     factors,
@@ -198,4 +257,10 @@ KINDS = [
     datasets,
     evidences,
     findings,
+    statistics,
+    independents,
+    canonical_gaussians,
+    generic_priors,
+    densities,
+    *(of_family(name) for name in EXAMPLES),
 ]

@@ -12,8 +12,8 @@ JunctureError
 ├── ObjectiveDecreased  (ArithmeticError) an objective that must rise has fallen
 └── MissingExtra        (ImportError)   an optional package is not installed
 
-Warnings: ImpossibleEvidenceWarning, RenormalizedWarning, UnseenParentsWarning, UnseenStatesWarning, NotConvergedWarning
-(all UserWarning).
+Warnings, all UserWarning: ImpossibleEvidenceWarning, RenormalizedWarning, RegularizedWarning, UnseenParentsWarning,
+UnseenStatesWarning, NotConvergedWarning.
 """
 
 from __future__ import annotations
@@ -115,6 +115,10 @@ class UnseenStatesWarning(UserWarning):
 
 class NotConvergedWarning(UserWarning):
     """An algorithm stopped before its objective did."""
+
+
+class RegularizedWarning(UserWarning):
+    """An estimate that the data leave open was made definite; the message says by how much."""
 
 
 def hint(value: object, known: Iterable[object], limit: int = 8) -> str:

@@ -9,8 +9,8 @@ import numpy as np
 
 from juncture.inference.exact.coded_rows import CodedRows
 from juncture.inference.exact.packed_tree import CELLS_AT_ONCE, MAX_BLOCK, PackedTree
-from juncture.kernels.counting import add_cells
 from juncture.kernels.layout import MARGINAL, OFFSET, SIZE
+from juncture.kernels.network_counts import add_cells
 from juncture.kernels.propagation import TINY
 from juncture.kernels.rows import propagate_rows
 
