@@ -229,6 +229,26 @@ def densities():
     return [jt.Density(bell), jt.Density(bell, low=0.0), jt.Density(bell, 0.0, 1.0), jt.Density(bell, cuts=[0.25])]
 
 
+def network_statistics():
+    graph = jt.DirectedGraph([("x", "y")])
+    tables = [{"x": [0, 1, 1], "y": [0, 0, 1]}, {"x": [0, 1, 0], "y": [0, 0, 1]}, {"x": [0, 1], "y": [0.5, 0.25]}]
+    return [jt.statistics(graph, table) for table in tables]
+
+
+def fits():
+    graph = jt.DirectedGraph(nodes=["x"])
+    return [jt.fit(graph, {"x": [0, 1, 1]}), jt.fit(graph, {"x": [0, 1, 0]}), jt.fit(graph, {"x": [0, 1, 1]}, prior=1)]
+
+
+def discretizers():
+    return [jt.Discretizer(), jt.Discretizer(bins=3), jt.Discretizer(strategy="width")]
+
+
+def fitted_discretizers():
+    data = {"age": [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]}
+    return [jt.Discretizer(bins=2, strategy=strategy).fit(data) for strategy in ("width", "frequency")]
+
+
 def of_family(name):
     """The examples of a family that a short line tells, built anew."""
 
@@ -262,5 +282,9 @@ KINDS = [
     canonical_gaussians,
     generic_priors,
     densities,
+    network_statistics,
+    fits,
+    discretizers,
+    fitted_discretizers,
     *(of_family(name) for name in EXAMPLES),
 ]
