@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-
+from itertools import pairwise
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -149,11 +149,12 @@ def test_every_step_raises_the_likelihood_with_a_prior(seed, point, accelerated)
 def test_every_step_raises_the_likelihood_for_all_kinds_of_conditionals(seed):
     """Noisy, logistic and deterministic conditionals among the tables."""
     _, model, rows = holey(seed, build=random_network)
-    try:
-        fitted = quiet(jt.fit, model, rows, 1.0, method=jt.ExpectationMaximization(max_steps=8))
-    except jt.InvalidData as error:
-        assert "grow without end" in str(error) or "nothing is known" in str(error)  # logistic, separable; no row
-        return
+    kinds = {part.child.name: part for part in model.conditionals if isinstance(part, jt.Logistic)}
+    prior = dict.fromkeys(kinds, jt.Gaussian(0.0, 4.0))  # or a logistic child that its parents tell exactly runs away
+    kept = [
+        name for name, part in kinds.items() if len(set(rows.columns[name].tolist()) - {-1}) < part.child.num_states
+    ]
+    fitted = quiet(jt.fit, model, rows, prior, fixed=kept, method=jt.ExpectationMaximization(max_steps=8))
     assert (np.diff(fitted.trace.values) >= -1e-9 * np.maximum(1, np.abs(fitted.trace.values[1:]))).all()
 
 
@@ -171,7 +172,7 @@ def test_tied_tables_with_a_prior_rise_too():
     hidden = [jt.Variable(f"h{place}", 2) for place in range(4)]
     seen = [jt.Variable(f"s{place}", 2) for place in range(4)]
     first = jt.Conditional(hidden[0], [], [0.6, 0.4])
-    steps = [jt.Conditional(b, [a], [[0.7, 0.3], [0.2, 0.8]]) for a, b in zip(hidden, hidden[1:], strict=False)]
+    steps = [jt.Conditional(b, [a], [[0.7, 0.3], [0.2, 0.8]]) for a, b in pairwise(hidden)]
     shown = [jt.Conditional(s, [h], [[0.9, 0.1], [0.3, 0.7]]) for h, s in zip(hidden, seen, strict=True)]
     tied = [[part.child.name for part in steps], [part.child.name for part in shown]]
     model = jt.BayesianNetwork([first, *steps, *shown], tied=tied)

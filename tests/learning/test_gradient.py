@@ -200,6 +200,6 @@ def test_standard_errors_of_tied_and_fixed_tables():
 
 def test_standard_errors_are_for_a_maximum():
     model = mixture()
+    swapped = jt.BayesianNetwork([jt.Conditional(p.child, p.parents, p.values[..., ::-1]) for p in model.conditionals])
     with pytest.raises(jt.InvalidData, match="not at a maximum"):
-        swapped = [jt.Conditional(p.child, p.parents, p.values[..., ::-1]) for p in model.conditionals]
-        jt.standard_errors(jt.BayesianNetwork(swapped), observed(model, 500), latent=["h"])
+        jt.standard_errors(swapped, observed(model, 500), latent=["h"])

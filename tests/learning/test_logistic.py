@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -71,7 +69,7 @@ def test_weights_are_repetitions():
 @pytest.mark.parametrize("scale", [1.0, 100.0])
 def test_a_gaussian_prior_of_the_weights(scale):
     inputs, labels = drawn(scale=scale)
-    prior = {"y": SimpleNamespace(mean=0.0, variance=0.2)}
+    prior = {"y": jt.Gaussian(0.0, 0.2)}
     fitted = fit(inputs, labels, prior=prior)
     part = fitted.model["y"]
     assert [float(part.bias), *part.weights] == pytest.approx(newton_by_hand(inputs, labels, penalty=5.0), abs=1e-8)
@@ -79,7 +77,7 @@ def test_a_gaussian_prior_of_the_weights(scale):
     assert fitted.trace.values[0] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("prior", [{"y": 1.0}, {"y": SimpleNamespace(mean=1.0, variance=1.0)}])
+@pytest.mark.parametrize("prior", [{"y": 1.0}, {"y": jt.Gaussian(1.0, 1.0)}])
 def test_priors_of_the_weights_that_make_no_sense(prior):
     with pytest.raises(jt.InvalidData, match=r"jt\.Gaussian with mean 0"):
         fit(*drawn(), prior=prior)
@@ -117,7 +115,7 @@ def test_what_can_be_told_apart_exactly_is_refused(labels):
     rows = {"x": [-2.0, -1.0, -0.5, 0.5, 1.0, 2.0], "y": labels}
     with pytest.raises(jt.InvalidData, match=r"the logistic weights of 'y' grow without end.*jt\.Gaussian"):
         jt.fit(start, rows)
-    held = jt.fit(start, rows, {"y": SimpleNamespace(mean=0.0, variance=1.0)}) if len(set(labels)) > 1 else None
+    held = jt.fit(start, rows, {"y": jt.Gaussian(0.0, 1.0)}) if len(set(labels)) > 1 else None
     assert held is None or np.isfinite(held.model["y"].weights).all()
 
 

@@ -121,7 +121,7 @@ def test_a_declared_order_stays_where_both_sides_have_it():
 
 def test_other_families_do_not_add():
     one = jt.statistics(jt.DirectedGraph([("x", "y")]), {"x": [0, 1], "y": [0, 1]})
-    with pytest.raises(jt.InvalidData, match="given|meets"):
+    with pytest.raises(jt.InvalidData, match="meets"):
         one + jt.statistics(jt.DirectedGraph([("y", "x")]), {"x": [0, 1], "y": [0, 1]})
     with pytest.raises(jt.InvalidData, match="only one side has 'z'"):
         one + jt.statistics(jt.DirectedGraph([("x", "y")], nodes=["x", "y", "z"]), {"x": [0], "y": [0], "z": [1]})
@@ -162,7 +162,7 @@ def test_they_travel_as_json_and_as_pickle_bit_for_bit(seed):
     for copy in (
         jt.NetworkStatistics.from_json(found.to_json()),
         jt.NetworkStatistics.from_dict(json.loads(json.dumps(found.to_dict()))),
-        pickle.loads(pickle.dumps(found)),
+        pickle.loads(pickle.dumps(found)),  # noqa: S301
     ):
         assert copy == found
         assert list(copy.parts) == list(found.parts)

@@ -47,6 +47,9 @@ class Discretizer(Value):
             raise InvalidData(f"there is no strategy {strategy!r}; {hint(strategy, STRATEGIES)}")
         self._set(bins=int(bins), strategy=strategy)
 
+    def __repr__(self) -> str:
+        return f"Discretizer(bins={self.bins}, strategy={self.strategy!r})"
+
     def fit(self, data: Any, target: Any = None, columns: Iterable[str] | None = None) -> FittedDiscretizer:
         """The cuts of each of `columns`, by default of all with floats or with more than `bins` different integers.
 
