@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import product
 
 import numpy as np
@@ -71,3 +72,29 @@ def expected_by_enumeration(model: jt.BayesianNetwork, rows: jt.Dataset) -> tupl
             for part in model.conditionals:
                 tables[part.child.name][tuple(codes[name] for name in part.scope.names)] += weight * joint[cell] / total
     return tables, float(log_likelihood)
+
+
+def quiet(function, *arguments, **options):
+    """The answer, without warnings of what was never seen or of steps that ran out."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jt.UnseenParentsWarning)
+        warnings.simplefilter("ignore", jt.NotConvergedWarning)
+        return function(*arguments, **options)
+
+
+def holey(seed, *, build=random_tables, num_rows=25, zeros=0.0):
+    """A network, and rows that it drew itself, with holes and sometimes a variable that is never observed."""
+    rng = np.random.default_rng(seed)
+    model = build(rng) if build is not random_tables else random_tables(rng, zeros=zeros)
+    rows = jt.sample(model, num_rows, rng=rng)
+    never = tuple(name for name in model.variables.names if rng.random() < 0.15)
+    return rng, model, with_holes(rng, rows, float(rng.choice([0.0, 0.2, 0.7])), never)
+
+
+def latent_class(rng, num_features=4, num_classes=2):
+    """A hidden class with binary features."""
+    hidden = jt.Variable("h", num_classes)
+    features = [jt.Variable(f"f{place}", 2) for place in range(num_features)]
+    rows = [rng.dirichlet(np.ones(2), num_classes) for _ in features]
+    tables = [jt.Conditional(feature, [hidden], table) for feature, table in zip(features, rows, strict=True)]
+    return jt.BayesianNetwork([jt.Conditional(hidden, [], rng.dirichlet(np.ones(num_classes))), *tables])

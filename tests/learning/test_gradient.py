@@ -14,7 +14,7 @@ from juncture.learning.expected_statistics import Expectation
 from juncture.learning.free_tables import FreeTables
 from juncture.learning.kinds.contract import Wishes
 from juncture.learning.sharing import log_prior_of
-from learning_oracles import random_tables, with_holes
+from learning_oracles import quiet, random_tables, with_holes
 
 SEEDS = st.integers(0, 2**32 - 1)
 EXACT = jt.ExpectationMaximization(tolerance=1e-14, max_steps=50_000)
@@ -22,12 +22,6 @@ OTHERS = {
     "gradient": jt.GradientAscent(tolerance=1e-15),
     "squarem": jt.ExpectationMaximization(tolerance=1e-14, acceleration="squarem"),
 }
-
-
-def quiet(function, *arguments, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", jt.UnseenParentsWarning)
-        return function(*arguments, **options)
 
 
 def mixture(num_features=5, seed=0):
