@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from juncture.errors import InvalidData
+from juncture.errors import InvalidData, hint
 from juncture.values import Value, content_key, read_only
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ class Statistics(Value):
     @property
     def mean(self) -> np.ndarray:
         """The average of u(x): the mean parameters of the maximum likelihood estimate."""
+        if not (self.weight > 0).all():
+            raise InvalidData(f"an average needs data; the weight of {self!r} is 0")
         return np.asarray(self.total / self.weight[..., None])
 
     def __add__(self, other: object) -> Self:
@@ -63,7 +65,10 @@ class Statistics(Value):
 
     def scaled(self, factor: Any) -> Self:
         """The statistics of the same data with every weight multiplied by `factor`."""
-        factor = np.asarray(factor, float)
+        try:
+            factor = np.asarray(factor, float)
+        except (TypeError, ValueError) as error:
+            raise InvalidData(f"statistics are scaled by a number; got {factor!r}") from error
         if not (np.isfinite(factor) & (factor >= 0)).all():
             raise InvalidData(f"statistics are scaled by a finite number of at least 0; got {factor}")
         return self._scaled(factor)
@@ -177,20 +182,30 @@ def statistics_from_dict(told: Mapping[str, Any]) -> Statistics:
 
     known_kinds: list[type[Statistics]] = [Statistics, *Statistics.__subclasses__()]
     kinds = {kind.__name__: kind for kind in known_kinds}
-    kind, family = kinds.get(str(told.get("kind"))), (FAMILIES | COMPOSED).get(str(told.get("family")))
+    families = FAMILIES | COMPOSED
+    kind, family = kinds.get(str(told.get("kind"))), families.get(str(told.get("family")))
     if kind is None or family is None:
-        raise InvalidData(f"no statistics of the kind {told.get('kind')!r} of a family {told.get('family')!r}")
+        nearest = hint(told.get("kind"), kinds) if kind is None else hint(told.get("family"), families)
+        raise InvalidData(
+            f"no statistics of the kind {told.get('kind')!r} of a family {told.get('family')!r}; {nearest}"
+        )
     names = [name for name in kind._fields if name != "family"]
     if missing := [name for name in names if name not in told]:
         raise InvalidData(f"statistics need {', '.join(missing)}")
-    return kind(family, **{name: told[name] for name in names})
+    try:
+        found = kind(family, **{name: told[name] for name in names})
+    except (AttributeError, TypeError, ValueError) as error:
+        raise InvalidData(f"these are no statistics of {family.__name__}: {error}") from error
+    if not (np.isfinite(found.weight) & (found.weight >= 0)).all():
+        raise InvalidData(f"weights are finite and at least 0; got {told['weight']!r}")
+    return found
 
 
 def statistics_from_json(text: str) -> Statistics:
     """The statistics that `to_json` told of."""
     try:
         told = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (TypeError, json.JSONDecodeError) as error:
         raise InvalidData(f"statistics are one JSON object: {error}") from error
     if not isinstance(told, dict):
         raise InvalidData("statistics are one JSON object")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from juncture.errors import InvalidData, NotConvergedWarning
-from juncture.iteration import INTERRUPTED, Trace, iterate
+from juncture.iteration import INTERRUPTED, Trace, check_ending, iterate
 from juncture.learning.acceleration import AcceleratedEM
 from juncture.learning.expectation_maximization import Believed, NetworkEM
 from juncture.learning.expected_statistics import Expectation
@@ -31,8 +31,9 @@ class ExpectationMaximization:
     acceleration: Literal["squarem"] | None = None
 
     def __post_init__(self) -> None:
-        if self.max_steps < 1 or self.restarts < 0 or not self.tolerance >= 0:
-            raise InvalidData(f"EM needs max_steps ≥ 1, restarts ≥ 0 and tolerance ≥ 0; got {self}")
+        check_ending(self.tolerance, self.max_steps)
+        if not hasattr(self.restarts, "__index__") or self.restarts < 0:
+            raise InvalidData(f"restarts is a whole number of at least 0; got {self.restarts!r}")
         if self.acceleration not in {None, "squarem"}:
             raise InvalidData(f'the acceleration of EM is None or "squarem"; got {self.acceleration!r}')
 

@@ -45,6 +45,7 @@ class Task:
             if any(variable.is_real for variable in (*part.parents, part.child)):
                 raise Unsupported(
                     f"rows with holes are learned from when all variables have states; {signature(part)} has numbers:"
-                    " drop the rows with holes, or discretise the numbers"
+                    " drop the rows with holes, cut the numbers with jt.Discretizer, or declare the states of columns"
+                    " of whole numbers in variables=[…]"
                 )
         return Expectation.of(self.template, self.data)

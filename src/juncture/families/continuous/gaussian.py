@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from juncture.errors import InvalidData
+from juncture.families.batches import common_shape
 from juncture.families.blocks import block_rows, over_blocks
 from juncture.families.compiled import Fill, gaussian_fill, moments_of
 from juncture.families.conjugate_prior import ConjugatePrior
@@ -72,7 +73,8 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
 
     def _log_prob(self, x: np.ndarray) -> np.ndarray:  # centred: x² would cancel far from 0
         mean, variance = self._given["mean"], self._given["variance"]
-        return np.asarray(-0.5 * ((x - mean) ** 2 / variance + np.log(variance) + LOG_TWO_PI))
+        with np.errstate(over="ignore"):  # so far out that the square is infinite: p is 0 there
+            return np.asarray(-0.5 * ((x - mean) ** 2 / variance + np.log(variance) + LOG_TWO_PI))
 
     def _compiled_log_prob(self, values: np.ndarray) -> Fill | None:
         if self.batch_shape or values.ndim != 1:
@@ -91,6 +93,7 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
         """½ (log 2πv' + (v + (m - m')²) / v'), centred as log_prob is."""
         if type(other) is not Gaussian:
             return super().cross_entropy(other)
+        common_shape(self, other)
         spread = self._given["variance"] + (self._given["mean"] - other._given["mean"]) ** 2
         return plain(0.5 * (LOG_TWO_PI + np.log(other._given["variance"]) + spread / other._given["variance"]))
 
@@ -98,8 +101,10 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
         """½ (v/v' + (m - m')²/v' - 1 - log v/v')."""
         if type(other) is not Gaussian:
             return super().kl_divergence(other)
+        common_shape(self, other)
         ratio = self._given["variance"] / other._given["variance"]
-        shift = (self._given["mean"] - other._given["mean"]) ** 2 / other._given["variance"]
+        with np.errstate(over="ignore"):
+            shift = (self._given["mean"] - other._given["mean"]) ** 2 / other._given["variance"]
         return plain(0.5 * (shift + (ratio - 1 - np.log(ratio))))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
