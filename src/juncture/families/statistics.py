@@ -118,20 +118,31 @@ class Statistics(Value):
 class Moments(Statistics):
     """Weight, mean (value) and scatter Σ w (x - mean)(x - mean)ᵀ of real values: kept centred, so nothing cancels.
 
-    For scalars (`axes` 0) mean and scatter have the batch's shape; for vectors (*batch, d) and (*batch, d, d).
+    For scalars (`axes` 0) mean and scatter have the batch's shape; for vectors (*batch, d) and (*batch, d, d). The mean
+    is `center`, to the last digit `center + residual`: far from zero, what rounds away would cost the scatter digits.
     """
 
-    _fields = ("family", "weight", "center", "scatter", "known")
+    _fields = ("family", "weight", "center", "residual", "scatter", "known")
     center: np.ndarray
+    residual: np.ndarray
     scatter: np.ndarray
 
     def __init__(
-        self, family: type[Family], *, weight: Any, center: Any, scatter: Any, known: Known | None = None
+        self,
+        family: type[Family],
+        *,
+        weight: Any,
+        center: Any,
+        scatter: Any,
+        residual: Any = None,
+        known: Known | None = None,
     ) -> None:
         held = {name: read_only(value, float) for name, value in (known or {}).items()}
+        rest = np.zeros(np.shape(center)) if residual is None else residual
         self._set(
             family=family, weight=read_only(weight, float), center=read_only(center, float),
-            scatter=read_only(scatter, float), known=held, log_base=np.zeros(np.shape(weight)),
+            residual=read_only(rest, float), scatter=read_only(scatter, float), known=held,
+            log_base=np.zeros(np.shape(weight)),
         )  # fmt: skip
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -153,27 +164,38 @@ class Moments(Statistics):
 
     def scatter_about(self, point: Any) -> np.ndarray:
         """Σ w (x - point)(x - point)ᵀ."""
-        shift, weight = self.center - np.asarray(point, float), self.weight
+        shift, weight = (self.center - np.asarray(point, float)) + self.residual, self.weight
         if not self.axes:
             return np.asarray(self.scatter + weight * shift**2)
         return np.asarray(self.scatter + weight[..., None, None] * shift[..., :, None] * shift[..., None, :])
 
     def _merged(self, other: Any) -> Self:
+        """Chan's formula: the mean moves from that of the heavier part by the lighter one's share of the way."""
+        wide = (...,) + (None,) * self.axes
+        is_base = self.weight >= other.weight
+        center, away = choose(is_base[wide], self.center, other.center)
+        residual, away_residual = choose(is_base[wide], self.residual, other.residual)
         weight = self.weight + other.weight
-        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
-        shift = other.center - self.center
-        cross = self.weight * share
-        if self.axes:
-            center = self.center + share[..., None] * shift
-            scatter = self.scatter + other.scatter + cross[..., None, None] * shift[..., :, None] * shift[..., None, :]
-        else:
-            center = self.center + share * shift
-            scatter = self.scatter + other.scatter + cross * shift**2
-        return self._with(weight=weight, center=center, scatter=scatter)
+        heavier, lighter = choose(is_base, self.weight, other.weight)
+        share = np.divide(lighter, weight, out=np.zeros_like(weight), where=weight > 0)
+        shift = (away - center) + (away_residual - residual)
+        step = share[wide] * shift
+        squares = shift**2 if not self.axes else shift[..., :, None] * shift[..., None, :]
+        return self._with(
+            weight=weight,
+            center=center + step,
+            residual=residual + (step - ((center + step) - center)),
+            scatter=self.scatter + other.scatter + (heavier * share)[(...,) + (None,) * (2 * self.axes)] * squares,
+        )
 
     def _scaled(self, factor: np.ndarray) -> Self:
         widened = factor[(...,) + (None,) * (2 * self.axes)]
         return self._with(weight=self.weight * factor, scatter=self.scatter * widened)
+
+
+def choose(is_first: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(the chosen, the others), entry by entry."""
+    return np.where(is_first, first, second), np.where(is_first, second, first)
 
 
 def statistics_from_dict(told: Mapping[str, Any]) -> Statistics:

@@ -124,8 +124,11 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
     def _summarise(cls, rows: np.ndarray, weights: np.ndarray | None, known: Known) -> Moments:
         found = moments_of(rows[..., None], weights)
         if found is not None:
-            weight, center, scatter = found
-            return Moments(cls, weight=weight, center=center[..., 0], scatter=scatter[..., 0, 0], known=known)
+            weight, center, residual, scatter = found
+            return Moments(
+                cls, weight=weight, center=center[..., 0], residual=residual[..., 0], scatter=scatter[..., 0, 0],
+                known=known,
+            )  # fmt: skip
 
         def moments(block: slice) -> Moments:
             part, weight = rows[block], None if weights is None else weights[block]
@@ -165,5 +168,7 @@ def scalar_moments(family: Any, rows: np.ndarray, weights: np.ndarray | None, kn
     total = weighted_sum(values, ones, axes=0)
     center = np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
     deviations = with_batch(values, center.ndim) - center
-    scatter = (with_batch(ones, center.ndim) * deviations**2).sum(axis=0)
-    return Moments(family, weight=weight, center=center, scatter=scatter, known=known)
+    shares = with_batch(ones, center.ndim)
+    residual = np.divide((shares * deviations).sum(axis=0), weight, out=np.zeros_like(total), where=weight > 0)
+    scatter = (shares * (deviations - residual) ** 2).sum(axis=0)
+    return Moments(family, weight=weight, center=center, residual=residual, scatter=scatter, known=known)
