@@ -14,14 +14,14 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import Trace, Watch
 from juncture.learning.estimation import estimated_network, report_unseen
 from juncture.learning.kinds.contract import Point, Wishes, log_likelihood_of
-from juncture.learning.learners import LEARNERS
+from juncture.learning.learners import learner_for
 from juncture.learning.network_statistics import NetworkStatistics
 from juncture.learning.sharing import checked_prior, kept_children, log_prior_of
 from juncture.learning.statistics import statistics_of
 from juncture.learning.task import Task
 from juncture.learning.templates import prepared, refuse_fixed_graph
 from juncture.models.bayesian_network import BayesianNetwork
-from juncture.options import as_generator, chosen
+from juncture.options import as_generator
 from juncture.values import Value
 from juncture.variables import Variable
 
@@ -81,6 +81,7 @@ def fit_network(  # noqa: PLR0913 (one verb, many wishes)
     progress: Watch | None = None,
 ) -> Fit:
     refuse_fixed_graph(structure, fixed)
+    learner = learner_for(method)
     if progress is not None and not callable(progress):
         raise InvalidData(f"progress is a function of the step and the objective; got {progress!r}")
     template, dataset = prepared(structure, data, variables, latent, weights)
@@ -89,12 +90,6 @@ def fit_network(  # noqa: PLR0913 (one verb, many wishes)
         return fit_complete(template, dataset, wishes, kept)
     is_start = isinstance(structure, BayesianNetwork)
     task = Task(template, dataset, wishes, kept, is_start, as_generator(rng), progress)
-    learner = chosen(method, LEARNERS, what="method")
-    if not hasattr(learner, "run"):
-        raise Unsupported(
-            f"a method of learning is one of {', '.join(map(repr, LEARNERS))}, or an object such as"
-            f" jt.ExpectationMaximization(…); got {learner!r}"
-        )
     found, trace = learner.run(task)
     report_unseen(template, found.statistics, wishes, kept)
     return Fit(found.model, found.log_likelihood, trace, found.statistics)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from juncture.errors import InvalidData, NotConvergedWarning
+from juncture.errors import InvalidData, NotConvergedWarning, Unsupported
 from juncture.iteration import INTERRUPTED, Trace, check_ending, iterate
 from juncture.learning.acceleration import AcceleratedEM
 from juncture.learning.expectation_maximization import Believed, NetworkEM
@@ -16,6 +16,7 @@ from juncture.learning.gradient import GradientAscent
 from juncture.learning.starts import random_start
 from juncture.learning.task import Task
 from juncture.models.bayesian_network import BayesianNetwork
+from juncture.options import chosen
 
 
 @dataclass(frozen=True)
@@ -65,3 +66,14 @@ class ExpectationMaximization:
 
 
 LEARNERS: dict[str, Callable[[], Any]] = {"em": ExpectationMaximization, "gradient": GradientAscent}
+
+
+def learner_for(method: Any) -> Any:
+    """The learner that a name or an object stands for."""
+    learner = chosen(method, LEARNERS, what="method")
+    if not hasattr(learner, "run"):
+        raise Unsupported(
+            f"a method of learning is one of {', '.join(map(repr, LEARNERS))}, or an object such as"
+            f" jt.ExpectationMaximization(…); got {learner!r}"
+        )
+    return learner

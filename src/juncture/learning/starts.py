@@ -17,7 +17,7 @@ NOISE = 0.2  # how far symmetric states are moved apart, on the scale of logarit
 
 
 def informed_start(template: BayesianNetwork, data: Dataset, rng: np.random.Generator) -> BayesianNetwork:
-    """Each table from the rows in which its family is complete; those of latent variables, or of none, at random."""
+    """Each table from the rows in which its family is complete; tables of latent variables at random."""
     return rebuilt(template, (informed(part, data, rng) for part in template.conditionals))
 
 
@@ -44,11 +44,8 @@ def informed(part: AnyConditional, data: Dataset, rng: np.random.Generator) -> A
     if any(name not in data.columns or (data.columns[name] < 0).all() for name in names):
         return random_table(part, rng)
     complete = np.all([data.columns[name] >= 0 for name in names], axis=0)
-    counts = count_families(data.take(complete), [part.scope])[0]
-    unseen = counts.sum(axis=-1) == 0  # of parents, two of which would stay alike for ever, both uniform
-    weights = counts + SMOOTHING
-    weights[unseen] *= np.exp(NOISE * rng.standard_normal(weights[unseen].shape))
-    return Conditional(part.child, part.parents, weights / weights.sum(axis=-1, keepdims=True))
+    counts = count_families(data.take(complete), [part.scope])[0] + SMOOTHING
+    return Conditional(part.child, part.parents, counts / counts.sum(axis=-1, keepdims=True))
 
 
 def random_table(part: AnyConditional, rng: np.random.Generator) -> AnyConditional:
