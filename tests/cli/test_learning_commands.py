@@ -37,6 +37,13 @@ def rows(tmp_path, monkeypatch) -> jt.Dataset:
 # --- fit ------------------------------------------------------------------------------------------------------------
 
 
+def test_fit_refuses_a_file_without_rows(rows):
+    Path("empty.csv").write_text(",".join(ASIA.variables.names) + "\n")
+    run = juncture("fit", "asia", "empty.csv", "--out", "fitted.bif")
+    assert (run.returncode, run.err) == (1, "juncture: empty.csv has no rows to learn from\n")
+    assert not Path("fitted.bif").exists()
+
+
 def test_fit_writes_what_fit_finds(rows):
     run = juncture("fit", "asia", "rows.csv", "--prior", "1", "--out", "fitted.bif")
     expected = jt.fit(ASIA, rows, prior=1.0)

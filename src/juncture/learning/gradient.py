@@ -32,7 +32,8 @@ class GradientAscent:
         from scipy.optimize import minimize
 
         tables = FreeTables(task.template, task.fixed, task.wishes)
-        algorithm = NetworkEM(task.start(), task.expectation(), task.wishes, task.fixed)
+        expectation = task.expectation()
+        algorithm = NetworkEM(task.start(), expectation, task.wishes, task.fixed)
         values: list[float] = []
         reached = [tables.logits(algorithm.start)]
 
