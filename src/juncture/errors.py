@@ -12,8 +12,8 @@ JunctureError
 ├── ObjectiveDecreased  (ArithmeticError) an objective that must rise has fallen
 └── MissingExtra        (ImportError)   an optional package is not installed
 
-Warnings: ImpossibleEvidenceWarning, RenormalizedWarning, UnseenParentsWarning, UnseenStatesWarning, NotConvergedWarning
-(all UserWarning).
+Warnings: ImpossibleEvidenceWarning, RenormalizedWarning, UnseenParentsWarning, UnseenStatesWarning,
+NotConvergedWarning, NotDirectedWarning (all UserWarning).
 """
 
 from __future__ import annotations
@@ -115,6 +115,10 @@ class UnseenStatesWarning(UserWarning):
 
 class NotConvergedWarning(UserWarning):
     """An algorithm stopped before its objective did."""
+
+
+class NotDirectedWarning(UserWarning):
+    """What was asked of a Bayesian network has an answer that is none; it is a Markov network."""
 
 
 def hint(value: object, known: Iterable[object], limit: int = 8) -> str:

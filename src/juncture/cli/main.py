@@ -20,6 +20,7 @@ from juncture.cli.info import info
 from juncture.cli.mpe import mpe
 from juncture.cli.query import query
 from juncture.cli.sample import sample
+from juncture.cli.separation import separation
 from juncture.cli.warmup import warmup
 from juncture.errors import JunctureError
 
@@ -29,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (info, query, mpe, sample, convert, draw, warmup):
+for command in (info, query, mpe, separation, sample, convert, draw, warmup):
     app.command()(command)
 
 

@@ -1,0 +1,88 @@
+"""Families of variables with states, scored from counts of coded rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.errors import InvalidData
+from juncture.learning.distinct_rows import distinct_rows
+
+KINDS = ("likelihood", "cell", "even", "seen")  # by the numbers they have in the kernel
+
+
+@dataclass(frozen=True, eq=False)
+class CodedRows:
+    """Different rows as codes (variable, row), how many rows are like each, and each variable's number of states."""
+
+    names: tuple[str, ...]
+    codes: np.ndarray
+    weights: np.ndarray
+    sizes: np.ndarray
+
+    @classmethod
+    def of(cls, data: Dataset) -> CodedRows:
+        refuse_holes(data)
+        different, weights = distinct_rows(data)
+        sizes = np.array([variable.num_states for variable in data.variables], dtype=np.int64)
+        wide = np.int8 if sizes.max(initial=0) <= 127 else np.int32
+        codes = np.array(different.arrays, dtype=wide).reshape(len(sizes), len(weights))
+        names = tuple(variable.name for variable in data.variables)
+        return cls(names, codes, np.array(weights, dtype=np.float64), sizes)
+
+    @property
+    def num_rows(self) -> int:
+        return len(self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class CountedFamilies:
+    """Each family's table is counted, and its score added up, in compiled code."""
+
+    rows: CodedRows
+    kind: int
+    amount: float
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.rows.names
+
+    @property
+    def num_rows(self) -> int:
+        return self.rows.num_rows
+
+    def extended(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
+        from juncture.kernels.families import score_extensions
+
+        scores = np.empty(len(candidates))
+        rows = (self.rows.codes, self.rows.weights, self.rows.sizes)
+        family = (child, np.array(parents, dtype=np.int64), np.array(candidates, dtype=np.int64))
+        score_extensions(*rows, *family, self.kind, self.amount, scores)
+        return scores
+
+    def of_subsets(self, child: int, needed: Sequence[int], free: Sequence[int], most: int) -> np.ndarray:
+        from juncture.kernels.subsets import score_subsets
+
+        scores = np.full(1 << len(free), -np.inf)
+        rows = (self.rows.codes, self.rows.weights, self.rows.sizes)
+        family = (child, np.array(needed, dtype=np.int64), np.array(free, dtype=np.int64), most)
+        score_subsets(*rows, *family, self.kind, self.amount, scores)
+        return scores
+
+
+def counted_families(data: Dataset, kind: str, amount: float) -> CountedFamilies:
+    return CountedFamilies(CodedRows.of(data), KINDS.index(kind), float(amount))
+
+
+def refuse_holes(data: Dataset) -> None:
+    for name, column in data.columns.items():
+        holes = np.isnan(column) if column.dtype.kind == "f" else column < 0
+        if holes.any():
+            row = int(np.argmax(holes.reshape(len(data), -1).any(axis=1)))
+            raise InvalidData(
+                f"the column {name!r} has holes, the first in row {row}: drop the rows with holes, or let"
+                " method='structural-em' or score='nal' learn with them"
+            )
