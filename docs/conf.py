@@ -33,7 +33,7 @@ python_maximum_signature_line_length = 140
 
 
 class PictureDirective(SphinxDirective):
-    """Python code that makes a `picture`: the code is shown, run, and followed by what it drew.
+    """Python code that makes a `picture`, or a value that notebooks show: the code, run, and what it drew.
 
     The blocks of one page share their names.
     """
@@ -45,8 +45,9 @@ class PictureDirective(SphinxDirective):
         names: dict[str, Any] = self.env.temp_data.setdefault("picture names", {})
         exec(compile(code, self.env.docname, "exec"), names)  # noqa: S102  our own pages
         shown = nodes.literal_block(code, code, language="python")
-        drawn = nodes.raw("", f'<div style="overflow-x: auto">{names["picture"].svg}</div>', format="html")
-        return [shown, drawn]
+        picture = names["picture"]
+        html = picture.svg if hasattr(picture, "svg") else picture._repr_html_()  # as a notebook shows it
+        return [shown, nodes.raw("", f'<div style="overflow-x: auto">{html}</div>', format="html")]
 
 
 def keep_first_signature(app: Sphinx, domain: str, kind: str, content: addnodes.desc_content) -> None:
@@ -57,7 +58,17 @@ def keep_first_signature(app: Sphinx, domain: str, kind: str, content: addnodes.
         description.remove(repeated)
 
 
+def keep_signs(app: Sphinx, what: str, name: str, subject: Any, options: Any, lines: list[str]) -> None:
+    """Docstrings are plain text: |x| and x* are no markup there. Sessions (`>>>`) are verbatim anyway."""
+    in_session = False
+    for place, line in enumerate(lines):
+        in_session = line.lstrip().startswith(">>>") or (in_session and bool(line.strip()))
+        if not in_session:
+            lines[place] = line.replace("|", r"\|").replace("*", r"\*")
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("picture", PictureDirective)
     app.connect("object-description-transform", keep_first_signature)
+    app.connect("autodoc-process-docstring", keep_signs)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

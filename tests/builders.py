@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from juncture.data.dataset import Dataset
 from juncture.factors.conditional import Conditional, DiscreteConditional
 from juncture.factors.deterministic import Deterministic
 from juncture.factors.factor import Factor
 from juncture.factors.logistic import Logistic
 from juncture.factors.noisy import NoisyMax, NoisyOr
+from juncture.inference.sampling.forward import sample
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.factor_product import FactorGraph, MarkovNetwork
 from juncture.variables import Scope, Variable
@@ -171,3 +173,10 @@ def random_evidence(model: Model, rng: np.random.Generator) -> dict[str, Any]:
         elif kind == "missing":
             evidence[variable.name] = None
     return evidence
+
+
+def rows_with_holes(model: BayesianNetwork, num_rows: int, share: float = 0.05, seed: int = 1) -> Dataset:
+    """Rows drawn from a model, of whose cells a share is missing at random."""
+    rows, rng = sample(model, num_rows, rng=seed), np.random.default_rng(seed)
+    columns = {name: np.where(rng.random(num_rows) < share, -1, column) for name, column in rows.columns.items()}
+    return Dataset.from_codes(rows.variables, columns)

@@ -20,6 +20,7 @@ BUILT_IN = {
     "FormatError": ValueError,
     "Unsupported": TypeError,
     "TooLarge": MemoryError,
+    "ObjectiveDecreased": ArithmeticError,
     "MissingExtra": ImportError,
 }
 

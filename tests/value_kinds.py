@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import juncture as jt
+from family_examples import EXAMPLES
 from juncture.evidence import as_findings
 from juncture.graphs.independence import Independence
 from juncture.graphs.partially_directed import PartiallyDirectedGraph
@@ -207,6 +208,84 @@ def findings():
     return [as_findings(row, known) for row in rows]
 
 
+def statistics():
+    values = [1.0, 2.5, 4.0]
+    return [
+        jt.Exponential.statistics(values),
+        jt.Exponential.statistics([1.0, 2.5, np.nextafter(4.0, 5)]),
+        jt.Exponential.statistics(values, weights=[1, 2, 1]),
+        jt.Gamma.statistics(values),
+        jt.Binomial.statistics([1, 2, 4], trials=4),
+        jt.Binomial.statistics([1, 2, 4], trials=5),
+    ]
+
+
+def independents():
+    return [
+        jt.Independent([jt.Gaussian(0, 1), jt.Bernoulli(0.25)]),
+        jt.Independent([jt.Bernoulli(0.25), jt.Gaussian(0, 1)]),
+        jt.Independent([jt.Gaussian(0, 1), jt.Bernoulli(JUST_ABOVE)]),
+        jt.Independent([jt.Gaussian(0, 1)]),
+    ]
+
+
+def canonical_gaussians():
+    return [
+        jt.CanonicalGaussian([2.0], [[2.0]]),
+        jt.CanonicalGaussian([2.0], [[3.0]]),
+        jt.CanonicalGaussian([2.0], [[2.0]], log_scale=0.0),
+        jt.CanonicalGaussian([2.0, 0.0], [[2.0, 0.0], [0.0, 1.0]]),
+    ]
+
+
+def generic_priors():
+    return [
+        jt.GenericPrior(jt.Bernoulli, [1.0], 2.0),
+        jt.GenericPrior(jt.Poisson, [1.0], 2.0),
+        jt.GenericPrior(jt.Bernoulli, [1.0], 3.0),
+        jt.GenericPrior(jt.Binomial, [1.0], 2.0, trials=4),
+        jt.GenericPrior(jt.Binomial, [1.0], 2.0, trials=5),
+    ]
+
+
+def bell(x):
+    return -0.5 * x**2
+
+
+def densities():
+    return [jt.Density(bell), jt.Density(bell, low=0.0), jt.Density(bell, 0.0, 1.0), jt.Density(bell, cuts=[0.25])]
+
+
+def network_statistics():
+    graph = jt.DirectedGraph([("x", "y")])
+    tables = [{"x": [0, 1, 1], "y": [0, 0, 1]}, {"x": [0, 1, 0], "y": [0, 0, 1]}, {"x": [0, 1], "y": [0.5, 0.25]}]
+    return [jt.statistics(graph, table) for table in tables]
+
+
+def fits():
+    graph = jt.DirectedGraph(nodes=["x"])
+    return [jt.fit(graph, {"x": [0, 1, 1]}), jt.fit(graph, {"x": [0, 1, 0]}), jt.fit(graph, {"x": [0, 1, 1]}, prior=1)]
+
+
+def discretizers():
+    return [jt.Discretizer(), jt.Discretizer(bins=3), jt.Discretizer(strategy="width")]
+
+
+def fitted_discretizers():
+    data = {"age": [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]}
+    return [jt.Discretizer(bins=2, strategy=strategy).fit(data) for strategy in ("width", "frequency")]
+
+
+def of_family(name):
+    """The examples of a family that a short line tells, built anew."""
+
+    def build():
+        return [type(example)(**example._given) for example in EXAMPLES[name] if len(repr(example)) <= 120]
+
+    build.__name__ = name
+    return build
+
+
 KINDS = [
     variables,
     factors,
@@ -228,4 +307,14 @@ KINDS = [
     datasets,
     evidences,
     findings,
+    statistics,
+    independents,
+    canonical_gaussians,
+    generic_priors,
+    densities,
+    network_statistics,
+    fits,
+    discretizers,
+    fitted_discretizers,
+    *(of_family(name) for name in EXAMPLES),
 ]

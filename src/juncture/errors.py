@@ -12,8 +12,8 @@ JunctureError
 ├── ObjectiveDecreased  (ArithmeticError) an objective that must rise has fallen
 └── MissingExtra        (ImportError)   an optional package is not installed
 
-Warnings: ImpossibleEvidenceWarning, RenormalizedWarning, UnseenParentsWarning, UnseenStatesWarning,
-NotConvergedWarning, NotDirectedWarning (all UserWarning).
+Warnings, all UserWarning: ImpossibleEvidenceWarning, RenormalizedWarning, RegularizedWarning, UnseenParentsWarning,
+UnseenStatesWarning, NotConvergedWarning, NotDirectedWarning.
 """
 
 from __future__ import annotations
@@ -119,6 +119,10 @@ class NotConvergedWarning(UserWarning):
 
 class NotDirectedWarning(UserWarning):
     """What was asked of a Bayesian network has an answer that is none; it is a Markov network."""
+
+
+class RegularizedWarning(UserWarning):
+    """An estimate that the data leave open was made definite; the message says by how much."""
 
 
 def hint(value: object, known: Iterable[object], limit: int = 8) -> str:

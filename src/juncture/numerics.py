@@ -10,6 +10,7 @@ from juncture.errors import InvalidModel
 from juncture.values import read_only
 
 ROW_SUM_TOLERANCE = 1e-9
+SHORT = 16
 LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
@@ -40,6 +41,16 @@ def log_sum_exp(log_values: np.ndarray, axis: int | tuple[int, ...] | None = Non
     shift = np.where(np.isfinite(top), top, 0.0)
     total = log(np.sum(np.exp(log_values - shift), axis=axis, keepdims=True)) + shift
     return np.asarray(np.squeeze(total, axis=axis))
+
+
+def sum_last(values: np.ndarray) -> np.ndarray:
+    """Σ along the last axis; column by column when it is short, as adding up many short rows is slow."""
+    if values.ndim < 2 or not 0 < values.shape[-1] <= SHORT:
+        return np.asarray(values.sum(axis=-1))
+    total = values[..., 0]
+    for column in range(1, values.shape[-1]):
+        total = total + values[..., column]
+    return np.asarray(total)
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:

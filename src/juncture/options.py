@@ -33,3 +33,11 @@ def as_generator(rng: Any) -> np.random.Generator:
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
         raise InvalidData(f"rng is a seed or a numpy.random.Generator; got {rng!r}") from error
+
+
+def as_sizes(size: int | tuple[int, ...] | None) -> tuple[int, ...]:
+    """The shape of so many draws: (10,) for 10, () without a size."""
+    sizes = () if size is None else tuple(np.atleast_1d(np.asarray(size, dtype=int)).tolist())
+    if any(length < 0 for length in sizes):
+        raise InvalidData(f"the number of draws must be at least 0; got {size}")
+    return sizes

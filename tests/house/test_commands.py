@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import juncture as jt
+from builders import rows_with_holes
 from juncture.cli.main import app
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,5 +40,7 @@ def test_the_example_is_documented(name):
 def test_the_example_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     jt.write(jt.example("asia"), "asia.bif")
+    jt.write(jt.example("asia"), "fitted.bif")
+    rows_with_holes(jt.example("asia"), 1000).to_csv("rows.csv")
     answer = CliRunner().invoke(app, shlex.split(example_of(COMMANDS[name]))[1:])
     assert answer.exit_code == 0, answer.output

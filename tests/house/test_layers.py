@@ -23,6 +23,7 @@ LAYERS = [
     "graphs",
     "families",
     "factors",
+    "information",
     "models",
     "inference",
     "learning",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from juncture.cli.arguments import Network, load
-from juncture.formats.files import write
+from juncture.cli.output import save
 
 Target = Annotated[str, typer.Argument(help="The file to write; its suffix tells the format; - writes JSON.")]
 
@@ -18,10 +17,4 @@ def convert(network: Network, target: Target) -> None:
 
     Example: juncture convert asia.bif asia.uai
     """
-    model = load(network)
-    if target == "-":
-        from juncture.formats.json import write_json
-
-        sys.stdout.write(write_json(model))
-    else:
-        write(model, target)
+    save(load(network), target)

@@ -16,8 +16,10 @@ import typer
 import juncture
 from juncture.cli.convert import convert
 from juncture.cli.draw import draw
+from juncture.cli.fit import fit
 from juncture.cli.info import info
 from juncture.cli.mpe import mpe
+from juncture.cli.predict import predict
 from juncture.cli.query import query
 from juncture.cli.sample import sample
 from juncture.cli.separation import separation
@@ -25,12 +27,12 @@ from juncture.cli.warmup import warmup
 from juncture.errors import JunctureError
 
 app = typer.Typer(
-    help="Probabilistic graphical models: look at a network, ask it, draw it, convert it.",
+    help="Probabilistic graphical models: look at a network, ask it, learn it, draw it, convert it.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (info, query, mpe, separation, sample, convert, draw, warmup):
+for command in (info, query, mpe, separation, sample, fit, predict, convert, draw, warmup):
     app.command()(command)
 
 
@@ -46,7 +48,7 @@ def options(
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Tell the version.")
     ] = False,
 ) -> None:
-    """Probabilistic graphical models: look at a network, ask it, draw it, convert it."""
+    """Probabilistic graphical models: look at a network, ask it, learn it, draw it, convert it."""
 
 
 def run() -> NoReturn:

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from juncture.errors import FormatError
+from juncture.formats.files import format_of, write
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 BAR_CELLS = 20
+CSV = (".csv", ".txt")
 
 
-def console() -> Any:
-    """Standard output; no colour and no cut lines when piped."""
+def console(stream: TextIO | None = None) -> Any:
+    """Standard output, or another stream; no colour and no cut lines when piped."""
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else 10_000, highlight=False, markup=False, emoji=False)
+    file = stream or sys.stdout
+    width = None if file.isatty() else 10_000
+    return Console(file=file, width=width, highlight=False, markup=False, emoji=False)
 
 
 def table(title: str, *columns: str, numeric: tuple[str, ...] = ()) -> Table:
@@ -43,3 +50,25 @@ def told(findings: dict[str, Any]) -> str:
 
 def print_json(document: Any) -> None:
     sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def save(model: Any, target: str) -> None:
+    """Write a model to a file, or as JSON to standard output."""
+    if target != "-":
+        write(model, target)
+        return
+    from juncture.formats.json import write_json
+
+    sys.stdout.write(write_json(model))
+
+
+def check_target(target: str, suffixes: tuple[str, ...] = ()) -> None:
+    """Refuse a file that could not be written, before the work is done and not after; without suffixes, a model's."""
+    if target == "-":
+        return
+    if not Path(target).parent.is_dir():
+        raise FormatError(f"there is no folder {str(Path(target).parent)!r} to write to", file=target)
+    if not suffixes:
+        format_of(Path(target))
+    elif not target.lower().removesuffix(".gz").endswith(suffixes):
+        raise FormatError("rows are written as CSV; give --out a name that ends in .csv or .csv.gz", file=target)

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from juncture.cli.arguments import Given, Likelihood, Network, evidence, load
+from juncture.cli.output import CSV, check_target
 from juncture.data.csv import write_csv
-from juncture.errors import FormatError
 from juncture.inference.sampling.forward import sample as draw_rows
 
 Rows = Annotated[int, typer.Argument(min=0, help="How many rows.")]
@@ -29,9 +29,8 @@ def sample(
 
     Example: juncture sample asia 1000 --seed 1 --out rows.csv
     """
+    check_target(out, CSV)
     model = load(network)
     findings = evidence(model, given, likelihood)
     dataset = draw_rows(model, rows, given=findings or None, rng=seed)
-    if out != "-" and not out.lower().removesuffix(".gz").endswith((".csv", ".txt")):
-        raise FormatError("sample writes CSV; give --out a name that ends in .csv or .csv.gz", file=out)
     write_csv(dataset, sys.stdout if out == "-" else out)

@@ -1,4 +1,4 @@
-"""The columns of a table coded by their variables, in threads where there are many rows."""
+"""The columns of a table coded by their variables."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ class Coding(NamedTuple):
         """The given columns, in the order of the variables if there are any; one warning counts what was unseen."""
         known = set(names)
         ordered = names if self.scope is None else [name for name in self.scope.names if name in known]
-        coded = in_threads(lambda name: self.column(table, name), ordered, parallel=len(table) >= MANY)
+        coded = in_threads(
+            lambda name: self.column(table, name), ordered, parallel=len(table) >= MANY and table.is_native
+        )
         warn_of_unseen({column.variable.name: column.num_unseen for column in coded if column.num_unseen})
         return coded
 

@@ -28,8 +28,10 @@ def read_plain(source: Source) -> tuple[Columns, int] | None:
     if b'"' in content or content.count(b"\r") != content.count(b"\r\n"):
         return None
     head, _, rest = content.partition(b"\n")
-    names = as_names(head)
-    columns = arrow_columns(rest, names) if len(names) > 1 and all(names) and len(set(names)) == len(names) else None
+    names, lines = as_names(head), rest.rstrip(b"\r\n")
+    if len(names) < 2 or not all(names) or len(set(names)) < len(names) or has_empty_line(lines):
+        return None
+    columns = arrow_columns(lines, names)
     return None if columns is None else (columns, len(columns[names[0]]))
 
 
@@ -39,6 +41,10 @@ def as_bytes(path: Path) -> bytes:
         return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     except (EOFError, zlib.error, gzip.BadGzipFile):
         return b""
+
+
+def has_empty_line(lines: bytes) -> bool:
+    return not lines or lines.startswith((b"\n", b"\r\n")) or b"\n\n" in lines or b"\n\r\n" in lines
 
 
 def as_names(head: bytes) -> list[str]:
@@ -57,7 +63,7 @@ def arrow_columns(lines: bytes, names: list[str]) -> Columns | None:
         table = arrow_csv.read_csv(
             pa.BufferReader(lines),
             arrow_csv.ReadOptions(column_names=names),
-            arrow_csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
+            arrow_csv.ParseOptions(quote_char=False),
             arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, text), null_values=[]),
         )
     except pa.ArrowInvalid:

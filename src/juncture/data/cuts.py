@@ -51,5 +51,7 @@ def frequency_cuts(column: Observed, bins: int) -> Cuts:
         return tuple(column.cut(place) for place in range(1, len(column.values)))
     below = np.cumsum(column.weights.sum(axis=1))
     shares = below[-1] * np.arange(1, bins) / bins
-    nearest = np.abs(below[:-1, np.newaxis] - shares).argmin(axis=0) + 1
-    return tuple(column.cut(place) for place in np.unique(nearest).tolist())
+    after = np.searchsorted(below[:-1], shares).clip(max=len(below) - 2)
+    before = (after - 1).clip(min=0)
+    nearest = np.where(shares - below[before] <= below[after] - shares, before, after)
+    return tuple(column.cut(place + 1) for place in np.unique(nearest).tolist())

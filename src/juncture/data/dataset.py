@@ -28,10 +28,15 @@ class Dataset(Value):
 
     `data` is a mapping of columns, a list of mappings, a data frame (pandas, Polars, Arrow and all that
     narwhals knows in memory), a NumPy array (structured, or two axes with `variables` for its columns), another
-    dataset, or the path of a CSV file. With `variables`, each column is coded by its variable's states; a
-    variable without a column is left out, and a column without a variable is an error unless `extra="ignore"`.
-    Without, text, integers and booleans become states in sorted order, categories keep the order they were
-    declared in, and floats become real variables. None, NaN, NA, NaT and null are holes. Rows count from 0.
+    dataset, or a CSV or Parquet file by its path; also a list of paths, or a pattern ("rows/*.csv"), for files with
+    the same columns.
+
+    With `variables`, each column is coded by its variable's states; a variable without a column is left out, and
+    a column without a variable is an error unless `extra="ignore"`. A value that is no state is an error, or with
+    `unseen="missing"` a hole. Without `variables`, text, integers and booleans become states in sorted order
+    (`states_from_data` names these), categories keep the order they were declared in, and floats become real
+    variables. None, NaN, NA, NaT and null are holes, and so is what matches a marker in `missing`. `weights` are
+    numbers, or the name of the column that holds them. Rows count from 0.
 
     >>> data = Dataset({"smoke": ["no", "yes", None], "age": [31.0, 47.5, 60.0]})
     >>> data.variables

@@ -47,6 +47,9 @@ class Discretizer(Value):
             raise InvalidData(f"there is no strategy {strategy!r}; {hint(strategy, STRATEGIES)}")
         self._set(bins=int(bins), strategy=strategy)
 
+    def __repr__(self) -> str:
+        return f"Discretizer(bins={self.bins}, strategy={self.strategy!r})"
+
     def fit(self, data: Any, target: Any = None, columns: Iterable[str] | None = None) -> FittedDiscretizer:
         """The cuts of each of `columns`, by default of all with floats or with more than `bins` different integers.
 
@@ -168,9 +171,7 @@ def as_cuts(given: Sequence[float], name: str) -> Cuts:
     except (TypeError, ValueError):
         cuts = np.array(np.nan)
     if cuts.ndim != 1 or not np.isfinite(cuts).all() or not (np.diff(cuts) > 0).all():
-        raise InvalidData(
-            f"the cuts of {name!r} must be finite numbers, each greater than the last; got {given!r}"
-        )
+        raise InvalidData(f"the cuts of {name!r} must be finite numbers, each greater than the last; got {given!r}")
     return tuple(cuts.tolist())
 
 

@@ -30,7 +30,7 @@ def distinct_texts(cells: np.ndarray) -> Numbering | None:
     """Fixed-width texts by a hash of their letters; None on the day when two different ones share it."""
     from juncture.kernels.distinct import are_as_numbered, hash_words
 
-    words = np.ascontiguousarray(cells).view(np.uint32).reshape(len(cells), -1)
+    words = np.ascontiguousarray(cells).view(np.uint32).reshape(len(cells), cells.dtype.itemsize // 4)
     keys = np.empty(len(cells), np.uint64)
     hash_words(words, keys)
     codes, firsts = distinct_keys(keys)

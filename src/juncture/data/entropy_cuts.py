@@ -38,7 +38,7 @@ def splits_of(column: Observed, start: int, stop: int) -> list[Split]:
     if not len(places):
         return []
     gains = information_gains(part, places)
-    best = int(np.argmax(gains))
+    best = int(np.argmax(gains.round(12)))  # of equals the first, whatever the last bits say
     if not pays(part, int(places[best]), float(gains[best])):
         return []
     return [Split(float(gains[best] * part.weights.sum()), start, start + int(places[best]), stop)]
@@ -79,13 +79,11 @@ def pays(part: Observed, place: int, gain: float) -> bool:
     N is the weight of all rows, and k the number of classes there are.
     """
     total = float(part.weights.sum())
-    if total <= 2.0:  # two rows can never pay
-        return False
     whole, left, right = (weights.sum(axis=0) for weights in (part.weights, part.weights[:place], part.weights[place:]))
     classes = int((whole > 0).sum())
     tree = classes * math.log2(3) + math.log2(1 - 2 * 3.0**-classes)  # log₂(3^k − 2) for any k
     change = tree - described(whole) + described(left) + described(right)
-    return gain * total > math.log2(total - 1) + change
+    return gain * total > math.log2(max(total - 1, 1)) + change  # weights may be less than one row
 
 
 def described(weights: np.ndarray) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 from juncture.data.cells import list_column, object_column
 from juncture.data.columns import HOLE, Column, Levels, Numbers
 from juncture.data.distinct import MANY
+from juncture.data.tables import is_native
 from juncture.errors import InvalidData
 
 
@@ -105,6 +106,11 @@ def is_in_arrow(series: nw.Series[Any]) -> bool:
     dtype = getattr(series.to_native(), "dtype", None)
     in_pandas = hasattr(dtype, "pyarrow_dtype") or str(getattr(dtype, "storage", "")).startswith("pyarrow")
     return series.implementation.is_pyarrow() or (series.implementation.is_pandas() and in_pandas)
+
+
+@is_native.register
+def _(cells: nw.Series) -> bool:  # type: ignore[type-arg]
+    return (cells.implementation.is_polars() or is_in_arrow(cells)) and cells.dtype == nw.String
 
 
 def arrow_levels(cells: Any) -> Levels:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
+from juncture.data.columns import Coded, Column, Numbers
 from juncture.data.dataset import Dataset
+from juncture.data.tables import as_table
 from juncture.values import Value
 
 SHOWN = 8
@@ -42,20 +45,32 @@ class Missingness(Value):
 
 def missingness(data: Any) -> Missingness:
     """The holes of a table: the share of each variable, and how often which are missing together."""
-    dataset = data if isinstance(data, Dataset) else Dataset(data)
-    weights = np.ones(len(dataset)) if dataset.weights is None else dataset.weights
+    table, weights = as_table(data), data.weights if isinstance(data, Dataset) else None
+    weights = np.ones(len(table)) if weights is None else weights
     total = float(weights.sum())
-    holes = {name: is_missing(column) for name, column in dataset.columns.items()}
-    shares = {name: float(weights @ mask) / total if total else 0.0 for name, mask in holes.items()}
-    names = list(holes)
-    masks = np.stack(list(holes.values()), axis=1) if names else np.zeros((len(dataset), 0), bool)
-    kinds, place = np.unique(masks, axis=0, return_inverse=True)
-    counts = np.bincount(place.ravel(), weights, minlength=len(kinds))
+    holes = {name: holes_of(table.column(name)) for name in table.cells}
+    shares = {name: float(weights[mask].sum()) / total if total else 0.0 for name, mask in holes.items()}
+    masks = np.stack(list(holes.values()), axis=1) if holes else np.zeros((len(table), 0), bool)
+    _, first, place = np.unique(packed(masks), return_index=True, return_inverse=True)
+    counts = np.bincount(place.ravel(), weights, minlength=len(first))
     order = np.argsort(-counts, kind="stable")
-    patterns = {tuple(np.array(names)[kinds[kind]].tolist()) if names else (): float(counts[kind]) for kind in order}
+    patterns = {tuple(compress(holes, masks[first[kind]])): float(counts[kind]) for kind in order}
     return Missingness(total, shares, patterns)
 
 
+def holes_of(column: Column) -> np.ndarray:
+    """(row,): where the column has a hole, whatever its states may be."""
+    raw = column.raw if isinstance(column, Coded) else column
+    return is_missing(raw.values if isinstance(raw, Numbers) else raw.codes)
+
+
+def packed(masks: np.ndarray) -> np.ndarray:
+    """Each row of (row, variable) booleans as one value: equal for equal rows, and quickly sorted."""
+    bits = np.packbits(np.pad(masks, [(0, 0), (1, 0)]), axis=1)
+    return np.ascontiguousarray(bits).view(f"V{bits.shape[1]}").reshape(-1)
+
+
 def is_missing(column: np.ndarray) -> np.ndarray:
+    """(row,): where a coded column has a hole; a vector with one has one."""
     holes = np.isnan(column) if column.dtype.kind == "f" else column < 0
     return holes if holes.ndim == 1 else np.asarray(holes.any(axis=1))

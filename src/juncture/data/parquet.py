@@ -8,7 +8,7 @@ from typing import Any
 from juncture.data.columns import Column, Levels
 from juncture.data.export import imported
 from juncture.data.frames import arrow_levels, series_column
-from juncture.data.tables import Table, as_column
+from juncture.data.tables import Table, as_column, is_native
 from juncture.errors import FormatError
 from juncture.values import Value
 
@@ -38,6 +38,11 @@ class ParquetColumn(Value):
 @as_column.register
 def _(cells: ParquetColumn, name: str) -> Column:
     return cells.read()
+
+
+@is_native.register
+def _(cells: ParquetColumn) -> bool:
+    return True
 
 
 def parquet_table(path: str | os.PathLike[str]) -> Table:

@@ -42,6 +42,10 @@ class Table(Value):
             )
         return column
 
+    @property
+    def is_native(self) -> bool:
+        return any(map(is_native, self.cells.values()))
+
     def place(self, row: int) -> str:
         """How a message names a row: with its file, if there are several."""
         for file, num_rows in self.files:
@@ -125,6 +129,17 @@ def as_column(cells: Any, name: str) -> Column:
     from juncture.data.frames import series_column
 
     return series_column(cells, name)
+
+
+@singledispatch
+def is_native(cells: Any) -> bool:
+    """Whether another library reads these cells without the interpreter's lock, so that threads are of use."""
+    return False
+
+
+@is_native.register
+def _(cells: Parts) -> bool:
+    return is_native(cells[0])
 
 
 @as_column.register

@@ -1,8 +1,11 @@
-"""The small change of SVG: numbers, rectangles and lines of text."""
+"""The small change of SVG: numbers, rectangles, polylines and lines of text."""
 
 from __future__ import annotations
 
-from juncture.drawing.text import escaped
+from collections.abc import Iterable
+
+from juncture.drawing.palette import GROUND
+from juncture.drawing.text import FONT, escaped
 
 
 def number(value: float) -> str:
@@ -13,6 +16,19 @@ def number(value: float) -> str:
     """
     shown = f"{value:.1f}".removesuffix(".0")
     return "0" if shown == "-0" else shown
+
+
+def opening(wide: float, high: float, title: str = "") -> str:
+    """How a picture of this size begins: the element that holds all, its title, and the light ground."""
+    size = f'width="{number(wide)}" height="{number(high)}"'
+    box = f'viewBox="0 0 {number(wide)} {number(high)}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {box} font-family="{FONT}" role="img">'
+    told = [f"<title>{escaped(title)}</title>"] if title else []
+    return "\n".join([head, *told, f'<rect class="ground" {size} rx="8" fill="{GROUND}"/>'])
+
+
+def polyline(points: Iterable[tuple[float, float]], look: str) -> str:
+    return f'<polyline points="{" ".join(f"{number(x)},{number(y)}" for x, y in points)}" {look}/>'
 
 
 def rectangle(left: float, top: float, wide: float, high: float, look: str) -> str:

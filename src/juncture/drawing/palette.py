@@ -13,3 +13,4 @@ BAR_GROUND = "#e4e7eb"
 FRAME_FILL = "#f1f5f9"
 FRAME_HALO = "#f8fafc"
 FRAME_LINE = "#9aa5b1"
+SERIES = (BAR_FILL, "#d9730d", "#2f9e67", "#9b59b6")  # of a chart with several things in it

@@ -14,10 +14,10 @@ from juncture.drawing.diagram import Diagram, Edge, Group
 from juncture.drawing.layout.arrange import Layout, arrange
 from juncture.drawing.layout.frames import LABEL_INSET, MAX_FRAME_LABEL
 from juncture.drawing.layout.splines import Curve, Point
-from juncture.drawing.marks import number, rectangle, text
+from juncture.drawing.marks import number, opening, rectangle, text
 from juncture.drawing.nodes import node_marks
-from juncture.drawing.palette import EDGE, FRAME_FILL, FRAME_HALO, FRAME_LINE, GROUND, INK, MUTED
-from juncture.drawing.text import FONT, escaped, fitted, quoted, width
+from juncture.drawing.palette import EDGE, FRAME_FILL, FRAME_HALO, FRAME_LINE, INK, MUTED
+from juncture.drawing.text import escaped, fitted, quoted, width
 
 MARGIN, TITLE_HEIGHT = 18.0, 30.0
 HEAD_LENGTH, HEAD_HALF_WIDTH = 9.0, 3.6
@@ -37,14 +37,7 @@ def _document(diagram: Diagram, layout: Layout) -> Iterator[str]:
     above = TITLE_HEIGHT if diagram.title else 0.0
     wide = max(layout.width, width(_title(diagram), TITLE_SIZE)) + 2 * MARGIN
     high = layout.height + 2 * MARGIN + above
-    size = f'width="{number(wide)}" height="{number(high)}"'
-    yield (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {number(wide)} {number(high)}" '
-        f'font-family="{FONT}" role="img">'
-    )
-    if diagram.title:
-        yield f"<title>{escaped(diagram.title)}</title>"
-    yield f'<rect class="ground" {size} rx="8" fill="{GROUND}"/>'
+    yield opening(wide, high, diagram.title or "")
     if diagram.title:
         yield text(MARGIN, MARGIN + TITLE_SIZE - 3, _title(diagram), TITLE_SIZE, fill=INK, anchor="start", bold=True)
     across = (wide - layout.width) / 2

@@ -26,7 +26,7 @@ class NaiveBayes(BayesianNetworkClassifier):
         target: str | None = None,
         method: Any = "em",
         variables: Any = None,
-        discretize: int | None = 5,
+        discretize: Any = 5,
         random_state: Any = 0,
     ) -> None:
         self.prior = prior

@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -17,16 +16,17 @@ from juncture.data.tables import Table, as_table
 from juncture.errors import InvalidData
 from juncture.estimators.prediction import probabilities
 from juncture.estimators.reading import QueryRows, Reading, learned
-from juncture.estimators.structures import declared_variables, naive_structure, target_name
+from juncture.estimators.structures import chosen_structure, declared_variables, nodes_of, target_name
 from juncture.estimators.tables import (
-    class_levels,
+    class_column,
+    class_labels,
     class_variable,
     default_names,
     given_class,
     has_names,
     label_array,
-    positive_weights,
     refuse_unknown_columns,
+    row_weights,
 )
 from juncture.learning.fit import fit
 from juncture.models.bayesian_network import BayesianNetwork
@@ -36,33 +36,19 @@ from juncture.variables import Variable
 class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A Bayesian network that predicts the class, or any other of its variables, from whatever columns there are.
 
-    Parameters
-    ----------
-    structure : DirectedGraph, BayesianNetwork or None
-        Over the names of the columns and of the class; None makes the class the one parent of all others.
-    target : str or None
-        The class. None: the name of `y`, or the one node of the structure that is no column, or "y".
-    prior : number, BDeu, K2, Dirichlet, mapping or None
-        A pseudo-count per cell; see `fit`.
-    method : "em", "gradient", ExpectationMaximization or GradientAscent
-        How to learn where rows have holes.
-    variables : list of Variable or None
-        States of columns that may not all be in the rows, and latent variables.
-    discretize : int or None
-        Into how many intervals of equal frequency a column of numbers is cut when they are not all whole. Text,
-        booleans and whole numbers are states. None refuses such columns.
-    random_state : int, RandomState or None
-        For the start of latent variables.
+    `structure` is a `DirectedGraph` or a `BayesianNetwork` over the names of the columns and of the class; None makes
+    the class the one parent of all columns. `target` names the class; None takes the name of `y`, else the one node of
+    the structure that is no column, else "y". The columns of a plain array are called x0, x1 and so on.
 
-    Attributes
-    ----------
-    model_, fit_ : the BayesianNetwork, and the Fit that it comes from
-    classes_, target_ : the states of the class, sorted, and its name
-    n_features_in_, feature_names_in_ : as everywhere; the columns of a plain array are called x0, x1, …
-    discretizer_ : the Discretizer of columns that were cut, or None
+    `prior` and `method` are those of `fit`; `variables` declares states that may not all be in the rows, and latent
+    variables; `random_state` is for the start of the latter. Text, booleans and whole numbers are states. A column of
+    other numbers is cut into `discretize` intervals of equal frequency, or as a `Discretizer` says; None refuses it.
 
     Cells may be missing (NaN, None), also in `y`: rows without a class are learned from too. States that no row of
     `fit` had are taken as missing, with a warning.
+
+    After `fit` there are `model_` (the `BayesianNetwork`), `fit_` (the `Fit`), `classes_` (sorted), `target_`,
+    `discretizer_`, `n_features_in_` and, if the columns have names, `feature_names_in_`.
 
     >>> rows = {"rain": [1, 1, 0, 0, 1, 0], "wet": ["yes", "yes", "no", "no", "no", None]}
     >>> classifier = BayesianNetworkClassifier(target="rain").fit(rows)
@@ -78,7 +64,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         prior: Any = 1.0,
         method: Any = "em",
         variables: Any = None,
-        discretize: int | None = 5,
+        discretize: Any = 5,
         random_state: Any = 0,
     ) -> None:
         self.structure = structure
@@ -89,39 +75,40 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         self.discretize = discretize
         self.random_state = random_state
 
-    @classmethod
-    def from_model(cls, model: BayesianNetwork, target: str) -> BayesianNetworkClassifier:
+    @staticmethod
+    def from_model(model: BayesianNetwork, target: str) -> BayesianNetworkClassifier:
         """A classifier that is a given network, as if it had been fitted."""
+        variables = declared_variables(model, None)
+        features = [name for name in variables if name != model.variable(target).name]
         made = BayesianNetworkClassifier(model, target)
-        features = [name for name in model.variables.names if name != model.variable(target).name]
         made.n_features_in_, made.feature_names_in_ = len(features), np.array(features, dtype=object)
-        made._adopt(model, target, Reading({variable.name: variable for variable in model.variables}))
+        made._adopt(model, target, Reading(variables))
         return made
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the network from rows; without `y`, the target's column of `X` is the class."""
         table = self._table(X, reset=True)
-        target = target_name(self.structure, self.target, y, table.cells)
-        levels = class_levels(table.cells[target] if y is None else y, target)
-        if len(levels) != table.num_rows:
-            raise InvalidData(f"y has {len(levels)} rows, X has {table.num_rows}: they must be as many")
+        if y is None:
+            target, column = str(self.target), given_class(table, self.target)
+        else:
+            target = target_name(self.structure, self.target, y, table.cells)
+            column = class_column(y, target)
+        if len(column) != table.num_rows:
+            raise InvalidData(f"y has {len(column)} rows, X has {table.num_rows}: they must be as many")
         features = [name for name in table.cells if name != target]
         if has_names(X):
             self.n_features_in_, self.feature_names_in_ = len(features), np.array(features, dtype=object)
-        rows = Table(table.cells | {target: levels}, table.num_rows, table.files)
+        rows = Table(table.cells | {target: column}, table.num_rows, table.files)
         declared = declared_variables(self.structure, self.variables)
-        declared.setdefault(target, class_variable(levels, target))
-        self._learn(rows, target, declared, positive_weights(sample_weight))
+        declared.setdefault(target, class_variable(column, target))
+        self._learn(rows, target, declared, row_weights(sample_weight, X))
         return self
 
     def _learn(self, rows: Table, target: str, declared: dict[str, Variable], weights: Any) -> None:
-        features = [name for name in rows.cells if name != target]
-        structure = naive_structure(target, features) if self.structure is None else self.structure
-        nodes = declared if isinstance(structure, BayesianNetwork) else structure.nodes
-        names = [name for name in rows.cells if name in nodes]
-        reading, data = learned(rows, names, declared, self.discretize, weights)
-        others = [variable for name, variable in declared.items() if name not in data.columns]
-        latent = [variable for variable in self.variables or () if variable in others]
+        structure = chosen_structure(self.structure, target, (name for name in rows.cells if name != target))
+        table = rows.only(name for name in nodes_of(structure) if name in rows.cells)
+        reading, data = learned(table, declared, target, self.discretize, weights)
+        latent = [variable for variable in self.variables or () if variable.name not in rows.cells]
         rng = check_random_state(self.random_state).randint(2**31 - 1)
         self.fit_ = fit(structure, data, self.prior, variables=latent, method=self.method, rng=rng)
         self._adopt(self.fit_.model, target, reading)
@@ -132,7 +119,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         self.classes_ = label_array(sorted(model.variable(target).labels, key=sorting_key))
 
     def _table(self, X: Any, *, reset: bool) -> Table:
-        """The columns of X by name; those of a plain array are called as in `fit`, or x0, x1, …"""
+        """The columns of X by name; those of a plain array are called as those of `fit` were, else x0, x1 and so on."""
         if not has_names(X):
             array = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", reset=reset)
             return as_table(array, list(getattr(self, "feature_names_in_", default_names(array.shape[1]))))
@@ -166,12 +153,13 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted rightly, among those that say their class."""
         check_is_fitted(self)
-        table = self._table(X, reset=False)
-        levels = class_levels(given_class(table.cells, self.target_) if y is None else y, self.target_)
-        known = levels.codes >= 0
-        truth = label_array(levels.labels)[levels.codes[known]]
+        column = given_class(self._table(X, reset=False), self.target_) if y is None else class_column(y, self.target_)
+        truth = class_labels(column, self.model_.variable(self.target_))
+        known = column.levels.codes >= 0
+        if not known.any():
+            raise InvalidData(f"no row says its class {self.target_!r}, so there is nothing to compare with")
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
-        return float(accuracy_score(truth, self.predict(X)[known], sample_weight=weights))
+        return float(np.average(truth[known] == self.predict(X)[known], weights=weights))
 
     def _states_of(self, target: str | None) -> np.ndarray:
         if target is None or target == self.target_:

@@ -23,15 +23,13 @@ def probabilities(model: BayesianNetwork, target: str, rows: QueryRows) -> np.nd
     Rows that are alike where it matters are asked about once. Rows that the model holds for impossible get the
     target's distribution without evidence, with one warning that counts them.
     """
-    telling = telling_evidence(
-        model.graph, target, rows.names - {target}, lambda name: bool((rows.codes(name) >= 0).all())
-    )
+    telling = telling_evidence(model.graph, target, rows.names - {target}, rows.is_complete)
     if not telling:
         return np.repeat(asked(model, target, {}, 1), len(rows), axis=0)
     data = Dataset.from_codes(map(model.variable, telling), {name: rows.codes(name) for name in telling})
     first, group = row_groups(data)
     values = asked(model, target, dict(data.take(first).columns), len(first))
-    return possible(values, model, target, group)[group]
+    return np.asarray(possible(values, model, target, group)[group])
 
 
 def asked(model: BayesianNetwork, target: str, codes: dict[str, np.ndarray], num_rows: int) -> np.ndarray:

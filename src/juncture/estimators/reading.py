@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from juncture.data.coding import CodedColumn, as_coding
-from juncture.data.columns import Numbers
+from juncture.data.columns import Levels, Numbers
 from juncture.data.dataset import Dataset
-from juncture.estimators.standin import Discretizer
+from juncture.data.discretizer import Discretizer, FittedDiscretizer
 from juncture.data.tables import Table
 from juncture.errors import InvalidData
 from juncture.values import Value
@@ -18,22 +18,21 @@ from juncture.variables import Variable
 
 
 class Reading(Value):
-    """The variable of each column, and the intervals of those that held real numbers, if any did."""
+    """The variable of each column, and the intervals of those that held real numbers."""
 
-    _fields = ("variables", "discretizer", "cut")
+    _fields = ("variables", "discretizer")
     variables: dict[str, Variable]
-    discretizer: Any
-    cut: frozenset[str]  # the columns that the discretizer cuts into intervals
+    discretizer: FittedDiscretizer
 
-    def __init__(self, variables: Mapping[str, Variable], discretizer: Any = None, cut: Collection[str] = ()) -> None:
-        self._set(variables=dict(variables), discretizer=discretizer, cut=frozenset(cut))
+    def __init__(self, variables: Mapping[str, Variable], discretizer: FittedDiscretizer | None = None) -> None:
+        self._set(variables=dict(variables), discretizer=discretizer or FittedDiscretizer({}))
 
     def column(self, table: Table, name: str) -> CodedColumn:
         """The codes of a column; what was in no row of `fit` is a hole, and counted."""
-        if name not in self.cut:
-            return as_coding([self.variables[name]], None, "missing").column(table, name)
-        numbers = Dataset(only(table, [name]), [Variable(name)])
-        return CodedColumn(self.variables[name], self.discretizer.transform(numbers).columns[name], False, 0)
+        variable = self.variables[name]
+        if name in self.discretizer.cuts:
+            return CodedColumn(variable, self.discretizer.transform(table.only([name])).columns[name], False, 0)
+        return as_coding([variable], None, "missing").column(table, name)
 
 
 class QueryRows:
@@ -57,6 +56,9 @@ class QueryRows:
             self.columns[name] = self.reading.column(self.table, name)
         return self.columns[name].values
 
+    def is_complete(self, name: str) -> bool:
+        return bool((self.codes(name) >= 0).all())
+
     @property
     def unseen(self) -> dict[str, int]:
         """How many cells of which columns, among those that were read, are no state."""
@@ -64,30 +66,28 @@ class QueryRows:
 
 
 def learned(
-    table: Table, names: Collection[str], declared: Mapping[str, Variable], bins: int | None, weights: Any
+    table: Table, declared: Mapping[str, Variable], target: str, discretize: Any, weights: Any
 ) -> tuple[Reading, Dataset]:
-    """How the columns of these names are read, and what was read.
+    """How the columns of a table are read, and what was read.
 
     Declared variables keep their states, and text, whole numbers and booleans are states. All other numbers are cut
-    into `bins` intervals of equal weight.
+    into intervals.
     """
-    known = Dataset(only(table, [name for name in names if name in declared]), declared.values(), extra="ignore")
-    found = Dataset(only(table, [name for name in names if name not in declared]), weights=weights)
+    known = Dataset(table.only(name for name in table.cells if name in declared), declared.values())
+    found = Dataset(table.only(name for name in table.cells if name not in declared), weights=weights)
     real = [variable.name for variable in found.variables if variable.is_real]
     whole = [name for name in real if is_whole(found.columns[name])]
     cut = [name for name in real if name not in whole]
-    parts = [known, found.only(v.name for v in found.variables if not v.is_real), as_integers(found.only(whole))]
-    discretizer = fitted_discretizer(found.only(cut), bins) if cut else None
-    if discretizer is not None:
+    states = found.only(variable.name for variable in found.variables if not variable.is_real)
+    parts = [known, states, as_integers(found.only(whole))]
+    reading = Reading({variable.name: variable for part in parts for variable in part.variables})
+    if cut:
+        classes = Levels(known.columns[target], range(known.variable(target).num_states))
+        discretizer = fitted_discretizer(found.only(cut), discretize, classes)
         parts.append(discretizer.transform(found.only(cut)))
-    variables = {variable.name: variable for part in parts for variable in part.variables}
+        reading = Reading(reading.variables | {v.name: v for v in discretizer.variables}, discretizer)
     columns = {name: column for part in parts for name, column in part.columns.items()}
-    data = Dataset.from_codes((variables[name] for name in names), columns, weights)
-    return Reading(variables, discretizer, cut), data
-
-
-def only(table: Table, names: Collection[str]) -> Table:
-    return Table({name: table.cells[name] for name in names}, table.num_rows, table.files)
+    return reading, Dataset.from_codes((reading.variables[name] for name in table.cells), columns, weights)
 
 
 def is_whole(column: np.ndarray) -> bool:
@@ -97,20 +97,20 @@ def is_whole(column: np.ndarray) -> bool:
 
 def as_integers(data: Dataset) -> Dataset:
     """Columns of whole numbers with these as their states."""
-    levels = {name: Numbers(column).levels for name, column in data.columns.items()}
-    for name, column in levels.items():
-        if not column.labels:
+    labels: dict[str, tuple[Any, ...]] = {n: Numbers(column).levels.labels for n, column in data.columns.items()}
+    for name, found in labels.items():
+        if not found:
             raise InvalidData(f"the column {name!r} has no observed cell to learn from; leave it out")
-    variables = [Variable(name, sorted(map(int, column.labels))) for name, column in levels.items()]
-    return Dataset(data, variables)
+    return Dataset(data, [Variable(name, sorted(map(int, found))) for name, found in labels.items()])
 
 
-def fitted_discretizer(data: Dataset, bins: int | None) -> Any:
+def fitted_discretizer(data: Dataset, discretize: Any, classes: Levels) -> FittedDiscretizer:
     for variable in data.variables:
-        if bins is None or variable.dimension > 1:
+        if discretize is None or variable.dimension > 1:
             held = "vectors" if variable.dimension > 1 else "real numbers"
             raise InvalidData(
                 f"the column {variable.name!r} holds {held}, not states; give discretize=5 to cut numbers into five"
                 " intervals, or cut them with jt.Discretizer"
             )
-    return Discretizer(bins=bins, strategy="frequency").fit(data)
+    discretizer = discretize if isinstance(discretize, Discretizer) else Discretizer(bins=discretize)
+    return discretizer.fit(data, target=classes if discretizer.strategy == "entropy" else None)

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from juncture.errors import InvalidData, Unsupported, hint
-from juncture.estimators.tables import given_class
 from juncture.graphs.directed import DirectedGraph
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
@@ -24,13 +23,18 @@ def nodes_of(structure: Any) -> tuple[str, ...]:
 
 def target_name(structure: Any, target: str | None, y: Any, cells: Mapping[str, Any]) -> str:
     """The class: as it was named, as `y` is, or the one node of the structure that is no column."""
-    if y is None:
-        given_class(cells, target)
     nodes = None if structure is None else nodes_of(structure)
-    name = target or named(y, nodes) or (unnamed(cells) if nodes is None else left_over(nodes, cells))
-    if nodes is not None and name not in nodes:
-        raise InvalidData(f"the structure has no node {name!r}, the class; {hint(name, nodes)}")
-    return name
+    return target or named(y, nodes) or (unnamed(cells) if nodes is None else left_over(nodes, cells))
+
+
+def chosen_structure(structure: Any, target: str, features: Iterable[str]) -> Any:
+    """The structure that was given, which must have the class as a node, or that of naive Bayes."""
+    if structure is None:
+        return DirectedGraph([(target, name) for name in features], [target])
+    nodes = nodes_of(structure)
+    if target not in nodes:
+        raise InvalidData(f"the structure has no node {target!r}, the class; {hint(target, nodes)}")
+    return structure
 
 
 def named(y: Any, nodes: Collection[str] | None) -> str | None:
@@ -61,8 +65,3 @@ def declared_variables(structure: Any, variables: Iterable[Variable] | None) -> 
         if variable.is_real:
             raise Unsupported(f"a classifier takes variables with states; {variable.name!r} is real-valued")
     return declared
-
-
-def naive_structure(target: str, features: Iterable[str]) -> DirectedGraph:
-    """The class as the one parent of everything else."""
-    return DirectedGraph([(target, name) for name in features], [target])

@@ -11,13 +11,13 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from juncture.data.columns import Levels, sorting_key
+from juncture.data.columns import Column, sorting_key
 from juncture.data.dataset import Dataset
 from juncture.data.tables import Table, as_column
 from juncture.errors import InvalidData, hint
 from juncture.variables import Variable
 
-NAMED = Dataset | Table | Mapping | str | os.PathLike
+NAMED = (Dataset, Table, Mapping, str, os.PathLike)
 
 
 def has_names(X: Any) -> bool:
@@ -35,23 +35,29 @@ def default_names(number: int) -> list[str]:
     return [f"x{place}" for place in range(number)]
 
 
-def class_levels(y: Any, name: str) -> Levels:
-    """The class of each row by its distinct labels; None and NaN are holes."""
-    column = as_column(column_or_1d(y, warn=True), name)
+def class_column(y: Any, name: str) -> Column:
+    """The class of each row; None and NaN are holes."""
+    return as_column(column_or_1d(y, warn=True), name)
+
+
+def class_variable(column: Column, name: str) -> Variable:
+    """The class with its labels as states: those that were declared, else those that were seen, sorted."""
     levels = column.levels
-    if any(isinstance(label, float) and not np.isfinite(label) for label in levels.labels):
-        raise InvalidData(f"Input y contains infinity; a class is a label, or missing: look at {name!r}")
-    labels = np.array(levels.labels)
-    check_classification_targets(labels[levels.codes[levels.codes >= 0]] if len(labels) else labels)
-    return levels
+    labels: Any = label_array(levels.labels)
+    if not len(labels):
+        raise InvalidData(f"no row says its class {name!r}: it has holes only")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise InvalidData(f"the class {name!r} is infinite in some row; a class is a label, or missing")
+    check_classification_targets(labels[levels.codes[levels.codes >= 0]])
+    variable = column.declared(name)
+    return Variable(name, sorted(levels.labels, key=sorting_key)) if variable.is_real else variable  # type: ignore[arg-type]
 
 
-def class_variable(levels: Levels, name: str) -> Variable:
-    """The class with the labels that were seen, sorted, as its states."""
-    labels: list[Any] = list(levels.labels)
-    if not labels:
-        raise InvalidData(f"no row says its class {name!r}: y has holes only")
-    return Variable(name, sorted(labels, key=sorting_key))
+def class_labels(column: Column, variable: Variable) -> np.ndarray:
+    """The label of each row as the variable writes it, if it is one of its states; None where there is none."""
+    codes = ((label, variable.find(label)) for label in column.levels.labels)
+    labels = [label if code is None else variable.labels[code] for label, code in codes]
+    return np.asarray(np.array([*labels, None], dtype=object)[column.levels.codes])
 
 
 def label_array(labels: Iterable[Any]) -> np.ndarray:
@@ -60,20 +66,22 @@ def label_array(labels: Iterable[Any]) -> np.ndarray:
     return np.array(kept, dtype=None if len({type(label) for label in kept}) == 1 else object)
 
 
-def given_class(cells: Mapping[str, Any], target: str | None) -> Any:
+def given_class(table: Table, target: str | None) -> Column:
     """The column of the class, for want of a `y`."""
-    if target is None or target not in cells:
+    if target is None or target not in table.cells:
         raise InvalidData(
             "this classifier requires y to be passed, but the target y is None"
             + (": or name a column of X in target=" if target is None else f", and X has no column {target!r}")
         )
-    return cells[target]
+    return table.column(target)
 
 
-def positive_weights(weights: Any) -> np.ndarray | None:
-    if weights is None:
+def row_weights(weights: Any, X: Any) -> np.ndarray | None:
+    """The weights as they were given, else those that a dataset has itself."""
+    given = getattr(X, "weights", None) if weights is None and isinstance(X, Dataset) else weights
+    if given is None:
         return None
-    array = np.asarray(weights)
+    array = np.asarray(given)
     if not array.any():
         raise InvalidData("all sample weights are zero; some row must count")
     return array

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from juncture.errors import InvalidData
 from juncture.families.constraints import Constraint
 from juncture.families.family import Family, Real, plain
 from juncture.families.statistics import Known, Statistics
@@ -30,12 +31,8 @@ class ConjugatePrior(Family):
         return updated
 
     def log_evidence(self, statistics: Statistics) -> Real:
-        """log p(data) = log ∫ p(data | θ) p(θ) dθ: log-likelihood + log prior - log posterior, the same at every θ."""
-        pair = self._pair_for(statistics)
-        posterior = pair.update(self, statistics)
-        point = posterior._inside()
-        log_likelihood = pair.at(point, statistics.known).log_likelihood(statistics)
-        return plain(log_likelihood + np.asarray(self.log_prob(point)) - np.asarray(posterior.log_prob(point)))
+        """log p(data) = log ∫ p(data | θ) p(θ) dθ."""
+        return plain(self._pair_for(statistics).log_evidence(self, statistics))
 
     def predictive(self, family: type[Family] | None = None, **known: Any) -> Family:
         """The distribution of one more observation, the parameter integrated out.
@@ -60,8 +57,8 @@ class ConjugatePrior(Family):
 
     def equivalent_sample_size(self, family: type[Family] | None = None, **known: Any) -> Real:
         """How many observations the prior is worth, for the family seen or told."""
-        pair, _ = self._pair_to_predict(family, known)
-        return plain(pair.sample_size(self))
+        pair, held = self._pair_to_predict(family, known)
+        return plain(pair.sample_size(self, held))
 
     def _inside(self) -> Any:
         """A parameter value where prior and posterior have a finite density."""
@@ -72,6 +69,8 @@ class ConjugatePrior(Family):
         return self.mean
 
     def _pair_for(self, statistics: Statistics) -> Pair:
+        if not isinstance(statistics, Statistics):
+            raise InvalidData(f"a prior takes statistics, such as Poisson.statistics(data); got {statistics!r}")
         from juncture.families.conjugacy.pairs import find_pair
 
         return find_pair(type(self), statistics.family, statistics.known)
@@ -85,10 +84,31 @@ class ConjugatePrior(Family):
         pair = pair_to_predict(type(self), family, known)
         return pair, checked(pair.likelihood, known)
 
+    def __getitem__(self, index: Any) -> Self:
+        """Members of the batch; they remember what it has seen."""
+        member = super().__getitem__(index)
+        if self._seen is not None:
+            family, known = self._seen
+            member._set(_seen=(family, known_of_members(family, known, self.batch_shape, index)))
+        return member
+
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {"_seen": self._seen}
 
 
+def known_of_members(family: type[Family], known: Known, batch_shape: tuple[int, ...], index: Any) -> dict[str, Any]:
+    """What is known of these members of a batch."""
+    rules, found = rules_of(family), {}
+    for name, array in known.items():
+        event = array.shape[array.ndim - rules[name].axes :]
+        found[name] = np.broadcast_to(array, batch_shape + event)[index] if array.shape != event else array
+    return found
+
+
+def rules_of(family: type[Family]) -> dict[str, Constraint]:
+    return {**family.required, **family.optional, **family.fixed}
+
+
 def checked(family: type[Family], known: dict[str, Any]) -> dict[str, np.ndarray]:
-    rules: dict[str, Constraint] = {**family.required, **family.optional}
+    rules = rules_of(family)
     return {key: rules[key].checked(value, name=f"the {key} of {family.__name__}") for key, value in known.items()}

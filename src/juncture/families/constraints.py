@@ -35,7 +35,7 @@ class Constraint:
         wrong = ~self.is_met(array)
         if wrong.any():
             first = array[tuple(axis[0] for axis in np.nonzero(wrong))] if wrong.ndim else array
-            shown = np.array2string(np.asarray(first), precision=6, threshold=6, separator=", ")
+            shown = np.array2string(np.asarray(first), precision=6, threshold=6, separator=", ").replace("\n", "")
             raise InvalidModel(f"{name} must be {self.rule}; got {shown}{where(wrong)}")
         return read_only(array + 0.0)  # + 0.0 turns -0.0 into 0.0
 
@@ -47,8 +47,12 @@ def _is_positive_definite(matrices: np.ndarray) -> np.ndarray:
     safe = np.where(finite[..., None, None], matrices, np.eye(matrices.shape[-1]))
     scale = np.abs(safe).max(axis=(-2, -1), keepdims=True)
     symmetric = (np.abs(safe - np.swapaxes(safe, -2, -1)) <= SYMMETRY_TOLERANCE * scale).all(axis=(-2, -1))
-    smallest = np.linalg.eigvalsh(safe)[..., 0]
-    return np.asarray(finite & symmetric & (smallest > 0))
+    diagonal = np.diagonal(safe, axis1=-2, axis2=-1)
+    positive = np.asarray((diagonal > 0).all(axis=-1))
+    units = np.sqrt(np.where(positive[..., None], diagonal, 1.0))
+    with np.errstate(over="ignore"):  # eigenvalues of the correlations: columns may have very different units
+        correlations = np.clip(safe / units[..., :, None] / units[..., None, :], -2.0, 2.0)
+    return np.asarray(finite & symmetric & positive & (np.linalg.eigvalsh(correlations)[..., 0] > 0))
 
 
 def _is_simplex(rows: np.ndarray) -> np.ndarray:

@@ -6,14 +6,17 @@ parameters also take complex ones: derivatives come from a complex step, exact t
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any, Self
 
 import numpy as np
 
 from juncture.errors import InvalidData, InvalidModel
-from juncture.families.blocks import over_blocks
+from juncture.families.blocks import block_rows, over_blocks
+from juncture.families.compiled import sums_of
 from juncture.families.family import Family, Real, plain
 from juncture.families.statistics import Known, Statistics
+from juncture.numerics import SHORT
 
 COMPLEX_STEP = 1e-30
 
@@ -101,10 +104,11 @@ class ExponentialFamily(Family):
 
     @classmethod
     def _checked_known(cls, known: dict[str, Any]) -> Known:
-        if set(known) != set(cls.required):
-            wanted = ", ".join(cls.required) or "nothing"
+        rules = {**cls.required, **cls.fixed}
+        if set(known) != set(rules):
+            wanted = ", ".join(rules) or "nothing"
             raise InvalidModel(f"{cls.__name__} must be told {wanted}; got {', '.join(known) or 'nothing'}")
-        return {key: cls.required[key].checked(known[key], name=f"the {key} of {cls.__name__}") for key in known}
+        return {key: rules[key].checked(known[key], name=f"the {key} of {cls.__name__}") for key in known}
 
     # -- what follows
 
@@ -145,6 +149,8 @@ class ExponentialFamily(Family):
         """The other, if it is a member of the same exponential family (same class, same known) with a finite A."""
         if type(other) is not type(self) or not isinstance(other, ExponentialFamily):
             return None
+        if other.event_shape != self.event_shape:
+            raise InvalidData(f"{type(self).__name__} of {self.event_shape} and of {other.event_shape} do not compare")
         pairs = zip(self._known().values(), other._known().values(), strict=True)
         same = all(a.shape == b.shape and (a == b).all() for a, b in pairs)
         return other if same and np.isfinite(other.log_partition()).all() else None
@@ -186,18 +192,24 @@ class ExponentialFamily(Family):
     @classmethod
     def _summarise(cls, rows: np.ndarray, weights: np.ndarray | None, known: Known) -> Statistics:
         """Σ w u(x) and Σ w log h(x), block by block; blocks are added in order."""
-
-        def summed(block: slice) -> tuple[np.ndarray, np.ndarray]:
-            part, weight = rows[block], None if weights is None else weights[block]
-            cls._refuse_rows_outside(part, known, block.start)
-            sufficient = cls._sufficient(part, known)
-            log_base = np.broadcast_to(cls._log_base(part, known), sufficient.shape[:-1])
-            return weighted_sum(sufficient, weight, axes=1), weighted_sum(log_base, weight, axes=0)
+        sums = sums_of(rows, weights, cls._support_given(known)) if cls.sums_values else None
+        if sums is not None:
+            return Statistics(cls, weight=sums[0], total=[sums[1]], known=known)
 
         batch = rows.shape[1 : rows.ndim - len(cls._event_shape_given(rows, known))]
-        weight = weighted_sum(np.ones((len(rows), *batch)), weights, axes=0)
-        parts = over_blocks(summed, len(rows)) or [(np.zeros((*batch, cls._num_statistics(known))), np.zeros(batch))]
-        total, log_base = (sum_in_order([part[place] for part in parts]) for place in range(2))
+
+        def summed(block: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            part, weight = rows[block], None if weights is None else weights[block]
+            cls._refuse_rows_outside(part, known, block.start)
+            sufficient, log_base = cls._sufficient(part, known), cls._log_base(part, known)
+            mass, total = total_weight(weight, len(part), batch), weighted_sum(sufficient, weight, axes=1)
+            if not np.ndim(log_base) and log_base == 0:
+                return mass, total, np.zeros(total.shape[:-1])
+            return mass, total, weighted_sum(np.broadcast_to(log_base, sufficient.shape[:-1]), weight, axes=0)
+
+        size = block_rows(rows.shape[1:], () if weights is None else weights.shape[1:])
+        parts = over_blocks(summed, len(rows), size) or [summed(slice(0, 0))]
+        weight, total, log_base = (sum_in_order([part[place] for part in parts]) for place in range(3))
         if not np.isfinite(total).all():
             raise InvalidData(
                 f"the statistics of {cls.__name__} are infinite for a value on the edge of its support; leave it out"
@@ -218,12 +230,20 @@ class ExponentialFamily(Family):
         return int(cls._sufficient(np.asarray(inside, dtype=float), known).shape[-1])
 
 
+def columns(*statistics: Any) -> np.ndarray:
+    """(*shape, statistic) from one array per statistic, each contiguous in memory: sums over rows are fast then."""
+    return np.moveaxis(np.stack(np.broadcast_arrays(*statistics)), 0, -1)
+
+
 def dot(natural: np.ndarray, sufficient: np.ndarray) -> np.ndarray:
-    """η·u along the last axis, with 0 · ±inf = 0."""
-    with np.errstate(invalid="ignore"):
-        terms = natural * sufficient
-        total = terms.sum(axis=-1)
+    """η·u along the last axis, with 0 · ±inf = 0; what overflows is infinite."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        if natural.shape[-1] <= SHORT:  # one pass per statistic: a short last axis is slow to sum over
+            total = reduce(np.add, (natural[..., k] * sufficient[..., k] for k in range(natural.shape[-1])))
+        else:
+            total = (natural * sufficient).sum(axis=-1)
         if np.isnan(total).any():
+            terms = natural * sufficient
             total = np.where(np.isnan(terms), 0.0, terms).sum(axis=-1)
     return np.asarray(total)
 
@@ -231,12 +251,21 @@ def dot(natural: np.ndarray, sufficient: np.ndarray) -> np.ndarray:
 def weighted_sum(values: np.ndarray, weights: np.ndarray | None, *, axes: int) -> np.ndarray:
     """Σ over rows of w · value; values (row, *batch, *axes) and weights (row, *batch) may each lack a batch."""
     if weights is None:
-        return np.asarray(values.sum(axis=0))
-    if values.ndim == 1 + axes and weights.ndim > 1:
+        return np.asarray(np.einsum("r...->...", values))  # faster than sum along an axis before a short one
+    if weights.ndim == 1 and values.ndim == 1 + axes:
+        return np.asarray(np.einsum("r,r...->...", weights, values))
+    if values.ndim == 1 + axes:
         return np.asarray(np.tensordot(weights, values, axes=(0, 0)))
     num_batch = max(values.ndim - 1 - axes, weights.ndim - 1)
     wide = with_batch(weights, num_batch)[(...,) + (None,) * axes]
     return np.asarray((wide * with_batch(values, num_batch, axes)).sum(axis=0))
+
+
+def total_weight(weights: np.ndarray | None, num_rows: int, batch: tuple[int, ...]) -> np.ndarray:
+    """Σ w over the rows: added up as a statistic that is always 1, so that no rounding tells the two apart."""
+    if weights is None:
+        return np.full(batch, float(num_rows))
+    return np.asarray(weighted_sum(np.ones((num_rows, *batch, 1)), weights, axes=1)[..., 0])
 
 
 def with_batch(rows: np.ndarray, num_batch: int, axes: int = 0) -> np.ndarray:

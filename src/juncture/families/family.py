@@ -8,12 +8,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from juncture.errors import InvalidData, InvalidModel, Unsupported
-from juncture.families.blocks import BLOCK, over_blocks
+from juncture.families.blocks import block_rows
+from juncture.families.compiled import Fill, filled
 from juncture.families.constraints import Constraint
-from juncture.families.observations import as_values, refuse_outside
+from juncture.families.observations import as_values, refuse_missing, refuse_outside
+from juncture.families.repeated import table_fill
 from juncture.families.statistics import Known, Statistics
 from juncture.families.statistics_door import StatisticsDoor
-from juncture.options import as_generator
+from juncture.families.supports import all_inside
+from juncture.options import as_generator, as_sizes
 from juncture.values import Value
 
 Real = Any  # a float, or an array with one entry per member of the batch
@@ -22,13 +25,15 @@ Real = Any  # a float, or an array with one entry per member of the batch
 class Family(Value):
     """A distribution with named parameters, or a batch of them when parameters are arrays.
 
-    A subclass declares its `parameters` with their constraints, `required` and `optional` knowledge (parameters that
-    its statistics do not estimate), its support, log-density and sampling.
+    A subclass declares its `parameters` with their constraints, its support, log-density and sampling. Its statistics
+    must be told what is `required` and may be told what is `optional` or `fixed` (shared by an exponential family).
     """
 
     parameters: ClassVar[Mapping[str, Constraint]] = {}
     required: ClassVar[Mapping[str, Constraint]] = {}
     optional: ClassVar[Mapping[str, Constraint]] = {}
+    fixed: ClassVar[Mapping[str, Constraint]] = {}
+    sums_values: ClassVar[bool] = False  # whether its statistics are the sum of the values and nothing else
     _fields: ClassVar[tuple[str, ...]] = ("_given",)
     _given: dict[str, np.ndarray]
     batch_shape: tuple[int, ...]
@@ -62,7 +67,7 @@ class Family(Value):
     @property
     def support(self) -> Any:
         """Which values are possible."""
-        raise Unsupported(f"{type(self).__name__} declares no support")
+        return self._support_given(self._known())
 
     def __getitem__(self, index: Any) -> Self:
         """Members of the batch."""
@@ -92,18 +97,12 @@ class Family(Value):
 
     def log_prob(self, x: Any) -> Real:
         """log p(x), density or mass; -inf outside the support. `x` broadcasts against the batch."""
-        values = as_values(x, self.event_shape, name=type(self).__name__)
+        values = as_values(x, self.event_shape, name=type(self).__name__, batch_shape=self.batch_shape)
         rows_shape = values.shape[: values.ndim - len(self.event_shape)]
-        num_batch = len(self.batch_shape)
-        if not rows_shape or rows_shape[0] <= BLOCK or (num_batch and len(rows_shape) <= num_batch):
+        num_batch, size = len(self.batch_shape), block_rows(values.shape[1:], self.batch_shape)
+        if not rows_shape or rows_shape[0] <= size or (num_batch and len(rows_shape) <= num_batch):
             return plain(self._log_prob_inside(values))
-        result = np.empty(np.broadcast_shapes(rows_shape, self.batch_shape))
-
-        def fill(block: slice) -> None:
-            result[block] = self._log_prob_inside(values[block])
-
-        over_blocks(fill, len(values))
-        return result
+        return filled(self, values, np.empty(np.broadcast_shapes(rows_shape, self.batch_shape)), size)
 
     def prob(self, x: Any) -> Real:
         """p(x), density or mass."""
@@ -111,16 +110,17 @@ class Family(Value):
 
     def _log_prob_inside(self, values: np.ndarray) -> np.ndarray:
         """log p of values that may lie outside the support."""
-        inside = self.support.contains(values)
-        if inside.all():
+        if all_inside(self.support, values):
             return self._log_prob(values)
-        if values.dtype.kind == "f" and np.isnan(values).any():
-            raise InvalidData(
-                f"{type(self).__name__}.log_prob was given a missing value (NaN); a hole has no density, leave it out"
-            )
+        inside = self.support.contains(values)
+        refuse_missing(values, name=f"{type(self).__name__}.log_prob")
         axes = len(self.event_shape)
         stand_in = np.where(inside[(...,) + (None,) * axes], values, self.support.inside())
         return np.where(inside, self._log_prob(stand_in), -np.inf)
+
+    def _compiled_log_prob(self, values: np.ndarray) -> Fill | None:
+        """A faster way for blocks of these long data, if there is one."""
+        return table_fill(self, values)
 
     def _log_prob(self, x: np.ndarray) -> np.ndarray:
         """log p(x) for x inside the support."""
@@ -128,10 +128,7 @@ class Family(Value):
 
     def sample(self, size: int | tuple[int, ...] | None = None, *, rng: Any = None) -> Any:
         """Draws, as (*size, *batch, *event); without a size, one."""
-        shape = () if size is None else tuple(np.atleast_1d(np.asarray(size, dtype=int)).tolist())
-        if any(length < 0 for length in shape):
-            raise InvalidData(f"the number of draws must be at least 0; got {size}")
-        return plain(self._draw(shape + self.batch_shape, as_generator(rng)))
+        return plain(self._draw(as_sizes(size) + self.batch_shape, as_generator(rng)))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         """Draws of the given shape, whose last axes are the batch; the event's axes come after."""
@@ -162,7 +159,9 @@ class Family(Value):
 
     def cdf(self, x: Any) -> Real:
         """P(X ≤ x)."""
-        return plain(np.clip(self._cdf(np.asarray(x, dtype=float)), 0.0, 1.0))
+        values = as_values(x, (), name=type(self).__name__, batch_shape=self.batch_shape).astype(np.float64)
+        refuse_missing(values, name=f"{type(self).__name__}.cdf")
+        return plain(np.clip(self._cdf(values), 0.0, 1.0))
 
     def quantile(self, probability: Any) -> Real:
         """The smallest x with P(X ≤ x) ≥ probability."""
@@ -233,7 +232,8 @@ class Family(Value):
     @classmethod
     def _refuse_rows_outside(cls, rows: np.ndarray, known: Known, first_row: int = 0) -> None:
         support = cls._support_given(known)
-        refuse_outside(rows, support.contains(rows), name=cls.__name__, support=support, first_row=first_row)
+        if not all_inside(support, rows):
+            refuse_outside(rows, support.contains(rows), name=cls.__name__, support=support, first_row=first_row)
 
     @classmethod
     def _support_given(cls, known: Known) -> Any:
@@ -251,7 +251,7 @@ class Family(Value):
         return known
 
     def _known(self) -> dict[str, np.ndarray]:
-        return {name: self._given[name] for name in self.required}
+        return {name: self._given[name] for name in (*self.required, *self.fixed)}
 
     @property
     def natural_parameters(self) -> np.ndarray:
@@ -294,6 +294,6 @@ def plain(array: Any) -> Any:
 
 
 def _told(array: np.ndarray, rule: Constraint) -> str:
-    if not array.ndim:
-        return repr(int(array) if rule.is_whole else float(array))
+    if array.ndim == rule.axes and array.size <= 9:  # a small single one is told in full, and can be built again
+        return repr((array.astype(int) if rule.is_whole else array).tolist())
     return np.array2string(array, precision=6, threshold=8, edgeitems=2, separator=", ").replace("\n", "")

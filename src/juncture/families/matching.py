@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
-from scipy.special import digamma, polygamma
+from scipy.special import digamma, i0e, i1e, polygamma
 
 MAX_STEPS = 100
 TOLERANCE = 1e-13
+LARGE_SHAPE = 16.0  # from here on log α - ψ(α), which cancels, is summed as a series exact to rounding
+SHAPE_SERIES = {1: 1 / 2, 2: 1 / 12, 4: -1 / 120, 6: 1 / 252, 8: -1 / 240, 10: 1 / 132, 12: -691 / 32760}
+LARGE_CONCENTRATION = 1e3
+SMALL_GAP = 1e-8  # below it, the difference that Newton's method takes is lost to rounding
 
 
 def match_log_means(log_means: np.ndarray) -> np.ndarray:
@@ -33,7 +39,95 @@ def match_log_means(log_means: np.ndarray) -> np.ndarray:
 
 def inverse_digamma(value: np.ndarray) -> np.ndarray:
     """x with ψ(x) = value, by Newton from Minka's start."""
-    x = np.where(value >= -2.22, np.exp(np.minimum(value, 500.0)) + 0.5, -1 / (np.minimum(value, -1e-9) - digamma(1.0)))
+    x = np.where(value >= -2.22, np.exp(np.minimum(value, 500.0)) + 0.5, -1 / (np.minimum(value, -2.22) - digamma(1.0)))
     for _ in range(8):
         x = x - (digamma(x) - value) / polygamma(1, x)
     return np.asarray(x)
+
+
+def match_degrees(gap: np.ndarray, dimension: int) -> np.ndarray:
+    """The degrees ν above d - 1 with d log ν/2 - Σ ψ((ν-i)/2) = gap, i from 0 to d - 1: log |E X| - E log |X|.
+
+    For a Wishart matrix X of size d; with d = 1, of a Gamma with the shape ν/2. The reciprocal of the left side is
+    almost straight, so Newton's method is applied to that. As the gap vanishes, ν · gap tends to d (d+1) / 2.
+    """
+    limit = dimension * (dimension + 1) / 2
+    wanted = np.maximum(gap, SMALL_GAP)
+    excess = max(2.0, limit) / wanted  # ν - (d - 1)
+    for _ in range(MAX_STEPS):
+        degrees = excess + dimension - 1
+        halves = 0.5 * (degrees[..., None] - np.arange(dimension))
+        found = dimension * np.log(degrees / 2) - digamma(halves).sum(axis=-1)
+        slope = dimension / degrees - 0.5 * polygamma(1, halves).sum(axis=-1)
+        step = found * (1 - found / wanted) / slope
+        excess = np.maximum(excess + step, excess / 10)
+        if (np.abs(step) <= TOLERANCE * excess).all():
+            break
+    return np.asarray(np.where(gap < SMALL_GAP, limit / np.maximum(gap, np.finfo(float).tiny), excess + dimension - 1))
+
+
+def match_shape(gap: np.ndarray) -> np.ndarray:
+    """The shape α with log α - ψ(α) = gap > 0, for gamma and inverse gamma: gap is log E x - E log x.
+
+    log gap falls with log α along a line of slope -1 at both ends, so Newton's method in the logarithms is safe.
+    """
+    shape = np.where(gap < 1, 0.5, 1.0) / gap
+    for _ in range(MAX_STEPS):
+        value, slope = shape_gap(shape)
+        step = np.log(value / gap) * value / slope
+        shape = shape * np.exp(-step)
+        if (np.abs(step) <= TOLERANCE).all():
+            break
+    return np.asarray(shape)
+
+
+def shape_gap(shape: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """log α - ψ(α), and α times its derivative."""
+    large = shape >= LARGE_SHAPE
+    small, inverse = np.where(large, 1.0, shape), 1 / np.where(large, shape, LARGE_SHAPE)
+    powers = {power: factor * inverse**power for power, factor in SHAPE_SERIES.items()}
+    value = np.where(large, sum(powers.values()), np.log(small) - digamma(small))
+    slope = np.where(large, -sum(p * term for p, term in powers.items()), 1 - small * polygamma(1, small))
+    return value, slope
+
+
+def match_concentration(resultant: np.ndarray) -> np.ndarray:
+    """The concentration κ with I1(κ)/I0(κ) = resultant, from 0 to below 1, for von Mises.
+
+    A/(1-A), with A = I1/I0, is κ/2 for small κ and 2κ for large: Newton's method in the logarithms.
+    """
+    wanted = np.where(resultant > 0, resultant, 0.5)
+    odds = wanted / (1 - wanted)
+    concentration = np.where(odds < 1, 2 * odds, 0.5 * odds)
+    for _ in range(MAX_STEPS):
+        ratio = i1e(concentration) / i0e(concentration)
+        slope = concentration * (1 - ratio / concentration - ratio**2) / (ratio * (1 - ratio))
+        slope = np.where(concentration < LARGE_CONCENTRATION, slope, 1.0)  # it is 1 + O(1/κ), and cancels
+        step = np.log(ratio / (1 - ratio) / odds) / slope
+        concentration = concentration * np.exp(-step)
+        if (np.abs(step) <= TOLERANCE).all():
+            break
+    return np.where(resultant > 0, concentration, 0.0)
+
+
+def increasing_root(
+    function: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+    low: np.ndarray,
+    high: np.ndarray,
+    start: np.ndarray,
+) -> np.ndarray:
+    """The x from low to high where an increasing function, given with its slope, is 0; the nearer end if there is none.
+
+    Newton's method, each step kept inside a bracket that shrinks, for many functions at once.
+    """
+    x = np.asarray(start, dtype=float)
+    for _ in range(MAX_STEPS):
+        value, slope = function(x)
+        low, high = np.where(value <= 0, x, low), np.where(value >= 0, x, high)
+        newton = x - value / np.where(slope > 0, slope, np.inf)
+        moved = np.where((newton > low) & (newton < high), newton, 0.5 * (low + high))
+        moved = np.where(value == 0, x, moved)
+        change, x = np.abs(moved - x), moved
+        if (change <= TOLERANCE * np.maximum(np.abs(x), np.finfo(float).tiny)).all():
+            break
+    return x

@@ -7,22 +7,35 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidData
+from juncture.families.blocks import over_blocks
 
 
-def as_values(x: Any, event_shape: tuple[int, ...], *, name: str) -> np.ndarray:
-    """Numbers whose last axes are one observation each."""
+def as_values(x: Any, event_shape: tuple[int, ...], *, name: str, batch_shape: tuple[int, ...] = ()) -> np.ndarray:
+    """Numbers whose last axes are one observation each, and that broadcast against a batch."""
     try:
         values = np.asarray(x)
         if values.dtype.kind not in "biuf":
             values = values.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidData(f"{name} takes numbers; got {_short(x)}: {error}") from error
-    if values.dtype.kind == "f":
-        values = values.astype(np.float64, copy=False)
+        raise InvalidData(f"{name} takes numbers; got {_short(x)}") from error
+    # unsigned and short whole numbers would wrap around, and truth values have no minus
+    values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64, copy=False)
     axes = len(event_shape)
     if axes and values.shape[max(values.ndim - axes, 0) :] != event_shape:
         raise InvalidData(f"one observation of {name} has the shape {event_shape}; got an array of {values.shape}")
+    if batch_shape:
+        _refuse_other_batch(values.shape[: values.ndim - axes], batch_shape, name)
     return values
+
+
+def _refuse_other_batch(rows: tuple[int, ...], batch_shape: tuple[int, ...], name: str) -> None:
+    try:
+        np.broadcast_shapes(rows, batch_shape)
+    except ValueError:
+        raise InvalidData(
+            f"values of the shape {rows} do not broadcast against the batch {batch_shape} of {name}; "
+            "give (n, 1) for all n values under every member"
+        ) from None
 
 
 def as_rows(x: Any, event_shape: tuple[int, ...], *, name: str) -> np.ndarray:
@@ -41,10 +54,19 @@ def as_weights(weights: Any, num_rows: int) -> np.ndarray | None:
         raise InvalidData(f"weights are numbers, one a row; got {_short(weights)}") from error
     if array.ndim == 0 or len(array) != num_rows:
         raise InvalidData(f"there must be one weight a row; got {array.shape} for {num_rows} rows")
-    if not (np.isfinite(array).all() and (array >= 0).all()):
+    if not all(over_blocks(lambda block: _are_weights(array[block]), num_rows)):
         row = int(np.flatnonzero(~(np.isfinite(array) & (array >= 0)).reshape(num_rows, -1).all(axis=1))[0])
         raise InvalidData(f"weights are finite and at least 0; row {row} has {array[row]}")
     return array
+
+
+def _are_weights(part: np.ndarray) -> bool:
+    return bool(part.min(initial=0.0) >= 0 and part.max(initial=0.0) < np.inf)  # either is NaN if a weight is
+
+
+def refuse_missing(values: np.ndarray, *, name: str) -> None:
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        raise InvalidData(f"{name} was given a missing value (NaN); a hole has no probability, leave it out")
 
 
 def refuse_outside(values: np.ndarray, inside: np.ndarray, *, name: str, support: object, first_row: int = 0) -> None:
@@ -53,7 +75,8 @@ def refuse_outside(values: np.ndarray, inside: np.ndarray, *, name: str, support
         return
     place = tuple(int(axis[0]) for axis in np.nonzero(~inside))
     value = values[place]
-    what = "is missing: leave the row out" if np.ndim(value) == 0 and np.isnan(value) else f"must be {support}"
+    is_hole = np.ndim(value) == 0 and np.isnan(value)
+    what = "is missing: leave the row out" if is_hole else f"does not fit: values must be {support}"
     raise InvalidData(f"row {first_row + place[0]} of the data of {name}, {_short(value)}, {what}")
 
 

@@ -6,7 +6,10 @@ import juncture.families.continuous.members as continuous
 import juncture.families.discrete.members as discrete
 import juncture.families.vectors.members as vectors
 from juncture.families.family import Family
+from juncture.families.vectors.independent import Independent
 
 FAMILIES: dict[str, type[Family]] = {
     family.__name__: family for family in (*discrete.MEMBERS, *continuous.MEMBERS, *vectors.MEMBERS)
 }
+
+COMPOSED: dict[str, type[Family]] = {Independent.__name__: Independent}  # of other families, without parameters

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class Statistics(Value):
     `known` holds what was not estimated (the trials of a binomial, a variance that is given).
     """
 
-    _fields = ("family", "weight", "total", "log_base", "known")
+    _fields: ClassVar[tuple[str, ...]] = ("family", "weight", "total", "log_base", "known")
     family: type[Family]
     weight: np.ndarray  # (*batch)
     total: np.ndarray  # (*batch, statistic)
@@ -101,6 +101,7 @@ class Statistics(Value):
         return {"kind": type(self).__name__, "family": self.family.__name__, **arrays, "known": known}
 
     def to_json(self) -> str:
+        """One JSON object, from which `statistics_from_json` makes an equal value."""
         return json.dumps(self.to_dict(), allow_nan=False)
 
     def __repr__(self) -> str:
@@ -172,10 +173,11 @@ class Moments(Statistics):
 
 def statistics_from_dict(told: Mapping[str, Any]) -> Statistics:
     """The statistics that `to_dict` told of."""
-    from juncture.families.registry import FAMILIES
+    from juncture.families.registry import COMPOSED, FAMILIES
 
-    kinds: dict[str, type[Statistics]] = {"Statistics": Statistics, "Moments": Moments}
-    kind, family = kinds.get(str(told.get("kind"))), FAMILIES.get(str(told.get("family")))
+    known_kinds: list[type[Statistics]] = [Statistics, *Statistics.__subclasses__()]
+    kinds = {kind.__name__: kind for kind in known_kinds}
+    kind, family = kinds.get(str(told.get("kind"))), (FAMILIES | COMPOSED).get(str(told.get("family")))
     if kind is None or family is None:
         raise InvalidData(f"no statistics of the kind {told.get('kind')!r} of a family {told.get('family')!r}")
     names = [name for name in kind._fields if name != "family"]
@@ -185,6 +187,7 @@ def statistics_from_dict(told: Mapping[str, Any]) -> Statistics:
 
 
 def statistics_from_json(text: str) -> Statistics:
+    """The statistics that `to_json` told of."""
     try:
         told = json.loads(text)
     except json.JSONDecodeError as error:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from juncture.errors import InvalidData, hint
 from juncture.families.observations import as_rows, as_weights
+from juncture.families.repeated import distinct
 from juncture.families.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class StatisticsDoor:
 
 def summarised(family: type[Family], x: Any, weights: Any, known: dict[str, Any]) -> Statistics:
     """Check what is known, the rows and the weights; then let the family sum up."""
-    name, rules = family.__name__, {**family.required, **family.optional}
+    name, rules = family.__name__, {**family.required, **family.optional, **family.fixed}
     for key in known:
         if key not in rules:
             raise InvalidData(f"{name}.statistics knows nothing of {key!r}; {hint(key, rules)}")
@@ -40,4 +41,5 @@ def summarised(family: type[Family], x: Any, weights: Any, known: dict[str, Any]
         if key not in known:
             raise InvalidData(f"{name}.statistics must be told the {key}, which is not estimated: pass {key}=")
     rows = as_rows(x, family._event_shape_given(x, known), name=name)
-    return family._summarise(rows, as_weights(weights, len(rows)), known)
+    rows, checked = distinct(family, rows, as_weights(weights, len(rows)), known)
+    return family._summarise(rows, checked, known)

@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 
 from juncture.families.constraints import POSITIVE_DEFINITE
-from juncture.numerics import ROW_SUM_TOLERANCE
+from juncture.numerics import ROW_SUM_TOLERANCE, sum_last
+
+LARGEST = float(np.finfo(float).max)
+SURE_DETERMINANT = 1e-6  # of correlations: the smallest eigenvalue is at least a third of it
+LARGEST_WHOLE = 2**40  # sums of a million of these are integers still
 
 
 @dataclass(frozen=True)
@@ -28,14 +32,42 @@ class Interval:
         below = x <= self.high if self.closed_high else x < self.high
         return np.asarray(above & below & np.isfinite(x))
 
+    def closed_ends(self) -> tuple[Any, Any]:
+        """The least and the greatest finite number inside."""
+        low = self.low if self.closed_low else np.nextafter(self.low, np.inf)
+        high = self.high if self.closed_high else np.nextafter(self.high, -np.inf)
+        return np.maximum(low, -LARGEST), np.minimum(high, LARGEST)
+
     def inside(self) -> np.ndarray:
         """A value in the middle of things, to stand in where there is none."""
         low, high = np.broadcast_arrays(np.asarray(self.low, float), np.asarray(self.high, float))
-        ends = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2.0, -1.0))
-        return np.asarray(np.where(np.isfinite(low) & np.isfinite(high), 0.5 * low + 0.5 * high, ends + 1.0))
+        has_low, has_high = np.isfinite(low), np.isfinite(high)
+        left = np.where(has_low, low, np.where(has_high, high - 2.0, -1.0))
+        right = np.where(has_high, high, left + 2.0)
+        return np.asarray(0.5 * left + 0.5 * right)
 
     def __str__(self) -> str:
-        return f"numbers from {_told(self.low)} to {_told(self.high)}"
+        low, high = _told(self.low), _told(self.high)
+        if (low, high) == ("-inf", "inf"):
+            return "finite numbers"
+        above = f"from {low}" if self.closed_low else f"above {low}"
+        if high == "inf":
+            return f"finite numbers {above}"
+        return f"numbers {above} to {high}" if self.closed_high else f"numbers {above}, below {high}"
+
+
+@dataclass(frozen=True)
+class Angles(Interval):
+    """Angles: any finite number, counted modulo one turn; one turn runs from -π to π."""
+
+    low: Any = -np.pi
+    high: Any = np.pi
+
+    def contains(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(np.isfinite(x))
+
+    def __str__(self) -> str:
+        return "finite angles"
 
 
 @dataclass(frozen=True)
@@ -47,6 +79,10 @@ class Integers:
 
     axes = 0
     is_discrete = True
+
+    def closed_ends(self) -> tuple[Any, Any]:
+        """The least and the greatest number inside, as far as sums of them stay integers."""
+        return np.maximum(self.low, -LARGEST_WHOLE), np.minimum(self.high, LARGEST_WHOLE)
 
     def contains(self, x: np.ndarray) -> np.ndarray:
         if x.dtype.kind in "bui":
@@ -70,6 +106,8 @@ class Vectors:
     is_discrete = False
 
     def contains(self, x: np.ndarray) -> np.ndarray:
+        if np.isfinite(x.min(initial=0.0)) and np.isfinite(x.max(initial=0.0)):  # quick, and the usual case
+            return np.ones(x.shape[:-1], bool)
         return np.asarray(np.isfinite(x).all(axis=-1))
 
     def inside(self) -> np.ndarray:
@@ -89,7 +127,8 @@ class Simplex:
     is_discrete = False
 
     def contains(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray((x >= 0).all(axis=-1) & (np.abs(x.sum(axis=-1) - 1) <= ROW_SUM_TOLERANCE))
+        positive = x.min(initial=0.0) >= 0 or (x >= 0).all(axis=-1)
+        return np.asarray(positive & (np.abs(sum_last(x) - 1) <= ROW_SUM_TOLERANCE))
 
     def inside(self) -> np.ndarray:
         return np.full(self.dimension, 1 / self.dimension)
@@ -109,8 +148,7 @@ class CountVectors:
     is_discrete = True
 
     def contains(self, x: np.ndarray) -> np.ndarray:
-        whole = ((x >= 0) & np.isfinite(x) & (x == np.floor(x))).all(axis=-1)
-        return np.asarray(whole & (np.where(np.isfinite(x), x, 0).sum(axis=-1) == self.total))
+        return np.asarray(sum_last(np.where(Integers().contains(x), x, np.nan)) == self.total)
 
     def inside(self) -> np.ndarray:
         first = np.zeros((*np.shape(self.total), self.dimension))
@@ -131,7 +169,10 @@ class PositiveDefinite:
     is_discrete = False
 
     def contains(self, x: np.ndarray) -> np.ndarray:
-        return POSITIVE_DEFINITE.is_met(x)
+        inside = _surely_definite(x)
+        if not inside.all():
+            inside[~inside] = POSITIVE_DEFINITE.is_met(x[~inside])
+        return inside
 
     def inside(self) -> np.ndarray:
         return np.eye(self.dimension)
@@ -155,6 +196,27 @@ class Pairs:
 
     def __str__(self) -> str:
         return f"pairs of {self.first} and {self.second}"
+
+
+def all_inside(support: Any, x: np.ndarray) -> bool:
+    """Whether a support contains every value; one interval is asked for the smallest and the largest only."""
+    is_range = isinstance(support, Interval) or (isinstance(support, Integers) and x.dtype.kind in "bui")
+    if is_range and x.size and not np.ndim(support.low) and not np.ndim(support.high):
+        x = np.stack([x.min(), x.max()])  # either is NaN if a value is
+    return bool(support.contains(x).all())
+
+
+def _surely_definite(matrices: np.ndarray) -> np.ndarray:
+    """Which are so by their Cholesky factors: the pivots' product is the determinant of the correlations."""
+    if not (matrices == np.swapaxes(matrices, -2, -1)).all():
+        return np.zeros(matrices.shape[:-2], bool)
+    try:
+        factors = np.linalg.cholesky(matrices)
+    except np.linalg.LinAlgError:
+        return np.zeros(matrices.shape[:-2], bool)
+    variances, pivots = (np.diagonal(part, axis1=-2, axis2=-1) for part in (matrices, factors))
+    with np.errstate(all="ignore"):
+        return np.asarray(np.prod(pivots**2 / variances, axis=-1) > SURE_DETERMINANT)
 
 
 def _told(end: Any) -> str:

@@ -1,4 +1,4 @@
-"""`warm_up`: compile every kernel of inference ahead of the first question."""
+"""`warm_up`: compile every kernel ahead of the first question."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ import numpy as np
 
 from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor
+from juncture.families.compiled import LONG
+from juncture.families.continuous.exponential import Exponential
+from juncture.families.continuous.gaussian import Gaussian
+from juncture.families.discrete.bernoulli import Bernoulli
+from juncture.families.discrete.poisson import Poisson
+from juncture.families.family import Family
 from juncture.inference.exact.clique_search import DENSE_NODES
 from juncture.inference.infer import infer
 from juncture.inference.most_probable import most_probable
@@ -27,6 +33,20 @@ def warm_up() -> None:
     sample(model, 2, given={"a": 1}, rng=0)
     infer(MarkovNetwork([Factor([a, b], np.full((2, 2), 1e-200))] * 2))
     infer(long_chain(DENSE_NODES + 1), {"x0": 1})
+    warm_up_families()
+
+
+def warm_up_families() -> None:
+    """Look at data that are just long enough."""
+    counts = np.arange(2 * LONG) % 2
+    numbers, weights = counts + 0.5, np.ones(len(counts))
+    members: tuple[tuple[Family, np.ndarray], ...] = (
+        (Gaussian(), numbers), (Poisson(1.0), counts), (Bernoulli(0.5), counts), (Exponential(1.0), numbers),
+    )  # fmt: skip
+    for member, values in members:
+        member.log_prob(values)
+        member.statistics(values)
+        member.statistics(values, weights)
 
 
 def long_chain(length: int) -> BayesianNetwork:

@@ -26,12 +26,12 @@ def folder_stamp() -> str:
     return digest.hexdigest()
 
 
-def kernel(function: Any) -> Any:
+def kernel(function: Any, *, liberties: frozenset[str] = frozenset()) -> Any:
     """Compile at the first call, without the interpreter's lock, and keep the machine code on disk.
 
     Division by zero gives inf or NaN as in NumPy: kernels look before they divide.
     """
-    dispatcher: Any = njit(nogil=True, error_model="numpy")(function)
+    dispatcher: Any = njit(nogil=True, error_model="numpy", fastmath=set(liberties))(function)
     if dispatcher is function:  # Numba was told not to compile
         return function
     try:
@@ -42,6 +42,11 @@ def kernel(function: Any) -> Any:
     announce_first_compilation(dispatcher._cache.cache_path)
     dispatcher._cache._cache_file._source_stamp = folder_stamp()
     return dispatcher
+
+
+def summing_kernel(function: Any) -> Any:
+    """A kernel whose sums are taken in whatever order is fastest, several terms at once."""
+    return kernel(function, liberties=frozenset({"reassoc", "contract"}))
 
 
 @cache

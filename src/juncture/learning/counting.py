@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.kernels.counting import count_rows, weigh_families
+from juncture.kernels.network_counts import count_rows, weigh_families
 from juncture.variables import Scope
 
 CHUNK = 2**18  # rows counted into one table: fixed, so that sums of weights do not depend on the number of cores

@@ -63,18 +63,16 @@ def template_for(structure: Any, statistics: NetworkStatistics) -> BayesianNetwo
         raise InvalidData(f"estimate takes jt.statistics(structure, data); got {type(statistics).__name__}")
     if not isinstance(structure, BayesianNetwork | DirectedGraph):
         raise Unsupported(f"what is estimated is a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}")
-    network = structure if isinstance(structure, BayesianNetwork) else None
-    names = tuple(structure.nodes) if network is None else network.variables.names
-    graph = structure if network is None else network.graph
-    for name in names:
+    graph = structure.graph if isinstance(structure, BayesianNetwork) else structure
+    for name in graph.nodes:
         if name not in statistics.parts:
             raise UnknownVariable.among(name, statistics.parts, where="the statistics")
         refuse_other_parents(statistics[name], graph.parents(name))
-    if network is None:
-        return BayesianNetwork(blank(statistics[name].child, statistics[name].parents) for name in names)
-    for conditional in network.conditionals:
+    if not isinstance(structure, BayesianNetwork):
+        return BayesianNetwork(blank(statistics[name].child, statistics[name].parents) for name in graph.nodes)
+    for conditional in structure.conditionals:
         refuse_other_kind(conditional, statistics[conditional.child.name])
-    return network
+    return structure
 
 
 def refuse_other_parents(part: Any, parents: Iterable[str]) -> None:
@@ -87,12 +85,12 @@ def refuse_other_parents(part: Any, parents: Iterable[str]) -> None:
 
 def refuse_other_kind(conditional: AnyConditional, part: Any) -> None:
     """A noisy OR cannot be told from the counts of a graph's table, nor a table from states that it does not have."""
-    if not isinstance(part, learns_from(conditional)):
+    if type(part) not in learns_from(conditional):
         raise InvalidData(
             f"the statistics of {part.child.name!r} are {type(part).__name__}, from which {signature(conditional)}"
             " cannot be told: take them with jt.statistics(model, data)"
         )
-    for mine, theirs in zip((*conditional.parents, conditional.child), part.scope, strict=True):
+    for mine, theirs in zip((*conditional.parents, conditional.child), (*part.parents, part.child), strict=True):
         if mine != theirs:
             raise InvalidData(
                 f"the statistics have the states {list(theirs.states or ())} for {mine.name!r}, the model has"

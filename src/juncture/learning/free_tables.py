@@ -32,7 +32,9 @@ class FreeTables:
     @cached_property
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """The children of each free table: one, or all that are tied."""
-        free = tuple(g for g in groups_of(self.template, self.fixed) if not isinstance(self.template[g[0]], Deterministic))
+        free = tuple(
+            g for g in groups_of(self.template, self.fixed) if not isinstance(self.template[g[0]], Deterministic)
+        )
         for group in free:
             if not isinstance(self.template[group[0]], Conditional):
                 raise Unsupported(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juncture.errors import NotConvergedWarning
-from juncture.iteration import Trace
+from juncture.iteration import INTERRUPTED, Trace
 from juncture.learning.expectation_maximization import Believed, NetworkEM
 from juncture.learning.free_tables import FreeTables
 from juncture.learning.task import Task
@@ -31,6 +31,7 @@ class GradientAscent:
         tables = FreeTables(task.template, task.fixed, task.wishes)
         algorithm = NetworkEM(task.start(), task.expectation(), task.wishes, task.fixed)
         values: list[float] = []
+        reached = [tables.logits(algorithm.start)]
 
         def downhill(logits: np.ndarray) -> tuple[float, np.ndarray]:
             state = algorithm.believed(tables.model(logits))
@@ -38,14 +39,17 @@ class GradientAscent:
 
         def record(intermediate_result: object) -> None:
             values.append(-float(intermediate_result.fun))  # type: ignore[attr-defined]
+            reached.append(np.array(intermediate_result.x))  # type: ignore[attr-defined]
             if task.progress is not None:
                 task.progress(len(values), values[-1])
 
-        start = tables.logits(algorithm.start)
-        first = -downhill(start)[0]
+        first = -downhill(reached[0])[0]
         options = {"maxiter": self.max_steps, "ftol": self.tolerance, "gtol": 1e-8, "maxfun": 10 * self.max_steps}
-        found = minimize(downhill, start, jac=True, method="L-BFGS-B", callback=record, options=options)
-        trace = Trace((first, *values), bool(found.success), f"L-BFGS: {str(found.message).lower()}")
-        if not trace.converged:
-            warnings.warn(f"gradient ascent stopped: {trace.reason}", NotConvergedWarning, stacklevel=4)
-        return algorithm.believed(tables.model(found.x)), trace
+        try:
+            found = minimize(downhill, reached[0], jac=True, method="L-BFGS-B", callback=record, options=options)
+            converged, reason = bool(found.success), f"L-BFGS: {str(found.message).lower()}"
+        except KeyboardInterrupt:
+            converged, reason = False, f"{INTERRUPTED} {len(values)}"
+        if not converged:
+            warnings.warn(f"gradient ascent: {reason}; the model is the best so far", NotConvergedWarning, stacklevel=4)
+        return algorithm.believed(tables.model(reached[-1])), Trace((first, *values), converged, reason)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from juncture.errors import InvalidData, NotConvergedWarning
-from juncture.iteration import Trace, iterate
+from juncture.iteration import INTERRUPTED, Trace, iterate
 from juncture.learning.acceleration import AcceleratedEM
 from juncture.learning.expectation_maximization import Believed, NetworkEM
 from juncture.learning.expected_statistics import Expectation
@@ -38,18 +38,24 @@ class ExpectationMaximization:
 
     def run(self, task: Task) -> tuple[Believed, Trace]:
         expectation = task.expectation()
-        starts = [task.start(), *(random_start(task.template, task.rng, task.fixed) for _ in range(self.restarts))]
-        best: tuple[Believed, Trace] | None = None
-        for start in starts:
-            found = self._from(start, expectation, task)
-            if best is None or found[0].objective > best[0].objective:
-                best = found
-            if found[1].reason.startswith("interrupted"):
+        best = self._from(task.start(), expectation, task)
+        for _ in range(self.restarts):
+            if best[1].is_interrupted:
                 break
-        assert best is not None  # noqa: S101 (there is at least one start)
+            best = self._better(best, expectation, task)
         if not best[1].converged:
             warnings.warn(f"EM {best[1].reason}; the model is the best so far", NotConvergedWarning, stacklevel=4)
         return best
+
+    def _better(self, best: tuple[Believed, Trace], expectation: Expectation, task: Task) -> tuple[Believed, Trace]:
+        """The better end of two: the best so far, and that of a new start at random."""
+        try:
+            found = self._from(random_start(task.template, task.rng, task.fixed), expectation, task)
+        except KeyboardInterrupt:
+            found = best[0], Trace(best[1].values, False, f"{INTERRUPTED} {best[1].num_steps}")
+        if found[1].is_interrupted and found[0].objective < best[0].objective:
+            return best[0], Trace(best[1].values, False, found[1].reason)
+        return found if found[0].objective > best[0].objective or found[1].is_interrupted else best
 
     def _from(self, start: BayesianNetwork, expectation: Expectation, task: Task) -> tuple[Believed, Trace]:
         kind = NetworkEM if self.acceleration is None else AcceleratedEM

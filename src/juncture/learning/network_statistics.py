@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from juncture.errors import InvalidData, UnknownVariable
+from juncture.learning.kinds.table_counts import TableCounts
+from juncture.learning.statistics_document import as_document, read_document
 from juncture.values import Value
+from juncture.variables import Assignment
+
+
+class ThinRow(NamedTuple):
+    """A row of a table that few rows of the data tell of: the child, its parents' states, and their weight."""
+
+    child: str
+    given: Assignment
+    weight: float
 
 
 class NetworkStatistics(Value):
@@ -30,6 +44,10 @@ class NetworkStatistics(Value):
         if self.parts.keys() != other.parts.keys():
             only = sorted(self.parts.keys() ^ other.parts.keys())
             raise InvalidData(f"statistics add when they are of the same families; only one side has {only[0]!r}")
+        for name, part in self.parts.items():
+            if type(part) is not type(other.parts[name]):
+                kinds = f"{type(part).__name__} and {type(other.parts[name]).__name__}"
+                raise InvalidData(f"the statistics of {name!r} are of two kinds, which do not add: {kinds}")
         parts = {name: part + other.parts[name] for name, part in self.parts.items()}
         return NetworkStatistics(parts, self.weight + other.weight)
 
@@ -38,7 +56,33 @@ class NetworkStatistics(Value):
 
     def scaled(self, factor: float) -> NetworkStatistics:
         """The statistics of the same rows with every weight multiplied by `factor`."""
+        if not (np.isfinite(factor) and factor >= 0):
+            raise InvalidData(f"statistics are scaled by a finite number of at least 0; got {factor!r}")
         return NetworkStatistics({name: part.scaled(factor) for name, part in self.parts.items()}, self.weight * factor)
+
+    def thin(self, threshold: float = 5.0) -> list[ThinRow]:
+        """The combinations of parents' states that less than `threshold` rows have, the thinnest first."""
+        tables = {name: part for name, part in self.parts.items() if isinstance(part, TableCounts)}
+        rows = [ThinRow(name, given, weight) for name, part in tables.items() for given, weight in part.thin(threshold)]
+        return sorted(rows, key=lambda row: row.weight)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, text and numbers, from which `from_dict` makes an equal value."""
+        return as_document(self.parts, self.weight)
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> NetworkStatistics:
+        return cls(*read_document(document))
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> NetworkStatistics:
+        try:
+            return cls.from_dict(json.loads(text))
+        except json.JSONDecodeError as error:
+            raise InvalidData(f"this is no JSON: {error}") from error
 
     def __repr__(self) -> str:
         return f"NetworkStatistics({len(self.parts)} families, weight {self.weight:g})"

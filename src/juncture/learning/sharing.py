@@ -35,7 +35,10 @@ def checked_prior(prior: Any, model: BayesianNetwork) -> Any:
         if prior[name] is not None and not takes_prior(model[name]):
             raise InvalidData(f"a prior for {name!r} would change nothing: {signature(model[name])} takes none")
     shared = {
-        name: prior[told[0]] for group in model.tied if (told := [one for one in group if one in prior]) for name in group
+        name: prior[told[0]]
+        for group in model.tied
+        if (told := [one for one in group if one in prior])
+        for name in group
     }
     return {**prior, **shared}
 

@@ -10,10 +10,12 @@ from juncture.errors import InvalidData
 from juncture.learning.expected_statistics import Expectation
 from juncture.learning.free_tables import FreeTables
 from juncture.learning.kinds.contract import Wishes
+from juncture.learning.sharing import kept_children
 from juncture.learning.templates import prepared
 from juncture.models.bayesian_network import BayesianNetwork
 
 STEP = 1e-4  # in logits: central differences of the gradient then err by some 1e-8
+FLAT = 1e-6  # a curvature this small, relative to what each entry has by itself, is none
 EDGE = 1e-6  # a probability below this lies on the boundary, where no curvature tells its error
 
 
@@ -21,17 +23,17 @@ def standard_errors(model: BayesianNetwork, data: Any, *, fixed: Any = (), laten
     """The standard error of every entry of the free tables, by child, in the shape of its table.
 
     From the inverse of the observed information, by the delta method. Infinite where the data say nothing of an
-    entry: parents' states that were never seen, and entries on the boundary, 0 or 1.
+    entry: parents' states that were never seen, entries that others can make up for, and those on the boundary.
     """
     template, dataset = prepared(model, data, latent=latent)
-    tables = FreeTables(template, frozenset(fixed), Wishes())
+    tables = FreeTables(template, kept_children(template, fixed), Wishes())
     information = observed_information(tables, Expectation.of(template, dataset))
     values = np.concatenate([np.empty(0), *(table.reshape(-1) for table in tables.values(model))])
-    jacobian = table_jacobian(tables, model)
-    told = np.flatnonzero((values > EDGE) & (values < 1 - EDGE) & (np.diag(information) > 1e-9))
-    covariance = inverse_on(information, told, jacobian)
+    inside = np.flatnonzero((values > EDGE) & (values < 1 - EDGE))
     errors = np.full(len(values), np.inf)
-    errors[told] = np.sqrt(np.maximum(np.diag(covariance)[told], 0.0))
+    errors[inside] = errors_of(
+        information[np.ix_(inside, inside)], table_jacobian(tables, model)[np.ix_(inside, inside)]
+    )
     return split(errors, tables)
 
 
@@ -63,21 +65,27 @@ def table_jacobian(tables: FreeTables, model: BayesianNetwork) -> np.ndarray:
     return jacobian
 
 
-def inverse_on(information: np.ndarray, told: np.ndarray, jacobian: np.ndarray) -> np.ndarray:
-    """J I⁺ Jᵀ: the logits' common shift in each row, of which nothing is known, does not move the tables."""
-    part = information[np.ix_(told, told)]
-    lowest = np.linalg.eigvalsh(part)[0] if len(told) else 0.0
-    if lowest < -1e-4 * max(1.0, float(np.abs(part).max(initial=0.0))):
+def errors_of(information: np.ndarray, jacobian: np.ndarray) -> np.ndarray:
+    """The square roots of the diagonal of J I⁻¹ Jᵀ; infinite where a direction of which nothing is known leads.
+
+    The logits' common shift in each row, of which nothing is known either, does not move the tables.
+    """
+    own = np.diag(information)
+    scale = np.sqrt(np.where(own > 1e-9, own, 1.0))  # of few rows as of many: what counts is relative
+    curvatures, directions = np.linalg.eigh(information / np.outer(scale, scale))
+    if (curvatures < -1e-4).any():
         raise InvalidData("the model is not at a maximum of the likelihood of these data: fit it to them first")
-    inverse = np.zeros_like(information)
-    inverse[np.ix_(told, told)] = np.linalg.pinv(part, rcond=1e-8, hermitian=True)
-    return np.asarray(jacobian @ inverse @ jacobian.T)
+    known = curvatures > FLAT
+    moves = (jacobian @ (directions / scale[:, None])) ** 2  # (entry, direction)
+    errors = np.sqrt((moves[:, known] / curvatures[known]).sum(axis=1))
+    return np.where((moves[:, ~known] * scale[:, None] ** 2 > 1e-8).any(axis=1), np.inf, errors)
 
 
 def split(errors: np.ndarray, tables: FreeTables) -> dict[str, np.ndarray]:
     found, start = {}, 0
     for group, table in zip(tables.groups, tables.values(tables.template), strict=True):
         stop = start + table.size
-        found.update({name: errors[start:stop].reshape(table.shape) for name in group})
+        own = errors[start:stop].reshape(table.shape) if table.shape[-1] > 1 else np.zeros(table.shape)
+        found.update(dict.fromkeys(group, own))
         start = stop
     return found

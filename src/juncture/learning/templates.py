@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from juncture.data.coding import weights_apart
 from juncture.data.dataset import Dataset
+from juncture.data.tables import as_table
 from juncture.errors import InvalidData, UnknownVariable, Unsupported, hint
 from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.factors.factor import checked_size
@@ -79,11 +81,14 @@ def coded_by(data: Any, variables: Scope, weights: Any = None) -> Dataset:
 
 def declared_dataset(data: Any, names: set[str], declared: Scope, weights: Any = None) -> Dataset:
     """The columns of these names: with declared states where there are, with their own otherwise."""
-    found = data if isinstance(data, Dataset) else Dataset(data)
-    told = {variable.name: variable for variable in declared}
-    kept = Scope(told.get(variable.name, variable) for variable in found.variables if variable.name in names)
-    changed = any(variable.name in told for variable in found.variables)
-    return coded_by(data if changed else found, kept, weights)
+    if weights is None and isinstance(data, Dataset):
+        weights = data.weights
+    table, weights = weights_apart(as_table(data, declared.names or None), weights)
+    kept = [name for name in table.cells if name in names]
+    own = Dataset(table.only(name for name in kept if name not in declared.names))
+    known = {variable.name: variable for variable in (*own.variables, *declared)}
+    cells: Any = own if len(own.columns) == len(kept) else table.only(kept)  # what is coded already is shared
+    return Dataset(cells, variables=[known[name] for name in kept], weights=weights)
 
 
 def refuse_fixed_graph(structure: Any, fixed: Iterable[str]) -> None:

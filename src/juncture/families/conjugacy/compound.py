@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from juncture.families.conjugate_prior import known_of_members
+from juncture.families.expectation import expectation
 from juncture.families.family import Family
 from juncture.families.statistics import Known
 
@@ -32,16 +34,34 @@ class Compound(Family):
     def support(self) -> Any:
         return self._member().support
 
+    def __getitem__(self, index: Any) -> Compound:
+        """Members of the batch."""
+        if not self.batch_shape:
+            return super().__getitem__(index)
+        known = known_of_members(self.pair.likelihood, self.known, self.batch_shape, index)
+        return Compound(self.prior[index], self.pair, known)
+
     def _member(self) -> Any:
         return self.pair.at(self.prior._inside(), self.known)
 
     def _log_prob(self, x: np.ndarray) -> np.ndarray:
         single = self.pair.likelihood._single(x, self.known)
-        return np.asarray(self.prior.log_evidence(single))
+        return self.pair.log_evidence(self.prior, single)
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         size = shape[: len(shape) - len(self.batch_shape)]
         return np.asarray(self.pair.at(self.prior.sample(size, rng=rng), self.known).sample(rng=rng))
+
+    def _cdf(self, x: np.ndarray) -> np.ndarray:
+        """E P(X ≤ x | θ), by quadrature over θ."""
+        found = np.empty(np.broadcast_shapes(x.shape, self.batch_shape))
+        for place in np.ndindex(found.shape):
+            member = self[place[found.ndim - len(self.batch_shape) :]] if self.batch_shape else self
+            found[place] = member._cdf_at(float(np.broadcast_to(x, found.shape)[place]))
+        return found
+
+    def _cdf_at(self, x: float) -> float:
+        return expectation(self.prior, lambda theta: self.pair.at(theta, self.known).cdf(x))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(state["prior"], state["pair"], state["known"])  # type: ignore[misc]

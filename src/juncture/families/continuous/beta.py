@@ -10,7 +10,7 @@ from scipy.special import betainc, betaincinv, digamma, loggamma
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE
-from juncture.families.exponential_family import ExponentialFamily
+from juncture.families.exponential_family import ExponentialFamily, columns
 from juncture.families.family import Real, plain
 from juncture.families.matching import match_log_means
 from juncture.families.statistics import Known
@@ -34,6 +34,11 @@ class Beta(ExponentialFamily, ConjugatePrior):
 
     def __init__(self, a: Any, b: Any) -> None:
         self._declare(a=a, b=b)
+
+    @classmethod
+    def from_sample_size(cls, mean: Any, size: Any) -> Self:
+        """The Beta with this mean that is worth `size` trials."""
+        return cls(size * np.asarray(mean, dtype=float), size * (1 - np.asarray(mean, dtype=float)))
 
     @property
     def support(self) -> Interval:
@@ -71,7 +76,7 @@ class Beta(ExponentialFamily, ConjugatePrior):
 
     @classmethod
     def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:
-        return np.stack([log(x), log1p(-x)], axis=-1)
+        return columns(log(x), log1p(-x))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         return rng.beta(self._given["a"], self._given["b"], shape)

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from juncture.errors import InvalidData
-from juncture.families.blocks import over_blocks
+from juncture.families.blocks import block_rows, over_blocks
+from juncture.families.compiled import Fill, gaussian_fill, moments_of
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE, REAL
 from juncture.families.exponential_family import ExponentialFamily, weighted_sum, with_batch
@@ -36,10 +37,6 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
 
     def __init__(self, mean: Any = 0.0, variance: Any = 1.0) -> None:
         self._declare(mean=mean, variance=variance)
-
-    @property
-    def support(self) -> Interval:
-        return Interval()
 
     @classmethod
     def _support_given(cls, known: Known) -> Interval:
@@ -77,12 +74,25 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
         mean, variance = self._given["mean"], self._given["variance"]
         return np.asarray(-0.5 * ((x - mean) ** 2 / variance + np.log(variance) + LOG_TWO_PI))
 
+    def _compiled_log_prob(self, values: np.ndarray) -> Fill | None:
+        if self.batch_shape or values.ndim != 1:
+            return None
+        mean, variance = self._given["mean"], self._given["variance"]
+        return gaussian_fill(mean[None], 1 / np.sqrt(variance[None, None]), -0.5 * (np.log(variance) + LOG_TWO_PI))
+
     def log_likelihood(self, statistics: Statistics) -> Real:
         """Σ w log p(x), from the scatter about the mean."""
         self._refuse_other_statistics(statistics)
         mean, variance = self._given["mean"], self._given["variance"]
         squares = statistics.scatter_about(mean)  # type: ignore[attr-defined]
         return plain(-0.5 * (squares / variance + statistics.weight * (np.log(variance) + LOG_TWO_PI)))
+
+    def cross_entropy(self, other: Any) -> Real:
+        """½ (log 2πv' + (v + (m - m')²) / v'), centred as log_prob is."""
+        if type(other) is not Gaussian:
+            return super().cross_entropy(other)
+        spread = self._given["variance"] + (self._given["mean"] - other._given["mean"]) ** 2
+        return plain(0.5 * (LOG_TWO_PI + np.log(other._given["variance"]) + spread / other._given["variance"]))
 
     def kl_divergence(self, other: Any) -> Real:
         """½ (v/v' + (m - m')²/v' - 1 - log v/v')."""
@@ -107,12 +117,18 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
 
     @classmethod
     def _summarise(cls, rows: np.ndarray, weights: np.ndarray | None, known: Known) -> Moments:
+        found = moments_of(rows[..., None], weights)
+        if found is not None:
+            weight, center, scatter = found
+            return Moments(cls, weight=weight, center=center[..., 0], scatter=scatter[..., 0, 0], known=known)
+
         def moments(block: slice) -> Moments:
             part, weight = rows[block], None if weights is None else weights[block]
             cls._refuse_rows_outside(part, known, block.start)
             return scalar_moments(cls, part, weight, known)
 
-        parts = over_blocks(moments, len(rows)) or [Moments(cls, weight=0, center=0, scatter=0, known=known)]
+        size = block_rows((*rows.shape[1:], *(() if weights is None else weights.shape[1:])))
+        parts = over_blocks(moments, len(rows), size) or [Moments(cls, weight=0, center=0, scatter=0, known=known)]
         merged = parts[0]
         for part in parts[1:]:
             merged = merged + part

@@ -9,6 +9,7 @@ from scipy.special import xlog1py, xlogy
 
 from juncture import numerics
 from juncture.families.constraints import PROBABILITY
+from juncture.families.discrete.whole_numbers import as_share
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.statistics import Known
@@ -23,14 +24,11 @@ class Bernoulli(ExponentialFamily):
     """
 
     parameters: ClassVar = {"probability": PROBABILITY}
+    sums_values: ClassVar = True
     probability: Real
 
     def __init__(self, probability: Any) -> None:
         self._declare(probability=probability)
-
-    @property
-    def support(self) -> Integers:
-        return Integers(0, 1)
 
     @classmethod
     def _support_given(cls, known: Known) -> Integers:
@@ -53,7 +51,7 @@ class Bernoulli(ExponentialFamily):
 
     @classmethod
     def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:
-        return cls(mean[..., 0])
+        return cls(as_share(mean[..., 0]))
 
     @classmethod
     def _log_partition_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:

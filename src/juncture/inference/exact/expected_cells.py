@@ -9,8 +9,8 @@ import numpy as np
 
 from juncture.inference.exact.coded_rows import CodedRows
 from juncture.inference.exact.packed_tree import CELLS_AT_ONCE, MAX_BLOCK, PackedTree
-from juncture.kernels.counting import add_cells
 from juncture.kernels.layout import MARGINAL, OFFSET, SIZE
+from juncture.kernels.network_counts import add_cells
 from juncture.kernels.propagation import TINY
 from juncture.kernels.rows import propagate_rows
 
@@ -25,11 +25,21 @@ def expected_cells(tree: PackedTree, rows: CodedRows, weights: np.ndarray) -> tu
     """
     log_evidence = np.empty(rows.num_rows)
     num_sums = max(1, min(MOST_SUMS, CELLS_OF_SUMS // max(tree.plan.num_cells, 1)))
-    size = -(-rows.num_rows // num_sums) or 1
+    size = max(-(-rows.num_rows // num_sums), block_size(tree))
     parts = [slice(start, min(start + size, rows.num_rows)) for start in range(0, rows.num_rows, size)]
+
+    def sums_of(part: slice) -> np.ndarray:
+        return sum_cells(tree, rows, weights, part, log_evidence)
+
+    if len(parts) < 2:  # threads take longer to start than a few rows to run
+        return sum(map(sums_of, parts), np.zeros(tree.plan.num_cells)), log_evidence
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        sums = list(pool.map(lambda part: sum_cells(tree, rows, weights, part, log_evidence), parts))
-    return sum(sums, np.zeros(tree.plan.num_cells)), log_evidence
+        return sum(pool.map(sums_of, parts), np.zeros(tree.plan.num_cells)), log_evidence
+
+
+def block_size(tree: PackedTree) -> int:
+    """How many rows are propagated together."""
+    return max(1, min(MAX_BLOCK, CELLS_AT_ONCE // max(tree.plan.num_cells, 1)))
 
 
 def sum_cells(
@@ -37,7 +47,7 @@ def sum_cells(
 ) -> np.ndarray:
     """The sums over one part of the rows, a block at a time."""
     cells = np.zeros(tree.plan.num_cells)
-    size = max(1, min(MAX_BLOCK, CELLS_AT_ONCE // max(tree.plan.num_cells, 1)))
+    size = block_size(tree)
     for start in range(part.start, part.stop, size):
         block = slice(start, min(start + size, part.stop))
         add_block(tree, rows, block, weights[block].copy(), log_evidence[block], cells)
@@ -66,6 +76,7 @@ def add_block(
         )  # fmt: skip
         log_evidence += tree.log_prior + rows.log_scale[block]
         counted = np.where((status == TINY) | np.isneginf(log_evidence), 0.0, weights)
+        space.work[:, counted == 0.0] = 0.0  # what vanished or overflowed there must not meet a factor of 0
         add_cells(plan.table, OFFSET, SIZE, space.work, counted, cells)
     for place in np.flatnonzero(status == TINY):
         add_row(tree, rows, block.start + int(place), weights[place], log_evidence[place : place + 1], cells)

@@ -104,6 +104,9 @@ class PackedTree:
         size = max(1, min(MAX_BLOCK, CELLS_AT_ONCE // max(self.plan.num_cells, 1)))
         blocks = [slice(start, min(start + size, rows.num_rows)) for start in range(0, rows.num_rows, size)]
         run = self.run_block if size > 1 else self.run_one_by_one
+        if len(blocks) == 1:  # which takes less than starting a thread
+            run(rows, blocks[0], homes, targets, marginals, log_evidence)
+            return marginals, log_evidence
         with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
             list(pool.map(lambda b: run(rows, b, homes, targets, marginals[b], log_evidence[b]), blocks))
         return marginals, log_evidence

@@ -1,22 +1,26 @@
 """What the causes of a noisy maximum produced, which no row shows: believed given the rows, and counted.
 
-Y = max(leak, Z1, …, Zn). Given Y = y, the value z of one cause has the probability p(z) Π F(y) over the other causes,
-less what leaves none at y: exact, and cheap for each different row.
+Y = max(leak, Z1, …, Zn). Given Y = y, the value z of one cause has the probability p(z) times the probability that the
+maximum of the others is y, or for z = y at most y: exact, and cheap for each different row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from juncture.errors import InvalidData
+from juncture.factors.conditional import checked_parents
 from juncture.factors.noisy import NoisyMax, NoisyOr
 from juncture.learning.kinds.row_counts import RowCounts
 from juncture.values import Value, read_only
 from juncture.variables import Scope, Variable
 
-START = 0.2  # the share of the leak that starts spread over all states
+Chances: TypeAlias = tuple[np.ndarray, np.ndarray]  # each (row,): of being below what was seen, and of being it
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,57 +40,35 @@ class CauseCounts(Value):
     tables: tuple[np.ndarray, ...]  # each (parent's state, child's state)
     leak: np.ndarray
 
-    def __init__(self, child: Variable, parents: Scope, tables: Sequence[np.ndarray], leak: np.ndarray) -> None:
-        self._set(child=child, parents=parents, tables=tuple(map(read_only, tables)), leak=read_only(leak))
+    def __init__(self, child: Variable, parents: Iterable[Variable], tables: Sequence[Any], leak: Any) -> None:
+        held = tuple(read_only(table, float) for table in tables)
+        self._set(child=child, parents=checked_parents(child, parents), tables=held, leak=read_only(leak, float))
+
+    @property
+    def scope(self) -> Scope:
+        return Scope((*self.parents, self.child))
 
     def normalized(self, before: Causes) -> Causes:
         tables = tuple(normalized(counts, table) for counts, table in zip(self.tables, before.tables, strict=True))
         return Causes(tables, normalized(self.leak[None], before.leak[None])[0])
 
+    def __add__(self, other: object) -> CauseCounts:
+        if not isinstance(other, CauseCounts):
+            return NotImplemented
+        if self.scope != other.scope:
+            raise InvalidData(f"the causes of {self.child.name!r} add for the same variables with the same states only")
+        tables = [mine + theirs for mine, theirs in zip(self.tables, other.tables, strict=True)]
+        return CauseCounts(self.child, self.parents, tables, self.leak + other.leak)
 
-@dataclass(frozen=True, eq=False)
-class CauseEM:
-    """EM on the values that the causes produced; the leak counts as a cause that is always there."""
+    def scaled(self, factor: float) -> CauseCounts:
+        return CauseCounts(self.child, self.parents, [table * factor for table in self.tables], self.leak * factor)
 
-    part: RowCounts
-    start: Causes
+    def renamed(self, child: Variable, parents: Scope) -> CauseCounts:
+        """The same numbers on the variables of another family."""
+        return CauseCounts(child, parents, self.tables, self.leak)
 
-    def init(self) -> Causes:
-        """Even odds wherever the model allows anything: EM would never leave a zero."""
-        return Causes(tuple(spread(table) for table in self.start.tables), spread(self.start.leak, START))
-
-    def step(self, causes: Causes) -> Causes:
-        return counted_causes(self.part, causes).normalized(causes)
-
-    def objective(self, causes: Causes) -> float:
-        return self.part.log_likelihood(NoisyMax(self.part.child, self.part.parents, causes.tables, causes.leak))
-
-
-def spread(rows: np.ndarray, share: float = 1.0) -> np.ndarray:
-    """Rows with `share` of their weight spread evenly; one that allows a single state stays as it is."""
-    certain = (rows == 1.0).any(axis=-1, keepdims=True) & (rows.ndim > 1)
-    even = (1 - share) * np.eye(rows.shape[-1])[0] + share / rows.shape[-1]
-    return np.where(certain, rows, even)
-
-
-def beliefs_about(produced: list[np.ndarray], cause: int, largest: np.ndarray) -> np.ndarray:
-    """P(Z = z | max = y) of one cause, as (row, z)."""
-    rows, states = np.arange(len(largest)), np.arange(produced[0].shape[1])
-    up_to, below = np.ones(len(largest)), np.ones(len(largest))
-    for place, table in enumerate(produced):
-        if place != cause:
-            cumulative = np.concatenate([np.zeros((len(table), 1)), np.cumsum(table, axis=1)], axis=1)
-            up_to, below = up_to * cumulative[rows, largest + 1], below * cumulative[rows, largest]
-    others = np.where(states == largest[:, None], up_to[:, None], (up_to - below)[:, None])
-    joint = np.where(states <= largest[:, None], produced[cause] * others, 0.0)
-    total = joint.sum(axis=1, keepdims=True)
-    return np.asarray(np.divide(joint, total, out=np.zeros_like(joint), where=total > 0))
-
-
-def sums_by(column: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:
-    sums = np.zeros((size, counts.shape[1]))
-    np.add.at(sums, column, counts)
-    return sums
+    def __repr__(self) -> str:
+        return f"CauseCounts({self.child.name} | {', '.join(self.parents.names)}: {self.leak.sum():g})"
 
 
 def normalized(counts: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
@@ -107,27 +89,43 @@ def counted_causes(part: RowCounts, causes: Causes) -> CauseCounts:
     codes = part.rows.astype(np.int64)
     produced = [table[column] for table, column in zip(causes.tables, codes.T, strict=False)]  # each (row, state)
     produced.append(np.broadcast_to(causes.leak, (len(codes), len(causes.leak))))
-    beliefs = [beliefs_about(produced, place, codes[:, -1]) * part.weights[:, None] for place in range(len(produced))]
-    tables = tuple(
+    beliefs = [belief * part.weights[:, None] for belief in beliefs_about(produced, codes[:, -1])]
+    tables = [
         sums_by(column, belief, len(table))
         for table, column, belief in zip(causes.tables, codes.T, beliefs, strict=False)
-    )
+    ]
     return CauseCounts(part.child, part.parents, tables, beliefs[-1].sum(axis=0))
 
 
-def chained_causes(conditional: NoisyOr | NoisyMax, causes: Causes, tables: Sequence[np.ndarray]) -> CauseCounts:
-    """From the chain A1 = max(leak, Z1), A2 = max(A1, Z2), …: a link that rises shows Z, one that stays bounds it."""
-    first = NoisyMax(conditional.child, conditional.parents[:1], [causes.tables[0]], causes.leak)
-    start = counted_causes(RowCounts.of_table(first, tables[0]), causes_of(first))
-    later = [link_counts(link, table) for link, table in zip(tables[1:], causes.tables[1:], strict=True)]
-    return CauseCounts(conditional.child, conditional.parents, (start.tables[0], *later), start.leak)
+def beliefs_about(produced: Sequence[np.ndarray], largest: np.ndarray) -> list[np.ndarray]:
+    """P(Z = z | max = y) of each cause, as (row, z)."""
+    rows, states = np.arange(len(largest)), np.arange(produced[0].shape[1])
+    chances = []
+    for table in produced:
+        below = np.where(states < largest[:, None], table, 0.0).sum(axis=1)
+        chances.append((below, table[rows, largest]))
+    beliefs = []
+    for table, (below, at) in zip(produced, maxima_of_others(chances), strict=True):
+        rest = np.where(states == largest[:, None], (below + at)[:, None], at[:, None])
+        joint = np.where(states <= largest[:, None], table * rest, 0.0)
+        total = joint.sum(axis=1, keepdims=True)
+        beliefs.append(np.divide(joint, total, out=np.zeros_like(joint), where=total > 0))
+    return beliefs
 
 
-def link_counts(link: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """The weights of Z by the parent's state, (x, z), from those of (before, x, after)."""
-    states = np.arange(table.shape[1])
-    rises = np.where(states[:, None, None] < states, link, 0.0).sum(axis=0)  # (x, after): Z is what it rose to
-    stays = link[states, :, states].T  # (x, a): Z is at most a
-    cumulative = np.cumsum(table, axis=1)
-    share = np.divide(stays, cumulative, out=np.zeros_like(stays), where=cumulative > 0)
-    return np.asarray(rises + table * np.cumsum(share[:, ::-1], axis=1)[:, ::-1])
+def maxima_of_others(chances: Sequence[Chances]) -> list[Chances]:
+    """For each cause, the chances of the maximum of all the others: from those before it and those after."""
+    nothing = (np.ones_like(chances[0][0]), np.zeros_like(chances[0][0]))
+    before = list(accumulate(chances[:-1], larger, initial=nothing))
+    after = list(accumulate(chances[:0:-1], larger, initial=nothing))[::-1]
+    return [larger(one, other) for one, other in zip(before, after, strict=True)]
+
+
+def larger(one: Chances, other: Chances) -> Chances:
+    """Of the larger of two independent values; sums only, so that small chances stay exact."""
+    return one[0] * other[0], one[1] * (other[0] + other[1]) + one[0] * other[1]
+
+
+def sums_by(column: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:
+    """The sums of the rows of `counts` that have the same code: (code, state)."""
+    return np.stack([np.bincount(column, state, minlength=size) for state in counts.T], axis=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.factors.conditional import checked_parents
 from juncture.factors.gaussian import LinearGaussian
-from juncture.learning.kinds.contract import Wishes, estimated, log_likelihood_of, summarise
+from juncture.learning.kinds.alignment import spread, united_scope
+from juncture.learning.kinds.contract import Wishes, estimated, learns_from, log_likelihood_of, summarise
 from juncture.numerics import LOG_TWO_PI
 from juncture.values import Value, read_only
 from juncture.variables import Scope, Variable
@@ -35,50 +37,80 @@ class LineMoments(Value):
         self._set(child=child, parents=checked_parents(child, parents))
         self._set(weight=read_only(weight, float), center=read_only(center, float), scatter=read_only(scatter, float))
 
+    @property
+    def scope(self) -> Scope:
+        return Scope((*self.parents, self.child))
+
+    @property
+    def discrete(self) -> Scope:
+        return discrete_of(self.parents)
+
     def __add__(self, other: object) -> LineMoments:
         if not isinstance(other, LineMoments):
             return NotImplemented
-        if (self.child, self.parents) != (other.child, other.parents):
-            raise InvalidData(f"the moments of {self.child.name!r} add for the same parents with the same states only")
-        weight = self.weight + other.weight
-        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
-        shift = other.center - self.center
-        cross = (self.weight * share)[..., None, None] * shift[..., :, None] * shift[..., None, :]
-        center = self.center + share[..., None] * shift
-        return LineMoments(self.child, self.parents, weight, center, self.scatter + other.scatter + cross)
+        scope = united_scope(self.scope, other.scope)
+        mine, theirs = self._spread(scope), other._spread(scope)
+        weight = mine.weight + theirs.weight
+        share = np.divide(theirs.weight, weight, out=np.zeros_like(weight), where=weight > 0)
+        shift = theirs.center - mine.center
+        cross = (mine.weight * share)[..., None, None] * shift[..., :, None] * shift[..., None, :]
+        center = mine.center + share[..., None] * shift
+        return LineMoments(scope[-1], scope[:-1], weight, center, mine.scatter + theirs.scatter + cross)
+
+    def _spread(self, scope: Scope) -> LineMoments:
+        """The same on variables that may have more states."""
+        narrow, wide = self.discrete, discrete_of(scope)
+        arrays = (spread(array, narrow, wide) for array in (self.weight, self.center, self.scatter))
+        return LineMoments(scope[-1], scope[:-1], *arrays)
 
     def scaled(self, factor: float) -> LineMoments:
         return LineMoments(self.child, self.parents, self.weight * factor, self.center, self.scatter * factor)
+
+    def renamed(self, child: Variable, parents: Scope) -> LineMoments:
+        """The same numbers on the variables of another family."""
+        return LineMoments(child, parents, self.weight, self.center, self.scatter)
 
     def __repr__(self) -> str:
         given = f" | {', '.join(self.parents.names)}" if self.parents else ""
         return f"LineMoments({self.child.name}{given}: {self.weight.sum():g})"
 
 
+def discrete_of(variables: Iterable[Variable]) -> Scope:
+    return Scope(variable for variable in variables if not variable.is_real)
+
+
+@learns_from.register
+def _(conditional: LinearGaussian) -> tuple[type, ...]:
+    return (LineMoments,)
+
+
 @summarise.register
 def _(conditional: LinearGaussian, data: Dataset) -> LineMoments:
-    discrete = Scope(parent for parent in conditional.parents if not parent.is_real)
+    discrete = discrete_of(conditional.parents)
     real = [parent.name for parent in conditional.parents if parent.is_real]
     values = np.stack([data.columns[name] for name in (*real, conditional.child.name)], axis=1)  # (row, value)
     codes = tuple(data.columns[name].astype(np.int64) for name in discrete.names)
     group = np.ravel_multi_index(codes, discrete.shape) if discrete else np.zeros(len(data), np.int64)
     weights = np.ones(len(data)) if data.weights is None else data.weights
-    weight = np.bincount(group, weights, minlength=discrete.size)
-    sums = np.stack([np.bincount(group, weights * column, minlength=discrete.size) for column in values.T], axis=-1)
+    moments = grouped_moments(values, group, weights, discrete.size)
+    arrays = (array.reshape((*discrete.shape, *array.shape[1:])) for array in moments)
+    return LineMoments(conditional.child, conditional.parents, *arrays)
+
+
+def grouped_moments(
+    values: np.ndarray, group: np.ndarray, weights: np.ndarray, num_groups: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(weight (group,), mean (group, value), scatter (group, value, value)) of rows of values by group."""
+    size = values.shape[1]
+    weight = np.bincount(group, weights, minlength=num_groups)
+    sums = np.stack([np.bincount(group, weights * column, minlength=num_groups) for column in values.T], axis=-1)
     center = np.divide(sums, weight[:, None], out=np.zeros_like(sums), where=weight[:, None] > 0)
     apart = values - center[group]
-    products = weights[:, None, None] * apart[:, :, None] * apart[:, None, :]
-    size = values.shape[1]
-    flat = products.reshape(len(data), -1).T
-    scatter = np.stack([np.bincount(group, column, minlength=discrete.size) for column in flat], axis=-1)
-    shape = discrete.shape
-    return LineMoments(
-        conditional.child,
-        conditional.parents,
-        weight.reshape(shape),
-        center.reshape(*shape, size),
-        scatter.reshape(*shape, size, size),
-    )
+    scatter = np.zeros((num_groups, size, size))
+    for one, other in combinations_with_replacement(range(size), 2):
+        products = np.bincount(group, weights * apart[:, one] * apart[:, other], minlength=num_groups)
+        scatter[:, one, other] = scatter[:, other, one] = products
+    return weight, center, scatter
 
 
 @estimated.register
@@ -105,7 +137,9 @@ def _(conditional: LinearGaussian, part: LineMoments, wishes: Wishes) -> LinearG
 
 def slopes(across: np.ndarray, along: np.ndarray, name: str) -> np.ndarray:
     """The least-squares slopes; the shortest where parents depend on each other linearly, which is said."""
-    found, _, rank, _ = np.linalg.lstsq(across, along, rcond=None)
+    spreads = np.sqrt(np.diag(across))
+    scale = np.where(spreads > 0, spreads, 1.0)  # or a parent of small numbers would pass for a combination of others
+    found, _, rank, _ = np.linalg.lstsq(across / np.outer(scale, scale), along / scale, rcond=1e-13)
     if rank < len(along):
         warnings.warn(
             f"the real parents of {name!r} depend on each other linearly (rank {rank} of {len(along)}):"
@@ -113,7 +147,7 @@ def slopes(across: np.ndarray, along: np.ndarray, name: str) -> np.ndarray:
             UserWarning,
             stacklevel=2,
         )
-    return np.asarray(found)
+    return np.asarray(found / scale)
 
 
 @log_likelihood_of.register

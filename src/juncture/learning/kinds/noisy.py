@@ -1,4 +1,4 @@
-"""Learning a noisy OR or maximum: EM over what each cause produced, which no row shows."""
+"""Learning a noisy OR or maximum, from complete rows or from beliefs about what each cause produced."""
 
 from __future__ import annotations
 
@@ -6,40 +6,37 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData
 from juncture.factors.noisy import NoisyMax, NoisyOr
-from juncture.iteration import iterate
-from juncture.learning.kinds.causes import CauseCounts, CauseEM, Causes, causes_of, chained_causes, counted_causes
-from juncture.learning.kinds.contract import Wishes, estimated, expected_part, log_likelihood_of, summarise
+from juncture.learning.kinds.cause_chain import chained_causes
+from juncture.learning.kinds.causes import CauseCounts, causes_of, counted_causes
+from juncture.learning.kinds.contract import Wishes, estimated, expected_part, learns_from
+from juncture.learning.kinds.noisy_max import fitted_causes
+from juncture.learning.kinds.noisy_or import noisy_or_probabilities
 from juncture.learning.kinds.row_counts import RowCounts
 
-TOLERANCE = 1e-12
-MAX_STEPS = 20_000
 
-
-@summarise.register(NoisyOr)
-@summarise.register(NoisyMax)
-def _(conditional: NoisyOr | NoisyMax, data: Dataset) -> RowCounts:
-    return RowCounts.of(conditional, data)
-
-
-@log_likelihood_of.register(NoisyOr)
-@log_likelihood_of.register(NoisyMax)
-def _(conditional: NoisyOr | NoisyMax, part: RowCounts) -> float:
-    return part.log_likelihood(conditional)
+@learns_from.register(NoisyOr)
+@learns_from.register(NoisyMax)
+def _(conditional: NoisyOr | NoisyMax) -> tuple[type, ...]:
+    return (RowCounts, CauseCounts)
 
 
 @estimated.register
 def _(conditional: NoisyOr, part: RowCounts | CauseCounts, wishes: Wishes) -> NoisyOr:
     """A cause that is off produces nothing: only its second row is free."""
-    causes = fitted_causes(conditional, part)
-    return NoisyOr(part.child, part.parents, [table[1, 1] for table in causes.tables], causes.leak[1])
+    if isinstance(part, CauseCounts):
+        causes = part.normalized(causes_of(conditional))
+        return NoisyOr(part.child, part.parents, [table[1, 1] for table in causes.tables], causes.leak[1])
+    leak, *probabilities = noisy_or_probabilities(part)
+    return NoisyOr(part.child, part.parents, probabilities, leak)
 
 
 @estimated.register
 def _(conditional: NoisyMax, part: RowCounts | CauseCounts, wishes: Wishes) -> NoisyMax:
-    causes = fitted_causes(conditional, part)
+    if isinstance(part, CauseCounts):
+        causes = part.normalized(causes_of(conditional))
+    else:
+        causes = fitted_causes(conditional, part)
     return NoisyMax(part.child, part.parents, causes.tables, causes.leak)
 
 
@@ -51,13 +48,3 @@ def _(conditional: NoisyOr | NoisyMax, tables: Sequence[np.ndarray]) -> CauseCou
     if len(tables) == 1:
         return counted_causes(RowCounts.of_table(conditional, tables[0]), causes)
     return chained_causes(conditional, causes, tables)
-
-
-def fitted_causes(conditional: NoisyOr | NoisyMax, part: RowCounts | CauseCounts) -> Causes:
-    """The causes of the largest likelihood; from expected counts of what each produced, in one step."""
-    start = causes_of(conditional)
-    if isinstance(part, CauseCounts):
-        return part.normalized(start)
-    if not part.weights.sum() > 0:
-        raise InvalidData(f"nothing is known of {part.child.name!r}: its noisy causes need at least one row")
-    return iterate(CauseEM(part, start), tolerance=TOLERANCE, max_steps=MAX_STEPS)[0]

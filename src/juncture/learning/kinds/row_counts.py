@@ -29,7 +29,9 @@ class RowCounts(Value):
         weights = np.asarray(weights, float)
         rows = np.asarray(rows, float).reshape(-1, len(parents) + 1)
         if weights.shape != (len(rows),):
-            raise InvalidData(f"the rows of {child.name!r} need one weight each; {len(rows)} rows, {weights.size} weights")
+            raise InvalidData(
+                f"the rows of {child.name!r} need one weight each; {len(rows)} rows, {weights.size} weights"
+            )
         different, place = np.unique(rows, axis=0, return_inverse=True)
         summed = np.bincount(place.ravel(), weights, minlength=len(different))
         self._set(child=child, parents=parents, rows=read_only(different), weights=read_only(summed))

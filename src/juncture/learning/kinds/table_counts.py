@@ -52,7 +52,10 @@ class TableCounts(Value):
         """The combinations of the parents' states that less than `threshold` rows have, with their weight."""
         weights = self.of_parents
         return [
-            ({parent.name: parent.labels[code] for parent, code in zip(self.parents, place, strict=True)}, weight)
+            (
+                {parent.name: parent.labels[code] for parent, code in zip(self.parents, place, strict=True)},
+                float(weight),
+            )
             for place, weight in np.ndenumerate(weights)
             if weight < threshold
         ]

@@ -87,9 +87,7 @@ class GraphClass:
         turned = [(end, other) for end, other in ends if self.neighbors[end] >> other & 1]
         return self._redrawn(turned, [(step.tail, step.head)])
 
-    def _redrawn(
-        self, arrows: Sequence[tuple[int, int]], gone: Sequence[tuple[int, int]]
-    ) -> PartiallyDirectedGraph:
+    def _redrawn(self, arrows: Sequence[tuple[int, int]], gone: Sequence[tuple[int, int]]) -> PartiallyDirectedGraph:
         names = self.essential.nodes
         added = [(names[tail], names[head]) for tail, head in arrows]
         replaced = {frozenset((names[one], names[other])) for one, other in (*arrows, *gone)}

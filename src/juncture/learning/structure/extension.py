@@ -25,7 +25,7 @@ def directed_extension(
     while left:
         node = min(left, key=lambda one: (*harm(arrows, plain, bounds, one), -one))
         parents = np.flatnonzero(arrows[:, node] | plain[:, node])
-        order = sorted(parents, key=lambda one: (not bounds.required[one, node], weak[one, node], one))  # noqa: B023
+        order = sorted(parents, key=lambda one: (not bounds.required[one, node], weak[one, node], one))
         found[order[: bounds.max_parents], node] = True
         left.remove(node)
         for matrix in (arrows, plain):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -34,6 +35,36 @@ class Families(Protocol):
         It is -inf for larger sets, and may be for sets that score no more than one of their subsets.
         """
         ...
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedFamilies:
+    """Families of which each parent costs the same besides."""
+
+    families: Families
+    cost: float
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.families.names
+
+    @property
+    def num_rows(self) -> int:
+        return self.families.num_rows
+
+    def extended(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
+        num_parents = len(parents) + (np.array(candidates, dtype=np.int64) != NOTHING)
+        return self.families.extended(child, parents, candidates) - self.cost * num_parents
+
+    def of_subsets(self, child: int, needed: Sequence[int], free: Sequence[int], most: int) -> np.ndarray:
+        num_parents = np.array([len(needed) + number.bit_count() for number in range(1 << len(free))])
+        return self.families.of_subsets(child, needed, free, most) - self.cost * num_parents
+
+
+def weighed_families(families: Families, expected_parents: float) -> WeighedFamilies:
+    """Each of the others is a parent with probability p = expected / others; an edge costs log((1 - p) / p)."""
+    odds = min(expected_parents / max(len(families.names) - 1, 1), 1 - 1e-9)
+    return WeighedFamilies(families, float(np.log((1 - odds) / odds)))
 
 
 class ScoreCache:
@@ -85,3 +116,8 @@ def spread(run: Callable[[Any], Any], tasks: Sequence[Any], cells: float) -> lis
         return [run(task) for task in tasks]
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         return list(pool.map(run, tasks))
+
+
+def rounding(score: float) -> float:
+    """A gain that is no more than this is none."""
+    return 1e-6 + 1e-12 * abs(score)

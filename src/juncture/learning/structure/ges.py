@@ -18,10 +18,10 @@ from juncture.graphs.partially_directed import PartiallyDirectedGraph
 from juncture.iteration import Watch
 from juncture.learning.structure.constraints import Bounds, Constrained
 from juncture.learning.structure.equivalence_classes import GraphClass, Step, completed, informed
-from juncture.learning.structure.families import ScoreCache
-from juncture.learning.structure.hill_climbing import graph_of, rounding
+from juncture.learning.structure.families import ScoreCache, rounding
 from juncture.learning.structure.scores import families_of
 from juncture.learning.structure.sets import Positions, members, subsets
+from juncture.learning.structure.translation import graph_of, parents_of
 
 Local: TypeAlias = tuple[int, int, Positions, Positions, Positions]
 Options: TypeAlias = Callable[[GraphClass], Iterator[Step]]
@@ -58,13 +58,17 @@ class EquivalenceSearch:
 
     def run(self) -> GraphClass:
         start = graph_of(self.bounds.names, self.bounds.needed)
-        state = GraphClass(start.essential_graph(), start)
-        before = -np.inf
-        while self.total > before + rounding(self.total):
-            before = self.total
-            state = self._ascend(state, self._insertions, GraphClass.inserted)
+        best = GraphClass(start.essential_graph(), start)
+        while True:
+            state = self._ascend(best, self._insertions, GraphClass.inserted)
             state = self._ascend(state, self._deletions, GraphClass.deleted)
-        return state
+            before, self.total = self._score(best), self._score(state)
+            if self.total <= before + rounding(before):  # gains that do not add up: equivalent graphs score unlike
+                return best
+            best = state
+
+    def _score(self, state: GraphClass) -> float:
+        return self.scores.total(parents_of(state.member))
 
     def _ascend(self, state: GraphClass, options: Options, draw: Draw) -> GraphClass:
         """Take the step that gains most, again and again, until none gains."""

@@ -19,9 +19,10 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import Watch
 from juncture.learning.structure.climbing import Change, Climb, Move
 from juncture.learning.structure.constraints import Bounds, Constrained
-from juncture.learning.structure.families import ScoreCache
+from juncture.learning.structure.families import ScoreCache, rounding
 from juncture.learning.structure.scores import families_of
-from juncture.learning.structure.sets import Positions, members
+from juncture.learning.structure.sets import Positions
+from juncture.learning.structure.translation import graph_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,13 +138,3 @@ def shaken(
             change, parent, child = (int(index) for index in changes[rng.integers(len(changes))])
             state.make(Move(0.0, Change(change), parent, child))
     return state.parents
-
-
-def rounding(score: float) -> float:
-    """A gain that is no more than this is none."""
-    return 1e-6 + 1e-12 * abs(score)
-
-
-def graph_of(names: Sequence[str], parents: Sequence[Positions]) -> DirectedGraph:
-    edges = [(names[parent], names[child]) for child, one in enumerate(parents) for parent in members(one)]
-    return DirectedGraph(edges, names)

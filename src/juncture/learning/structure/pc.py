@@ -107,7 +107,7 @@ def trimmed(graph: PartiallyDirectedGraph, skeleton: Skeleton, bounds: Bounds) -
     gone: set[tuple[str, str]] = set()
     for name, child in places.items():
         parents = [places[parent] for parent in graph.parents(name)]
-        order = sorted(parents, key=lambda one: (not bounds.required[one, child], skeleton.p_values[one, child]))  # noqa: B023
+        order = sorted(parents, key=lambda one: (not bounds.required[one, child], skeleton.p_values[one, child]))
         gone |= {(bounds.names[one], name) for one in order[bounds.max_parents :]}
     if not gone:
         return graph

@@ -17,9 +17,9 @@ from juncture.errors import InvalidData, Unsupported
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.priors import K2, BDeu, checked_count
 from juncture.learning.structure.counted_families import counted_families
-from juncture.learning.structure.families import Families, ScoreCache
+from juncture.learning.structure.families import Families, ScoreCache, weighed_families
 from juncture.learning.structure.gaussian_families import BGe, gaussian_families
-from juncture.learning.structure.sets import set_of
+from juncture.learning.structure.translation import parents_of
 from juncture.options import chosen
 
 
@@ -58,6 +58,18 @@ class BDs:
         checked_count(self.equivalent_sample_size, "the equivalent sample size of BDs")
 
 
+@dataclass(frozen=True)
+class EdgePrior:
+    """A score, and a prior by which a variable has `expected_parents` parents: an edge costs its log-odds."""
+
+    score: Any = "bdeu"
+    expected_parents: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.expected_parents > 0:
+            raise InvalidData(f"expected_parents must be more than 0; got {self.expected_parents!r}")
+
+
 SCORES: dict[str, Callable[[], Any]] = {
     "bic": BIC,
     "mdl": BIC,
@@ -74,6 +86,8 @@ EVIDENCES = {K2: "cell", BDeu: "even", BDs: "seen"}
 def families_of(score: Any, data: Dataset) -> Families:
     """The families of the data under a score: tables where all variables have states, lines where all are real."""
     wanted = chosen(score, SCORES, what="score")
+    if isinstance(wanted, EdgePrior):
+        return weighed_families(families_of(wanted.score, data), wanted.expected_parents)
     kinds = {variable.is_real for variable in data.variables}
     if len(kinds) > 1:
         raise Unsupported(
@@ -101,6 +115,4 @@ def structure_score(graph: DirectedGraph, data: Any, score: Any = "bic") -> floa
     if missing := [name for name in graph.nodes if name not in dataset.columns]:
         raise InvalidData(f"the data have no column {missing[0]!r}, which is a node of the graph")
     kept = dataset.only(graph.nodes)
-    places = {name: place for place, name in enumerate(graph.nodes)}
-    parents = [set_of(places[parent] for parent in graph.parents(name)) for name in graph.nodes]
-    return ScoreCache(families_of(score, kept)).total(parents)
+    return ScoreCache(families_of(score, kept)).total(parents_of(graph))

@@ -14,10 +14,10 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import Watch
 from juncture.learning.structure.branchings import OUTSIDE, maximum_branching
 from juncture.learning.structure.constraints import Bounds, Constrained
-from juncture.learning.structure.families import ScoreCache
-from juncture.learning.structure.hill_climbing import graph_of, rounding
+from juncture.learning.structure.families import ScoreCache, rounding
 from juncture.learning.structure.scores import families_of
 from juncture.learning.structure.sets import Positions, members
+from juncture.learning.structure.translation import graph_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,122 @@
+"""`juncture fit`: the parameters of a network learned from rows."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any, TextIO
+
+import typer
+
+from juncture.cli.arguments import AsJson, Network, load
+from juncture.cli.output import check_target, console, print_json, save, table
+from juncture.cli.progress import steps_shown
+from juncture.cli.rows import Missing, RowsFile, read_rows
+from juncture.data.dataset import Dataset
+from juncture.data.missingness import missingness
+from juncture.errors import InvalidData
+from juncture.learning.fit import Fit
+from juncture.learning.fit import fit as learn
+from juncture.learning.kinds.table_counts import TableCounts
+from juncture.learning.learners import ExpectationMaximization
+from juncture.learning.network_statistics import NetworkStatistics
+
+Out = Annotated[str, typer.Option("--out", "-o", help="The file to write; its suffix tells the format; - writes JSON.")]
+Prior = Annotated[
+    float | None, typer.Option("--prior", min=0, help="A pseudo-count for each cell; without it, maximum likelihood.")
+]
+Latent = Annotated[list[str], typer.Option("--latent", metavar="NAME", help="A variable without a column; repeat it.")]
+MaxSteps = Annotated[int, typer.Option("--max-steps", min=1, help="Of EM, from each start.")]
+Tolerance = Annotated[float, typer.Option("--tolerance", min=0, help="EM ends when a step gains less, relatively.")]
+Restarts = Annotated[int, typer.Option("--restarts", min=0, help="Further starts at random; the best end wins.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same starts.")]
+NOTHING = 1e-9  # of a row: less is what EM leaves of none
+THIN = 5  # rows of the data: a row of a table that fewer tell of is told about
+
+
+def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
+    network: Network,
+    rows: RowsFile,
+    out: Out,
+    prior: Prior = None,
+    latent: Latent = [],  # noqa: B006
+    max_steps: MaxSteps = 1000,
+    tolerance: Tolerance = 1e-8,
+    restarts: Restarts = 0,
+    seed: Seed = 0,
+    missing: Missing = [],  # noqa: B006
+    json: AsJson = False,
+) -> None:
+    """Learn a network's parameters from rows, by EM where cells are missing; Ctrl-C keeps the best so far.
+
+    Example: juncture fit asia.bif rows.csv --prior 1 --out fitted.bif
+    """
+    check_target(out)
+    model = load(network)
+    data = read_rows(model, network, rows, missing)
+    refuse_missing_columns(model, data, rows, latent)
+    method = ExpectationMaximization(tolerance, max_steps, restarts)
+    objective = "log-likelihood" if prior is None else "log-likelihood with prior"
+    with steps_shown(f"learning from {len(data):,} rows", objective, restarts + 1) as watch:
+        fitted = learn(model, data, prior, latent=latent, method=method, rng=seed, progress=watch)
+    save(fitted.model, out)
+    facts = {"network": network, "data": rows, **facts_of(fitted, data), "written_to": out}
+    if json and out != "-":
+        print_json(facts)
+    else:
+        print_facts(f"{network} learned from {rows}", facts, sys.stderr if out == "-" else sys.stdout)
+
+
+def refuse_missing_columns(model: Any, data: Dataset, rows: str, latent: list[str]) -> None:
+    for name in model.variables.names:
+        if name not in data.columns and name not in latent:
+            raise InvalidData(f"{rows} has no column {name!r}; if it is never observed, say --latent {name}")
+
+
+def facts_of(fitted: Fit, data: Dataset) -> dict[str, Any]:
+    """What a summary tells: the rows, how well they fit, how learning went, and where it had little to go by."""
+    holes = missingness(data)
+    never = [name for name in fitted.model.variables.names if name not in data.columns]
+    return {
+        "rows": len(data),
+        "complete_rows": 0 if never else round(holes.patterns.get((), 0)),
+        "missing_cells": sum(round(share * len(data)) for share in holes.shares.values()),
+        "never_observed": [*never, *holes.never_observed],
+        "log_likelihood": fitted.log_likelihood,
+        "steps": fitted.trace.num_steps,
+        "converged": fitted.trace.converged,
+        "ended": fitted.trace.reason,
+        **thin_facts(fitted.statistics),
+    }
+
+
+def thin_facts(statistics: NetworkStatistics) -> dict[str, Any]:
+    """How many combinations of parents' states there are, and how many of them few rows have."""
+    sizes = [part.of_parents.size for part in statistics.parts.values() if isinstance(part, TableCounts)]
+    thin = statistics.thin(THIN)
+    thinnest = {"child": thin[0].child, "given": thin[0].given, "weight": thin[0].weight} if thin else None
+    unseen = sum(row.weight < NOTHING for row in thin)
+    return {"combinations": sum(sizes), "unseen": unseen, "thin": len(thin), "thinnest": thinnest}
+
+
+def print_facts(title: str, facts: dict[str, Any], stream: TextIO) -> None:
+    told = {
+        "rows": f"{facts['rows']:,}, of which {facts['complete_rows']:,} are complete",
+        "missing cells": f"{facts['missing_cells']:,}" if facts["missing_cells"] else "",
+        "never observed": ", ".join(facts["never_observed"]),
+        "log-likelihood": f"{facts['log_likelihood']:,.6f}",
+        "steps": f"{facts['steps']:,}" if facts["steps"] else "",
+        "ended": facts["ended"],
+        "written to": "standard output" if facts["written_to"] == "-" else facts["written_to"],
+    }
+    summary = table(title, "", "")
+    for name, text in told.items():
+        if text:
+            summary.add_row(name, text)
+    out = console(stream)
+    out.print(summary)
+    if facts["thinnest"]:
+        given = ", ".join(f"{name}={state}" for name, state in facts["thinnest"]["given"].items())
+        out.print(
+            f"note: combinations of parents' states in fewer than {THIN} rows: {facts['thin']:,} of"
+            f" {facts['combinations']:,}; the fewest have {given}, the parents of {facts['thinnest']['child']}"
+        )

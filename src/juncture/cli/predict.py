@@ -1,0 +1,104 @@
+"""`juncture predict`: the most probable state of one variable in each row, with the probabilities of all."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from juncture.cli.arguments import AsJson, Method, Network, load
+from juncture.cli.output import CSV, check_target, console, print_json, table
+from juncture.cli.rows import SHOWN, Missing, RowsFile, read_rows
+from juncture.data.csv import write_csv
+from juncture.data.dataset import Dataset
+from juncture.errors import ImpossibleEvidenceWarning
+from juncture.inference.beliefs import Beliefs
+from juncture.inference.display import how
+from juncture.inference.impossible import explain
+from juncture.inference.infer import infer
+from juncture.variables import Variable
+
+Target = Annotated[str, typer.Option("--target", "-t", metavar="NAME", help="The variable to predict.")]
+Out = Annotated[str, typer.Option("--out", "-o", help="A CSV file, or - for standard output.")]
+
+
+def predict(
+    network: Network,
+    rows: RowsFile,
+    target: Target,
+    out: Out = "-",
+    missing: Missing = [],  # noqa: B006
+    method: Method = "auto",
+    json: AsJson = False,
+) -> None:
+    """Predict a variable from the other columns of each row, of which any may be missing.
+
+    Example: juncture predict fitted.bif rows.csv --target lung --out predicted.csv
+    """
+    check_target(out, CSV)
+    model = load(network)
+    variable = model.variable(target)
+    data = read_rows(model, network, rows, missing)
+    others = data.only(name for name in data.columns if name != target)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ImpossibleEvidenceWarning)  # told below, in words that fit
+        beliefs = infer(model, others, targets=[target], method=method)
+    predicted = as_predicted(variable, beliefs[target].values)
+    tell_impossible(beliefs)
+    if not json or out != "-":
+        write_csv(predicted, sys.stdout if out == "-" else out)
+    if json:
+        print_json(as_document(predicted, variable, beliefs))
+    elif out != "-":
+        print_summary(f"{target} predicted for {rows}", predicted, data, beliefs)
+
+
+def as_predicted(variable: Variable, values: np.ndarray) -> Dataset:
+    """The most probable state and a probability for each, empty where a row is impossible."""
+    codes = np.where(np.isnan(values[:, 0]), -1, values.argmax(axis=1))
+    numbers = {f"P({variable.name}={label})": values[:, code] for code, label in enumerate(variable.labels)}
+    return Dataset.from_codes([variable, *map(Variable, numbers)], {variable.name: codes, **numbers})
+
+
+def tell_impossible(beliefs: Beliefs) -> None:
+    rows = beliefs.impossible
+    if rows:
+        told = ", ".join(map(str, rows[:SHOWN])) + (", …" if len(rows) > SHOWN else "")
+        sys.stderr.write(
+            f"juncture: warning: {len(rows):,} of {beliefs.findings.num_rows:,} rows have probability zero and are left"
+            f" empty: {told} (counted from 0); in row {rows[0]}, {explain(beliefs, rows[0])}\n"
+        )
+
+
+def as_document(predicted: Dataset, variable: Variable, beliefs: Beliefs) -> dict[str, Any]:
+    values = beliefs[variable.name].values.tolist()
+    impossible = set(beliefs.impossible)
+    return {
+        "target": variable.name,
+        "states": list(variable.labels),
+        "method": beliefs.method,
+        "exact": beliefs.exact,
+        "predicted": predicted.labels(variable.name).tolist(),
+        "probabilities": [None if row in impossible else numbers for row, numbers in enumerate(values)],
+        "impossible": list(beliefs.impossible),
+    }
+
+
+def print_summary(title: str, predicted: Dataset, data: Dataset, beliefs: Beliefs) -> None:
+    variable, *probabilities = predicted.variables
+    codes = predicted.columns[variable.name]
+    summary = table(title, "state", "rows", "mean probability", numeric=("rows", "mean probability"))
+    for code, (label, column) in enumerate(zip(variable.labels, probabilities, strict=True)):
+        mean = np.nanmean(predicted.columns[column.name]) if (codes >= 0).any() else np.nan
+        summary.add_row(str(label), f"{np.sum(codes == code):,}", f"{mean:.6f}")
+    out = console()
+    out.print(summary)
+    out.print(how(beliefs))
+    truth = data.columns.get(variable.name, np.empty(0))
+    known = truth >= 0
+    if known.any():
+        right = int(np.sum((truth == codes)[known]))
+        out.print(f"{right:,} of the {known.sum():,} rows that say their {variable.name} are predicted rightly")

@@ -1,0 +1,36 @@
+"""Rows that commands read: a CSV or Parquet file, a pattern of them, or standard input."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from juncture.data.dataset import Dataset
+from juncture.data.files import csv_table
+from juncture.data.tables import Table, as_table
+from juncture.errors import InvalidData, hint
+
+RowsFile = Annotated[str, typer.Argument(help='A CSV or Parquet file, "rows/*.csv", or - for CSV on standard input.')]
+Missing = Annotated[
+    list[str],
+    typer.Option("--missing", metavar="TEXT", help="What stands for a hole besides an empty cell; repeat it."),
+]
+SHOWN = 5
+
+
+def read_rows(model: Any, network: str, rows: str, missing: list[str]) -> Dataset:
+    """The columns that are the model's variables, coded by them; others are told of."""
+    if network == rows == "-":
+        raise InvalidData("the network and the rows cannot both come from standard input; give one of them as a file")
+    table: Table = csv_table(sys.stdin) if rows == "-" else as_table(rows)
+    names = set(model.variables.names)
+    others = [name for name in table.cells if name not in names]
+    if len(others) == len(table.cells):
+        first = next(iter(table.cells))
+        raise InvalidData(f"no column of {rows} is a variable of {network}; {first!r} is none: {hint(first, names)}")
+    if others:
+        told = ", ".join(others[:SHOWN]) + (", …" if len(others) > SHOWN else "")
+        sys.stderr.write(f"juncture: note: columns that are no variable of {network} are ignored: {told}\n")
+    return Dataset(table, model.variables, extra="ignore", missing=missing or None)

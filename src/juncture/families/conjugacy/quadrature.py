@@ -1,0 +1,146 @@
+"""A posterior by quadrature, for pairs that are not conjugate and as an oracle for those that are.
+
+Choose it for one or two parameters and any prior and likelihood; a conjugate prior is exact and faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import InvalidData, InvalidModel
+from juncture.families.conjugacy.line_density import LineDensity
+from juncture.families.conjugacy.plane_density import Intervals, PlaneDensity
+from juncture.families.family import Family, Real, plain
+from juncture.families.statistics import Statistics
+from juncture.numerics import log_sum_exp
+from juncture.options import as_generator
+
+ROWS = 4096  # at a time
+
+Prior = Family | Callable[..., Any]
+Likelihood = Callable[..., Any]
+
+
+class QuadraturePosterior:
+    """p(θ | data) and log p(data); every other question goes to the density behind it."""
+
+    def __init__(self, density: LineDensity | PlaneDensity, likelihood: Likelihood) -> None:
+        self.density, self._likelihood = density, likelihood
+
+    @property
+    def log_evidence(self) -> float:
+        """log ∫ p(data | θ) p(θ) dθ."""
+        return self.density.log_total
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "density":
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return getattr(self.density, name)
+
+    def predictive_log_prob(self, x: Any) -> Real:
+        """log ∫ p(x | θ) p(θ | data) dθ for each observation x."""
+        points, log_mass = self.density.nodes()
+        member = self._likelihood(*_arguments(points))
+        axes = len(member.event_shape)
+        values = np.asarray(x)
+        rows = values.reshape(-1, 1, *values.shape[values.ndim - axes :])
+        found = [log_sum_exp(log_mass + np.asarray(member.log_prob(row)), axis=-1) for row in rows]
+        return plain(np.array(found).reshape(values.shape[: values.ndim - axes]))
+
+    def predictive_sample(self, size: int, *, rng: Any = None) -> Any:
+        """Draws of new observations: a parameter from the posterior, then an observation given it."""
+        generator = as_generator(rng)
+        drawn = self.density.sample(size, rng=generator)
+        return self._likelihood(*_arguments(drawn.T if np.ndim(drawn) > 1 else drawn)).sample(rng=generator)
+
+    def __repr__(self) -> str:
+        return f"QuadraturePosterior(mean={np.asarray(self.mean).tolist()}, log_evidence={self.log_evidence:.6g})"
+
+
+def quadrature_posterior(
+    prior: Prior | tuple[Prior, Prior],
+    likelihood: Likelihood,
+    data: Any,
+    *,
+    interval: Any = None,
+) -> QuadraturePosterior:
+    """The posterior of one parameter, or of two when the prior is a pair or the interval is a pair of intervals.
+
+    `prior` is a family, a function that gives log-densities of an array of values, or a pair of these; `likelihood`
+    makes a batch of families out of arrays of values; `data` are statistics or observations. An interval cuts a family
+    off outside it, and the rest is normalised again; a function needs one, and is taken as it is.
+
+    >>> from juncture.families.continuous.gaussian import Gaussian
+    >>> posterior = quadrature_posterior(Gaussian(0.0, 1.0), lambda mean: Gaussian(mean, 4.0), [2.0, 4.0])
+    >>> round(posterior.mean, 10), round(posterior.variance, 10)
+    (1.0, 0.6666666667)
+    """
+    if isinstance(prior, tuple) or np.ndim(interval) == 2:
+        return _in_the_plane(prior, likelihood, data, interval)
+    low, high = _range_of(prior, interval)
+    log_prior = _log_prior(prior, (low, high))
+
+    def log_joint(theta: np.ndarray) -> np.ndarray:
+        return np.asarray(log_prior(theta) + log_likelihood(likelihood(theta), data))
+
+    return QuadraturePosterior(LineDensity(log_joint, low, high), likelihood)
+
+
+def _in_the_plane(prior: Any, likelihood: Likelihood, data: Any, intervals: Any) -> QuadraturePosterior:
+    joint, ranges = _independent(prior, intervals) if isinstance(prior, tuple) else (prior, intervals)
+
+    def log_joint(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        return np.asarray(joint(first, second) + log_likelihood(likelihood(first, second), data))
+
+    return QuadraturePosterior(PlaneDensity(log_joint, ranges), likelihood)
+
+
+def _independent(priors: tuple[Prior, Prior], intervals: Any) -> tuple[Callable[..., Any], Intervals]:
+    """The log-density of two independent priors, and the intervals of both."""
+    given = (None, None) if intervals is None else intervals
+    first, second = (_range_of(prior, interval) for prior, interval in zip(priors, given, strict=True))
+    log_first, log_second = _log_prior(priors[0], first), _log_prior(priors[1], second)
+    return lambda one, two: np.asarray(log_first(one)) + np.asarray(log_second(two)), (first, second)
+
+
+def log_likelihood(member: Any, data: Any) -> np.ndarray:
+    """log p(data) for each member of a batch."""
+    if isinstance(data, Statistics):
+        return np.asarray(member.log_likelihood(data))
+    rows = np.asarray(data)
+    rows = rows.reshape(-1, 1, *rows.shape[1:])
+    total = np.zeros(member.batch_shape)
+    for start in range(0, len(rows), ROWS):
+        total = total + np.asarray(member.log_prob(rows[start : start + ROWS])).sum(axis=0)
+    return total
+
+
+def _range_of(prior: Prior, interval: Any) -> tuple[float, float]:
+    if interval is not None:
+        low, high = interval
+        return float(low), float(high)
+    if not isinstance(prior, Family):
+        raise InvalidModel("a prior that is a function needs the interval of its values: pass interval=(low, high)")
+    support = prior.support
+    if prior.event_shape or prior.batch_shape or support.is_discrete:
+        raise InvalidData(f"a prior is one distribution of one real number; {prior!r} is not")
+    return float(support.low), float(support.high)
+
+
+def _log_prior(prior: Prior, interval: tuple[float, float]) -> Callable[[np.ndarray], np.ndarray]:
+    """The log-density of the prior, normalised on the interval if it is a family."""
+    if not isinstance(prior, Family):
+        return prior
+    density: Callable[[np.ndarray], np.ndarray] = prior.log_prob
+    if interval == (prior.support.low, prior.support.high):
+        return density
+    log_share = LineDensity(density, *interval).log_total
+    return lambda theta: density(theta) - log_share
+
+
+def _arguments(points: Any) -> tuple[Any, ...]:
+    """One array of parameter values, or two."""
+    return tuple(points) if isinstance(points, tuple) or np.ndim(points) == 2 else (points,)

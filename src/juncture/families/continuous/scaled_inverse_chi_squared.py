@@ -1,0 +1,106 @@
+"""ScaledInverseChiSquared: an inverse gamma told in degrees of freedom and a typical variance."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from juncture.families.conjugate_prior import ConjugatePrior
+from juncture.families.constraints import POSITIVE
+from juncture.families.continuous.inverse_gamma import InverseGamma
+from juncture.families.exponential_family import ExponentialFamily
+from juncture.families.family import Real
+from juncture.families.statistics import Known
+from juncture.families.supports import Interval
+
+
+class ScaledInverseChiSquared(ExponentialFamily, ConjugatePrior):
+    """The law of degrees · scale / χ², the χ² with these degrees: InverseGamma(degrees / 2, degrees · scale / 2).
+
+    As a prior, of the variance of a Gaussian whose mean is known: worth `degrees` values with the variance `scale`.
+
+    >>> ScaledInverseChiSquared(degrees=6, scale=2).to_inverse_gamma()
+    InverseGamma(shape=3.0, scale=6.0)
+    """
+
+    parameters: ClassVar = {"degrees": POSITIVE, "scale": POSITIVE}
+    optional: ClassVar = {"degrees": POSITIVE}
+    degrees: Real
+    scale: Real
+
+    def __init__(self, degrees: Any, scale: Any = 1.0) -> None:
+        self._declare(degrees=degrees, scale=scale)
+
+    def to_inverse_gamma(self) -> InverseGamma:
+        """The same distribution, by shape and scale."""
+        half = 0.5 * self._given["degrees"]
+        return InverseGamma(half, half * self._given["scale"])
+
+    @classmethod
+    def from_inverse_gamma(cls, same: InverseGamma) -> Self:
+        """The same distribution, by degrees of freedom and a typical variance."""
+        return cls(2 * same._given["shape"], same._given["scale"] / same._given["shape"])
+
+    @classmethod
+    def _support_given(cls, known: Known) -> Interval:
+        return InverseGamma._support_given(known)
+
+    def _natural(self) -> np.ndarray:
+        return self.to_inverse_gamma()._natural()
+
+    @classmethod
+    def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
+        return cls.from_inverse_gamma(InverseGamma._from_natural(natural, {}))
+
+    @classmethod
+    def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
+        return InverseGamma._mean_of(natural, {})
+
+    def _mean(self) -> np.ndarray:
+        return self.to_inverse_gamma()._mean()
+
+    @classmethod
+    def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:
+        halved = {"shape": 0.5 * known["degrees"]} if "degrees" in known else {}
+        return cls.from_inverse_gamma(InverseGamma._from_mean(mean, halved))
+
+    @classmethod
+    def _log_partition_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
+        return InverseGamma._log_partition_of(natural, {})
+
+    @classmethod
+    def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:
+        return InverseGamma._sufficient(x, {})
+
+    def _log_prob(self, x: np.ndarray) -> np.ndarray:
+        return self.to_inverse_gamma()._log_prob(x)
+
+    def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        return self.to_inverse_gamma()._draw(shape, rng)
+
+    @property
+    def mean(self) -> Real:
+        """degrees · scale / (degrees - 2); infinite for at most 2 degrees."""
+        return self.to_inverse_gamma().mean
+
+    @property
+    def variance(self) -> Real:
+        """2 mean² / (degrees - 4); infinite for at most 4 degrees."""
+        return self.to_inverse_gamma().variance
+
+    @property
+    def mode(self) -> Real:
+        return self.to_inverse_gamma().mode
+
+    def _inside(self) -> Real:
+        return self.to_inverse_gamma()._inside()
+
+    def _mean_point(self) -> Real:
+        return self.to_inverse_gamma()._mean_point()
+
+    def _cdf(self, x: np.ndarray) -> np.ndarray:
+        return self.to_inverse_gamma()._cdf(x)
+
+    def _quantile(self, probability: np.ndarray) -> np.ndarray:
+        return self.to_inverse_gamma()._quantile(probability)

@@ -1,0 +1,56 @@
+"""The distribution function of a von Mises angle around 0, and its inverse, exact to rounding."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import gammainc, i0e, ive
+
+from juncture.families.matching import increasing_root
+from juncture.numerics import LOG_TWO_PI
+
+FEW = 50.0  # up to this concentration the Fourier series is short
+NUM_WAVES, NUM_TERMS = 72, 16
+
+
+def turns_below(angle: np.ndarray, concentration: np.ndarray) -> np.ndarray:
+    """P(X ≤ angle) for -π ≤ angle ≤ π; a whole turn further it is one more."""
+    angle, concentration = np.broadcast_arrays(angle, concentration)
+    turns = np.round(angle / (2 * np.pi))
+    rest = angle - 2 * np.pi * turns
+    few = concentration <= FEW
+    spread = _fourier(rest, np.where(few, concentration, 1.0))
+    narrow = _narrow(rest, np.where(few, FEW, concentration))
+    return np.asarray(turns + np.where(few, spread, narrow))
+
+
+def angle_below(turns: np.ndarray, concentration: np.ndarray) -> np.ndarray:
+    """The angle with that many turns below it."""
+    whole = np.floor(turns)
+    wanted, concentration = np.broadcast_arrays(turns - whole, concentration)
+
+    def excess(angle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        drop = 2 * concentration * np.sin(0.5 * angle) ** 2
+        density = np.exp(-drop - LOG_TWO_PI) / i0e(concentration)
+        return turns_below(angle, concentration) - wanted, density
+
+    ends = np.full(wanted.shape, np.pi)
+    return np.asarray(2 * np.pi * whole + increasing_root(excess, -ends, ends, start=np.zeros(wanted.shape)))
+
+
+def _fourier(angle: np.ndarray, concentration: np.ndarray) -> np.ndarray:
+    """½ + θ/2π + Σ I_j(κ)/I0(κ) sin(jθ) / jπ."""
+    total = 0.5 + angle / (2 * np.pi)
+    for wave in range(1, NUM_WAVES):
+        total = total + ive(wave, concentration) / i0e(concentration) * np.sin(wave * angle) / (wave * np.pi)
+    return np.asarray(total)
+
+
+def _narrow(angle: np.ndarray, concentration: np.ndarray) -> np.ndarray:
+    """By the substitution s = sin(θ/2): ∫ exp(-2κs²) (1-s²)^(-½) ds, term by term of the root's binomial series."""
+    power = 2 * concentration * np.sin(0.5 * angle) ** 2
+    inside, total, factor = np.zeros(angle.shape), np.zeros(angle.shape), np.ones(angle.shape)
+    for term in range(NUM_TERMS):
+        inside = inside + factor * gammainc(term + 0.5, power)
+        total = total + factor
+        factor = factor * (term + 0.5) ** 2 / ((term + 1) * 2 * concentration)
+    return np.asarray(0.5 + 0.5 * np.sign(angle) * inside / total)

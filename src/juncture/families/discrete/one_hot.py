@@ -1,0 +1,43 @@
+"""Labels as indicator vectors, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import InvalidData
+from juncture.families.observations import as_values, refuse_outside
+from juncture.families.supports import Integers
+
+
+def one_hot(labels: Any, num_states: int) -> np.ndarray:
+    """1 at each label's place and 0 elsewhere, along a new last axis; labels count from 0.
+
+    >>> one_hot([3, 0], num_states=5)
+    array([[0, 0, 0, 1, 0],
+           [1, 0, 0, 0, 0]])
+    """
+    values = as_values(labels, (), name="one_hot")
+    places = values[None] if values.ndim == 0 else values
+    refuse_outside(places, Integers(0, num_states - 1).contains(places), name="one_hot", support=states(num_states))
+    return np.asarray(values[..., None] == np.arange(num_states), dtype=np.int64)
+
+
+def from_one_hot(rows: Any) -> np.ndarray:
+    """The place of the 1 along the last axis.
+
+    >>> from_one_hot([[0, 0, 0, 1, 0], [1, 0, 0, 0, 0]])
+    array([3, 0])
+    """
+    values = as_values(rows, (), name="from_one_hot")
+    if values.ndim == 0 or values.shape[-1] == 0:
+        raise InvalidData(f"one-hot rows have a last axis with one place per state; got an array of {values.shape}")
+    inside = ((values == 0) | (values == 1)).all(axis=-1) & (values.sum(axis=-1) == 1)
+    wide, inside = (values[None], inside[None]) if values.ndim == 1 else (values, inside)
+    refuse_outside(wide, inside, name="from_one_hot", support="zeros and a single 1")
+    return np.asarray(values.argmax(axis=-1))
+
+
+def states(num_states: int) -> str:
+    return f"a label from 0 to {num_states - 1}"

@@ -1,0 +1,68 @@
+"""Distribution functions and quantiles of whole numbers, where special functions have none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import TooLarge
+
+MOST_TERMS = 2_000_000
+LARGEST = 2.0**62  # integers stop soon after
+FARTHEST = 2.0**1020  # further on lies infinity
+ROUNDING = 1e-12
+
+
+def whole_quantile(family: Any, probability: np.ndarray) -> np.ndarray:
+    """The smallest whole number x with P(X ≤ x) ≥ probability: doubled steps up from the lower end, then halving.
+
+    Of probability 1 it is infinite where the support has no upper end, unless all the mass is on one value.
+    """
+    support, shape = family.support, np.broadcast_shapes(probability.shape, family.batch_shape)
+    low, high = (np.broadcast_to(np.asarray(end, dtype=float), shape) for end in (support.low, support.high))
+    endless = (probability == 1) & np.isinf(high) & (np.asarray(family.variance) > 0)
+    wanted = np.where(endless, 0.0, probability)
+    under, over, step = low - 1, low, 1.0
+    while (short := (family.cdf(over) < wanted) & (over < high)).any():
+        under, over = np.where(short, over, under), np.where(short, np.minimum(over + step, high), over)
+        step = 2 * step if step < FARTHEST else np.inf
+    while (open_ := ((middle := np.floor(0.5 * under + 0.5 * over)) > under) & (middle < over)).any():
+        enough = family.cdf(middle) >= wanted
+        under, over = np.where(open_ & ~enough, middle, under), np.where(open_ & enough, middle, over)
+    return as_counts(np.where(endless, np.inf, over))
+
+
+def as_counts(numbers: np.ndarray) -> np.ndarray:
+    """Whole numbers as integers, unless one is too large or infinite."""
+    return numbers.astype(np.int64) if (numbers <= LARGEST).all() else numbers
+
+
+def as_share(ratio: np.ndarray) -> np.ndarray:
+    """A part of a whole, which rounding may have left a little above 1."""
+    return np.where(ratio <= 1 + ROUNDING, np.minimum(ratio, 1.0), ratio)
+
+
+def summed_cdf(family: Any, x: np.ndarray) -> np.ndarray:
+    """P(X ≤ x) by adding up the masses from the lower end of the support."""
+    low, high = (np.asarray(end, dtype=float) for end in (family.support.low, family.support.high))
+    places = np.floor(np.where(x >= high, low, np.maximum(x, low - 1)) - low)  # -1 below the support
+    num_members = int(np.prod(family.batch_shape))
+    if not (places * num_members < MOST_TERMS).all():
+        raise TooLarge(f"P(X ≤ x) of {family!r} would add up more than {MOST_TERMS:,} masses; ask for a smaller x")
+    steps = np.arange(places.max(initial=-1.0) + 1).reshape(-1, *(1,) * len(family.batch_shape))
+    masses = np.asarray(family.prob(low + steps))
+    sums = np.concatenate([np.zeros((1, *masses.shape[1:])), np.cumsum(masses, axis=0)])
+    members = np.arange(num_members).reshape(family.batch_shape)
+    found = sums.reshape(len(sums), num_members)[(places + 1).astype(np.intp), members]
+    return np.where(x >= high, 1.0, found)
+
+
+def summed_expectation(family: Any, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """E function(X) for each of a batch, over supports from 0 to an upper end."""
+    most = float(np.max(family.support.high))
+    if most * np.prod(family.batch_shape) > MOST_TERMS:
+        raise TooLarge(f"an expectation under {family!r} would add up more than {MOST_TERMS:,} terms")
+    x = np.arange(most + 1).reshape(-1, *(1,) * len(family.batch_shape))
+    return np.asarray((family.prob(x) * function(x)).sum(axis=0))

@@ -1,0 +1,64 @@
+"""Logarithms of factorials and of what is made of them, without the cancellation of large gamma functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln
+
+from juncture.numerics import LOG_TWO_PI
+
+LARGE = 16.0  # from here on, the first terms of Stirling's series are exact to rounding
+VALUES_PER_ENTRY = 4  # a table pays when each of its entries serves this many values
+
+
+def looked_up(function: Callable[[np.ndarray], np.ndarray], counts: np.ndarray) -> np.ndarray:
+    """function(counts) for whole numbers: through a table of its values, when many counts lie in a small range."""
+    if counts.size >= VALUES_PER_ENTRY:
+        low, high = int(counts.min()), int(counts.max())
+        if (high - low + 1) * VALUES_PER_ENTRY <= counts.size:
+            places = (counts - low if low else counts).astype(np.intp, copy=False)
+            return np.asarray(function(np.arange(low, high + 1.0)).take(places))
+    return function(counts)
+
+
+def log_factorial(counts: np.ndarray) -> np.ndarray:
+    """The logarithm of x!, for each count."""
+    return looked_up(lambda x: np.asarray(gammaln(x + 1.0)), counts)
+
+
+def log_choose(total: Any, chosen: Any) -> np.ndarray:
+    """log n! / (k! (n-k)!).
+
+    >>> round(float(np.exp(log_choose(5, 2))), 12)
+    10.0
+    """
+    fewer = np.minimum(chosen, np.subtract(total, chosen))
+    return np.asarray(log_rising(np.subtract(total, fewer) + 1.0, fewer) - gammaln(fewer + 1.0))
+
+
+def log_rising(base: Any, steps: Any) -> np.ndarray:
+    """log Γ(base + steps) / Γ(base) = log base (base + 1) ⋯ (base + steps - 1), for base > 0 and steps ≥ 0."""
+    base, steps = np.asarray(base, dtype=float), np.asarray(steps, dtype=float)
+    large = base >= LARGE
+    small_base, large_base = np.where(large, 1.0, base), np.where(large, base, LARGE)
+    by_gamma = gammaln(small_base + steps) - gammaln(small_base)
+    last = large_base + steps
+    by_stirling = steps * np.log(large_base) + ((last - 0.5) * np.log1p(steps / large_base) - steps)
+    by_stirling += stirling_error(last) - stirling_error(large_base)
+    return np.asarray(np.where(large, by_stirling, by_gamma))
+
+
+def stirling_error(x: np.ndarray) -> np.ndarray:
+    """log x! - log √(2πx) (x/e)^x, for x > 0: about 1/12x."""
+    large = x >= LARGE
+    inverse = 1.0 / np.where(large, x, LARGE)
+    square = inverse * inverse
+    series = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188))))
+    if large.all():
+        return np.asarray(series)
+    small = np.where(large, 1.0, x)
+    direct = gammaln(small + 1.0) - (small + 0.5) * np.log(small) + small - 0.5 * LOG_TWO_PI
+    return np.asarray(np.where(large, series, direct))

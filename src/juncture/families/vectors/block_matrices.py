@@ -1,0 +1,111 @@
+"""Algebra of matrices cut into blocks: Schur complements, inverses by blocks, and the matrix inversion lemma.
+
+A block is named by its indices, in any order; what remains keeps its order. Leading axes are a batch.
+"""
+
+from __future__ import annotations
+
+from math import isqrt
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import InvalidData
+
+
+def split(indices: Any, dimension: int) -> tuple[np.ndarray, np.ndarray]:
+    """The indices as given, and the others in order."""
+    chosen = np.atleast_1d(np.asarray(indices))
+    if chosen.size == 0:
+        chosen = chosen.astype(int)
+    if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or len(set(chosen.tolist())) < chosen.size:
+        raise InvalidData(f"indices are different whole numbers from 0 to {dimension - 1}; got {indices!r}")
+    if chosen.size and (chosen.min() < 0 or chosen.max() >= dimension):
+        raise InvalidData(f"indices run from 0 to {dimension - 1}; got {indices!r}")
+    return chosen, np.setdiff1d(np.arange(dimension), chosen)
+
+
+def block(matrix: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """The entries in these rows and columns."""
+    return matrix[..., rows[:, None], columns]
+
+
+def schur_complement(matrix: Any, indices: Any) -> np.ndarray:
+    """[M/A] = U - R A⁻¹ L for M = [[A, L], [R, U]], where A is the block at the indices.
+
+    >>> schur_complement([[2.0, 1.0], [1.0, 2.0]], [0])
+    array([[1.5]])
+    """
+    matrix = as_square(matrix)
+    one, two = split(indices, matrix.shape[-1])
+    lower, upper = block(matrix, two, one), block(matrix, one, two)
+    return np.asarray(block(matrix, two, two) - lower @ np.linalg.solve(block(matrix, one, one), upper))
+
+
+def block_inverse(matrix: Any, indices: Any) -> np.ndarray:
+    """M⁻¹ from the inverses of the block A at the indices and of its Schur complement S.
+
+    With A at the top left it is [[A⁻¹ + A⁻¹ L S⁻¹ R A⁻¹, -A⁻¹ L S⁻¹], [-S⁻¹ R A⁻¹, S⁻¹]].
+    """
+    matrix = as_square(matrix)
+    one, two = split(indices, matrix.shape[-1])
+    inverse_block = np.linalg.inv(block(matrix, one, one))
+    inverse_complement = np.linalg.inv(schur_complement(matrix, one))
+    left = inverse_block @ block(matrix, one, two)  # A⁻¹ L
+    right = block(matrix, two, one) @ inverse_block  # R A⁻¹
+    found: np.ndarray = np.empty_like(matrix)
+    found[..., one[:, None], one] = inverse_block + left @ inverse_complement @ right
+    found[..., one[:, None], two] = -left @ inverse_complement
+    found[..., two[:, None], one] = -inverse_complement @ right
+    found[..., two[:, None], two] = inverse_complement
+    return found
+
+
+def woodbury_inverse(factor: Any, strength: float = 1.0, diagonal: Any = 1.0) -> np.ndarray:
+    """(D + λ F Fᵀ)⁻¹ = D⁻¹ - D⁻¹ F (I/λ + Fᵀ D⁻¹ F)⁻¹ Fᵀ D⁻¹ for a diagonal D and F of n rows and few columns p.
+
+    Only a p × p matrix is inverted.
+    """
+    factor = np.asarray(factor, dtype=float)
+    size, width = factor.shape
+    inverse = np.broadcast_to(1 / np.asarray(diagonal, dtype=float), (size,))
+    scaled = inverse[:, None] * factor  # D⁻¹ F
+    inner = np.eye(width) + strength * factor.T @ scaled
+    return np.asarray(np.diag(inverse) - strength * scaled @ np.linalg.solve(inner, scaled.T))
+
+
+def as_square(matrix: Any) -> np.ndarray:
+    square: np.ndarray = np.asarray(matrix, dtype=float)
+    if square.ndim < 2 or square.shape[-1] != square.shape[-2]:
+        raise InvalidData(f"a matrix cut by one set of indices is square; this one has the shape {square.shape}")
+    return square
+
+
+def symmetric(matrix: np.ndarray) -> np.ndarray:
+    """(M + Mᵀ) / 2: what is left of M in a quadratic form."""
+    return np.asarray(0.5 * (matrix + np.swapaxes(matrix, -2, -1)))
+
+
+def log_determinant(matrix: np.ndarray) -> np.ndarray:
+    """log |M|; for a complex M, on which derivatives are taken, with its small angle."""
+    sign, log_size = np.linalg.slogdet(matrix)
+    return np.asarray(log_size + np.log(sign)) if np.iscomplexobj(matrix) else np.asarray(log_size)
+
+
+def side_by_side(*parts: np.ndarray) -> np.ndarray:
+    """The parts along one last axis; their leading axes broadcast."""
+    shape = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+    return np.concatenate([np.broadcast_to(part, (*shape, part.shape[-1])) for part in parts], axis=-1)
+
+
+def vec(matrix: np.ndarray) -> np.ndarray:
+    """The entries of each matrix along one axis."""
+    return matrix.reshape(*matrix.shape[:-2], matrix.shape[-2] * matrix.shape[-1])
+
+
+def unvec(entries: np.ndarray) -> np.ndarray:
+    """The square matrix with these entries, made symmetric."""
+    size = isqrt(entries.shape[-1])
+    if size * size != entries.shape[-1] or not size:
+        raise InvalidData(f"{entries.shape[-1]} numbers are no square matrix")
+    return symmetric(entries.reshape(*entries.shape[:-1], size, size))

@@ -1,0 +1,129 @@
+"""Dirichlet: probabilities that are themselves uncertain."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import digamma, loggamma
+
+from juncture.errors import InvalidData, Unsupported
+from juncture.families.conjugate_prior import ConjugatePrior
+from juncture.families.constraints import POSITIVE_VECTOR
+from juncture.families.exponential_family import ExponentialFamily, dot
+from juncture.families.family import plain
+from juncture.families.matching import match_log_means
+from juncture.families.observations import refuse_outside
+from juncture.families.statistics import Known
+from juncture.families.supports import Simplex
+from juncture.families.vectors.vector_family import VectorFamily
+from juncture.numerics import log, softmax
+
+ROUNDING = 4 * float(np.finfo(float).eps)
+
+
+class Dirichlet(VectorFamily, ExponentialFamily, ConjugatePrior):
+    """p(x) = Γ(Σα) / ΠΓ(α_k) Π x_k^(α_k-1) on the simplex: u = log x, η = α - 1.
+
+    As a prior, of the probabilities of a Categorical or Multinomial.
+
+    >>> Dirichlet([1.0, 2.0, 5.0]).mean
+    array([0.125, 0.25 , 0.625])
+    """
+
+    parameters: ClassVar = {"concentration": POSITIVE_VECTOR}
+    concentration: np.ndarray
+
+    def __init__(self, concentration: Any) -> None:
+        self._declare(concentration=concentration)
+
+    @classmethod
+    def from_sample_size(cls, mean: Any, size: Any) -> Self:
+        """The Dirichlet with this mean that is worth `size` observations."""
+        return cls(np.asarray(size, dtype=float)[..., None] * np.asarray(mean, dtype=float))
+
+    @classmethod
+    def _support_of(cls, dimension: int) -> Simplex:
+        return Simplex(dimension)
+
+    @classmethod
+    def _refuse_rows_outside(cls, rows: np.ndarray, known: Known, first_row: int = 0) -> None:
+        inside = Simplex(rows.shape[-1]).contains(rows)
+        if not rows.min(initial=1.0) > 0:  # log 0 is no statistic
+            inside = inside & (rows > 0).all(axis=-1)
+        support = f"{rows.shape[-1]} positive numbers that sum to 1"
+        refuse_outside(rows, inside, name=cls.__name__, support=support, first_row=first_row)
+
+    def _natural(self) -> np.ndarray:
+        return self._given["concentration"] - 1.0
+
+    @classmethod
+    def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
+        return cls(natural + 1.0)
+
+    @classmethod
+    def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
+        counts = natural + 1
+        return np.asarray(digamma(counts) - digamma(counts.sum(axis=-1, keepdims=True)))
+
+    @classmethod
+    def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:
+        if not (np.exp(mean).sum(axis=-1) < 1 - ROUNDING * mean.shape[-1]).all():
+            raise InvalidData(
+                "a Dirichlet cannot be estimated from equal rows: give at least two different ones, or a prior"
+            )
+        return cls(match_log_means(mean))
+
+    @classmethod
+    def _log_partition_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
+        counts = natural + 1
+        return np.asarray(loggamma(counts).sum(axis=-1) - loggamma(counts.sum(axis=-1)))
+
+    @classmethod
+    def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:
+        return log(x)
+
+    def _log_prob(self, x: np.ndarray) -> np.ndarray:
+        """Where a corner has zeros of both kinds, of powers below and above 0, the density counts as infinite."""
+        powers, logs = self._natural(), log(x)
+        total = dot(powers, logs)
+        if not np.isfinite(total).all():
+            with np.errstate(invalid="ignore"):
+                infinite = ((powers != 0) & (powers * logs == np.inf)).any(axis=-1)
+            total = np.where(infinite, np.inf, total)
+        return np.asarray(total - self._log_partition_of(powers, {}))
+
+    def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        """Normalised Gamma draws, as logarithms: small concentrations would all be rounded to 0."""
+        counts = self._given["concentration"]
+        wide = (*shape, self.dimension)
+        log_gammas = np.log(rng.standard_gamma(counts + 1, wide)) - rng.standard_exponential(wide) / counts
+        return softmax(log_gammas)
+
+    @property
+    def mean(self) -> np.ndarray:
+        counts = self._given["concentration"]
+        return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
+
+    @property
+    def variance(self) -> np.ndarray:
+        mean, total = self.mean, self._total()[..., None]
+        return np.asarray(mean * (1 - mean) / (total + 1))
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """(diag mean - mean meanᵀ) / (Σα + 1); its rows sum to 0."""
+        mean, total = self.mean, self._total()[..., None, None]
+        spread = mean[..., :, None] * (np.eye(self.dimension) - mean[..., None, :])
+        return np.asarray(spread / (total + 1))
+
+    @property
+    def mode(self) -> np.ndarray:
+        """(α - 1) / (Σα - k), for α ≥ 1 that are not all 1."""
+        excess = self._given["concentration"] - 1
+        if not ((excess >= 0).all(axis=-1) & (excess > 0).any(axis=-1)).all():
+            raise Unsupported(f"{self!r} has no single mode: it needs every α ≥ 1 and one larger than 1")
+        return np.asarray(plain(excess / excess.sum(axis=-1, keepdims=True)))
+
+    def _total(self) -> np.ndarray:
+        return np.asarray(self._given["concentration"].sum(axis=-1))

@@ -1,0 +1,24 @@
+"""The graph of a Gaussian: entries that are independent given all others are not joined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from juncture.errors import InvalidData
+from juncture.graphs.undirected import UndirectedGraph
+
+
+def graph_of(
+    partial_correlations: np.ndarray, tolerance: float = 1e-9, names: Iterable[str] | None = None
+) -> UndirectedGraph:
+    """An edge for each partial correlation beyond the tolerance."""
+    if partial_correlations.ndim != 2:
+        raise InvalidData("a batch of Gaussians has a graph each; ask one member, as in family[0].graph()")
+    size = len(partial_correlations)
+    nodes = [str(place) for place in range(size)] if names is None else list(names)
+    if len(nodes) != size:
+        raise InvalidData(f"there are {size} entries to name; got {len(nodes)} names")
+    joined = np.argwhere(np.triu(np.abs(partial_correlations) > tolerance, 1))
+    return UndirectedGraph([(nodes[one], nodes[other]) for one, other in joined], nodes)

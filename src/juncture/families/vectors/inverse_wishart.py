@@ -1,0 +1,117 @@
+"""InverseWishart: positive definite matrices whose inverses are Wishart."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from juncture.errors import Unsupported
+from juncture.families.conjugate_prior import ConjugatePrior
+from juncture.families.constraints import POSITIVE, POSITIVE_DEFINITE
+from juncture.families.exponential_family import ExponentialFamily
+from juncture.families.family import Real
+from juncture.families.statistics import Known
+from juncture.families.supports import PositiveDefinite
+from juncture.families.vectors import block_matrices as blocks
+from juncture.families.vectors import matrix_gamma
+from juncture.families.vectors.vector_family import VectorFamily
+from juncture.families.vectors.whitening import Spectrum, Whitening, whitening_of
+from juncture.families.vectors.wishart import check_degrees, degrees_from, diagonal_products, joined
+
+
+class InverseWishart(VectorFamily, ExponentialFamily, ConjugatePrior):
+    """p(X) ∝ |X|^(-(ν+d+1)/2) exp(-½ tr ΨX⁻¹): u = (log |X|, vec X⁻¹), η = (-(ν+d+1)/2, -½ vec Ψ).
+
+    As a prior, of the covariance of a MultivariateGaussian whose mean is known.
+
+    >>> InverseWishart(5.0, [[2.0, 0.0], [0.0, 4.0]]).mean
+    array([[1., 0.],
+           [0., 2.]])
+    """
+
+    parameters: ClassVar = {"degrees": POSITIVE, "scale": POSITIVE_DEFINITE}
+    value_axes: ClassVar = 2
+    degrees: Real
+    scale: np.ndarray
+
+    def __init__(self, degrees: Any, scale: Any) -> None:
+        self._declare(degrees=degrees, scale=scale)
+
+    def _check(self) -> None:
+        check_degrees(self)
+
+    @classmethod
+    def _support_of(cls, dimension: int) -> PositiveDefinite:
+        return PositiveDefinite(dimension)
+
+    @property
+    def _whitening(self) -> Whitening:
+        return whitening_of(self, "scale")
+
+    def _natural(self) -> np.ndarray:
+        return joined(-0.5 * (self._given["degrees"] + self.dimension + 1), -0.5 * self._given["scale"])
+
+    @classmethod
+    def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
+        half_degrees, half_scale = _half_degrees_and_half_scale(natural)
+        return cls(2 * half_degrees, 2 * half_scale)
+
+    @classmethod
+    def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
+        parts = _half_degrees_and_half_scale(natural)
+        return joined(-matrix_gamma.expected_log_determinant(*parts), matrix_gamma.expected_matrix(*parts))
+
+    @classmethod
+    def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:
+        inverse = blocks.unvec(mean[..., 1:])
+        degrees = degrees_from(-mean[..., 0], inverse, name=cls.__name__)
+        return cls(degrees, degrees[..., None, None] * Whitening.of(inverse, name="the mean of the inverses").inverse)
+
+    @classmethod
+    def _log_partition_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
+        return matrix_gamma.log_partition(*_half_degrees_and_half_scale(natural))
+
+    @classmethod
+    def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:
+        spectrum = Spectrum.of(np.asarray(x, dtype=float))
+        return joined(spectrum.log_determinant, spectrum.inverse)
+
+    def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        """L B⁻¹ Lᵀ for Ψ = L Lᵀ and B from the standard Wishart."""
+        triangular = matrix_gamma.triangular_draws(self._given["degrees"], self.dimension, shape, rng)
+        factor = np.broadcast_to(self._whitening.factor, triangular.shape)
+        root = np.linalg.solve(triangular, np.swapaxes(factor, -2, -1))
+        return np.asarray(np.swapaxes(root, -2, -1) @ root)
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Ψ / (ν - d - 1), for ν > d + 1."""
+        return np.asarray(self._given["scale"] / self._excess(1, "mean")[..., None, None])
+
+    @property
+    def variance(self) -> np.ndarray:
+        """((ν-d+1) Ψ_ij² + (ν-d-1) Ψ_ii Ψ_jj) / ((ν-d) (ν-d-1)² (ν-d-3)), entry by entry, for ν > d + 3."""
+        last, scale = self._excess(3, "variance")[..., None, None], self._given["scale"]
+        spread = (last + 4) * scale**2 + (last + 2) * diagonal_products(scale)
+        return np.asarray(spread / ((last + 3) * (last + 2) ** 2 * last))
+
+    @property
+    def mode(self) -> np.ndarray:
+        """Ψ / (ν + d + 1)."""
+        return np.asarray(self._given["scale"] / (self._given["degrees"] + self.dimension + 1)[..., None, None])
+
+    def _inside(self) -> np.ndarray:
+        return self.mode
+
+    def _excess(self, beyond: int, what: str) -> np.ndarray:
+        excess = self._given["degrees"] - self.dimension - beyond
+        if not (excess > 0).all():
+            raise Unsupported(f"{self!r} has no finite {what}: it needs degrees above d + {beyond}")
+        return np.asarray(excess)
+
+
+def _half_degrees_and_half_scale(natural: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """a = ν/2 and B = Ψ/2."""
+    half_scale = -blocks.unvec(natural[..., 1:])
+    return -natural[..., 0] - 0.5 * (half_scale.shape[-1] + 1), half_scale

@@ -1,0 +1,192 @@
+"""`JointPrior`: a prior of a Gaussian's mean together with its variance, precision or covariance. Its values are pairs.
+
+Each is a law of the second value, and a Gaussian of the first given the second, `strength` times as precise.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from juncture.errors import InvalidData
+from juncture.families.conjugate_prior import ConjugatePrior
+from juncture.families.exponential_family import ExponentialFamily, weighted_sum
+from juncture.families.family import Family, Real, plain
+from juncture.families.observations import as_values, as_weights
+from juncture.families.statistics import Statistics
+from juncture.families.statistics_door import StatisticsDoor
+from juncture.families.supports import Pairs
+from juncture.families.vectors.vector_family import refuse_knowledge, refuse_other_dimension
+from juncture.numerics import LOG_TWO_PI
+from juncture.options import as_generator, as_sizes
+
+
+class PairsDoor(StatisticsDoor):
+    """`statistics((means, seconds), weights=None)`: Σ w u over pairs; rows are the first axis of both."""
+
+    def __get__(self, instance: Family | None, owner: Any) -> Any:
+        def statistics(x: Any, weights: Any = None, **known: Any) -> Statistics:
+            refuse_knowledge(owner, known)
+            found: Statistics = owner._summarise_pairs(owner._as_pair(x), weights)
+            return found
+
+        statistics.__doc__ = self.__doc__
+        return statistics
+
+
+class JointPrior(ExponentialFamily, ConjugatePrior):
+    """A prior of the pairs that its `pair_type` names."""
+
+    pair_type: ClassVar[Any]
+    mean_axes: ClassVar[int] = 0  # of the first value; the second has twice as many
+    statistics: ClassVar[StatisticsDoor] = PairsDoor()
+
+    # -- supplied by each prior
+
+    def _law_of_second(self) -> Any:
+        """The marginal law of the variance, precision or covariance."""
+        raise NotImplementedError
+
+    @classmethod
+    def _log_precision(cls, second: np.ndarray) -> np.ndarray:
+        """log of the precision, or of its determinant."""
+        raise NotImplementedError
+
+    @classmethod
+    def _squared_distance(cls, shift: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """precision · shift², or shiftᵀ precision shift."""
+        raise NotImplementedError
+
+    @classmethod
+    def _colored(cls, noise: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Standard normal noise with the precision taken on."""
+        raise NotImplementedError
+
+    def _expected_square(self, shift: np.ndarray) -> np.ndarray:
+        """E of precision · shift², or of shiftᵀ precision shift."""
+        raise NotImplementedError
+
+    def _expected_log_precision(self) -> np.ndarray:
+        """E log of the precision, or of its determinant."""
+        raise NotImplementedError
+
+    @classmethod
+    def _supports(cls, event_shape: tuple[int, ...]) -> Pairs:
+        raise NotImplementedError
+
+    # -- densities and draws
+
+    @property
+    def support(self) -> Pairs:
+        return self._supports(self.event_shape)
+
+    @classmethod
+    def _as_pair(cls, x: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The two values, checked; each may have rows."""
+        names = " and ".join(cls.pair_type._fields)
+        try:
+            first, second = x
+        except (TypeError, ValueError):
+            raise InvalidData(f"a value of {cls.__name__} is a pair of {names}; got {x!r}") from None
+        mean = as_values(first, (), name=f"the mean in {cls.__name__}")
+        event = mean.shape[max(mean.ndim - cls.mean_axes, 0) :]
+        if len(event) < cls.mean_axes:
+            raise InvalidData(f"the mean in a value of {cls.__name__} is a vector; got {first!r}")
+        other = as_values(second, event * 2, name=f"the {cls.pair_type._fields[1]} in {cls.__name__}")
+        rows, other_rows = mean.shape[: mean.ndim - cls.mean_axes], other.shape[: other.ndim - 2 * cls.mean_axes]
+        if rows and other_rows and rows != other_rows:
+            raise InvalidData(f"pairs of {names} have as many of each; got {rows} and {other_rows}")
+        return mean, other
+
+    def log_prob(self, x: Any) -> Real:
+        """log p of a pair, or of rows of pairs; -inf outside the support."""
+        mean, second = self._as_pair(x)
+        if mean.shape[mean.ndim - self.mean_axes :] != self.event_shape:
+            raise InvalidData(f"the mean in {type(self).__name__} has the shape {self.event_shape}; got {mean.shape}")
+        if np.isnan(mean).any() or np.isnan(second).any():
+            raise InvalidData(f"{type(self).__name__}.log_prob was given a missing value (NaN); leave it out")
+        support, axes = self.support, self.mean_axes
+        inside = support.contains((mean, second))
+        mean = np.where(inside[(...,) + (None,) * axes], mean, support.first.inside())
+        second = np.where(inside[(...,) + (None,) * (2 * axes)], second, support.second.inside())
+        found = np.asarray(self._law_of_second().log_prob(second)) + self._log_prob_of_mean_given(mean, second)
+        return plain(np.where(inside, found, -np.inf))
+
+    @np.errstate(over="ignore")
+    def _log_prob_of_mean_given(self, mean: np.ndarray, second: np.ndarray) -> np.ndarray:
+        strength = self._given["strength"]
+        squares = strength * self._squared_distance(mean - self._given["mean"], second)
+        scale = self._log_precision(second) + self._dimension() * (np.log(strength) - LOG_TWO_PI)
+        return np.asarray(0.5 * (scale - squares))
+
+    @np.errstate(divide="ignore", over="ignore")  # a draw may be beyond all numbers
+    def sample(self, size: int | tuple[int, ...] | None = None, *, rng: Any = None) -> Any:
+        """Draws, as a pair of arrays (*size, *batch, *event)."""
+        shape, generator = as_sizes(size) + self.batch_shape, as_generator(rng)
+        second = self._law_of_second()._draw(shape, generator)
+        noise = self._colored(generator.standard_normal(shape + self.event_shape), second)
+        strength = self._given["strength"][(...,) + (None,) * self.mean_axes]
+        return self.pair_type(plain(self._given["mean"] + noise / np.sqrt(strength)), plain(second))
+
+    def sufficient_statistics(self, x: Any) -> np.ndarray:
+        """u of the pair, along a new last axis."""
+        return np.asarray(self._sufficient(self._as_pair(x), {}))  # type: ignore[arg-type]
+
+    # -- information: centred, since squares of a large mean would cancel
+
+    def entropy(self) -> Real:
+        """H of the second value, and of the mean given it."""
+        strength, dimension = self._given["strength"], self._dimension()
+        given = 0.5 * (dimension * (LOG_TWO_PI + 1 - np.log(strength)) - self._expected_log_precision())
+        return plain(np.broadcast_to(self._law_of_second().entropy() + given, self.batch_shape))
+
+    def cross_entropy(self, other: Any) -> Real:
+        """-E log q: entropy and divergence."""
+        return plain(np.asarray(self.entropy()) + self.kl_divergence(other))
+
+    def kl_divergence(self, other: Any) -> Real:
+        """KL of the laws of the second value, and the expected KL of the means given it."""
+        if type(other) is not type(self):
+            return super().kl_divergence(other)
+        refuse_other_dimension(self, other)
+        second = np.asarray(self._law_of_second().kl_divergence(other._law_of_second()))
+        ratio = other._given["strength"] / self._given["strength"]
+        squares = self._expected_square(self._given["mean"] - other._given["mean"])
+        spread = self._dimension() * (ratio - 1 - np.log(ratio))
+        return plain(second + 0.5 * (spread + other._given["strength"] * squares))
+
+    def _pair(self, second: np.ndarray) -> Any:
+        """The mean beside this second value, one of both for each member of the batch."""
+        shapes = [self.batch_shape + self.event_shape * times for times in (1, 2)]
+        parts = zip((self._given["mean"], second), shapes, strict=True)
+        return self.pair_type(*(plain(np.broadcast_to(part, shape)) for part, shape in parts))
+
+    def _dimension(self) -> int:
+        return 1 if not self.mean_axes else self.event_shape[0]
+
+    # -- statistics of pairs
+
+    @classmethod
+    def _summarise_pairs(cls, pair: tuple[np.ndarray, np.ndarray], weights: Any) -> Statistics:
+        mean, second = cls._rows_of(*pair)
+        support = cls._supports(mean.shape[mean.ndim - cls.mean_axes :])
+        inside = support.contains((mean, second))
+        if not inside.all():
+            row = int(np.nonzero(~inside)[0][0])
+            raise InvalidData(f"row {row} of the data of {cls.__name__} must be one of {support}")
+        rows = cls._sufficient((mean, second), {})  # type: ignore[arg-type]
+        checked = as_weights(weights, len(rows))
+        weight = weighted_sum(np.ones(rows.shape[:-1]), checked, axes=0)
+        total = weighted_sum(rows, checked, axes=1)
+        if not np.isfinite(total).all():
+            raise InvalidData(f"the statistics of {cls.__name__} are infinite for a value so extreme; leave it out")
+        return Statistics(cls, weight=weight, total=total, log_base=np.zeros(weight.shape))
+
+    @classmethod
+    def _rows_of(cls, mean: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Both with the same rows; a pair alone counts as one row."""
+        split, second_split = mean.ndim - cls.mean_axes, second.ndim - 2 * cls.mean_axes
+        rows = np.broadcast_shapes(mean.shape[:split], second.shape[:second_split]) or (1,)
+        means = np.broadcast_to(mean, rows + mean.shape[split:])
+        return means.astype(float), np.broadcast_to(second, rows + second.shape[second_split:]).astype(float)

@@ -1,0 +1,58 @@
+"""The gamma function of matrices, and what the Wishart, its inverse and the joint priors of a Gaussian share.
+
+exp(-tr BX) |X|^(a - (d+1)/2) integrates to Γ_d(a) |B|^-a over the positive definite X; for d = 1 it is a Gamma.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import digamma, loggamma
+
+from juncture.families.vectors import block_matrices as blocks
+
+LOG_PI = float(np.log(np.pi))
+SMALLEST = 1e-150
+
+
+def log_multigamma(a: np.ndarray, dimension: int) -> np.ndarray:
+    """log Γ_d(a) = ¼ d (d-1) log π + Σ_i log Γ(a - i/2), i from 0 to d-1; a may be complex."""
+    return np.asarray(dimension * (dimension - 1) / 4 * LOG_PI + loggamma(_steps(a, dimension)).sum(axis=-1))
+
+
+def multidigamma(a: np.ndarray, dimension: int) -> np.ndarray:
+    """The derivative of log Γ_d."""
+    return np.asarray(digamma(_steps(a, dimension)).sum(axis=-1))
+
+
+def log_partition(a: np.ndarray, inverse_scale: np.ndarray) -> np.ndarray:
+    """log Γ_d(a) - a log |B|."""
+    dimension = inverse_scale.shape[-1]
+    return np.asarray(log_multigamma(a, dimension) - a * blocks.log_determinant(inverse_scale))
+
+
+def expected_log_determinant(a: np.ndarray, inverse_scale: np.ndarray) -> np.ndarray:
+    """E log |X|."""
+    return np.asarray(multidigamma(a, inverse_scale.shape[-1]) - blocks.log_determinant(inverse_scale))
+
+
+def expected_matrix(a: np.ndarray, inverse_scale: np.ndarray) -> np.ndarray:
+    """E X = a B⁻¹."""
+    return np.asarray(a[..., None, None] * np.linalg.inv(inverse_scale))
+
+
+def triangular_draws(
+    degrees: np.ndarray, dimension: int, shape: tuple[int, ...], rng: np.random.Generator
+) -> np.ndarray:
+    """Lower triangular T with T Tᵀ from the standard Wishart (Bartlett): normal below a diagonal of χ.
+
+    A χ that would be rounded to 0, as with few degrees, is held at SMALLEST, so that T can be inverted.
+    """
+    found = np.tril(rng.standard_normal((*shape, dimension, dimension)), -1)
+    place = np.arange(dimension)
+    chi = np.sqrt(rng.chisquare(degrees[..., None] - place, (*shape, dimension)))
+    found[..., place, place] = np.maximum(chi, SMALLEST)
+    return np.asarray(found)
+
+
+def _steps(a: np.ndarray, dimension: int) -> np.ndarray:
+    return np.asarray(np.asarray(a)[..., None] - 0.5 * np.arange(dimension))

@@ -1,0 +1,143 @@
+"""Wishart: positive definite matrices; a Gamma in more dimensions."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from juncture.errors import InvalidData, InvalidModel, Unsupported
+from juncture.families.conjugate_prior import ConjugatePrior
+from juncture.families.constraints import POSITIVE, POSITIVE_DEFINITE
+from juncture.families.exponential_family import ExponentialFamily
+from juncture.families.family import Real
+from juncture.families.matching import match_degrees
+from juncture.families.statistics import Known
+from juncture.families.supports import PositiveDefinite
+from juncture.families.vectors import block_matrices as blocks
+from juncture.families.vectors import matrix_gamma
+from juncture.families.vectors.vector_family import VectorFamily
+from juncture.families.vectors.whitening import Spectrum, Whitening, whitening_of
+
+ROUNDING = 16 * float(np.finfo(float).eps)
+
+
+class Wishart(VectorFamily, ExponentialFamily, ConjugatePrior):
+    """p(X) ∝ |X|^((ν-d-1)/2) exp(-½ tr V⁻¹X): u = (log |X|, vec X), η = ((ν-d-1)/2, -½ vec V⁻¹); mean νV.
+
+    As a prior, of the precision of a MultivariateGaussian whose mean is known.
+
+    >>> Wishart(3.0, [[2.0, 0.0], [0.0, 1.0]]).mean
+    array([[6., 0.],
+           [0., 3.]])
+    """
+
+    parameters: ClassVar = {"degrees": POSITIVE, "scale": POSITIVE_DEFINITE}
+    value_axes: ClassVar = 2
+    degrees: Real
+    scale: np.ndarray
+
+    def __init__(self, degrees: Any, scale: Any) -> None:
+        self._declare(degrees=degrees, scale=scale)
+
+    def _check(self) -> None:
+        check_degrees(self)
+
+    @classmethod
+    def _support_of(cls, dimension: int) -> PositiveDefinite:
+        return PositiveDefinite(dimension)
+
+    @property
+    def _whitening(self) -> Whitening:
+        return whitening_of(self, "scale")
+
+    def _natural(self) -> np.ndarray:
+        degrees, dimension = self._given["degrees"], self.dimension
+        return joined(0.5 * (degrees - dimension - 1), -0.5 * self._whitening.inverse)
+
+    @classmethod
+    def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
+        half_degrees, inverse_scale = _half_degrees_and_inverse_scale(natural)
+        return cls(2 * half_degrees, 0.5 * Whitening.of(inverse_scale, name="minus the matrix of η").inverse)
+
+    @classmethod
+    def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
+        parts = _half_degrees_and_inverse_scale(natural)
+        return joined(matrix_gamma.expected_log_determinant(*parts), matrix_gamma.expected_matrix(*parts))
+
+    @classmethod
+    def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:
+        degrees = degrees_from(mean[..., 0], blocks.unvec(mean[..., 1:]), name=cls.__name__)
+        return cls(degrees, blocks.unvec(mean[..., 1:]) / degrees[..., None, None])
+
+    @classmethod
+    def _log_partition_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
+        return matrix_gamma.log_partition(*_half_degrees_and_inverse_scale(natural))
+
+    @classmethod
+    def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:
+        matrix = np.asarray(x, dtype=float)
+        return joined(Spectrum.of(matrix).log_determinant, matrix)
+
+    def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        root = self._whitening.factor @ matrix_gamma.triangular_draws(
+            self._given["degrees"], self.dimension, shape, rng
+        )
+        return np.asarray(root @ np.swapaxes(root, -2, -1))
+
+    @property
+    def mean(self) -> np.ndarray:
+        return np.asarray(self._given["degrees"][..., None, None] * self._given["scale"])
+
+    @property
+    def variance(self) -> np.ndarray:
+        """ν (V_ij² + V_ii V_jj), entry by entry."""
+        scale = self._given["scale"]
+        return np.asarray(self._given["degrees"][..., None, None] * (scale**2 + diagonal_products(scale)))
+
+    @property
+    def mode(self) -> np.ndarray:
+        """(ν - d - 1) V, for ν > d + 1."""
+        excess = self._given["degrees"] - self.dimension - 1
+        if not (excess > 0).all():
+            raise Unsupported(f"{self!r} has no mode among the definite matrices: it needs degrees above d + 1")
+        return np.asarray(excess[..., None, None] * self._given["scale"])
+
+
+def _half_degrees_and_inverse_scale(natural: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """a = ν/2 and B = V⁻¹/2."""
+    inverse_scale = -blocks.unvec(natural[..., 1:])
+    return natural[..., 0] + 0.5 * (inverse_scale.shape[-1] + 1), inverse_scale
+
+
+def joined(number: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """(number, vec matrix) along one axis."""
+    return blocks.side_by_side(np.asarray(number)[..., None], blocks.vec(matrix))
+
+
+def diagonal_products(matrix: np.ndarray) -> np.ndarray:
+    """M_ii M_jj."""
+    diagonal = np.diagonal(matrix, axis1=-2, axis2=-1)
+    return np.asarray(diagonal[..., :, None] * diagonal[..., None, :])
+
+
+def check_degrees(family: Any) -> None:
+    """The degrees must be above d - 1, and the scale not singular to working precision."""
+    if not (family._given["degrees"] > family.dimension - 1).all():
+        raise InvalidModel(
+            f"the degrees of {type(family).__name__} must be above d - 1 = {family.dimension - 1}; "
+            f"got {float(family._given['degrees'].min()):g}"
+        )
+    _ = family._whitening
+
+
+def degrees_from(log_determinant: np.ndarray, matrix: np.ndarray, *, name: str) -> np.ndarray:
+    """ν from E log |X| and E X of a Wishart: the gap to log |E X| grows as ν falls."""
+    if not POSITIVE_DEFINITE.is_met(matrix).all():
+        raise InvalidData(f"no {name} has these moments: the mean of the matrix must be positive definite")
+    gap = blocks.log_determinant(matrix) - log_determinant
+    if not (gap > ROUNDING * np.maximum(np.abs(log_determinant), 1.0)).all():
+        raise InvalidData(
+            f"{name} cannot be estimated from equal matrices: give at least two different ones, or a prior"
+        )
+    return match_degrees(gap, matrix.shape[-1])

@@ -1,0 +1,1 @@
+"""How much distributions tell: entropies, divergences, projections onto families, maximum entropy."""

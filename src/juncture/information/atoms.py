@@ -1,0 +1,69 @@
+"""`Atoms`: finitely many values with a probability each; the empirical distribution of data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from juncture import numerics
+from juncture.errors import InvalidData
+from juncture.families.family import Real, plain
+from juncture.information.grids import Places, places_of
+from juncture.values import Value, read_only
+
+
+class Atoms(Value):
+    """Finitely many values with a probability each: a table's states, or data (`empirical`).
+
+    >>> Atoms([0, 1], [0.25, 0.75]).log_prob(0)
+    -1.3862943611198906
+    """
+
+    _fields = ("points", "probabilities")
+    points: np.ndarray  # (point,) or (point, coordinate)
+    probabilities: np.ndarray  # (point,)
+
+    def __init__(self, points: Any, probabilities: Any) -> None:
+        points = np.asarray(points, dtype=float)
+        if not points.ndim or not np.isfinite(points).all():
+            raise InvalidData(f"atoms are a list of finite values; got {points!r}")
+        if len(np.unique(points, axis=0)) < len(points):
+            raise InvalidData("the same atom is given twice; add their probabilities up, or use `empirical`")
+        shares = numerics.as_probabilities(probabilities, points.shape[:1], name="the probabilities of the atoms")
+        self._set(points=read_only(points), probabilities=shares)
+
+    def log_prob(self, x: Any) -> Real:
+        """log of the probability of the atom x; -inf where there is none."""
+        if self.points.ndim != 1:
+            raise InvalidData("atoms that are vectors are not looked up; use `points` and `probabilities`")
+        values, order = np.asarray(x, dtype=float), np.argsort(self.points)
+        places = order[np.minimum(np.searchsorted(self.points[order], values), len(order) - 1)]
+        found = np.where(self.points[places] == values, self.probabilities[places], 0.0)
+        return plain(numerics.log(found))
+
+    def prob(self, x: Any) -> Real:
+        return plain(np.exp(self.log_prob(x)))
+
+    def __repr__(self) -> str:
+        return f"Atoms({len(self.points)} values)"
+
+
+def empirical(data: Any, weights: Any = None) -> Atoms:
+    """The empirical distribution: each distinct value (or row) with its share of the data."""
+    rows = np.asarray(data, dtype=float)
+    if not rows.ndim or not len(rows):
+        raise InvalidData("an empirical distribution needs at least one value")
+    ones = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
+    if ones.shape != (len(rows),) or not (ones >= 0).all() or not ones.sum() > 0:
+        raise InvalidData(f"weights are at least 0, one per value, and not all 0; got {ones.shape} for {len(rows)}")
+    points, place = np.unique(rows, axis=0, return_inverse=True)
+    counts = np.bincount(place.reshape(-1), weights=ones, minlength=len(points))
+    return Atoms(points, counts / counts.sum())
+
+
+@places_of.register
+def _(distribution: Atoms) -> Places:
+    if distribution.points.ndim != 1:
+        raise InvalidData("atoms that are vectors are not summed over numbers")
+    return Places(distribution.points, True)

@@ -1,0 +1,59 @@
+"""The table of largest entropy with given margins, by iterative proportional fitting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from juncture.errors import InvalidData
+from juncture.factors.factor import Factor, aligned, checked_size
+from juncture.information.tables import refuse_unnormalized
+from juncture.variables import Scope
+
+TOLERANCE = 1e-13
+MAX_STEPS = 20_000
+MET = 1e-9
+
+
+def max_entropy_table(margins: Iterable[Factor]) -> Factor:
+    """The joint table over all the variables that has these margins and otherwise the largest entropy.
+
+    Margins over single variables give their product: independence. Each round scales the table to one margin after
+    the other, which is the dual solved one block of multipliers at a time.
+    """
+    margins = list(margins)
+    if not margins:
+        raise InvalidData("a table of largest entropy needs at least one margin")
+    for margin in margins:
+        refuse_unnormalized(margin)
+    scope = checked_size(Scope().union(*(margin.scope for margin in margins)), "the table")
+    table = np.full(scope.shape, 1.0 / scope.size)
+    for _ in range(MAX_STEPS):
+        before = table
+        for margin in margins:
+            table = scaled(table, scope, margin)
+        if np.abs(table - before).max() <= TOLERANCE * table.max():
+            break
+    misses = [float(np.abs(summed(table, scope, margin) - aligned(margin, scope)).max()) for margin in margins]
+    if max(misses) > MET:
+        worst = margins[int(np.argmax(misses))]
+        raise InvalidData(
+            f"no table has all these margins: the one over ({', '.join(worst.scope.names)}) contradicts the others "
+            f"by {max(misses):.3g}"
+        )
+    return Factor(scope, table)
+
+
+def summed(table: np.ndarray, scope: Scope, margin: Factor) -> np.ndarray:
+    """The table's own margin, with one axis per variable of the scope."""
+    kept = set(margin.scope.names)
+    axes = tuple(axis for axis, name in enumerate(scope.names) if name not in kept)
+    return np.asarray(table.sum(axis=axes, keepdims=True))
+
+
+def scaled(table: np.ndarray, scope: Scope, margin: Factor) -> np.ndarray:
+    """The table multiplied so that it has the margin, with 0/0 = 0."""
+    own = summed(table, scope, margin)
+    ratio = np.divide(aligned(margin, scope), own, out=np.zeros(own.shape), where=own > 0)
+    return np.asarray(table * ratio)

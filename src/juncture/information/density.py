@@ -1,0 +1,163 @@
+"""`Density`: a continuous distribution of one number that belongs to no family, from its log-density."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from juncture import numerics
+from juncture.errors import InvalidData, InvalidModel, Unsupported
+from juncture.families.family import Family, Real, plain
+from juncture.families.supports import Interval
+from juncture.information.grids import NODE_WEIGHTS, NODES, Places, panel_grid, places_of
+from juncture.information.panels import LogDensity, first_ends, refined
+from juncture.values import Value, read_only
+
+
+class Density(Value):
+    """A continuous distribution of one number, from any log-density on an interval; it is normalised by quadrature.
+
+    Panels are halved until they resolve the density. Where it has peaks much narrower than the interval, `cuts` say
+    where: a few points around each.
+
+    >>> from juncture.families.continuous.gaussian import Gaussian
+    >>> bimodal = Density.mixture([0.5, 0.5], [Gaussian(-3.0, 1.0), Gaussian(3.0, 1.0)])
+    >>> round(bimodal.expectation(lambda x: x**2), 9)
+    10.0
+    """
+
+    _fields = ("log_density", "low", "high", "cuts")
+    log_density: LogDensity
+    low: float
+    high: float
+    cuts: np.ndarray
+    panel_ends: np.ndarray
+    log_normalizer: float
+    batch_shape: ClassVar[tuple[int, ...]] = ()
+    event_shape: ClassVar[tuple[int, ...]] = ()
+
+    def __init__(
+        self, log_density: LogDensity, low: float = -np.inf, high: float = np.inf, *, cuts: Iterable[float] = ()
+    ) -> None:
+        inner = np.asarray(list(cuts), dtype=float)
+        if not low < high:
+            raise InvalidModel(f"a density lives on an interval from low to high; got {low!r} and {high!r}")
+        if not ((inner > low) & (inner < high)).all():
+            raise InvalidModel(f"the cuts of a density lie inside its interval from {low:g} to {high:g}")
+        self._set(log_density=log_density, low=float(low), high=float(high), cuts=read_only(inner))
+        self._resolve()
+
+    def _resolve(self) -> None:
+        ends = refined(self._unnormalized, first_ends(self.low, self.high, self.cuts))
+        grid = panel_grid(ends)
+        log_mass = self._unnormalized(grid.points)
+        top = log_mass.max()
+        refused = f"the density on the interval from {self.low:g} to {self.high:g} has no finite integral"
+        try:
+            total = grid.total(np.exp(log_mass - top), "the integral of the density")
+        except Unsupported as error:
+            raise InvalidModel(f"{refused}, or one that converges too slowly") from error
+        if not (np.isfinite(total) and total > 0):
+            raise InvalidModel(refused)
+        self._set(panel_ends=read_only(ends), log_normalizer=float(top + np.log(total)))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._resolve()
+
+    @classmethod
+    def mixture(cls, weights: Any, components: Sequence[Family]) -> Density:
+        """Σ weight · component, of continuous families of one number."""
+        shares = numerics.as_probabilities(weights, (len(components),), name="the weights of the mixture")
+        places = [places_of(component) for component in components]
+        if any(place.is_discrete for place in places):
+            raise InvalidModel("a Density mixes continuous families; discrete ones are mixed as Atoms")
+        ends = np.concatenate([place.points for place in places])
+        low, high = (edge([getattr(c.support, end) for c in components]) for edge, end in ((min, "low"), (max, "high")))
+
+        def log_density(x: np.ndarray) -> np.ndarray:
+            parts = np.stack([np.asarray(component.log_prob(x)) for component in components], axis=-1)
+            return numerics.log_sum_exp(parts + numerics.log(shares), axis=-1)
+
+        return cls(log_density, low, high, cuts=np.unique(ends[(ends > low) & (ends < high)]))
+
+    @property
+    def support(self) -> Interval:
+        return Interval(self.low, self.high)
+
+    def _unnormalized(self, x: np.ndarray) -> np.ndarray:
+        values = np.asarray(self.log_density(x), dtype=float)
+        if values.shape != x.shape:
+            raise InvalidModel(f"a log-density takes an array and gives as many numbers; {x.shape} gave {values.shape}")
+        if np.isnan(values).any() or (values == np.inf).any():
+            bad = x[np.isnan(values) | (values == np.inf)][0]
+            raise InvalidModel(f"a log-density is a number below infinity everywhere; at {bad:g} it is not")
+        return values
+
+    def log_prob(self, x: Any) -> Real:
+        """log p(x); -inf outside the interval."""
+        values = np.asarray(x, dtype=float)
+        inside = (values >= self.low) & (values <= self.high)
+        stand_in = np.where(inside, values, self.support.inside())
+        logs = self._unnormalized(stand_in.reshape(-1)).reshape(values.shape)
+        return plain(np.where(inside, logs - self.log_normalizer, -np.inf))
+
+    def prob(self, x: Any) -> Real:
+        return plain(np.exp(self.log_prob(x)))
+
+    def expectation(self, function: Callable[[np.ndarray], Any]) -> float:
+        """E f(X); f takes an array."""
+        grid = panel_grid(self.panel_ends)
+        masses = np.exp(np.asarray(self.log_prob(grid.points)))
+        values = np.where(masses > 0, np.asarray(function(grid.points), dtype=float), 0.0)
+        return grid.total(masses, "this expectation", values)
+
+    @property
+    def mean(self) -> float:
+        return self.expectation(lambda x: x)
+
+    @property
+    def variance(self) -> float:
+        mean = self.mean
+        return self.expectation(lambda x: (x - mean) ** 2)
+
+    def cdf(self, x: Any) -> Real:
+        """P(X ≤ x): whole panels, and the part of one that ends at x."""
+        values = np.clip(np.asarray(x, dtype=float), self.panel_ends[0], self.panel_ends[-1])
+        panel = np.clip(np.searchsorted(self.panel_ends, values, side="right") - 1, 0, len(self.panel_ends) - 2)
+        start = self.panel_ends[panel]
+        nodes = start[..., None] + (values - start)[..., None] * (NODES + 1) / 2
+        part = np.exp(np.asarray(self.log_prob(nodes))) @ NODE_WEIGHTS * (values - start) / 2
+        return plain(np.clip(self._cumulative[panel] + part, 0.0, 1.0))
+
+    def quantile(self, probability: Any) -> Real:
+        """The smallest x with P(X ≤ x) ≥ probability, by bisection."""
+        wanted = np.asarray(probability, dtype=float)
+        if not ((wanted >= 0) & (wanted <= 1)).all():
+            raise InvalidData(f"a quantile is asked for a probability from 0 to 1; got {probability!r}")
+        low, high = (np.full(wanted.shape, end) for end in self.panel_ends[[0, -1]])
+        for _ in range(200):
+            middle = low + (high - low) / 2
+            is_below = np.asarray(self.cdf(middle)) < wanted
+            low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
+        return plain(high)
+
+    @property
+    def _cumulative(self) -> np.ndarray:
+        """The mass below each panel."""
+        if "cumulative" not in self.derived:
+            grid = panel_grid(self.panel_ends)
+            masses = (np.exp(np.asarray(self.log_prob(grid.points))) * grid.weights).reshape(-1, len(NODES)).sum(axis=1)
+            self.derived["cumulative"] = np.concatenate([[0.0], np.cumsum(masses)])
+        found: np.ndarray = self.derived["cumulative"]
+        return found
+
+    def __repr__(self) -> str:
+        return f"Density(from {self.low:g} to {self.high:g})"
+
+
+@places_of.register
+def _(distribution: Density) -> Places:
+    return Places(distribution.panel_ends, False)

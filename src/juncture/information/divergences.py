@@ -1,0 +1,130 @@
+"""How far apart two distributions are. Arrays, tables aligned by name, families, densities, data.
+
+Members of one exponential family have their closed forms; other families of single numbers are summed or integrated.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import InvalidData, InvalidModel
+from juncture.families.exponential_family import ExponentialFamily
+from juncture.families.family import Family, Real, plain
+from juncture.information.comparisons import Compared, compared, expected, log_ratio, over_members
+from juncture.information.entropies import in_base
+from juncture.numerics import ROW_SUM_TOLERANCE
+
+SMALL_STEP = 0.5  # below this, expm1 keeps the digits that a difference of powers would lose
+
+
+def kl_divergence(p: Any, q: Any, base: float | None = None) -> Real:
+    """KL(p ‖ q) = Σ p log p/q, infinite where only q is 0.
+
+    An array or table q may have any total: KL(p ‖ cq) = KL(p ‖ q) - log c.
+
+    >>> round(kl_divergence([0.5, 0.5], [0.25, 0.75], base=2), 12)
+    0.207518749639
+    """
+    if isinstance(p, Family) and isinstance(q, Family):
+        return in_base(p.kl_divergence(q), base)
+    pair = compared(p, q, normalized=(True, False))
+    total = pair.total(expected(pair.log_p, log_ratio(pair.log_p, pair.log_q)), "the KL divergence")
+    return in_base(np.where(has_unit_total(pair), np.maximum(total, 0.0), total), base)
+
+
+def redundancy(p: Any, q: Any, base: float = 2.0) -> Real:
+    """How much longer messages from p become, on average, with the best code for q: KL(p ‖ q), in bits."""
+    return kl_divergence(p, q, base)
+
+
+def total_variation(p: Any, q: Any) -> Real:
+    """½ Σ |p - q|, the largest difference in the probability of any event: from 0 to 1."""
+
+    def single(p: Any, q: Any) -> Any:
+        pair = compared(p, q, threshold=0.0)
+        gaps = np.abs(np.exp(pair.log_p) - np.exp(pair.log_q))
+        return np.clip(0.5 * pair.total(gaps, "the total variation"), 0.0, 1.0)
+
+    return over_members(single, p, q)
+
+
+def pinsker_bound(p: Any, q: Any) -> Real:
+    """min(1, √(KL(p ‖ q)/2)), which the total variation never exceeds."""
+    return plain(np.minimum(np.sqrt(np.asarray(kl_divergence(p, q)) / 2), 1.0))
+
+
+def chi_squared_divergence(p: Any, q: Any) -> Real:
+    """χ²(p ‖ q) = Σ (p - q)²/q, which is 2 D_α for α = 2.
+
+    >>> round(chi_squared_divergence([0.5, 0.5], [0.25, 0.75]), 12)
+    0.333333333333
+    """
+    return plain(2 * np.asarray(alpha_divergence(p, q, 2.0, normalized=(True, True))))
+
+
+def alpha_divergence(p: Any, q: Any, alpha: float, *, normalized: tuple[bool, bool] = (False, False)) -> Real:
+    """D_α = Σ [αp + (1-α)q - p^α q^(1-α)] / α(1-α); KL(p ‖ q) for α = 1, KL(q ‖ p) for α = 0.
+
+    Arrays and tables may have any total, and the limits then are Σ p log p/q - p + q and its mirror image.
+    """
+    if not np.isfinite(alpha):
+        raise InvalidData(f"alpha is a finite number; got {alpha!r}")
+    if alpha < 0.5:
+        return alpha_divergence(q, p, 1.0 - alpha, normalized=normalized[::-1])
+
+    def single(p: Any, q: Any) -> Any:
+        if are_siblings(p, q):
+            return sibling_divergence(p, q, alpha)
+        pair = compared(p, q, normalized=normalized)
+        terms = alpha_terms(pair.log_p, pair.log_q, alpha)
+        return np.maximum(pair.total(terms, f"the {alpha:g}-divergence"), 0.0)
+
+    return over_members(single, p, q)
+
+
+def alpha_terms(log_p: np.ndarray, log_q: np.ndarray, alpha: float) -> np.ndarray:
+    """The terms of D_α for any α, none below 0, arranged so that digits survive near α = 0 and α = 1."""
+    if alpha < 0.5:
+        return alpha_terms(log_q, log_p, 1.0 - alpha)
+    p, q, beta = np.exp(log_p), np.exp(log_q), 1.0 - alpha
+    if beta == 0:
+        return np.asarray(np.maximum(expected(log_p, log_ratio(log_p, log_q)) - p + q, 0.0))
+    ratio = log_ratio(log_q, log_p)
+    with np.errstate(over="ignore", invalid="ignore"):
+        near = p * np.expm1(beta * np.clip(ratio, -SMALL_STEP / abs(beta), SMALL_STEP / abs(beta)))
+        far = np.exp(alpha * log_p + beta * np.where(np.isfinite(log_p), log_q, 0.0)) - p
+        change = np.where(np.abs(beta * ratio) <= SMALL_STEP, near, far)  # p^α q^β - p
+        return np.asarray(np.maximum((beta * (q - p) - change) / (alpha * beta), 0.0))
+
+
+def are_siblings(p: Any, q: Any) -> bool:
+    """Whether both are members of one exponential family, with finite natural parameters and the same knowledge."""
+    if not isinstance(p, ExponentialFamily) or type(p) is not type(q):
+        return False
+    same = all(np.array_equal(value, q._known()[name]) for name, value in p._known().items())
+    return same and all(np.isfinite(each.natural_parameters).all() for each in (p, q))
+
+
+def sibling_divergence(p: ExponentialFamily, q: ExponentialFamily, alpha: float) -> Any:
+    """(1 - ∫p^α q^β)/αβ with log ∫p^α q^β = A(αη + βη') - αA(η) - βA(η'); infinite outside the parameter space."""
+    beta = 1.0 - alpha
+    if beta == 0:
+        return p.kl_divergence(q)
+    natural, known = alpha * p.natural_parameters + beta * q.natural_parameters, p._known()
+    try:
+        with np.errstate(all="ignore"):
+            p._from_natural(natural, known)
+    except InvalidModel:
+        return np.inf
+    log_affinity = p._log_partition_of(natural, known) - alpha * p.log_partition() - beta * q.log_partition()
+    with np.errstate(over="ignore"):
+        return np.maximum(-np.expm1(log_affinity) / (alpha * beta), 0.0)
+
+
+def has_unit_total(pair: Compared) -> np.ndarray:
+    """Whether q sums to 1, so that the divergence cannot be negative."""
+    if pair.grid is not None:
+        return np.asarray(True)
+    return np.asarray(np.abs(np.exp(pair.log_q).sum(axis=-1) - 1) <= ROW_SUM_TOLERANCE)

@@ -1,0 +1,126 @@
+"""Entropy and what is built of it, in nats; `base=2` gives bits. 0 · log 0 = 0.
+
+A distribution is an array of probabilities (along its last axis), a table with named variables, a family, a Density or
+Atoms. Questions about several variables at once take a table.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from scipy.special import entr
+
+from juncture import numerics
+from juncture.errors import InvalidData
+from juncture.factors.factor import Factor, name_of
+from juncture.families.family import Family, Real, plain
+from juncture.information.atoms import Atoms
+from juncture.information.comparisons import compared, expected
+from juncture.information.density import Density
+from juncture.information.tables import Names, as_names, masses, refuse_unnormalized
+
+
+def entropy(p: Any, base: float | None = None, *, of: Names | None = None) -> Real:
+    """H = -Σ p log p, of a whole table or of some of its variables (`of`); -∫ p log p for a density.
+
+    >>> entropy([0.5, 0.25, 0.25], base=2)
+    1.5
+    """
+    return in_base(_entropy(p) if of is None else _joint(p, as_names(of)), base)
+
+
+@singledispatch
+def _entropy(p: Any) -> np.ndarray:
+    return np.asarray(entr(masses(p)).sum(axis=-1))
+
+
+@_entropy.register
+def _(p: Family) -> np.ndarray:
+    return np.asarray(p.entropy())
+
+
+@_entropy.register
+def _(p: Density) -> np.ndarray:
+    return np.asarray(p.expectation(lambda x: -np.asarray(p.log_prob(x))))
+
+
+@_entropy.register
+def _(p: Atoms) -> np.ndarray:
+    return np.asarray(entr(p.probabilities).sum())
+
+
+def self_information(probability: Any, base: float | None = None) -> Real:
+    """-log p: how much an outcome of this probability tells, and the length of its best code."""
+    values = np.asarray(probability, dtype=float)
+    if not ((values >= 0) & (values <= 1)).all():
+        raise InvalidData(f"a probability is a number from 0 to 1; got {probability!r}")
+    return in_base(0.0 - numerics.log(values), base)
+
+
+def perplexity(p: Any) -> Real:
+    """exp H: how many equally likely outcomes would be as uncertain."""
+    return plain(np.exp(entropy(p)))
+
+
+def cross_entropy(p: Any, q: Any, base: float | None = None) -> Real:
+    """-Σ p log q: the mean code length for p with the best code for q; infinite where only q is 0."""
+    return in_base(_cross_entropy(p, q), base)
+
+
+@singledispatch
+def _cross_entropy(p: Any, q: Any) -> np.ndarray:
+    pair = compared(p, q, normalized=(True, False))
+    return pair.total(expected(pair.log_p, -pair.log_q), "the cross-entropy")
+
+
+@_cross_entropy.register
+def _(p: Family, q: Any) -> np.ndarray:
+    if isinstance(q, Family):
+        return np.asarray(p.cross_entropy(q))
+    pair = compared(p, q)
+    return pair.total(expected(pair.log_p, -pair.log_q), "the cross-entropy")
+
+
+@_cross_entropy.register
+def _(p: Atoms, q: Any) -> np.ndarray:  # q may be continuous here: the log-loss of data
+    terms = expected(numerics.log(p.probabilities), -np.asarray(q.log_prob(p.points)))
+    return np.asarray(terms.sum(axis=-1))
+
+
+def conditional_entropy(joint: Factor, of: Names, given: Names, base: float | None = None) -> float:
+    """H(of | given) = H(of, given) - H(given)."""
+    of, given = as_names(of), as_names(given)
+    return float(in_base(max(_joint(joint, of + given) - _joint(joint, given), 0.0), base))
+
+
+def mutual_information(joint: Factor, a: Names, b: Names, given: Names = (), base: float | None = None) -> float:
+    """I(a; b | given) = H(a, given) + H(b, given) - H(a, b, given) - H(given)."""
+    a, b, given = as_names(a), as_names(b), as_names(given)
+    apart = _joint(joint, a + given) + _joint(joint, b + given)
+    return float(in_base(max(apart - _joint(joint, a + b + given) - _joint(joint, given), 0.0), base))
+
+
+def total_correlation(joint: Factor, of: Names | None = None, base: float | None = None) -> float:
+    """Σ H(variable) - H(all): how far the variables are from independent; log 2 for the XOR of two fair coins."""
+    names = joint.scope.names if of is None else as_names(of)
+    apart = sum(_joint(joint, (name,)) for name in names)
+    return float(in_base(max(apart - _joint(joint, names), 0.0), base))
+
+
+def _joint(joint: Factor, names: tuple[str, ...]) -> float:
+    if not isinstance(joint, Factor):
+        raise InvalidData(f"several variables at once are asked of a Factor, which names them; got {joint!r}")
+    refuse_unnormalized(joint)
+    kept = joint.marginal(*dict.fromkeys(map(name_of, names)))
+    return float(entr(kept.values).sum())
+
+
+def in_base(nats: Any, base: float | None) -> Real:
+    """Nats in units of log(base)."""
+    if base is None:
+        return plain(nats)
+    if not base > 1:
+        raise InvalidData(f"the base of a logarithm is a number above 1; got {base!r}")
+    return plain(np.asarray(nats) / np.log(base))

@@ -1,0 +1,122 @@
+"""The distribution of largest entropy with given moments: a member of the exponential family of those features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import entr
+
+from juncture.errors import InvalidData
+from juncture.information.atoms import Atoms
+from juncture.information.dual import dual_of, newton
+from juncture.information.faces import possible_points, refuse_impossible, refuse_out_of_range
+
+CLEARLY_POSITIVE = 1e-9  # a solution that is above this everywhere has no point forced to 0
+MET = 1e-8  # the largest miss of a moment, in units of its feature's range
+
+Features = Any  # a matrix (point, feature), one function of the points, or several
+
+
+@dataclass(frozen=True, eq=False)
+class MaximumEntropy:
+    """p ∝ exp(λ·u) with E u = moments, and H(p) = A(λ) - λ·moments."""
+
+    distribution: Any  # Atoms or a Density
+    multipliers: np.ndarray  # λ, (feature,)
+    log_partition: float  # A(λ), over the points that can have mass
+    entropy: float
+    moments: np.ndarray  # those reached, (feature,)
+    duality_gap: float  # A(λ) - λ·(moments asked for) - H(p)
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        """The probability of each point, in the order given."""
+        return np.asarray(self.distribution.probabilities)
+
+
+def max_entropy(points: Any, features: Features, moments: Any) -> MaximumEntropy:
+    """The distribution on finitely many points that has the largest entropy among those with E features = moments.
+
+    Points that the moments force to have probability 0 have it exactly.
+
+    >>> found = max_entropy(range(1, 11), lambda x: x, 2.0)
+    >>> round(found.entropy, 10)
+    1.385292317
+    """
+    places = as_points(points)
+    matrix = feature_matrix(features, places)
+    wanted = as_moments(moments, matrix.shape[1])
+    refuse_out_of_range(matrix, wanted)
+    ranges = np.ptp(matrix, axis=0)
+    units = np.where(ranges > 0, ranges, 1.0)
+    gaps = (matrix - wanted) / units
+    multipliers, shares = solved_on(gaps)
+    if not (met(gaps, shares) and shares.min() > CLEARLY_POSITIVE):
+        refuse_impossible(gaps, [f"moment {place} ({moment:g})" for place, moment in enumerate(wanted)])
+        multipliers, shares = solved_on_face(gaps)
+    entropy = float(entr(shares).sum())
+    value = float(np.log(np.exp(gaps[shares > 0] @ multipliers).sum()))
+    return MaximumEntropy(
+        distribution=Atoms(places, shares / shares.sum()),
+        multipliers=multipliers / units,
+        log_partition=value + float(multipliers / units @ wanted),
+        entropy=entropy,
+        moments=shares @ matrix,
+        duality_gap=value - entropy,
+    )
+
+
+def solved_on(gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Multipliers and probabilities on these points."""
+    multipliers, _ = newton(lambda trial: dual_of(gaps @ trial, gaps), np.zeros(gaps.shape[1]), lowest=-60.0)
+    logs = gaps @ multipliers
+    shares = np.exp(logs - logs.max())
+    return multipliers, shares / shares.sum()
+
+
+def solved_on_face(gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same, with probability 0 for the points that the moments leave without mass."""
+    possible, shares = possible_points(gaps), np.zeros(len(gaps))
+    if possible.any():
+        multipliers, shares[possible] = solved_on(gaps[possible])
+    if not possible.any() or not met(gaps, shares):
+        raise InvalidData("the moments lie on, or just beyond, the edge of what is possible: no solution was found")
+    return multipliers, shares
+
+
+def met(gaps: np.ndarray, shares: np.ndarray) -> bool:
+    return bool(np.abs(shares @ gaps).max(initial=0.0) <= MET)
+
+
+def feature_matrix(features: Features, points: np.ndarray) -> np.ndarray:
+    """(point, feature), from a matrix or from functions of the array of points."""
+    given = features(points) if callable(features) else features
+    if isinstance(given, list | tuple) and all(map(callable, given)):
+        columns = [np.broadcast_to(function(points), points.shape[:1]) for function in given]
+        given = np.stack(columns, axis=-1) if columns else np.zeros((len(points), 0))
+    try:
+        matrix = np.asarray(given, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InvalidData(f"features are numbers, one per point and feature: {error}") from error
+    matrix = matrix[:, None] if matrix.ndim == 1 else matrix
+    if matrix.ndim != 2 or len(matrix) != len(points) or not np.isfinite(matrix).all():
+        raise InvalidData(f"features are one row of finite numbers per point, {len(points)} here; got {matrix.shape}")
+    return matrix
+
+
+def as_points(points: Any) -> np.ndarray:
+    try:
+        return np.asarray(list(points) if isinstance(points, range) else points, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InvalidData(
+            "points are numbers or rows of numbers; number states, and give a matrix of features"
+        ) from error
+
+
+def as_moments(moments: Any, num_features: int) -> np.ndarray:
+    wanted = np.atleast_1d(np.asarray(moments, dtype=float))
+    if wanted.shape != (num_features,) or not np.isfinite(wanted).all():
+        raise InvalidData(f"there must be one finite moment per feature, {num_features} here; got {moments!r}")
+    return wanted

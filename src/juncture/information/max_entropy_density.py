@@ -1,0 +1,138 @@
+"""Maximum entropy on an interval: the same dual, its integrals taken anew for each trial of the multipliers.
+
+On an infinite interval, λ = 0 has no integral: a window is solved first, and doubled until its solution can be
+carried on to the whole interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import InvalidData, InvalidModel, Unsupported
+from juncture.information.density import Density
+from juncture.information.dual import Dual, dual_of, newton
+from juncture.information.faces import refuse_out_of_range
+from juncture.information.grids import panel_grid
+from juncture.information.max_entropy import MaximumEntropy, as_moments, feature_matrix
+
+FIRST_WINDOW = 8.0
+DOUBLINGS = 30
+NARROWEST = -60.0  # log of the share of a window that a solution may shrink to
+ENOUGH_WINDOWS = 8  # solved, and not to be carried on: then the entropy has no maximum
+ENOUGH_FAILURES = 3
+SCAN = 1023
+MET = 1e-8
+
+
+@dataclass(frozen=True)
+class Problem:
+    """E feature = moment, on an interval."""
+
+    features: Sequence[Callable[[np.ndarray], Any]]
+    moments: np.ndarray
+    low: float
+    high: float
+
+    def on(self, low: float, high: float) -> Problem:
+        return Problem(self.features, self.moments, low, high)
+
+    def scanned(self) -> tuple[np.ndarray, np.ndarray]:
+        """The features at points all over the interval, and the moments."""
+        inner = np.linspace(self.low, self.high, SCAN + 2)[1:-1]
+        return feature_matrix(self.features, inner), self.moments
+
+    def gaps(self, x: np.ndarray) -> np.ndarray:
+        """u(x) - m: (point, feature)."""
+        return np.asarray(feature_matrix(self.features, x) - self.moments)
+
+    def density(self, multipliers: np.ndarray) -> Density:
+        return Density(lambda x: self.gaps(x) @ multipliers, self.low, self.high)
+
+    def dual(self, multipliers: np.ndarray) -> Dual:
+        try:
+            density = self.density(multipliers)
+        except (InvalidModel, Unsupported):  # no integral there: outside the domain of the dual
+            return Dual(np.inf, np.zeros(len(multipliers)), np.eye(len(multipliers)))
+        grid = panel_grid(density.panel_ends)
+        gaps = self.gaps(grid.points)
+        return dual_of(gaps @ multipliers + np.log(grid.weights), gaps)
+
+
+def max_entropy_density(features: Any, moments: Any, low: float = -np.inf, high: float = np.inf) -> MaximumEntropy:
+    """The density on an interval with the largest entropy among those with E features = moments.
+
+    >>> normal = max_entropy_density([lambda x: x, lambda x: x**2], [0.0, 1.0])
+    >>> bool(np.allclose(normal.multipliers, [0.0, -0.5]))
+    True
+    """
+    functions = [features] if callable(features) else list(features)
+    problem = Problem(functions, as_moments(moments, len(functions)), float(low), float(high))
+    multipliers, here = solved(problem)
+    density = problem.density(multipliers)
+    entropy = density.expectation(lambda x: -np.asarray(density.log_prob(x)))
+    return MaximumEntropy(
+        distribution=density,
+        multipliers=multipliers,
+        log_partition=here.value + float(multipliers @ problem.moments),
+        entropy=entropy,
+        moments=problem.moments + here.gradient,
+        duality_gap=here.value - entropy,
+    )
+
+
+def solved(problem: Problem) -> tuple[np.ndarray, Dual]:
+    """The multipliers that reach the moments on the whole interval."""
+    num_solved, num_failed = 0, 0
+    for window in windows(problem):
+        lowest = np.log(window.high - window.low) + NARROWEST
+        multipliers, here = newton(window.dual, np.zeros(len(problem.moments)), lowest)
+        if not is_met(problem, here):
+            num_failed += 1
+            if window == problem or num_failed == ENOUGH_FAILURES:
+                raise impossible(problem, here)
+            continue
+        multipliers, here = newton(problem.dual, multipliers, lowest)
+        if is_met(problem, here):
+            return multipliers, here
+        num_solved += 1
+        if num_solved == ENOUGH_WINDOWS:
+            break
+    raise InvalidData(
+        "no density has the largest entropy: with these moments alone it spreads over the infinite interval without "
+        "end; give a finite interval, or a moment that holds it together"
+    )
+
+
+def windows(problem: Problem) -> Iterator[Problem]:
+    """Finite parts of the interval, each twice as wide, in which every moment lies within its feature's range."""
+    if np.isfinite(problem.high - problem.low):
+        yield problem
+        return
+    start = problem.low if np.isfinite(problem.low) else problem.high if np.isfinite(problem.high) else 0.0
+    for doubling in range(DOUBLINGS):
+        size = FIRST_WINDOW * 2.0**doubling
+        window = problem.on(max(problem.low, start - size), min(problem.high, start + size))
+        gaps = window.scanned()[0] - problem.moments
+        if ((gaps.min(axis=0) <= 0) & (gaps.max(axis=0) >= 0)).all():
+            yield window
+    refuse_out_of_range(*window.scanned())
+
+
+def is_met(problem: Problem, here: Dual) -> bool:
+    spread = np.sqrt(np.diag(here.hessian))
+    close = np.abs(here.gradient) <= MET * np.maximum(np.abs(problem.moments), spread)
+    return bool(np.isfinite(here.value) and close.all())
+
+
+def impossible(problem: Problem, here: Dual) -> InvalidData:
+    if np.isfinite(problem.high - problem.low):
+        refuse_out_of_range(*problem.scanned())
+    worst = int(np.argmax(np.abs(here.gradient) / np.maximum(np.abs(problem.moments), 1.0)))
+    return InvalidData(
+        f"no density from {problem.low:g} to {problem.high:g} has all these moments: moment {worst}, "
+        f"{problem.moments[worst]:g}, is not reached together with the others; change one of them"
+    )

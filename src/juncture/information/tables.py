@@ -1,0 +1,69 @@
+"""Probabilities out of what users hold: arrays along their last axis, and tables with named variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from juncture import numerics
+from juncture.errors import InvalidData, InvalidModel
+from juncture.factors.factor import Factor
+from juncture.variables import Variable
+
+Names = str | Variable | Iterable[str | Variable]
+
+
+@singledispatch
+def masses(p: Any, *, is_normalized: bool = True, name: str = "the distribution") -> np.ndarray:
+    """The entries of a distribution along the last axis, any axes before it a batch; they sum to 1 unless told."""
+    try:
+        array = np.asarray(p, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InvalidData(f"{name} is a family, a Factor or an array of probabilities; got {p!r}") from error
+    if not array.ndim or not array.shape[-1]:
+        raise InvalidData(f"{name} needs at least one probability; got an array of shape {array.shape}")
+    check = numerics.as_probabilities if is_normalized else numerics.as_table
+    return check(array, array.shape, name=name)
+
+
+@masses.register
+def _(p: Factor, *, is_normalized: bool = True, name: str = "the distribution") -> np.ndarray:
+    if is_normalized:
+        refuse_unnormalized(p)
+    return p.values.reshape(-1)
+
+
+def refuse_unnormalized(joint: Factor) -> None:
+    if abs(joint.total - 1) > numerics.ROW_SUM_TOLERANCE:
+        raise InvalidModel(
+            f"the factor over ({', '.join(joint.scope.names)}) sums to {joint.total:.12g}, not to 1: "
+            "ask its normalize()"
+        )
+
+
+def paired_masses(p: Any, q: Any, *, normalized: tuple[bool, bool]) -> tuple[np.ndarray, np.ndarray]:
+    """Both distributions over the same states; factors are aligned by the names of their variables."""
+    q = reordered(q, p) if isinstance(p, Factor) or isinstance(q, Factor) else q
+    first = masses(p, is_normalized=normalized[0], name="the first distribution")
+    second = masses(q, is_normalized=normalized[1], name="the second distribution")
+    if first.shape[-1] != second.shape[-1]:
+        raise InvalidData(f"the distributions have {first.shape[-1]} and {second.shape[-1]} states; they must agree")
+    return first, second
+
+
+def reordered(factor: Any, like: Any) -> Factor:
+    if not isinstance(factor, Factor) or not isinstance(like, Factor):
+        raise InvalidData("a Factor is compared with a Factor over the same variables, an array with an array")
+    if set(factor.scope) != set(like.scope):
+        ours, theirs = (", ".join(map(repr, each.scope)) for each in (like, factor))
+        raise InvalidModel(f"the factors are over different variables: {ours} and {theirs}")
+    return factor.reorder(*like.scope.names)
+
+
+def as_names(names: Names) -> tuple[str, ...]:
+    """Each name once; a single name or variable may stand alone."""
+    several = (names,) if isinstance(names, str | Variable) else tuple(names)
+    return tuple(dict.fromkeys(each.name if isinstance(each, Variable) else each for each in several))

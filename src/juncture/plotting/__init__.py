@@ -1,0 +1,1 @@
+"""Pictures of values with matplotlib, which the extra `plot` installs."""
