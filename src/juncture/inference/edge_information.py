@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from juncture.errors import Unsupported
-from juncture.factors.factor import Factor
 from juncture.graphs.edges import Edge
 from juncture.inference.infer import infer
+from juncture.information.entropies import mutual_information
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.factor_product import MarkovNetwork
 
@@ -29,7 +27,7 @@ def edge_information(
     found = {}
     for tail, head in model.graph.edges:
         others = other_parents(model, tail, head) if given_parents else []
-        found[tail, head] = mutual_information(beliefs.joint(tail, head, *others))
+        found[tail, head] = float(mutual_information(beliefs.joint(tail, head, *others), tail, head, given=others))
     return found
 
 
@@ -37,13 +35,3 @@ def other_parents(model: BayesianNetwork | MarkovNetwork, tail: str, head: str) 
     if not isinstance(model, BayesianNetwork):
         raise Unsupported("given_parents is for a Bayesian network; the edges of a Markov network have no parents")
     return [name for name in model.graph.parents(head) if name != tail]
-
-
-def mutual_information(joint: Factor) -> float:
-    """I(first; second | all others) of a table."""
-    p = joint.normalize().values
-    p = p.reshape(*p.shape[:2], -1)
-    apart = p.sum(axis=0, keepdims=True) * p.sum(axis=1, keepdims=True)
-    together = p * p.sum(axis=(0, 1), keepdims=True)
-    ratios = np.divide(together, apart, out=np.ones_like(p), where=p > 0)
-    return max(float((p * np.log(ratios)).sum()), 0.0)

@@ -37,7 +37,7 @@ def layers(first, second, rows, columns, numbers, count, weights):
 
 @kernel
 def add_layers(table, kind):
-    """G² = 2 Σ n log(n / expected) or χ² = Σ (n - expected)² / expected, and the degrees of freedom, over all layers."""
+    """G² = 2 Σ n log(n / expected) or χ² = Σ (n - expected)² / expected, and degrees of freedom, over all layers."""
     statistic = 0.0
     freedom = 0.0
     rows = np.empty(table.shape[1])

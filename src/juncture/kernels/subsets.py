@@ -24,7 +24,7 @@ def best_within(scores, choices):
 
 @kernel
 def best_orders(scores):
-    """For each set of variables the one that comes last in its best graph; `scores` (child, others) are the best within."""
+    """For each set the variable that comes last in its best graph; `scores` (child, set of others) are the best within."""
     size = len(scores)
     best = np.full(1 << size, -np.inf)
     last = np.full(1 << size, -1, np.int8)

@@ -107,13 +107,13 @@ def place_of(name: str, places: dict[str, int]) -> int:
 
 
 def refuse_contradictions(names: Sequence[str], allowed: np.ndarray, required: np.ndarray, most: int) -> None:
-    for parent, child in np.argwhere(required & ~allowed):
+    for parent, child in np.argwhere(required & ~allowed).tolist():
         raise InvalidData(
             f"the edge {names[parent]!r} -> {names[child]!r} is required, but forbidden too (by name or by the tiers)"
         )
-    for child in np.flatnonzero(required.sum(axis=0) > most):
+    for child in np.flatnonzero(required.sum(axis=0) > most).tolist():
         raise InvalidData(f"{names[child]!r} has more required parents than max_parents={most}")
     try:
-        DirectedGraph((names[parent], names[child]) for parent, child in np.argwhere(required))
+        DirectedGraph((names[parent], names[child]) for parent, child in np.argwhere(required).tolist())
     except InvalidModel as error:
         raise InvalidData(f"the required edges form a cycle: {error}") from None

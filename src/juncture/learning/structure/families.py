@@ -54,7 +54,7 @@ class WeighedFamilies:
 
     def extended(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
         num_parents = len(parents) + (np.array(candidates, dtype=np.int64) != NOTHING)
-        return self.families.extended(child, parents, candidates) - self.cost * num_parents
+        return np.asarray(self.families.extended(child, parents, candidates) - self.cost * num_parents)
 
     def of_subsets(self, child: int, needed: Sequence[int], free: Sequence[int], most: int) -> np.ndarray:
         num_parents = np.array([len(needed) + number.bit_count() for number in range(1 << len(free))])

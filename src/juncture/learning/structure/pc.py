@@ -92,7 +92,8 @@ def follow(marks: Marks, names: Sequence[str]) -> None:
 
 
 def leads(marks: Marks, start: str, end: str) -> bool:
-    return end in reachable({start}, marks.children)
+    steps: Any = marks.children
+    return end in reachable({start}, steps)
 
 
 def as_graph(marks: Marks, names: Sequence[str]) -> PartiallyDirectedGraph:
