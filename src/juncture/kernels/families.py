@@ -31,11 +31,17 @@ def number_parents(codes, sizes, parents, numbers):
 
 
 @kernel
+def is_few(count, num_rows):
+    """Whether so many combinations of states are better all counted than looked for in the rows."""
+    return count <= max(MIN_CELLS, 2 * num_rows)
+
+
+@kernel
 def refine(column, size, count, numbers, refined):
     """`refined` tells apart what the numbers do, and the column's states as well; gives how many there are."""
     for row in range(len(numbers)):
         refined[row] = numbers[row] * size + column[row]
-    if count * size <= max(MIN_CELLS, 2 * len(numbers)):
+    if is_few(count * size, len(numbers)):
         return count * size
     codes = np.empty(len(numbers), np.int32)
     firsts = np.empty(len(numbers), np.int32)
@@ -47,22 +53,34 @@ def refine(column, size, count, numbers, refined):
 @kernel
 def count_cells(numbers, column, size, count, weights):
     """The weight of each cell (number, state)."""
-    cells = count * size
+    starts = np.empty(len(numbers), np.uint32)
+    for row in range(len(numbers)):
+        starts[row] = numbers[row] * size
+    return add_weights(starts, column, 1, count * size, weights)
+
+
+@kernel
+def add_weights(starts, column, stride, cells, weights):
+    """The weight of each cell; a row falls into its start, plus the column's state times the stride.
+
+    Numbers without a sign spare the compiler a look at negative places.
+    """
+    apart = np.uint32(stride)
+    one = np.zeros(cells)
     if cells > SPREAD:
-        table = np.zeros(cells)
-        for row in range(len(numbers)):
-            table[numbers[row] * size + column[row]] += weights[row]
-        return table
-    tables = np.zeros((4, cells))
-    whole = len(numbers) - len(numbers) % 4
+        for row in range(len(starts)):
+            one[starts[row] + np.uint32(column[row]) * apart] += weights[row]
+        return one
+    two, three, four = np.zeros(cells), np.zeros(cells), np.zeros(cells)
+    whole = len(starts) - len(starts) % 4
     for row in range(0, whole, 4):
-        tables[0, numbers[row] * size + column[row]] += weights[row]
-        tables[1, numbers[row + 1] * size + column[row + 1]] += weights[row + 1]
-        tables[2, numbers[row + 2] * size + column[row + 2]] += weights[row + 2]
-        tables[3, numbers[row + 3] * size + column[row + 3]] += weights[row + 3]
-    for row in range(whole, len(numbers)):
-        tables[0, numbers[row] * size + column[row]] += weights[row]
-    return (tables[0] + tables[1]) + (tables[2] + tables[3])
+        one[starts[row] + np.uint32(column[row]) * apart] += weights[row]
+        two[starts[row + 1] + np.uint32(column[row + 1]) * apart] += weights[row + 1]
+        three[starts[row + 2] + np.uint32(column[row + 2]) * apart] += weights[row + 2]
+        four[starts[row + 3] + np.uint32(column[row + 3]) * apart] += weights[row + 3]
+    for row in range(whole, len(starts)):
+        one[starts[row] + np.uint32(column[row]) * apart] += weights[row]
+    return (one + two) + (three + four)
 
 
 @kernel
@@ -132,19 +150,29 @@ def score_table(table, size, num_parents_states, kind, amount):
 
 @kernel
 def score_extensions(codes, weights, sizes, child, parents, candidates, kind, amount, scores):
-    """The scores of the child's family with each candidate added to the parents."""
+    """The scores of the child's family with each candidate added to the parents.
+
+    The cells of the family without a candidate are worked out once; its states then lie one such table apart.
+    """
     numbers = np.empty(codes.shape[1], np.int64)
     refined = np.empty(codes.shape[1], np.int64)
+    cells = np.empty(codes.shape[1], np.uint32)
     count = number_parents(codes, sizes, parents, numbers)
-    nominal = 1.0
+    size, states, num_cells = sizes[child], 1.0, count * sizes[child]
+    for row in range(len(cells)):
+        cells[row] = numbers[row] * size + codes[child, row]
     for parent in parents:
-        nominal *= sizes[parent]
+        states *= sizes[parent]
     for place in range(len(candidates)):
         candidate = candidates[place]
         if candidate == NOTHING:
-            table = count_cells(numbers, codes[child], sizes[child], count, weights)
-            scores[place] = score_table(table, sizes[child], nominal, kind, amount)
+            table = count_cells(numbers, codes[child], size, count, weights)
+            scores[place] = score_table(table, size, states, kind, amount)
+            continue
+        new = sizes[candidate]
+        if is_few(count * new, len(cells)):
+            table = add_weights(cells, codes[candidate], num_cells, num_cells * new, weights)
         else:
-            found = refine(codes[candidate], sizes[candidate], count, numbers, refined)
-            table = count_cells(refined, codes[child], sizes[child], found, weights)
-            scores[place] = score_table(table, sizes[child], nominal * sizes[candidate], kind, amount)
+            found = refine(codes[candidate], new, count, numbers, refined)
+            table = count_cells(refined, codes[child], size, found, weights)
+        scores[place] = score_table(table, size, states * new, kind, amount)

@@ -17,14 +17,14 @@ def best_within(scores, choices):
         while left:
             without = number & ~(left & -left)
             left &= left - 1
-            if scores[without] > scores[number]:
+            if scores[without] >= scores[number]:  # of equally good sets the smaller
                 scores[number] = scores[without]
                 choices[number] = choices[without]
 
 
 @kernel
 def best_orders(scores):
-    """For each set the variable that comes last in its best graph; `scores` (child, set of others) are the best within."""
+    """For each set the variable that comes last in its best graph; `scores` (child, others) are the best within."""
     size = len(scores)
     best = np.full(1 << size, -np.inf)
     last = np.full(1 << size, -1, np.int8)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from copy import copy
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -35,39 +36,47 @@ class Climb:
     the columns of the children whose parents changed are computed again.
     """
 
-    def __init__(self, scores: ScoreCache, bounds: Bounds, parents: Iterable[Positions]) -> None:
+    def __init__(self, scores: ScoreCache, bounds: Bounds, parents: Sequence[Positions]) -> None:
         self.scores, self.bounds = scores, bounds
-        size = len(bounds.names)
+        self.gains = np.full(bounds.allowed.shape, -np.inf)
+        self.families = np.zeros(len(parents))
+        self._place(parents, range(len(parents)))
+
+    @property
+    def total(self) -> float:
+        return float(self.families.sum())
+
+    def elsewhere(self, parents: Sequence[Positions]) -> Climb:
+        """A climb that starts at another graph; what both have in common is not worked out again."""
+        other = copy(self)
+        other.gains, other.families = self.gains.copy(), self.families.copy()
+        other._place(parents, [child for child, one in enumerate(parents) if one != self.parents[child]])
+        return other
+
+    def _place(self, parents: Sequence[Positions], changed: Iterable[int]) -> None:
         self.parents = list(parents)
-        self.edges = np.zeros((size, size), dtype=np.bool_)
+        self.edges = np.zeros(self.bounds.allowed.shape, dtype=np.bool_)
         for child, positions in enumerate(self.parents):
             self.edges[members(positions), child] = True
         self.reaches = reachability(self.edges)
-        self.gains = np.full((size, size), -np.inf)
-        self.total = 0.0
-        self._refresh(range(size))
+        self._refresh(changed)
 
     def _refresh(self, children: Iterable[int]) -> None:
         wanted = [(child, self.parents[child], self.bounds.candidates[child]) for child in children]
         self.scores.toggle_all(wanted)
         for child, parents, candidates in wanted:
-            toggled = self.scores.toggled(child, parents, candidates)
-            gains = toggled - self.scores.family(child, parents)
+            self.families[child] = self.scores.family(child, parents)
+            gains = self.scores.toggled(child, parents, candidates) - self.families[child]
             self.gains[:, child] = np.where(np.isnan(gains), -np.inf, gains)
-        self.total = self.scores.total(self.parents)
 
     def options(self) -> np.ndarray:
         """The gain of every legal change: (change, parent, child), -inf for those that are not."""
-        has_room = self.edges.sum(axis=0) < self.bounds.max_parents
-        is_free = self.edges & ~self.bounds.required
-        adding = self.bounds.allowed & ~self.edges & ~self.reaches.T & has_room
-        turning = is_free & self.bounds.allowed.T & has_room[:, np.newaxis]
-        turning &= ~has_detour(self.edges, self.reaches, turning)
-        return np.stack([
-            np.where(adding, self.gains, -np.inf),
-            np.where(is_free, self.gains, -np.inf),
-            np.where(turning, self.gains + self.gains.T, -np.inf),
-        ])  # fmt: skip
+        from juncture.kernels.climbing import legal_gains
+
+        options = np.empty((3, *self.gains.shape))
+        bounds = self.bounds
+        legal_gains(self.edges, self.reaches, bounds.allowed, bounds.required, self.gains, bounds.max_parents, options)
+        return options
 
     def best(self, options: np.ndarray) -> Move | None:
         """The change that gains most, the first of several; None where there is none."""
@@ -94,19 +103,9 @@ class Climb:
 
 
 def reachability(edges: np.ndarray) -> np.ndarray:
-    """Whether a directed path leads from one position to another, by squaring; no position reaches itself."""
+    """Whether a directed path leads from one position to another."""
+    from juncture.kernels.climbing import close_paths
+
     reaches = edges.copy()
-    while True:
-        wide = reaches.astype(np.float32)
-        further = reaches | (wide @ wide > 0.5)
-        if np.array_equal(further, reaches):
-            return reaches
-        reaches = further
-
-
-def has_detour(edges: np.ndarray, reaches: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """For each wanted edge, whether another path leads along: turning the edge would close a cycle."""
-    detours = np.zeros_like(edges)
-    tails, heads = np.nonzero(wanted)
-    detours[tails, heads] = (reaches[tails] & edges[:, heads].T).any(axis=1)
-    return detours
+    close_paths(reaches)
+    return reaches

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from juncture.data.dataset import Dataset
+from juncture.data.distinct import Numbering, distinct_keys
 from juncture.errors import InvalidData
-from juncture.learning.distinct_rows import distinct_rows
 
 KINDS = ("likelihood", "cell", "even", "seen")  # by the numbers they have in the kernel
 
@@ -26,12 +26,18 @@ class CodedRows:
     @classmethod
     def of(cls, data: Dataset) -> CodedRows:
         refuse_holes(data)
-        different, weights = distinct_rows(data)
-        sizes = np.array([variable.num_states for variable in data.variables], dtype=np.int64)
-        wide = np.int8 if sizes.max(initial=0) <= 127 else np.int32
-        codes = np.array(different.arrays, dtype=wide).reshape(len(sizes), len(weights))
+        return cls.with_holes(data)
+
+    @classmethod
+    def with_holes(cls, data: Dataset) -> CodedRows:
+        """Where the codes of holes, -1, stay."""
         names = tuple(variable.name for variable in data.variables)
-        return cls(names, codes, np.array(weights, dtype=np.float64), sizes)
+        sizes = np.array([variable.num_states for variable in data.variables], dtype=np.int64)
+        code_type = np.int8 if sizes.max(initial=0) <= 127 else np.int32
+        codes = np.array(data.arrays, dtype=code_type).reshape(len(sizes), len(data))
+        numbers, firsts = distinct_columns(codes)
+        weights = np.bincount(numbers, weights=data.weights, minlength=len(firsts))
+        return cls(names, np.ascontiguousarray(codes[:, firsts]), weights.astype(np.float64), sizes)
 
     @property
     def num_rows(self) -> int:
@@ -73,6 +79,23 @@ class CountedFamilies:
         return scores
 
 
+def distinct_columns(codes: np.ndarray) -> Numbering:
+    """Which columns of the codes, the rows of the data, are alike: found by a hash of their words."""
+    from juncture.kernels.distinct import are_as_numbered, hash_words
+
+    num_bytes = codes.dtype.itemsize * len(codes)
+    padded = np.zeros((codes.shape[1], -(-num_bytes // 4) * 4), dtype=np.uint8)
+    padded[:, :num_bytes] = np.ascontiguousarray(codes.T).view(np.uint8).reshape(codes.shape[1], num_bytes)
+    words = padded.view(np.uint32)
+    keys = np.empty(len(words), np.uint64)
+    hash_words(words, keys)
+    numbers, firsts = distinct_keys(keys)
+    if are_as_numbered(words, numbers, firsts):
+        return numbers, firsts
+    _, first, group = np.unique(words, axis=0, return_index=True, return_inverse=True)  # two different rows share a key
+    return group.ravel(), first
+
+
 def counted_families(data: Dataset, kind: str, amount: float) -> CountedFamilies:
     return CountedFamilies(CodedRows.of(data), KINDS.index(kind), float(amount))
 
@@ -83,6 +106,6 @@ def refuse_holes(data: Dataset) -> None:
         if holes.any():
             row = int(np.argmax(holes.reshape(len(data), -1).any(axis=1)))
             raise InvalidData(
-                f"the column {name!r} has holes, the first in row {row}: drop the rows with holes, or let"
-                " method='structural-em' or score='nal' learn with them"
+                f"the column {name!r} has holes, the first in row {row}: drop the rows with holes, or learn with"
+                " method='structural-em' or score='node-average'"
             )

@@ -38,6 +38,11 @@ class GraphClass:
     def is_clique(self, positions: Positions) -> bool:
         return all(not positions & ~self.joined[one] & ~(1 << one) for one in members(positions))
 
+    def around(self, head: int) -> tuple[Positions, ...]:
+        """All that the gains of insertions depend on: parents, neighbours, and how the neighbours are joined."""
+        near = self.neighbors[head]
+        return self.parents[head], near, *(self.joined[one] & near for one in members(near))
+
     def common(self, tail: int, head: int) -> Positions:
         """The head's neighbours that are joined to the tail."""
         return self.neighbors[head] & self.joined[tail]
@@ -75,8 +80,7 @@ class GraphClass:
 
     def inserted(self, step: Step) -> PartiallyDirectedGraph | None:
         """The arrow tail -> head added, and arrows from the others to the head; None where it stands for no class."""
-        block = self.common(step.tail, step.head) | step.others
-        if not self.is_clique(block) or not self.is_blocked(step.head, step.tail, block):
+        if not self.is_blocked(step.head, step.tail, self.common(step.tail, step.head) | step.others):
             return None
         turned = [(other, step.head) for other in members(step.others)]
         return self._redrawn([(step.tail, step.head), *turned], [])

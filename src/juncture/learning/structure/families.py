@@ -13,7 +13,8 @@ import numpy as np
 from juncture.learning.structure.sets import Positions, members
 
 NOTHING = -1  # the candidate that adds no parent
-WORTH_THREADS = 200_000  # cells to count, below which handing work to another core takes longer than doing it
+NUM_CORES = os.cpu_count() or 1
+WORTH_THREADS = 1_000_000  # cells to count, below which handing work to another core takes longer than doing it
 
 
 class Families(Protocol):
@@ -89,32 +90,53 @@ class ScoreCache:
 
     def toggled(self, child: int, parents: Positions, candidates: Positions) -> np.ndarray:
         """For each candidate, the child's score when it joins its parents, or leaves them; NaN for all others."""
-        key = (child, parents)
-        if key not in self._toggled:
-            self._toggled[key] = self._toggle(child, parents, candidates)
-        return self._toggled[key]
-
-    def _toggle(self, child: int, parents: Positions, candidates: Positions) -> np.ndarray:
-        scores = np.full(len(self.names), np.nan)
-        joining = members(candidates & ~parents & ~(1 << child))
-        scores[joining] = self.families.extended(child, members(parents), joining)
-        for one in joining:
-            self._scores[child, parents | 1 << one] = float(scores[one])
-        for one in members(parents):
-            scores[one] = self.family(child, parents ^ 1 << one)
-        return scores
+        if (child, parents) not in self._toggled:
+            self.toggle_all([(child, parents, candidates)])
+        return self._toggled[child, parents]
 
     def toggle_all(self, wanted: Sequence[tuple[int, Positions, Positions]]) -> None:
-        """Compute many at once, on all cores; children differ, so no two write the same score."""
+        """Work out many at once, on all cores: the candidates of few children are shared out."""
         missing = [one for one in wanted if one[:2] not in self._toggled]
-        spread(lambda one: self.toggled(*one), missing, len(missing) * len(self.names) * self.families.num_rows)
+        if not missing:
+            return
+        joining = [members(candidates & ~parents & ~(1 << child)) for child, parents, candidates in missing]
+        parts = -(-NUM_CORES // len(missing))  # as many as make work for every core
+        tasks = [
+            (child, members(parents), some[part::parts])
+            for (child, parents, _), some in zip(missing, joining, strict=True)
+            for part in range(parts)
+        ]
+        cells = sum(map(len, joining)) * self.families.num_rows
+        scores = iter(spread(lambda task: self.families.extended(*task), tasks, cells))
+        for (child, parents, _), some in zip(missing, joining, strict=True):
+            found = np.full(len(self.names), np.nan)
+            for part in range(parts):
+                found[some[part::parts]] = next(scores)
+            self._keep(child, parents, found, some)
+
+    def _keep(self, child: int, parents: Positions, toggled: np.ndarray, joining: Sequence[int]) -> None:
+        for one in joining:
+            self._scores[child, parents | 1 << one] = float(toggled[one])
+        for one in members(parents):
+            toggled[one] = self.family(child, parents ^ 1 << one)
+        self._toggled[child, parents] = toggled
+
+
+def one_by_one(families: Families, child: int, needed: Sequence[int], free: Sequence[int], most: int) -> np.ndarray:
+    """The scores of all sets of parents, where there is no quicker way."""
+    scores = np.full(1 << len(free), -np.inf)
+    for number in range(1 << len(free)):
+        if number.bit_count() <= most:
+            parents = [*needed, *(free[bit] for bit in members(number))]
+            scores[number] = families.extended(child, parents, [NOTHING])[0]
+    return scores
 
 
 def spread(run: Callable[[Any], Any], tasks: Sequence[Any], cells: float) -> list[Any]:
     """Each task's result; on all cores when there is enough to do."""
     if len(tasks) < 2 or cells < WORTH_THREADS:
         return [run(task) for task in tasks]
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+    with ThreadPoolExecutor(max_workers=NUM_CORES) as pool:
         return list(pool.map(run, tasks))
 
 

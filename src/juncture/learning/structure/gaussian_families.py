@@ -13,8 +13,7 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.learning.structure.counted_families import refuse_holes
-from juncture.learning.structure.families import NOTHING
-from juncture.learning.structure.sets import members
+from juncture.learning.structure.families import NOTHING, one_by_one
 
 
 @dataclass(frozen=True)
@@ -77,12 +76,7 @@ class GaussianFamilies:
         return np.array([self.set_score([*one, child]) - self.set_score(one) for one in sets])
 
     def of_subsets(self, child: int, needed: Sequence[int], free: Sequence[int], most: int) -> np.ndarray:
-        scores = np.full(1 << len(free), -np.inf)
-        for number in range(1 << len(free)):
-            if number.bit_count() <= most:
-                parents = [*needed, *(free[bit] for bit in members(number))]
-                scores[number] = self.extended(child, parents, [NOTHING])[0]
-        return scores
+        return one_by_one(self, child, needed, free, most)
 
     def set_score(self, positions: list[int]) -> float:
         raise NotImplementedError
@@ -157,7 +151,7 @@ def log_determinant(moments: Moments, positions: list[int]) -> float:
 @singledispatch
 def gaussian_families(score: Any, data: Dataset) -> GaussianFamilies:
     """The families of real variables under a score."""
-    if not hasattr(score, "cost"):
+    if not callable(getattr(score, "cost", None)):
         raise Unsupported(f"the score {score!r} is not one of real variables; take 'bic' or 'bge'")
     moments = Moments.of(data)
     return LikelihoodFamilies(moments, score.cost(moments.weight))

@@ -20,10 +20,10 @@ from juncture.learning.structure.constraints import Bounds, Constrained
 from juncture.learning.structure.equivalence_classes import GraphClass, Step, completed, informed
 from juncture.learning.structure.families import ScoreCache, rounding
 from juncture.learning.structure.scores import families_of
-from juncture.learning.structure.sets import Positions, members, subsets
+from juncture.learning.structure.sets import Positions, members
 from juncture.learning.structure.translation import graph_of, parents_of
 
-Local: TypeAlias = tuple[int, int, Positions, Positions, Positions]
+Local: TypeAlias = tuple[int, int, Positions, tuple[Positions, ...]]
 Options: TypeAlias = Callable[[GraphClass], Iterator[Step]]
 Draw: TypeAlias = Callable[[GraphClass, Step], PartiallyDirectedGraph | None]
 
@@ -91,15 +91,16 @@ class EquivalenceSearch:
     def _insertions(self, state: GraphClass) -> Iterator[Step]:
         for head in range(len(self.bounds.names)):
             apart = self.bounds.candidates[head] & ~state.joined[head]
+            around = state.around(head)
             for tail in members(apart):
-                key = (tail, head, state.parents[head], state.neighbors[head], state.common(tail, head))
+                key = (tail, head, state.common(tail, head), around)
                 if key not in self._known:
                     self._known[key] = list(self._scored_insertions(state, tail, head))
                 yield from self._known[key]
 
     def _scored_insertions(self, state: GraphClass, tail: int, head: int) -> Iterator[Step]:
         common = state.common(tail, head)
-        for others in subsets(state.neighbors[head] & ~state.joined[tail]):
+        for others in state.cliques_with(common, state.neighbors[head] & ~state.joined[tail]):
             parents = common | others | state.parents[head]
             if parents.bit_count() < self.bounds.max_parents:
                 gain = self._with(head, parents, tail) - self.scores.family(head, parents)

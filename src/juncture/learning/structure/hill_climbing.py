@@ -1,8 +1,8 @@
 """Hill climbing: change one edge at a time, always the one that gains most, until none does.
 
 The quick and sturdy choice. Each step rescores only the families that the last one touched. From a peak it goes on:
-each variable in turn loses all its edges and finds its place anew (after Moore and Wong's reinsertion, 2003); `tabu`
-walks on over the changes that cost least, without turning back; `restarts` shakes the best graph and climbs again.
+variables, alone and in joined pairs, lose their edges and find their place anew (after Moore and Wong's reinsertion,
+2003); `tabu` walks on over the changes that cost least, without turning back; `restarts` shakes the best graph.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from juncture.learning.structure.climbing import Change, Climb, Move
 from juncture.learning.structure.constraints import Bounds, Constrained
 from juncture.learning.structure.families import ScoreCache, rounding
 from juncture.learning.structure.scores import families_of
-from juncture.learning.structure.sets import Positions
+from juncture.learning.structure.sets import Positions, members, set_of
 from juncture.learning.structure.translation import graph_of
 
 
@@ -29,7 +29,7 @@ from juncture.learning.structure.translation import graph_of
 class HillClimbing(Constrained):
     """The best graph that the climb meets.
 
-    `reinsert` lets each variable find its place anew at a peak. `tabu` is for how many steps an edge stays as it was
+    `reinsert` lets variables find their place anew at a peak. `tabu` is for how many steps an edge stays as it was
     changed, and after how many steps without a new best graph the walk ends.
     """
 
@@ -55,22 +55,22 @@ class HillClimbing(Constrained):
         """The parents of each in the best graph."""
         path = Path(scores, bounds, self.tabu, progress)
         path.climb(bounds.needed)
-        self._replace(path)
+        self._settle(path)
         for _ in range(self.restarts):
-            apart = Path(scores, bounds, self.tabu, path.progress, path.num_steps)
-            apart.climb(shaken(scores, bounds, path.best, rng))
-            self._replace(apart)
+            apart = Path(scores, bounds, self.tabu, progress, path.num_steps)
+            apart.climb(shaken(path.top, rng))
+            self._settle(apart)
             path.take(apart)
         return path.best
 
-    def _replace(self, path: Path) -> None:
-        """Take out one variable after the other, until none finds a better place."""
-        child, idle = 0, 0
-        while self.reinsert and idle < len(path.best):
-            before = path.peak
-            path.climb(without(path.best, child, path.bounds))
-            idle = 0 if path.peak > before else idle + 1
-            child = (child + 1) % len(path.best)
+    def _settle(self, path: Path) -> None:
+        """Take out variables, and where that does not help, joined pairs, until none finds a better place."""
+        while self.reinsert:
+            singles = [[place] for place in range(len(path.best))]
+            path.reinsert(singles)
+            pairs = [[parent, child] for child, parents in enumerate(path.best) for parent in members(parents)]
+            if not path.reinsert(pairs):
+                return
 
 
 class Path:
@@ -79,12 +79,13 @@ class Path:
     def __init__(
         self, scores: ScoreCache, bounds: Bounds, tabu: int, progress: Watch | None, num_steps: int = 0
     ) -> None:
-        self.scores, self.bounds, self.tabu, self.progress, self.num_steps = scores, bounds, tabu, progress, num_steps
-        self.best: list[Positions] = []
+        self.bounds, self.tabu, self.progress, self.num_steps = bounds, tabu, progress, num_steps
+        self.top = Climb(scores, bounds, bounds.needed)
+        self.best: list[Positions] = list(bounds.needed)
         self.peak = -np.inf
 
     def climb(self, start: Sequence[Positions]) -> None:
-        state = Climb(self.scores, self.bounds, start)
+        state = self.top.elsewhere(start)
         self._keep(state)
         changed = np.full(state.edges.shape, -np.inf)
         step = best_step = 0
@@ -95,6 +96,18 @@ class Path:
             step += 1
             changed[move.parent, move.child] = changed[move.child, move.parent] = step
             best_step = step if self._keep(state) else best_step
+        if self.top.parents != self.best:
+            self.top = self.top.elsewhere(self.best)
+
+    def reinsert(self, groups: Sequence[Sequence[int]]) -> bool:
+        """Take out one group after the other, until all have been tried in vain; whether any found a better place."""
+        start, number, idle = self.peak, 0, 0
+        while idle < len(groups):
+            before = self.peak
+            self.climb(without(self.best, groups[number], self.bounds))
+            idle = 0 if self.peak > before else idle + 1
+            number = (number + 1) % len(groups)
+        return self.peak > start
 
     def _open(self, state: Climb, changed: np.ndarray, step: int) -> np.ndarray:
         """What may be changed: edges that did not change lately, and whatever leads to a new best graph."""
@@ -117,22 +130,22 @@ class Path:
         """The better of both."""
         self.num_steps = other.num_steps
         if other.peak > self.peak + rounding(other.peak):
-            self.best, self.peak = other.best, other.peak
+            self.best, self.peak, self.top = other.best, other.peak, other.top
 
 
-def without(parents: Sequence[Positions], place: int, bounds: Bounds) -> list[Positions]:
-    """The graph when one variable has only the edges that it must have."""
-    apart = [one & ~(1 << place) | bounds.needed[child] for child, one in enumerate(parents)]
-    apart[place] = bounds.needed[place]
+def without(parents: Sequence[Positions], places: Sequence[int], bounds: Bounds) -> list[Positions]:
+    """The graph when some variables have only the edges that they must have."""
+    gone = set_of(places)
+    apart = [one & ~gone | bounds.needed[child] for child, one in enumerate(parents)]
+    for place in places:
+        apart[place] = bounds.needed[place]
     return apart
 
 
-def shaken(
-    scores: ScoreCache, bounds: Bounds, parents: Sequence[Positions], rng: np.random.Generator
-) -> list[Positions]:
+def shaken(top: Climb, rng: np.random.Generator) -> list[Positions]:
     """The graph after random legal changes, about a fifth as many as there are variables."""
-    state = Climb(scores, bounds, parents)
-    for _ in range(max(3, len(parents) // 5)):
+    state = top.elsewhere(top.parents)
+    for _ in range(max(3, len(state.parents) // 5)):
         changes = np.argwhere(state.options() > -np.inf)
         if len(changes):
             change, parent, child = (int(index) for index in changes[rng.integers(len(changes))])

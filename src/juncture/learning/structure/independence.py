@@ -28,6 +28,11 @@ class Tester(Protocol):
     @property
     def names(self) -> tuple[str, ...]: ...
 
+    @property
+    def num_rows(self) -> int:
+        """How many rows a test looks at, while others may test on other cores; 0 for those that cannot."""
+        ...
+
     def p_values(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> np.ndarray:
         """A p-value for each set; the sets must be equally large."""
         ...
@@ -61,6 +66,10 @@ class TableTester:
     @property
     def names(self) -> tuple[str, ...]:
         return self.rows.names
+
+    @property
+    def num_rows(self) -> int:
+        return self.rows.num_rows
 
     def p_values(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> np.ndarray:
         from scipy.special import chdtrc
@@ -109,6 +118,10 @@ class PermutationTester:
     def names(self) -> tuple[str, ...]:
         return self.rows.names
 
+    @property
+    def num_rows(self) -> int:
+        return self.rows.num_rows
+
     def p_values(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> np.ndarray:
         observed, _ = TableTester(self.rows, 0).statistics(pair, conditions)
         return np.array([self._p_value(pair, given, one) for given, one in zip(conditions, observed, strict=True)])
@@ -145,6 +158,7 @@ class FisherZ:
 @dataclass(frozen=True, eq=False)
 class CorrelationTester:
     moments: Moments
+    num_rows = 0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -177,6 +191,7 @@ class OracleTester:
 
     names: tuple[str, ...]
     oracle: Oracle
+    num_rows = 0
 
     def p_values(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> np.ndarray:
         a, b = ({self.names[place]} for place in pair)
@@ -192,7 +207,7 @@ TESTS: dict[str, Callable[[], Any]] = {
 }
 
 
-def tester_of(source: Any, test: Any, rng: np.random.Generator) -> Tester:
+def as_tester(source: Any, test: Any, rng: np.random.Generator) -> Tester:
     """The test on the data, by itself one that fits their kind; an oracle answers by itself."""
     if isinstance(source, OracleTester):
         return source

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import fields, replace
+from dataclasses import MISSING, fields, replace
 from typing import Any
 
 from juncture.data.dataset import Dataset
@@ -16,6 +16,7 @@ from juncture.learning.structure.hill_climbing import HillClimbing
 from juncture.learning.structure.independence import OracleTester
 from juncture.learning.structure.mmhc import MMHC
 from juncture.learning.structure.pc import PC
+from juncture.learning.structure.structural_em import StructuralEM
 from juncture.learning.structure.trees import ChowLiu, TreeAugmented
 from juncture.learning.templates import declared_dataset
 from juncture.options import as_generator, chosen
@@ -29,12 +30,13 @@ SEARCHES: dict[str, Callable[..., Any]] = {
     "ges": GES,
     "exact": Exact,
     "mmhc": MMHC,
+    "structural-em": StructuralEM,
 }
 
 
 def learn_structure(
     data: Any,
-    method: Any = "hill-climbing",
+    method: Any = "auto",
     *,
     variables: Iterable[Variable] | None = None,
     weights: Any = None,
@@ -44,20 +46,31 @@ def learn_structure(
 ) -> Any:
     """The graph that the data want: a `DirectedGraph`, from PC and GES a `PartiallyDirectedGraph` for its class.
 
-    The method is a name with options, or a search such as `HillClimbing(score="bdeu", tabu=10)`. `variables` declares
-    states. PC also learns from an oracle: a graph, whose separations it asks, or a joint table.
+    The method is a name with options, or a search such as `HillClimbing(score="bdeu", tabu=10)`; by itself hill
+    climbing, and structural EM where rows have holes. `variables` declares states. PC also learns from an oracle: a
+    graph, whose separations it asks, or a joint table.
 
     >>> data = {"a": [0, 0, 1, 1] * 9, "b": [0, 0, 1, 1] * 9, "c": [0, 1, 0, 1] * 9}
     >>> learn_structure(data)
-    DirectedGraph('b -> a; c')
+    DirectedGraph('a -> b; c')
     >>> learn_structure(data, "chow-liu", root="c").edges
-    (('b', 'a'), ('c', 'b'))
+    (('c', 'a'), ('a', 'b'))
     """
-    search = search_of(method, options)
     source = oracle_of(data, variables) or dataset_of(data, variables, weights)
+    search = search_of(named_method(method, source), options)
     if isinstance(source, OracleTester) and not isinstance(search, PC):
         raise Unsupported(f"{type(search).__name__} scores rows; of an oracle only PC can learn")
     return search.run(source, rng=as_generator(rng), progress=progress)
+
+
+def named_method(method: Any, source: Dataset | OracleTester) -> Any:
+    """What "auto" stands for: what can learn from the source."""
+    if not isinstance(method, str) or method != "auto":
+        return method
+    if isinstance(source, OracleTester):
+        return "pc"
+    has_holes = not source.is_complete and not any(variable.is_real for variable in source.variables)
+    return "structural-em" if has_holes else "hill-climbing"
 
 
 def search_of(method: Any, options: dict[str, Any]) -> Any:
@@ -74,6 +87,9 @@ def check_options(search: Any, options: dict[str, Any]) -> None:
     for name in options:
         if name not in known:
             raise Unsupported(f"{search.__name__} has no option {name!r}; {hint(name, known)}")
+    for field in fields(search):
+        if field.default is MISSING and field.name not in options:
+            raise Unsupported(f"{search.__name__} must be told its {field.name}: give {field.name}=…")
 
 
 def dataset_of(data: Any, variables: Iterable[Variable] | None, weights: Any) -> Dataset:

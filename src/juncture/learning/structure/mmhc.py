@@ -17,9 +17,9 @@ from juncture.errors import InvalidData
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import Watch
 from juncture.learning.structure.constraints import Bounds, Constrained
-from juncture.learning.structure.families import WORTH_THREADS, ScoreCache, spread
+from juncture.learning.structure.families import ScoreCache, spread
 from juncture.learning.structure.hill_climbing import HillClimbing
-from juncture.learning.structure.independence import Tester, tester_of
+from juncture.learning.structure.independence import Tester, as_tester
 from juncture.learning.structure.scores import families_of
 from juncture.learning.structure.translation import graph_of
 from juncture.learning.structure.trees import edge_gains
@@ -45,7 +45,7 @@ class MMHC(Constrained):
         scores = ScoreCache(families_of(self.score, data))
         bounds = self.bounds(scores.names)
         gains = edge_gains(scores, bounds, [0] * len(scores.names))
-        tester = tester_of(data, self.test, rng)
+        tester = as_tester(data, self.test, rng)
         near = bounds.within(related(tester, bounds, gains, self.level, self.max_given))
         search = HillClimbing(tabu=self.tabu, restarts=self.restarts)
         return graph_of(scores.names, search.search(scores, near, rng, progress))
@@ -60,9 +60,9 @@ def related(tester: Tester, bounds: Bounds, gains: np.ndarray, level: float, max
         return MaxMin(tester, target, strength[target], level, max_given).relatives(np.flatnonzero(pairs[target]))
 
     near = np.zeros_like(pairs)
-    for target, found in enumerate(spread(relatives, range(len(pairs)), WORTH_THREADS)):
+    for target, found in enumerate(spread(relatives, range(len(pairs)), len(pairs) ** 2 * tester.num_rows)):
         near[target, found] = True
-    return near & near.T
+    return np.asarray(near & near.T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ class MaxMin:
         found: list[int] = []
         largest = {int(other): self.separation(int(other), [()]) for other in others}
         while near := {other: p for other, p in largest.items() if p <= self.level and other not in found}:
-            best = min(near, key=lambda other: (near[other], -self.strength[other]))  # noqa: B023
+            best = min(near, key=lambda other: (near[other], -self.strength[other]))
             largest = {
                 other: max(p, self.separation(other, self.sets(found, best)))
                 for other, p in near.items()

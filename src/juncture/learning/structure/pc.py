@@ -21,7 +21,7 @@ from juncture.iteration import Watch
 from juncture.learning.structure.climbing import reachability
 from juncture.learning.structure.constraints import Bounds, Constrained
 from juncture.learning.structure.extension import directed_extension
-from juncture.learning.structure.independence import tester_of
+from juncture.learning.structure.independence import as_tester
 from juncture.learning.structure.skeleton import Skeleton, find_skeleton
 
 
@@ -45,7 +45,7 @@ class PC(Constrained):
     def run(
         self, data: Any, *, rng: np.random.Generator, progress: Watch | None = None
     ) -> PartiallyDirectedGraph | DirectedGraph:
-        tester = tester_of(data, self.test, rng)
+        tester = as_tester(data, self.test, rng)
         bounds = self.bounds(tester.names)
         skeleton = find_skeleton(tester, bounds, self.level, self.max_given, progress)
         graph = oriented(skeleton, bounds)

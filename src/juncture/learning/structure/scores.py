@@ -19,6 +19,7 @@ from juncture.learning.priors import K2, BDeu, checked_count
 from juncture.learning.structure.counted_families import counted_families
 from juncture.learning.structure.families import Families, ScoreCache, weighed_families
 from juncture.learning.structure.gaussian_families import BGe, gaussian_families
+from juncture.learning.structure.observed_families import NodeAverage, observed_families
 from juncture.learning.structure.translation import parents_of
 from juncture.options import chosen
 
@@ -79,6 +80,7 @@ SCORES: dict[str, Callable[[], Any]] = {
     "bds": BDs,
     "k2": K2,
     "bge": BGe,
+    "node-average": NodeAverage,
 }
 EVIDENCES = {K2: "cell", BDeu: "even", BDs: "seen"}
 
@@ -96,6 +98,8 @@ def families_of(score: Any, data: Dataset) -> Families:
         )
     if kinds == {True}:
         return gaussian_families(wanted, data)
+    if isinstance(wanted, NodeAverage):
+        return observed_families(wanted, data)
     if hasattr(wanted, "cost"):
         total = len(data) if data.weights is None else float(np.sum(data.weights))
         return counted_families(data, "likelihood", wanted.cost(total))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TypeAlias
 
 Positions: TypeAlias = int
@@ -27,17 +27,3 @@ def set_of(positions: Iterable[int]) -> Positions:
     for position in positions:
         total |= 1 << position
     return total
-
-
-def subsets(positions: Positions) -> Iterator[Positions]:
-    """All subsets, the empty one first and the whole set last.
-
-    >>> [bin(part) for part in subsets(0b101)]
-    ['0b0', '0b1', '0b100', '0b101']
-    """
-    part = 0
-    while True:
-        yield part
-        if part == positions:
-            return
-        part = (part - positions) & positions

@@ -10,7 +10,7 @@ import numpy as np
 
 from juncture.iteration import Watch
 from juncture.learning.structure.constraints import Bounds
-from juncture.learning.structure.families import WORTH_THREADS, spread
+from juncture.learning.structure.families import spread
 from juncture.learning.structure.independence import Tester
 from juncture.learning.structure.sets import Positions, set_of
 
@@ -40,7 +40,8 @@ def find_skeleton(
     size = 0
     while (pairs := testable(joined, fixed, size)) and (max_given is None or size <= max_given):
         before = joined.copy()
-        tests = spread(lambda pair: test_pair(tester, before, pair, size, level), pairs, WORTH_THREADS)  # noqa: B023
+        cells = len(pairs) * tester.num_rows
+        tests = spread(lambda pair: test_pair(tester, before, pair, size, level), pairs, cells)  # noqa: B023
         for (first, second), (p_value, separator) in zip(pairs, tests, strict=True):
             largest = max(p_value, found.p_values[first, second])
             found.p_values[first, second] = found.p_values[second, first] = largest
