@@ -8,6 +8,7 @@ __init__.pyi tells type checkers the same names.
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 __version__ = "0.1.0"
@@ -193,7 +194,7 @@ __all__ = ["__version__", *_HOMES]  # noqa: PLE0604
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module 'juncture' has no attribute {name!r}")
+        raise AttributeError(f"module 'juncture' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     value = getattr(importlib.import_module(f"juncture.{_HOMES[name]}"), name)
     globals()[name] = value
     return value

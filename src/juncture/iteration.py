@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from juncture.errors import ObjectiveDecreased
+from juncture.errors import InvalidData, ObjectiveDecreased
 
 State = TypeVar("State")
 Watch = Callable[[int, float], None]
@@ -70,6 +70,13 @@ def iterate(
     except KeyboardInterrupt:
         return state, Trace(tuple(values), False, f"{INTERRUPTED} {len(values) - 1}")
     return state, Trace(tuple(values), False, f"stopped after {max_steps} steps without converging")
+
+
+def check_ending(tolerance: float, max_steps: int) -> None:
+    if not isinstance(tolerance, int | float) or not tolerance >= 0:
+        raise InvalidData(f"tolerance is a number of at least 0; got {tolerance!r}")
+    if not hasattr(max_steps, "__index__") or max_steps < 1:
+        raise InvalidData(f"max_steps is a whole number of at least 1; got {max_steps!r}")
 
 
 def refuse_decrease(old: float, new: float, step: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,13 @@ def chosen(choice: Any, known: Mapping[str, Callable[[], Any]], *, what: str) ->
     return known[choice]()
 
 
+def as_names(names: Iterable[str], what: str) -> list[str]:
+    """The names of an option that takes several; a text alone would be read letter by letter."""
+    if isinstance(names, str):
+        raise InvalidData(f"{what} is a list of names; write {what}=[{names!r}]")
+    return list(names)
+
+
 def as_generator(rng: Any) -> np.random.Generator:
     """A generator from a seed, or the generator itself."""
     try:
@@ -37,7 +44,7 @@ def as_generator(rng: Any) -> np.random.Generator:
 
 def as_sizes(size: int | tuple[int, ...] | None) -> tuple[int, ...]:
     """The shape of so many draws: (10,) for 10, () without a size."""
-    sizes = () if size is None else tuple(np.atleast_1d(np.asarray(size, dtype=int)).tolist())
-    if any(length < 0 for length in sizes):
-        raise InvalidData(f"the number of draws must be at least 0; got {size}")
-    return sizes
+    lengths = np.atleast_1d(np.asarray(() if size is None else size))
+    if lengths.dtype.kind not in "iuf" or not ((lengths >= 0) & (lengths == np.floor(lengths))).all():
+        raise InvalidData(f"the number of draws must be a whole number of at least 0; got {size!r}")
+    return tuple(lengths.astype(int).tolist())

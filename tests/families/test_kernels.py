@@ -156,7 +156,7 @@ def test_moments_lose_nothing_far_from_zero(offset, dimension):
     weights = rng.random((3 * BLOCK, 2))
     weights[: BLOCK + 100, 1] = 0.0
     x[:300] += 1e3  # the first tile lies elsewhere
-    weight, center, scatter = moments_of(x + offset, weights)
+    weight, center, _, scatter = moments_of(x + offset, weights)
     for column in range(2):
         w = weights[:, column].astype(np.longdouble)
         mean = w @ x / w.sum()
@@ -170,7 +170,7 @@ def test_moments_lose_nothing_far_from_zero(offset, dimension):
 def test_parts_without_weight_do_not_move_the_rest():
     weights, pivots = np.array([[0.0], [2.0], [2.0]]), np.array([[[0.0]], [[1e9]], [[1e9]]])
     centers, scatters = np.array([[[0.0]], [[-1.0]], [[1.0]]]), np.array([[[[0.0]]], [[[3.0]]], [[[4.0]]]])
-    weight, center, scatter = merged(weights, pivots, centers, scatters)
+    weight, center, _, scatter = merged(weights, pivots, centers, scatters)
     assert (weight.item(), center.item(), scatter.item()) == (4.0, 1e9, 11.0)
 
 

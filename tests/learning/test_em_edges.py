@@ -203,7 +203,7 @@ def test_numbers_with_holes_are_not_supported_yet():
     [{"max_steps": 0}, {"restarts": -1}, {"tolerance": -1.0}, {"tolerance": float("nan")}, {"acceleration": "fast"}],
 )
 def test_options_of_em_that_make_no_sense(options):
-    with pytest.raises(jt.InvalidData, match="EM"):
+    with pytest.raises(jt.InvalidData, match=next(iter(options))):
         jt.ExpectationMaximization(**options)
 
 

@@ -103,3 +103,9 @@ def test_a_density_without_a_family_is_drawn_too():
     line = jt.plot_density(bumps).lines[0]
     assert line.get_xdata().min() < -5.0 < 5.0 < line.get_xdata().max()
     assert line.get_ydata().max() == pytest.approx(0.5 * jt.Gaussian(0.0, 1.0).prob(0.0), rel=0.01)
+
+
+def test_angles_have_a_curve_over_one_turn():
+    axes = jt.plot_density(jt.VonMises(0.5, 2.0))
+    x = axes.lines[0].get_xdata()
+    assert -np.pi <= x[0] < x[-1] <= np.pi

@@ -54,6 +54,8 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
     model = load(network)
     data = read_rows(model, network, rows, missing)
     refuse_missing_columns(model, data, rows, latent)
+    if not len(data):
+        raise InvalidData(f"{rows} has no rows to learn from")
     method = ExpectationMaximization(tolerance, max_steps, restarts)
     objective = "log-likelihood" if prior is None else "log-likelihood with prior"
     with steps_shown(f"learning from {len(data):,} rows", objective, restarts + 1) as watch:
@@ -115,8 +117,12 @@ def print_facts(title: str, facts: dict[str, Any], stream: TextIO) -> None:
     out = console(stream)
     out.print(summary)
     if facts["thinnest"]:
-        given = ", ".join(f"{name}={state}" for name, state in facts["thinnest"]["given"].items())
+        child, states = facts["thinnest"]["child"], facts["thinnest"]["given"].items()
+        given = ", ".join(f"{name}={state}" for name, state in states)
+        fewest = (
+            f"the fewest have {given}, the parents of {child}" if given else f"the first is {child}, without parents"
+        )
         out.print(
             f"note: combinations of parents' states in fewer than {THIN} rows: {facts['thin']:,} of"
-            f" {facts['combinations']:,}; the fewest have {given}, the parents of {facts['thinnest']['child']}"
+            f" {facts['combinations']:,}; {fewest}"
         )

@@ -18,6 +18,7 @@ from juncture.values import Value
 from juncture.variables import State, Variable, state_key
 
 HOLE = -1
+HOLE_TEXTS = frozenset({"", "?", "-", ".", "na", "n/a", "#n/a", "<na>", "nan", "none", "null", "nil", "missing"})
 
 Place: TypeAlias = Callable[[int], str]
 """How a message names a row."""
@@ -134,7 +135,10 @@ class Levels(Value):
         code = variable.find(label)
         if code is None:
             where = f" in {place(self._first_row(position))}"
-            raise UnknownState.of(variable.name, label, variable.labels, where=where)
+            unknown = UnknownState.of(variable.name, label, variable.labels, where=where)
+            if str(label).strip().lower() in HOLE_TEXTS:
+                raise UnknownState(f"{unknown} (if it stands for a hole, name it in `missing`)")
+            raise unknown
         return code
 
     def _number(self, position: int, variable: Variable, place: Place) -> float:

@@ -21,11 +21,12 @@ def frame_cells(data: Any) -> tuple[dict[str, Any], int]:
         frame = nw.from_native(data, eager_only=True)
     except TypeError as error:
         raise InvalidData(
-            f"rows must be a data frame in memory, a mapping of columns, a list of mappings, a NumPy array with"
-            f" `variables`, a Dataset or the path of a CSV file; got {type(data).__name__} ({error})"
+            "rows must be a data frame in memory (a lazy one collected), a mapping of columns, a list of mappings,"
+            f" a NumPy array with `variables`, a Dataset or the path of a file; got {type(data).__name__}"
         ) from error
     except nw.exceptions.DuplicateError as error:
-        raise InvalidData(f"the names of columns must differ: {error}") from error
+        told = " ".join(str(error).split())  # one line
+        raise InvalidData(f"the names of columns must differ: {told}") from error
     return {name: frame.get_column(name) for name in frame.columns}, len(frame)
 
 

@@ -72,7 +72,10 @@ def sums_of(rows: np.ndarray, weights: np.ndarray | None, support: Any) -> tuple
 
 
 def moments_of(rows: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, ...] | None:
-    """Weight, mean and scatter of rows (row, coordinate), for each column of weights (row, *batch); None for others."""
+    """Weight, mean, what the mean lost by rounding, and scatter of rows (row, coordinate); None unless they are long.
+
+    For each column of weights (row, *batch).
+    """
     if rows.size < LONG or rows.ndim != 2 or rows.shape[1] > MOST_COORDINATES:
         return None
     from juncture.kernels.moments import moments
@@ -84,18 +87,18 @@ def moments_of(rows: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray
         return found
 
     with np.errstate(invalid="ignore", over="ignore"):
-        weight, center, scatter = merged(
+        weight, center, residual, scatter = merged(
             *map(np.array, zip(*over_blocks(part, len(rows), compiled_rows(rows)), strict=True))
         )
     if not (np.isfinite(center).all() and np.isfinite(scatter).all()):
         return None
     batch = () if weights is None else weights.shape[1:]
-    return tuple(found.reshape(batch + found.shape[1:]) for found in (weight, center, scatter))
+    return tuple(found.reshape(batch + found.shape[1:]) for found in (weight, center, residual, scatter))
 
 
 def merged(
     weights: np.ndarray, pivots: np.ndarray, centers: np.ndarray, scatters: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, ...]:
     """The moments of all parts (part, column, ...), whose means are taken relative to one pivot: nothing cancels."""
     first = np.expand_dims((weights > 0).argmax(axis=0), (0, 2))
     pivot = np.take_along_axis(pivots, first, axis=0)
@@ -106,7 +109,9 @@ def merged(
     shift = means - center
     lower = np.tril(scatters.sum(axis=0))
     between = np.einsum("pk,pki,pkj->kij", weights, shift, shift)
-    return weight, pivot[0] + center, lower + np.swapaxes(np.tril(lower, -1), -2, -1) + between
+    mean = pivot[0] + center
+    residual = center - (mean - pivot[0])
+    return weight, mean, residual, lower + np.swapaxes(np.tril(lower, -1), -2, -1) + between
 
 
 def compiled_rows(rows: np.ndarray) -> int:

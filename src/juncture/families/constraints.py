@@ -28,7 +28,7 @@ class Constraint:
         """The value as a read-only float array whose last `axes` axes are one parameter, or one sentence why not."""
         try:
             array = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise InvalidModel(f"{name} must be {self.rule}; got {value!r}") from error
         if array.ndim < self.axes:
             raise InvalidModel(f"{name} must be {self.rule}, so have at least {self.axes} axes; it has {array.ndim}")
@@ -38,6 +38,12 @@ class Constraint:
             shown = np.array2string(np.asarray(first), precision=6, threshold=6, separator=", ").replace("\n", "")
             raise InvalidModel(f"{name} must be {self.rule}; got {shown}{where(wrong)}")
         return read_only(array + 0.0)  # + 0.0 turns -0.0 into 0.0
+
+    def told(self, array: np.ndarray) -> str:
+        """A checked value as text; a small single one in full, so that it can be built again."""
+        if array.ndim == self.axes and array.size <= 9:
+            return repr((array.astype(int) if self.is_whole else array).tolist())
+        return np.array2string(array, precision=6, threshold=8, edgeitems=2, separator=", ").replace("\n", "")
 
 
 def _is_positive_definite(matrices: np.ndarray) -> np.ndarray:

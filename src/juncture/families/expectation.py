@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from juncture.errors import TooLarge, Unsupported
+from juncture.families.batches import common_shape
 from juncture.families.family import Family
 from juncture.numerics import sigmoid
 
@@ -16,20 +17,22 @@ SMALL = 1e-17  # a term is left out when its probability has fallen below this
 MOST_TERMS = 20_000_000
 CUTS = (1e-6, 1e-3, 0.05, 0.25, 0.5, 0.75, 0.95, 1 - 1e-3, 1 - 1e-6)  # quantiles that split the range of a quadrature
 LARGEST_LOG = 700.0  # e to this is still a number
+NEAR, NEAR_ZERO = 1e-12, 1e-300  # of the width of an interval, and of 0: so close to an end numbers keep their digits
+NEGLIGIBLE = 1e-14  # mass at an end that is left out
+FAR = np.array([1e60, 1e90])  # widths away from the middle: what has not begun to fall there never does
 
 Function = Callable[[np.ndarray], Any]
 
 
 def expectation(family: Family, function: Function) -> float:
     """E function(X) for a single distribution; infinite when the function is, on a set that has mass."""
-    if family.event_shape or family.batch_shape:
-        raise Unsupported(f"expectations under {type(family).__name__} are computed for single numbers, one at a time")
+    _refuse_vectors(family)
     return _summed(family, function) if family.support.is_discrete else _integrated(family, function)
 
 
 def by_members(function: Callable[..., float], *families: Family) -> np.ndarray:
     """A number for each member of the batch that the families broadcast to."""
-    shape = np.broadcast_shapes(*(family.batch_shape for family in families))
+    shape = common_shape(*families)
     places = [np.broadcast_to(np.arange(int(np.prod(f.batch_shape))).reshape(f.batch_shape), shape) for f in families]
     found = np.empty(shape)
     for index in np.ndindex(shape):
@@ -45,9 +48,28 @@ def expected_log_ratio(family: Family, other: Family) -> np.ndarray:
     """E log p(X)/q(X), member by member."""
 
     def single(p: Family, q: Family) -> float:
+        _refuse_vectors(p)
+        _refuse_other_kind(p, q)
+        if not p.support.is_discrete and any(edge.mass for edge in _edges(p)):
+            share = _share_of_steepness(p, q)
+            rest = expectation(p, lambda x: q.log_prob(x) - share * np.asarray(p.log_prob(x)))
+            return float(max((share - 1) * p.entropy() - rest, 0.0))
         return max(expectation(p, lambda x: p.log_prob(x) - np.asarray(q.log_prob(x))), 0.0)
 
     return by_members(single, family, other)
+
+
+def _refuse_vectors(family: Family) -> None:
+    if family.event_shape or family.batch_shape:
+        raise Unsupported(f"expectations under {type(family).__name__} are computed for single numbers, one at a time")
+
+
+def _refuse_other_kind(family: Family, other: Family) -> None:
+    if family.support.is_discrete != other.support.is_discrete:
+        raise Unsupported(
+            f"{type(family).__name__} and {type(other).__name__}, one discrete and one continuous, have no ratio of "
+            "probabilities"
+        )
 
 
 def terms_of(family: Family) -> np.ndarray:
@@ -82,7 +104,15 @@ def _integrated(family: Family, function: Function) -> float:
     low, high = float(family.support.low), float(family.support.high)
     line = _line_for(low, high)
     quantiles = np.unique(family.quantile(np.array(CUTS)))
-    cuts = line.to_line(quantiles[(quantiles > low) & (quantiles < high)])
+    if divergence := _divergence(family, function, quantiles):
+        return divergence
+    first, last = _edges(family)
+    total = sum(edge.mass * float(function(np.asarray(edge.x))) for edge in (first, last) if edge.mass)
+    cuts = line.to_line(quantiles[(quantiles > first.x) & (quantiles < last.x)])
+    if not len(cuts):
+        if first.mass + last.mass < 0.5:
+            raise Unsupported(f"{family!r} has its mass where floating point has no numbers")
+        return float(total)
     scale = max(float(cuts[-1] - cuts[0]), np.finfo(float).tiny)
 
     def integrand(z: float, start: float, sign: float) -> float:
@@ -93,15 +123,74 @@ def _integrated(family: Family, function: Function) -> float:
         p = np.exp(family.log_prob(x) + line.log_slope(place))
         return float(p * function(x) * scale) if p > 0 else 0.0
 
-    total = 0.0
-    for a, b in pairwise([-np.inf, *cuts.tolist(), np.inf]):
-        start, sign, length = (b, -1.0, np.inf) if np.isinf(a) else (a, 1.0, (b - a) / scale)
-        middle = integrand(min(length, 1.0) / 2, start, sign)
+    stops = [float(line.to_line(np.asarray(edge.x))) if edge.mass else np.inf for edge in (first, last)]
+    pieces = [(cuts[0], -1.0, abs(cuts[0] - stops[0])), *((a, 1.0, b - a) for a, b in pairwise([*cuts, stops[1]]))]
+    for start, sign, length in pieces:
+        middle = integrand(min(length / scale, 1.0) / 2, start, sign)
         if np.isinf(middle):
             return middle
         options = {"epsabs": 1e-13, "epsrel": 1e-11, "limit": 200, "full_output": 1}  # no warning for rounded values
-        total += quad(integrand, 0.0, length, args=(start, sign), **options)[0]
+        total += quad(integrand, 0.0, length / scale, args=(start, sign), **options)[0]
     return float(total)
+
+
+class _Edge(NamedTuple):
+    """The last number that keeps its digits next to an end of the support, and the mass beyond it if it counts."""
+
+    x: float
+    mass: float
+    inward: float  # a thousand times as far from the end
+
+
+def _edges(family: Family) -> tuple[_Edge, _Edge]:
+    low, high = float(family.support.low), float(family.support.high)
+    first = NEAR_ZERO if low == 0 else float(np.nextafter(low, np.inf))
+    width = high - low if np.isfinite(high - low) else 0.0
+    last = min(high - NEAR * width, float(np.nextafter(high, -np.inf)))
+    below = family.cdf(first) if np.isfinite(low) else 0.0
+    above = 1 - family.cdf(last) if np.isfinite(high) else 0.0
+    return _edge(low, first, below), _edge(high, last, above)
+
+
+def _edge(end: float, x: float, mass: float) -> _Edge:
+    if not np.isfinite(end):
+        return _Edge(x, 0.0, x)
+    return _Edge(x, mass if mass > NEGLIGIBLE else 0.0, end + 1e3 * (x - end))
+
+
+def _share_of_steepness(p: Family, q: Family) -> float:
+    """c such that log q - c log p is level at the end with the most mass, where x has too few digits to follow it."""
+    edge = max(_edges(p), key=lambda edge: edge.mass)
+    own, others = (np.asarray(each.log_prob(np.array([edge.x, edge.inward]))) for each in (p, q))
+    if not np.isfinite([*own, *others]).all() or abs(own[0] - own[1]) < 1e-3:  # or log p is level itself
+        return 0.0
+    return float((others[0] - others[1]) / (own[0] - own[1]))
+
+
+def _divergence(family: Family, function: Function, quantiles: np.ndarray) -> float:
+    """±inf where ∫ p f has no finite value, as quadrature would not notice; else 0.
+
+    Towards an end at infinity or 0, p(x) f(x) x is the integrand along log x. It falls if the integral exists. A
+    function that grows like a logarithm only is no danger: p falls like a power at least.
+    """
+    quantiles = quantiles[np.isfinite(quantiles)]
+    middle = float(np.median(quantiles)) if len(quantiles) else 0.0
+    width = float(np.ptp(quantiles)) if len(quantiles) > 1 else abs(middle)
+    if not 0 < width < 1 / NEAR_ZERO / FAR[-1]:
+        return 0.0
+    places = [(family.support.low, middle - width * FAR), (family.support.high, middle + width * FAR)]
+    if family.support.low == 0:
+        places[0] = (-np.inf, width / FAR)
+    for end, x in places:
+        if np.isfinite(end):
+            continue
+        with np.errstate(all="ignore"):
+            values = np.asarray(function(x))
+            terms = np.asarray(family.log_prob(x)) + np.log(np.abs(values * x))
+        grows = abs(values[1]) > 2 * abs(values[0])
+        if grows and np.isfinite(terms).all() and terms[1] >= terms[0] - 1e-6:
+            return float(np.copysign(np.inf, values[1]))
+    return 0.0
 
 
 class _Line(NamedTuple):

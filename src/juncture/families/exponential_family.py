@@ -12,9 +12,11 @@ from typing import Any, Self
 import numpy as np
 
 from juncture.errors import InvalidData, InvalidModel
+from juncture.families.batches import common_shape
 from juncture.families.blocks import block_rows, over_blocks
 from juncture.families.compiled import sums_of
 from juncture.families.family import Family, Real, plain
+from juncture.families.observations import as_values
 from juncture.families.statistics import Known, Statistics
 from juncture.numerics import SHORT
 
@@ -95,12 +97,26 @@ class ExponentialFamily(Family):
     @classmethod
     def from_natural_parameters(cls, natural: Any, **known: Any) -> Self:
         """The member with the natural parameters η."""
-        return cls._from_natural(np.asarray(natural, dtype=float), cls._checked_known(known))
+        held = cls._checked_known(known)
+        return cls._from_natural(cls._checked_vector(natural, held, "natural"), held)
 
     @classmethod
     def from_mean_parameters(cls, mean: Any, **known: Any) -> Self:
         """The member with E u(X) = mean: moment matching."""
-        return cls._from_mean(np.asarray(mean, dtype=float), cls._checked_known(known))
+        held = cls._checked_known(known)
+        return cls._from_mean(cls._checked_vector(mean, held, "mean"), held)
+
+    @classmethod
+    def _checked_vector(cls, numbers: Any, known: Known, what: str) -> np.ndarray:
+        """Parameters along the last axis; as many as there are statistics, where values are single numbers."""
+        values = as_values(numbers, (), name=f"{cls.__name__}.from_{what}_parameters").astype(float)
+        has_vectors = any(rule.axes for rule in cls.parameters.values()) or len(cls.parameters) > 2
+        wanted = values.shape[-1:] if has_vectors else (cls._num_statistics(known),)
+        if not values.ndim or values.shape[-1:] != wanted:
+            raise InvalidModel(
+                f"the {what} parameters of {cls.__name__} are along the last axis, one per statistic; got {numbers!r}"
+            )
+        return values
 
     @classmethod
     def _checked_known(cls, known: dict[str, Any]) -> Known:
@@ -149,6 +165,7 @@ class ExponentialFamily(Family):
         """The other, if it is a member of the same exponential family (same class, same known) with a finite A."""
         if type(other) is not type(self) or not isinstance(other, ExponentialFamily):
             return None
+        common_shape(self, other)
         if other.event_shape != self.event_shape:
             raise InvalidData(f"{type(self).__name__} of {self.event_shape} and of {other.event_shape} do not compare")
         pairs = zip(self._known().values(), other._known().values(), strict=True)

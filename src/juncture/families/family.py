@@ -165,7 +165,7 @@ class Family(Value):
 
     def quantile(self, probability: Any) -> Real:
         """The smallest x with P(X ≤ x) ≥ probability."""
-        wanted = np.asarray(probability, dtype=float)
+        wanted = as_values(probability, (), name=f"{type(self).__name__}.quantile").astype(np.float64)
         if not ((wanted >= 0) & (wanted <= 1)).all():
             raise InvalidData(f"a quantile is asked for a probability from 0 to 1; got {probability!r}")
         return plain(self._quantile(wanted))
@@ -210,6 +210,8 @@ class Family(Value):
         if not isinstance(statistics, Statistics) or statistics.family is not cls:
             raise InvalidData(f"{cls.__name__}.estimate takes {cls.__name__}.statistics(data); got {statistics!r}")
         if prior is not None:
+            if not hasattr(prior, "posterior"):
+                raise InvalidData(f"a prior is a conjugate one, such as Beta(1, 1) for a Bernoulli; got {prior!r}")
             member: Self = prior.posterior(statistics).likelihood_at_mode()
             return member
         if not (statistics.weight > 0).all():
@@ -264,8 +266,11 @@ class Family(Value):
     def log_partition(self) -> Real:
         raise Unsupported(f"{type(self).__name__} is not an exponential family: it has no log-partition")
 
+    def fisher_information(self) -> np.ndarray:
+        raise Unsupported(f"{type(self).__name__} is not an exponential family: it has no natural parameters to vary")
+
     def __repr__(self) -> str:
-        parts = (f"{name}={_told(self.__dict__['_given'][name], rule)}" for name, rule in self.parameters.items())
+        parts = (f"{name}={rule.told(self.__dict__['_given'][name])}" for name, rule in self.parameters.items())
         return f"{type(self).__name__}({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
@@ -291,9 +296,3 @@ def plain(array: Any) -> Any:
     """A Python number for a single value, an array for several."""
     array = np.asarray(array)
     return array.item() if array.ndim == 0 else array
-
-
-def _told(array: np.ndarray, rule: Constraint) -> str:
-    if array.ndim == rule.axes and array.size <= 9:  # a small single one is told in full, and can be built again
-        return repr((array.astype(int) if rule.is_whole else array).tolist())
-    return np.array2string(array, precision=6, threshold=8, edgeitems=2, separator=", ").replace("\n", "")

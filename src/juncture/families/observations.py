@@ -13,10 +13,12 @@ from juncture.families.blocks import over_blocks
 def as_values(x: Any, event_shape: tuple[int, ...], *, name: str, batch_shape: tuple[int, ...] = ()) -> np.ndarray:
     """Numbers whose last axes are one observation each, and that broadcast against a batch."""
     try:
-        values = np.asarray(x)
+        values = np.ma.filled(np.ma.asarray(x, dtype=float), np.nan) if np.ma.isMaskedArray(x) else np.asarray(x)
+        if values.dtype.kind == "c":
+            raise TypeError("complex numbers have no order")
         if values.dtype.kind not in "biuf":
             values = values.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidData(f"{name} takes numbers; got {_short(x)}") from error
     # unsigned and short whole numbers would wrap around, and truth values have no minus
     values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64, copy=False)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from juncture.errors import InvalidData
+from juncture.errors import InvalidData, hint
 from juncture.values import Value, content_key, read_only
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ class Statistics(Value):
     @property
     def mean(self) -> np.ndarray:
         """The average of u(x): the mean parameters of the maximum likelihood estimate."""
+        if not (self.weight > 0).all():
+            raise InvalidData(f"an average needs data; the weight of {self!r} is 0")
         return np.asarray(self.total / self.weight[..., None])
 
     def __add__(self, other: object) -> Self:
@@ -63,7 +65,10 @@ class Statistics(Value):
 
     def scaled(self, factor: Any) -> Self:
         """The statistics of the same data with every weight multiplied by `factor`."""
-        factor = np.asarray(factor, float)
+        try:
+            factor = np.asarray(factor, float)
+        except (TypeError, ValueError) as error:
+            raise InvalidData(f"statistics are scaled by a number; got {factor!r}") from error
         if not (np.isfinite(factor) & (factor >= 0)).all():
             raise InvalidData(f"statistics are scaled by a finite number of at least 0; got {factor}")
         return self._scaled(factor)
@@ -113,20 +118,31 @@ class Statistics(Value):
 class Moments(Statistics):
     """Weight, mean (value) and scatter Σ w (x - mean)(x - mean)ᵀ of real values: kept centred, so nothing cancels.
 
-    For scalars (`axes` 0) mean and scatter have the batch's shape; for vectors (*batch, d) and (*batch, d, d).
+    For scalars (`axes` 0) mean and scatter have the batch's shape; for vectors (*batch, d) and (*batch, d, d). The mean
+    is `center`, to the last digit `center + residual`: far from zero, what rounds away would cost the scatter digits.
     """
 
-    _fields = ("family", "weight", "center", "scatter", "known")
+    _fields = ("family", "weight", "center", "residual", "scatter", "known")
     center: np.ndarray
+    residual: np.ndarray
     scatter: np.ndarray
 
     def __init__(
-        self, family: type[Family], *, weight: Any, center: Any, scatter: Any, known: Known | None = None
+        self,
+        family: type[Family],
+        *,
+        weight: Any,
+        center: Any,
+        scatter: Any,
+        residual: Any = None,
+        known: Known | None = None,
     ) -> None:
         held = {name: read_only(value, float) for name, value in (known or {}).items()}
+        rest = np.zeros(np.shape(center)) if residual is None else residual
         self._set(
             family=family, weight=read_only(weight, float), center=read_only(center, float),
-            scatter=read_only(scatter, float), known=held, log_base=np.zeros(np.shape(weight)),
+            residual=read_only(rest, float), scatter=read_only(scatter, float), known=held,
+            log_base=np.zeros(np.shape(weight)),
         )  # fmt: skip
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -148,27 +164,38 @@ class Moments(Statistics):
 
     def scatter_about(self, point: Any) -> np.ndarray:
         """Σ w (x - point)(x - point)ᵀ."""
-        shift, weight = self.center - np.asarray(point, float), self.weight
+        shift, weight = (self.center - np.asarray(point, float)) + self.residual, self.weight
         if not self.axes:
             return np.asarray(self.scatter + weight * shift**2)
         return np.asarray(self.scatter + weight[..., None, None] * shift[..., :, None] * shift[..., None, :])
 
     def _merged(self, other: Any) -> Self:
+        """Chan's formula: the mean moves from that of the heavier part by the lighter one's share of the way."""
+        wide = (...,) + (None,) * self.axes
+        is_base = self.weight >= other.weight
+        center, away = choose(is_base[wide], self.center, other.center)
+        residual, away_residual = choose(is_base[wide], self.residual, other.residual)
         weight = self.weight + other.weight
-        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
-        shift = other.center - self.center
-        cross = self.weight * share
-        if self.axes:
-            center = self.center + share[..., None] * shift
-            scatter = self.scatter + other.scatter + cross[..., None, None] * shift[..., :, None] * shift[..., None, :]
-        else:
-            center = self.center + share * shift
-            scatter = self.scatter + other.scatter + cross * shift**2
-        return self._with(weight=weight, center=center, scatter=scatter)
+        heavier, lighter = choose(is_base, self.weight, other.weight)
+        share = np.divide(lighter, weight, out=np.zeros_like(weight), where=weight > 0)
+        shift = (away - center) + (away_residual - residual)
+        step = share[wide] * shift
+        squares = shift**2 if not self.axes else shift[..., :, None] * shift[..., None, :]
+        return self._with(
+            weight=weight,
+            center=center + step,
+            residual=residual + (step - ((center + step) - center)),
+            scatter=self.scatter + other.scatter + (heavier * share)[(...,) + (None,) * (2 * self.axes)] * squares,
+        )
 
     def _scaled(self, factor: np.ndarray) -> Self:
         widened = factor[(...,) + (None,) * (2 * self.axes)]
         return self._with(weight=self.weight * factor, scatter=self.scatter * widened)
+
+
+def choose(is_first: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(the chosen, the others), entry by entry."""
+    return np.where(is_first, first, second), np.where(is_first, second, first)
 
 
 def statistics_from_dict(told: Mapping[str, Any]) -> Statistics:
@@ -177,20 +204,30 @@ def statistics_from_dict(told: Mapping[str, Any]) -> Statistics:
 
     known_kinds: list[type[Statistics]] = [Statistics, *Statistics.__subclasses__()]
     kinds = {kind.__name__: kind for kind in known_kinds}
-    kind, family = kinds.get(str(told.get("kind"))), (FAMILIES | COMPOSED).get(str(told.get("family")))
+    families = FAMILIES | COMPOSED
+    kind, family = kinds.get(str(told.get("kind"))), families.get(str(told.get("family")))
     if kind is None or family is None:
-        raise InvalidData(f"no statistics of the kind {told.get('kind')!r} of a family {told.get('family')!r}")
+        nearest = hint(told.get("kind"), kinds) if kind is None else hint(told.get("family"), families)
+        raise InvalidData(
+            f"no statistics of the kind {told.get('kind')!r} of a family {told.get('family')!r}; {nearest}"
+        )
     names = [name for name in kind._fields if name != "family"]
     if missing := [name for name in names if name not in told]:
         raise InvalidData(f"statistics need {', '.join(missing)}")
-    return kind(family, **{name: told[name] for name in names})
+    try:
+        found = kind(family, **{name: told[name] for name in names})
+    except (AttributeError, TypeError, ValueError) as error:
+        raise InvalidData(f"these are no statistics of {family.__name__}: {error}") from error
+    if not (np.isfinite(found.weight) & (found.weight >= 0)).all():
+        raise InvalidData(f"weights are finite and at least 0; got {told['weight']!r}")
+    return found
 
 
 def statistics_from_json(text: str) -> Statistics:
     """The statistics that `to_json` told of."""
     try:
         told = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (TypeError, json.JSONDecodeError) as error:
         raise InvalidData(f"statistics are one JSON object: {error}") from error
     if not isinstance(told, dict):
         raise InvalidData("statistics are one JSON object")

@@ -10,6 +10,8 @@ from juncture.families.repeated import distinct
 from juncture.families.statistics import Statistics
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from juncture.families.family import Family
 
 
@@ -40,6 +42,21 @@ def summarised(family: type[Family], x: Any, weights: Any, known: dict[str, Any]
     for key in family.required:
         if key not in known:
             raise InvalidData(f"{name}.statistics must be told the {key}, which is not estimated: pass {key}=")
-    rows = as_rows(x, family._event_shape_given(x, known), name=name)
+    event_shape = family._event_shape_given(x, known)
+    rows = as_rows(x, event_shape, name=name)
+    _refuse_other_batch(family, known, rows.shape[: rows.ndim - len(event_shape)])
     rows, checked = distinct(family, rows, as_weights(weights, len(rows)), known)
     return family._summarise(rows, checked, known)
+
+
+def _refuse_other_batch(family: type[Family], known: dict[str, np.ndarray], shape: tuple[int, ...]) -> None:
+    """Raise where what must be known has an entry for each row: rows share it, and so may each column of a batch."""
+    for key in family.required:
+        missing = len(shape) - 1 - known[key].ndim
+        if missing < 0 or any(
+            ours not in (1, theirs) for ours, theirs in zip(known[key].shape, shape[1 + missing :], strict=True)
+        ):
+            raise InvalidData(
+                f"all rows of {family.__name__}.statistics share one {key}; got {key} of the shape {known[key].shape} "
+                f"for {shape[0]} rows: where it differs, update a prior with the rows of each in turn"
+            )

@@ -14,6 +14,7 @@ from juncture.inference.impossible import check_possible
 from juncture.inference.methods import engine_for
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.factor_product import FactorProduct
+from juncture.options import as_names
 
 
 @singledispatch
@@ -66,6 +67,4 @@ def as_targets(model: Any, targets: Sequence[str] | None) -> tuple[str, ...]:
     """The names asked for, each known to the model; all variables when none are named."""
     if targets is None:
         return tuple(model.variables.names)
-    if isinstance(targets, str):
-        raise InvalidData(f"targets is a list of names; write targets=[{targets!r}]")
-    return tuple(model.variable(name).name for name in targets)
+    return tuple(model.variable(name).name for name in as_names(targets, "targets"))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import singledispatch
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
 from juncture.data.dataset import Dataset, Extra
+from juncture.data.missingness import is_missing, packed
 from juncture.errors import ImpossibleEvidence, Unsupported
 from juncture.evidence import as_findings
 from juncture.inference.beliefs import run_engine
@@ -46,27 +48,14 @@ def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extr
 
 def patterns(dataset: Dataset) -> list[tuple[frozenset[str], np.ndarray]]:
     """Rows grouped by which of their cells are observed."""
-    names = list(dataset.columns)
-    masks = (
-        np.stack([is_known(dataset.columns[name]) for name in names], axis=1)
-        if names
-        else np.zeros((len(dataset), 0), bool)
-    )
-    kinds, group = np.unique(masks, axis=0, return_inverse=True)
-    return [
-        (
-            frozenset(name for name, known in zip(names, kind, strict=True) if known),
-            np.flatnonzero(group.ravel() == place),
-        )
-        for place, kind in enumerate(kinds)
-    ]
-
-
-def is_known(column: np.ndarray) -> np.ndarray:
-    if column.dtype.kind == "f":
-        known = ~np.isnan(column)
-        return known if known.ndim == 1 else np.asarray(known.all(axis=1))
-    return np.asarray(column >= 0)
+    columns = dataset.columns
+    holes = [is_missing(column) for column in columns.values()]
+    known = ~np.stack(holes, axis=1) if holes else np.zeros((len(dataset), 0), bool)
+    _, first, group = np.unique(packed(known), return_index=True, return_inverse=True)
+    ends = np.cumsum(np.bincount(group.ravel(), minlength=len(first)))
+    places = np.split(np.argsort(group.ravel(), kind="stable"), ends[:-1])
+    kinds = zip(first, places, strict=False)  # no rows are split into one part all the same
+    return [(frozenset(compress(columns, known[row])), rows) for row, rows in kinds]
 
 
 def log_evidence(engine: Any, part: Any, rows: Dataset, observed: frozenset[str]) -> np.ndarray:

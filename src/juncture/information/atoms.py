@@ -51,7 +51,10 @@ class Atoms(Value):
 
 def empirical(data: Any, weights: Any = None) -> Atoms:
     """The empirical distribution: each distinct value (or row) with its share of the data."""
-    rows = np.asarray(data, dtype=float)
+    try:
+        rows = np.asarray(data, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InvalidData(f"an empirical distribution is of numbers: {error}") from error
     if not rows.ndim or not len(rows):
         raise InvalidData("an empirical distribution needs at least one value")
     ones = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)

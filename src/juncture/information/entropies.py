@@ -104,23 +104,27 @@ def mutual_information(joint: Factor, a: Names, b: Names, given: Names = (), bas
 
 def total_correlation(joint: Factor, of: Names | None = None, base: float | None = None) -> float:
     """Σ H(variable) - H(all): how far the variables are from independent; log 2 for the XOR of two fair coins."""
-    names = joint.scope.names if of is None else as_names(of)
+    names = tuple(_table(joint).scope.names) if of is None else as_names(of)
     apart = sum(_joint(joint, (name,)) for name in names)
     return float(in_base(max(apart - _joint(joint, names), 0.0), base))
 
 
 def _joint(joint: Factor, names: tuple[str, ...]) -> float:
-    if not isinstance(joint, Factor):
-        raise InvalidData(f"several variables at once are asked of a Factor, which names them; got {joint!r}")
-    refuse_unnormalized(joint)
+    refuse_unnormalized(_table(joint))
     kept = joint.marginal(*dict.fromkeys(map(name_of, names)))
     return float(entr(kept.values).sum())
+
+
+def _table(joint: Any) -> Factor:
+    if not isinstance(joint, Factor):
+        raise InvalidData(f"several variables at once are asked of a Factor, which names them; got {joint!r}")
+    return joint
 
 
 def in_base(nats: Any, base: float | None) -> Real:
     """Nats in units of log(base)."""
     if base is None:
         return plain(nats)
-    if not base > 1:
+    if not isinstance(base, int | float | np.number) or not base > 1:
         raise InvalidData(f"the base of a logarithm is a number above 1; got {base!r}")
     return plain(np.asarray(nats) / np.log(base))

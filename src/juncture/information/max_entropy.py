@@ -108,11 +108,14 @@ def feature_matrix(features: Features, points: np.ndarray) -> np.ndarray:
 
 def as_points(points: Any) -> np.ndarray:
     try:
-        return np.asarray(list(points) if isinstance(points, range) else points, dtype=float)
+        places = np.asarray(list(points) if isinstance(points, range) else points, dtype=float)
     except (TypeError, ValueError) as error:
         raise InvalidData(
             "points are numbers or rows of numbers; number states, and give a matrix of features"
         ) from error
+    if not places.size:
+        raise InvalidData("a distribution needs at least one point; got none")
+    return places
 
 
 def as_moments(moments: Any, num_features: int) -> np.ndarray:

@@ -113,13 +113,15 @@ def windows(problem: Problem) -> Iterator[Problem]:
         yield problem
         return
     start = problem.low if np.isfinite(problem.low) else problem.high if np.isfinite(problem.high) else 0.0
+    seen = []
     for doubling in range(DOUBLINGS):
         size = FIRST_WINDOW * 2.0**doubling
         window = problem.on(max(problem.low, start - size), min(problem.high, start + size))
-        gaps = window.scanned()[0] - problem.moments
+        seen.append(window.scanned()[0])
+        gaps = seen[-1] - problem.moments
         if ((gaps.min(axis=0) <= 0) & (gaps.max(axis=0) >= 0)).all():
             yield window
-    refuse_out_of_range(*window.scanned())
+    refuse_out_of_range(np.concatenate(seen), problem.moments)
 
 
 def is_met(problem: Problem, here: Dual) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.errors import InvalidModel, Unsupported
+from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.family import Family
 from juncture.information.comparisons import Compared, compared, expected, log_ratio
 from juncture.information.coordinates import Coordinates
@@ -56,6 +56,8 @@ def alpha_projection(p: Any, family: type[Family], alpha: float, **known: Any) -
 
     The search starts from p's moments, and from the moments of p around each of its modes.
     """
+    if not np.isfinite(alpha):
+        raise InvalidData(f"alpha is a finite number; got {alpha!r}")
     target = as_numbers(p)
     if alpha == 1:
         member = m_projection(target, family, **known)

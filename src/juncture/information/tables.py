@@ -65,5 +65,7 @@ def reordered(factor: Any, like: Any) -> Factor:
 
 def as_names(names: Names) -> tuple[str, ...]:
     """Each name once; a single name or variable may stand alone."""
-    several = (names,) if isinstance(names, str | Variable) else tuple(names)
+    given: Any = names
+    is_one = isinstance(given, str | Variable) or not isinstance(given, Iterable)
+    several = (given,) if is_one else tuple(given)
     return tuple(dict.fromkeys(each.name if isinstance(each, Variable) else each for each in several))

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Iterable
 from functools import singledispatch
 from typing import Any
 
 from juncture.data.dataset import Dataset
-from juncture.errors import Unsupported
+from juncture.errors import ImpossibleEvidenceWarning, InvalidData, Unsupported
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import Trace, Watch
 from juncture.learning.estimation import estimated_network, report_unseen
 from juncture.learning.kinds.contract import Point, Wishes, log_likelihood_of
-from juncture.learning.learners import LEARNERS
+from juncture.learning.learners import learner_for
 from juncture.learning.network_statistics import NetworkStatistics
 from juncture.learning.sharing import checked_prior, kept_children, log_prior_of
 from juncture.learning.statistics import statistics_of
 from juncture.learning.task import Task
 from juncture.learning.templates import prepared, refuse_fixed_graph
 from juncture.models.bayesian_network import BayesianNetwork
-from juncture.options import as_generator, chosen
+from juncture.options import as_generator
 from juncture.values import Value
 from juncture.variables import Variable
 
@@ -50,6 +52,13 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Fit:
     The structure is a `DirectedGraph`, or a `BayesianNetwork` whose conditionals say their kind and, for rows with
     holes, where to start. Holes and latent variables are filled in by expectation maximisation. The prior is one of
     tables; a `Logistic` takes a `Gaussian` with mean 0 for its weights.
+
+    The options: `variables` declares states, also of latent variables; `latent` names variables whose columns, if
+    there are any, are not used; `weights` are those of the rows, or the name of their column; `fixed` names children
+    whose conditionals stay as they are; `point` is "mean" or "mode" of the posterior; `on_unseen` is "uniform" or
+    "error", for parents' states that no row has. For rows with holes, `method` is "em", "gradient", an
+    `ExpectationMaximization` or a `GradientAscent`; `rng` the seed of starts at random; and `progress(step, objective)`
+    is called after each step.
     """
     raise Unsupported(f"what is learned is a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}")
 
@@ -72,13 +81,16 @@ def fit_network(  # noqa: PLR0913 (one verb, many wishes)
     progress: Watch | None = None,
 ) -> Fit:
     refuse_fixed_graph(structure, fixed)
+    learner = learner_for(method)
+    if progress is not None and not callable(progress):
+        raise InvalidData(f"progress is a function of the step and the objective; got {progress!r}")
     template, dataset = prepared(structure, data, variables, latent, weights)
     wishes, kept = Wishes(checked_prior(prior, template), point, on_unseen), kept_children(template, fixed)
     if dataset.is_complete and len(dataset.columns) == len(template.variables):
         return fit_complete(template, dataset, wishes, kept)
     is_start = isinstance(structure, BayesianNetwork)
     task = Task(template, dataset, wishes, kept, is_start, as_generator(rng), progress)
-    found, trace = chosen(method, LEARNERS, what="method").run(task)
+    found, trace = learner.run(task)
     report_unseen(template, found.statistics, wishes, kept)
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
 
@@ -88,7 +100,21 @@ def fit_complete(template: BayesianNetwork, data: Dataset, wishes: Wishes, fixed
     statistics = statistics_of(template, data)
     report_unseen(template, statistics, wishes, fixed)
     model = estimated_network(template, statistics, wishes, fixed)
-    log_likelihood = sum(log_likelihood_of(part, statistics[part.child.name]) for part in model.conditionals)
+    logs = {part.child.name: log_likelihood_of(part, statistics[part.child.name]) for part in model.conditionals}
+    warn_of_impossible(logs)
+    log_likelihood = sum(logs.values())
     objective = log_likelihood + log_prior_of(model, wishes, fixed)
     trace = Trace((objective,), True, "complete data: estimated in one step")
     return Fit(model, log_likelihood, trace, statistics)
+
+
+def warn_of_impossible(logs: dict[str, float]) -> None:
+    """What is estimated allows every row; what stays as it is may forbid some."""
+    forbidding = [repr(name) for name, value in logs.items() if value == -math.inf]
+    if forbidding:
+        warnings.warn(
+            "some rows have probability zero, by the conditionals that are not learned from them:"
+            f" {', '.join(forbidding)}; the log-likelihood is -inf",
+            ImpossibleEvidenceWarning,
+            stacklevel=5,
+        )

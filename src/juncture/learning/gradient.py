@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juncture.errors import NotConvergedWarning
-from juncture.iteration import INTERRUPTED, Trace
+from juncture.iteration import INTERRUPTED, Trace, check_ending
 from juncture.learning.expectation_maximization import Believed, NetworkEM
 from juncture.learning.free_tables import FreeTables
 from juncture.learning.task import Task
@@ -24,6 +24,9 @@ class GradientAscent:
 
     tolerance: float = 1e-10
     max_steps: int = 1000
+
+    def __post_init__(self) -> None:
+        check_ending(self.tolerance, self.max_steps)
 
     def run(self, task: Task) -> tuple[Believed, Trace]:
         from scipy.optimize import minimize

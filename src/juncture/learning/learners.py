@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from juncture.errors import InvalidData, NotConvergedWarning
-from juncture.iteration import INTERRUPTED, Trace, iterate
+from juncture.errors import InvalidData, NotConvergedWarning, Unsupported
+from juncture.iteration import INTERRUPTED, Trace, check_ending, iterate
 from juncture.learning.acceleration import AcceleratedEM
 from juncture.learning.expectation_maximization import Believed, NetworkEM
 from juncture.learning.expected_statistics import Expectation
@@ -16,6 +16,7 @@ from juncture.learning.gradient import GradientAscent
 from juncture.learning.starts import random_start
 from juncture.learning.task import Task
 from juncture.models.bayesian_network import BayesianNetwork
+from juncture.options import chosen
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,9 @@ class ExpectationMaximization:
     acceleration: Literal["squarem"] | None = None
 
     def __post_init__(self) -> None:
-        if self.max_steps < 1 or self.restarts < 0 or not self.tolerance >= 0:
-            raise InvalidData(f"EM needs max_steps ≥ 1, restarts ≥ 0 and tolerance ≥ 0; got {self}")
+        check_ending(self.tolerance, self.max_steps)
+        if not hasattr(self.restarts, "__index__") or self.restarts < 0:
+            raise InvalidData(f"restarts is a whole number of at least 0; got {self.restarts!r}")
         if self.acceleration not in {None, "squarem"}:
             raise InvalidData(f'the acceleration of EM is None or "squarem"; got {self.acceleration!r}')
 
@@ -64,3 +66,14 @@ class ExpectationMaximization:
 
 
 LEARNERS: dict[str, Callable[[], Any]] = {"em": ExpectationMaximization, "gradient": GradientAscent}
+
+
+def learner_for(method: Any) -> Any:
+    """The learner that a name or an object stands for."""
+    learner = chosen(method, LEARNERS, what="method")
+    if not hasattr(learner, "run"):
+        raise Unsupported(
+            f"a method of learning is one of {', '.join(map(repr, LEARNERS))}, or an object such as"
+            f" jt.ExpectationMaximization(…); got {learner!r}"
+        )
+    return learner

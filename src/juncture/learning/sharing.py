@@ -10,6 +10,7 @@ from juncture.factors.conditional import signature
 from juncture.learning.kinds.contract import Wishes, log_prior, takes_prior
 from juncture.learning.network_statistics import NetworkStatistics
 from juncture.models.bayesian_network import BayesianNetwork
+from juncture.options import as_names
 
 
 def groups_of(model: BayesianNetwork, fixed: frozenset[str] = frozenset()) -> list[tuple[str, ...]]:
@@ -21,7 +22,7 @@ def groups_of(model: BayesianNetwork, fixed: frozenset[str] = frozenset()) -> li
 
 def kept_children(model: BayesianNetwork, fixed: Iterable[str]) -> frozenset[str]:
     """The children whose conditionals stay as they are: those named, and those tied to them."""
-    named = {model.variable(name).name for name in fixed}
+    named = {model.variable(name).name for name in as_names(fixed, "fixed")}
     return frozenset(named.union(*(group for group in model.tied if named & set(group))))
 
 

@@ -35,16 +35,28 @@ class Task:
         names = self.template.variables.names
         return [name for name in names if name not in columns or (columns[name] < 0).all()]
 
+    @property
+    def partly_latent(self) -> list[str]:
+        """The variables with holes of which two states or more are in no row."""
+        columns = {v: self.data.columns[v.name] for v in self.template.variables if v.name in self.data.columns}
+        return [
+            variable.name
+            for variable, codes in columns.items()
+            if (codes < 0).any() and np.unique(codes[codes >= 0]).size < variable.num_states - 1
+        ]
+
     def start(self) -> BayesianNetwork:
-        if not self.is_start:
-            return informed_start(self.template, self.data, self.rng)
-        return without_symmetry(self.template, self.latent, self.rng, self.fixed)
+        if self.is_start:
+            return without_symmetry(self.template, self.latent, self.rng, self.fixed)
+        informed = informed_start(self.template, self.data, self.rng)
+        return without_symmetry(informed, self.partly_latent, self.rng, self.fixed)
 
     def expectation(self) -> Expectation:
         for part in self.template.conditionals:
             if any(variable.is_real for variable in (*part.parents, part.child)):
                 raise Unsupported(
                     f"rows with holes are learned from when all variables have states; {signature(part)} has numbers:"
-                    " drop the rows with holes, or discretise the numbers"
+                    " drop the rows with holes, cut the numbers with jt.Discretizer, or declare the states of columns"
+                    " of whole numbers in variables=[…]"
                 )
         return Expectation.of(self.template, self.data)

@@ -18,6 +18,7 @@ from juncture.factors.gaussian import LinearGaussian
 from juncture.factors.logistic import Logistic
 from juncture.graphs.directed import DirectedGraph
 from juncture.models.bayesian_network import BayesianNetwork
+from juncture.options import as_names
 from juncture.variables import Scope, Variable
 
 
@@ -41,12 +42,13 @@ def _(
     latent: Iterable[str] = (),
     weights: Any = None,
 ) -> tuple[BayesianNetwork, Dataset]:
-    declared, hidden = Scope(variables or ()), {structure.variable(name).name for name in latent}
+    declared = Scope(variables or ())
+    hidden = {structure.variable(name).name for name in as_names(latent, "latent")}
     for variable in declared:
         if structure.variable(variable.name) != variable:
             raise InvalidData(f"the variable {variable.name!r} is declared with other states than the model has")
     dataset = coded_by(data, structure.variables.without(hidden), weights)
-    refuse_missing_columns(structure.variables.names, dataset, {*declared.names, *hidden})
+    refuse_missing_columns(structure.variables.names, dataset, {*declared.names, *hidden}, data)
     return structure, dataset
 
 
@@ -58,14 +60,14 @@ def _(
     latent: Iterable[str] = (),
     weights: Any = None,
 ) -> tuple[BayesianNetwork, Dataset]:
-    declared, hidden = Scope(variables or ()), set(latent)
+    declared, hidden = Scope(variables or ()), set(as_names(latent, "latent"))
     for name in (*declared.names, *hidden):
         if name not in structure.nodes:
             raise UnknownVariable(f"the graph has no node {name!r}; {hint(name, structure.nodes)}")
     if missing := sorted(hidden - set(declared.names)):
         raise InvalidData(f"the states of the latent {missing[0]!r} are not known: declare it in variables=[…]")
     dataset = declared_dataset(data, set(structure.nodes) - hidden, declared, weights)
-    refuse_missing_columns(tuple(structure.nodes), dataset, {*declared.names, *hidden})
+    refuse_missing_columns(tuple(structure.nodes), dataset, {*declared.names, *hidden}, data)
     known = {variable.name: variable for variable in (*dataset.variables, *declared)}
     return template_of(structure, known), dataset
 
@@ -93,17 +95,20 @@ def declared_dataset(data: Any, names: set[str], declared: Scope, weights: Any =
 
 def refuse_fixed_graph(structure: Any, fixed: Iterable[str]) -> None:
     """A graph has no conditionals to keep."""
-    if isinstance(structure, DirectedGraph) and (names := list(fixed)):
+    if isinstance(structure, DirectedGraph) and (names := as_names(fixed, "fixed")):
         raise InvalidData(
             f"fixed={names} keeps conditionals as they are, but a graph has none: give a BayesianNetwork that has them"
         )
 
 
-def refuse_missing_columns(names: tuple[str, ...], data: Dataset, latent: set[str]) -> None:
+def refuse_missing_columns(names: tuple[str, ...], used: Dataset, latent: set[str], data: Any) -> None:
     for name in names:
-        if name not in data.columns and name not in latent:
+        if name not in used.columns and name not in latent:
+            given = as_table(
+                data, list(used.columns) or None
+            ).cells  # also the columns that were ignored, perhaps misspelt
             raise UnknownVariable(
-                f"the data have no column {name!r}; {hint(name, data.columns)}"
+                f"the data have no column {name!r}; {hint(name, given)}"
                 f" (a variable that is never observed goes into latent=[{name!r}], for a graph into variables=[…])"
             )
 

@@ -11,7 +11,7 @@ from juncture.errors import InvalidData, MissingExtra, Unsupported
 from juncture.families.density_planes import CORNERS, density_grid, density_triangle
 from juncture.families.density_points import density_points, first_members, is_bars
 from juncture.families.family import Family
-from juncture.families.supports import Integers, Interval, Simplex, Vectors
+from juncture.families.supports import Angles, Integers, Interval, Simplex, Vectors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +27,8 @@ def plot_density(family: Any, ax: Axes | None = None, **options: Any) -> Axes:
     a curve for each member. Options such as `label`, `color` and `alpha` go to matplotlib. The label of a curve or of
     bars is the distribution written out, unless one is given.
     """
+    if not hasattr(family, "support"):
+        raise InvalidData(f"plot_density takes a family or a Density; got {family!r}")
     draw = DRAWERS.get((type(family.support), family.event_shape))
     if draw is None:
         raise Unsupported(f"there is no picture of {type(family).__name__}, a distribution of {family.support}")
@@ -89,6 +91,7 @@ def _shades(density: np.ndarray) -> dict[str, Any]:
 # by what the values are, and their shape
 DRAWERS: dict[tuple[type, tuple[int, ...]], Callable[[Any, Any, dict[str, Any]], None]] = {
     (Interval, ()): _numbers,
+    (Angles, ()): _numbers,
     (Integers, ()): _numbers,
     (Vectors, (2,)): _contours,
     (Simplex, (3,)): _triangle,

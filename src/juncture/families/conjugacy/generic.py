@@ -36,6 +36,10 @@ class GenericPrior(Value):
     known: dict[str, np.ndarray]
 
     def __init__(self, family: type[ExponentialFamily], chi: Any, nu: float, **known: Any) -> None:
+        if not (isinstance(family, type) and issubclass(family, ExponentialFamily)):
+            raise Unsupported(f"the generic prior is of an exponential family, such as Poisson; got {family!r}")
+        if any(rule.axes for rule in family.parameters.values()):
+            raise Unsupported(f"{family.__name__} has more natural parameters than this quadrature takes, which is two")
         held = dict(family._checked_known(known))
         numbers = read_only(np.atleast_1d(chi), float)
         if numbers.shape != (family._num_statistics(held),) or not np.isfinite(numbers).all():

@@ -48,11 +48,22 @@ class ImproperPrior:
         """The conjugate posterior; InvalidData if the data are too few to make it proper."""
         if not isinstance(statistics, Statistics) or statistics.family is not self.family:
             raise InvalidData(f"this prior is of the {self.parameter} of {self.family.__name__}; got {statistics!r}")
+        if (frozenset(statistics.known), self.parameter) not in _told_of(self.family):
+            raise InvalidData(
+                f"this prior is of the {self.parameter} of {self.family.__name__}; the statistics know "
+                f"{' and '.join(statistics.known) or 'nothing'}: tell jeffreys the same"
+            )
         if not ((statistics.weight > 0).all() and (np.asarray(self.excess(statistics)) > 0).all()):
             raise InvalidData(f"these data leave the posterior of the {self.parameter} improper: give {self.needs}")
         posterior = self.update(statistics)
         posterior._set(_seen=(statistics.family, dict(statistics.known)))
         return posterior
+
+    def log_evidence(self, statistics: Statistics) -> Real:
+        raise Unsupported("an improper prior gives data no evidence: it has no constant that makes it a probability")
+
+    def predictive(self, *_: Any, **__: Any) -> Family:
+        raise Unsupported("an improper prior predicts nothing; ask its posterior")
 
     def __repr__(self) -> str:
         return f"ImproperPrior(the {self.parameter} of {self.family.__name__})"
@@ -66,6 +77,8 @@ def jeffreys(family: type[Family], **known: Any) -> Any:
     >>> jeffreys(Poisson).posterior(Poisson.statistics([2, 3]))
     Gamma(shape=5.5, rate=2.0)
     """
+    if not (isinstance(family, type) and issubclass(family, Family)):
+        raise InvalidData(f"jeffreys takes a family, such as Poisson; got {family!r}")
     told = frozenset(known)
     if family is Categorical and told == {"num_states"}:
         return Dirichlet(np.full(int(checked(family, known)["num_states"]), 0.5))
@@ -74,7 +87,19 @@ def jeffreys(family: type[Family], **known: Any) -> Any:
     for prior, needed in IMPROPER:
         if prior.family is family and needed == told:
             return prior
-    raise Unsupported(f"there is no Jeffreys prior here for {family.__name__} told {sorted(told) or 'nothing'}")
+    others = [" and ".join(sorted(needed)) or "nothing" for needed, _ in _told_of(family)]
+    raise Unsupported(
+        f"there is no Jeffreys prior here for {family.__name__} told {' and '.join(sorted(told)) or 'nothing'}"
+        + (f"; there is one when it is told {' or '.join(others)}" if others else "")
+    )
+
+
+def _told_of(family: type[Family]) -> list[tuple[frozenset[str], str]]:
+    """What the priors of a family must be told, and the parameters they are of."""
+    improper = [(needed, prior.parameter) for prior, needed in IMPROPER if prior.family is family]
+    proper = [(told, "probability") for of, told in PROPER if of is family]
+    states = [(frozenset({"num_states"}), "probabilities")] if family is Categorical else []
+    return improper + proper + states
 
 
 PROPER = {

@@ -35,16 +35,21 @@ def laplace_approximation(log_joint: Callable[[Any], Any], start: Any) -> Laplac
     >>> round(found.mode, 6), round(found.family.variance, 6), round(found.log_evidence, 6)
     (3.0, 4.0, 1.612086)
     """
+    if not callable(log_joint):
+        raise InvalidModel(f"log_joint is a function that gives log-densities; got {log_joint!r}")
     first = np.asarray(start, dtype=float)
     if first.ndim > 1 or not first.size or not np.isfinite(first).all():
         raise InvalidModel(f"a start is a finite number or a vector of these; got {start!r}")
 
     def value(point: np.ndarray) -> float:
-        with np.errstate(all="ignore"):
+        try:
             return float(log_joint(float(point[0]) if not first.ndim else point))
+        except OverflowError:
+            return np.nan
 
-    mode = _polished(value, highest(value, np.atleast_1d(first)))
-    information = -hessian(value, mode)
+    with np.errstate(all="ignore"):  # a function without a maximum is followed as far as numbers go
+        mode = _polished(value, highest(value, np.atleast_1d(first)))
+        information = -hessian(value, mode)
     covariance = np.linalg.inv(_checked(information))
     evidence = laplace_evidence(value(mode), information)
     if not first.ndim:

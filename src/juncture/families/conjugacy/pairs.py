@@ -17,6 +17,8 @@ PAIRS: tuple[Pair, ...] = (
 
 def find_pair(prior: type[Family], likelihood: type[Family], known: Iterable[str]) -> Pair:
     """The pair for these statistics, or a sentence about which there are."""
+    if not (isinstance(likelihood, type) and issubclass(likelihood, Family)):
+        raise InvalidData(f"a prior predicts a family, such as Poisson; got {likelihood!r}")
     have = frozenset(known)
     for pair in pairs_of(prior):
         if pair.is_for(likelihood, have):

@@ -91,7 +91,10 @@ def fit_concentration(group_counts: Any) -> PooledGroups:
 
 
 def _checked(group_counts: Any) -> np.ndarray:
-    counts = np.asarray(group_counts, dtype=float)
+    try:
+        counts = np.asarray(group_counts, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InvalidData(f"counts are numbers, as (group, state): {error}") from error
     if counts.ndim != 2 or counts.shape[0] < 1 or counts.shape[1] < 2:
         raise InvalidData(
             f"counts have a row per group and a column for each of two or more states; got {counts.shape}"

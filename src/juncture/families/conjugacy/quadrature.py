@@ -15,6 +15,7 @@ from juncture.families.conjugacy.line_density import LineDensity
 from juncture.families.conjugacy.plane_density import Intervals, PlaneDensity
 from juncture.families.family import Family, Real, plain
 from juncture.families.statistics import Statistics
+from juncture.families.supports import Interval
 from juncture.numerics import log_sum_exp
 from juncture.options import as_generator
 
@@ -78,6 +79,7 @@ def quadrature_posterior(
     >>> round(posterior.mean, 10), round(posterior.variance, 10)
     (1.0, 0.6666666667)
     """
+    prior = tuple(prior) if isinstance(prior, list) else prior
     if isinstance(prior, tuple) or np.ndim(interval) == 2:
         return _in_the_plane(prior, likelihood, data, interval)
     low, high = _range_of(prior, interval)
@@ -108,6 +110,8 @@ def _independent(priors: tuple[Prior, Prior], intervals: Any) -> tuple[Callable[
 
 def log_likelihood(member: Any, data: Any) -> np.ndarray:
     """log p(data) for each member of a batch."""
+    if not hasattr(member, "log_prob"):
+        raise InvalidData(f"the likelihood makes a family out of parameter values; it made a {type(member).__name__}")
     if isinstance(data, Statistics):
         return np.asarray(member.log_likelihood(data))
     rows = np.asarray(data)
@@ -123,10 +127,12 @@ def _range_of(prior: Prior, interval: Any) -> tuple[float, float]:
         low, high = interval
         return float(low), float(high)
     if not isinstance(prior, Family):
+        if not callable(prior):
+            raise InvalidData(f"a prior is a family or a function that gives log-densities; got {prior!r}")
         raise InvalidModel("a prior that is a function needs the interval of its values: pass interval=(low, high)")
     support = prior.support
-    if prior.event_shape or prior.batch_shape or support.is_discrete:
-        raise InvalidData(f"a prior is one distribution of one real number; {prior!r} is not")
+    if prior.event_shape or prior.batch_shape or support.is_discrete or not isinstance(support, Interval):
+        raise InvalidData(f"a prior is one distribution of one real number, or a pair of these; {prior!r} is not")
     return float(support.low), float(support.high)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from juncture.errors import InvalidData
+from juncture.families.batches import common_shape
 from juncture.families.blocks import block_rows, over_blocks
 from juncture.families.compiled import Fill, gaussian_fill, moments_of
 from juncture.families.conjugate_prior import ConjugatePrior
@@ -72,7 +73,8 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
 
     def _log_prob(self, x: np.ndarray) -> np.ndarray:  # centred: x² would cancel far from 0
         mean, variance = self._given["mean"], self._given["variance"]
-        return np.asarray(-0.5 * ((x - mean) ** 2 / variance + np.log(variance) + LOG_TWO_PI))
+        with np.errstate(over="ignore"):  # so far out that the square is infinite: p is 0 there
+            return np.asarray(-0.5 * ((x - mean) ** 2 / variance + np.log(variance) + LOG_TWO_PI))
 
     def _compiled_log_prob(self, values: np.ndarray) -> Fill | None:
         if self.batch_shape or values.ndim != 1:
@@ -91,6 +93,7 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
         """½ (log 2πv' + (v + (m - m')²) / v'), centred as log_prob is."""
         if type(other) is not Gaussian:
             return super().cross_entropy(other)
+        common_shape(self, other)
         spread = self._given["variance"] + (self._given["mean"] - other._given["mean"]) ** 2
         return plain(0.5 * (LOG_TWO_PI + np.log(other._given["variance"]) + spread / other._given["variance"]))
 
@@ -98,8 +101,10 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
         """½ (v/v' + (m - m')²/v' - 1 - log v/v')."""
         if type(other) is not Gaussian:
             return super().kl_divergence(other)
+        common_shape(self, other)
         ratio = self._given["variance"] / other._given["variance"]
-        shift = (self._given["mean"] - other._given["mean"]) ** 2 / other._given["variance"]
+        with np.errstate(over="ignore"):
+            shift = (self._given["mean"] - other._given["mean"]) ** 2 / other._given["variance"]
         return plain(0.5 * (shift + (ratio - 1 - np.log(ratio))))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
@@ -119,8 +124,11 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
     def _summarise(cls, rows: np.ndarray, weights: np.ndarray | None, known: Known) -> Moments:
         found = moments_of(rows[..., None], weights)
         if found is not None:
-            weight, center, scatter = found
-            return Moments(cls, weight=weight, center=center[..., 0], scatter=scatter[..., 0, 0], known=known)
+            weight, center, residual, scatter = found
+            return Moments(
+                cls, weight=weight, center=center[..., 0], residual=residual[..., 0], scatter=scatter[..., 0, 0],
+                known=known,
+            )  # fmt: skip
 
         def moments(block: slice) -> Moments:
             part, weight = rows[block], None if weights is None else weights[block]
@@ -160,5 +168,7 @@ def scalar_moments(family: Any, rows: np.ndarray, weights: np.ndarray | None, kn
     total = weighted_sum(values, ones, axes=0)
     center = np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
     deviations = with_batch(values, center.ndim) - center
-    scatter = (with_batch(ones, center.ndim) * deviations**2).sum(axis=0)
-    return Moments(family, weight=weight, center=center, scatter=scatter, known=known)
+    shares = with_batch(ones, center.ndim)
+    residual = np.divide((shares * deviations).sum(axis=0), weight, out=np.zeros_like(total), where=weight > 0)
+    scatter = (shares * (deviations - residual) ** 2).sum(axis=0)
+    return Moments(family, weight=weight, center=center, residual=residual, scatter=scatter, known=known)

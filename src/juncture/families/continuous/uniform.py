@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from juncture.errors import InvalidData, InvalidModel
+from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.blocks import over_blocks
 from juncture.families.constraints import REAL
 from juncture.families.family import Family, Real, plain
@@ -62,6 +62,10 @@ class Uniform(Family):
     @property
     def variance(self) -> Real:
         return plain(self._width() ** 2 / 12)
+
+    @property
+    def mode(self) -> Real:
+        raise Unsupported(f"{self!r} has no single mode: all of its values are alike")
 
     def entropy(self) -> Real:
         """log(high - low), in nats."""

@@ -39,7 +39,7 @@ def schur_complement(matrix: Any, indices: Any) -> np.ndarray:
     matrix = as_square(matrix)
     one, two = split(indices, matrix.shape[-1])
     lower, upper = block(matrix, two, one), block(matrix, one, two)
-    return np.asarray(block(matrix, two, two) - lower @ np.linalg.solve(block(matrix, one, one), upper))
+    return np.asarray(block(matrix, two, two) - lower @ _solved(block(matrix, one, one), upper))
 
 
 def block_inverse(matrix: Any, indices: Any) -> np.ndarray:
@@ -49,8 +49,8 @@ def block_inverse(matrix: Any, indices: Any) -> np.ndarray:
     """
     matrix = as_square(matrix)
     one, two = split(indices, matrix.shape[-1])
-    inverse_block = np.linalg.inv(block(matrix, one, one))
-    inverse_complement = np.linalg.inv(schur_complement(matrix, one))
+    inverse_block = _solved(block(matrix, one, one), np.eye(len(one)))
+    inverse_complement = _solved(schur_complement(matrix, one), np.eye(len(two)))
     left = inverse_block @ block(matrix, one, two)  # A⁻¹ L
     right = block(matrix, two, one) @ inverse_block  # R A⁻¹
     found: np.ndarray = np.empty_like(matrix)
@@ -59,6 +59,13 @@ def block_inverse(matrix: Any, indices: Any) -> np.ndarray:
     found[..., two[:, None], one] = -inverse_complement @ right
     found[..., two[:, None], two] = inverse_complement
     return found
+
+
+def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    try:
+        return np.asarray(np.linalg.solve(matrix, right))
+    except np.linalg.LinAlgError as error:
+        raise InvalidData("a block that must be inverted is singular: choose other indices") from error
 
 
 def woodbury_inverse(factor: Any, strength: float = 1.0, diagonal: Any = 1.0) -> np.ndarray:

@@ -227,8 +227,8 @@ class MultivariateGaussian(VectorFamily, ExponentialFamily, ConjugatePrior):
     def _summarise(cls, rows: np.ndarray, weights: np.ndarray | None, known: Known) -> Moments:
         found = moments_of(rows, weights)
         if found is not None:
-            weight, center, scatter = found
-            return Moments(cls, weight=weight, center=center, scatter=scatter, known=known)
+            weight, center, residual, scatter = found
+            return Moments(cls, weight=weight, center=center, residual=residual, scatter=scatter, known=known)
 
         def moments(block: slice) -> Moments:
             part, weight = rows[block], None if weights is None else weights[block]

@@ -25,9 +25,12 @@ def vector_moments(family: Any, rows: np.ndarray, weights: np.ndarray | None, kn
     center = np.divide(total, weight[..., None], out=np.zeros_like(total), where=weight[..., None] > 0)
     num_batch = weight.ndim
     deviations = with_batch(values, num_batch, 1) - center
-    rooted = np.sqrt(with_batch(ones, num_batch))[..., None] * deviations  # (row, *batch, d)
+    shares = with_batch(ones, num_batch)[..., None]
+    rest = (shares * deviations).sum(axis=0)
+    residual = np.divide(rest, weight[..., None], out=np.zeros_like(total), where=weight[..., None] > 0)
+    rooted = np.sqrt(shares) * (deviations - residual)  # (row, *batch, d)
     scatter = np.moveaxis(rooted, 0, -1) @ np.moveaxis(rooted, 0, -2)
-    return Moments(family, weight=weight, center=center, scatter=scatter, known=known)
+    return Moments(family, weight=weight, center=center, residual=residual, scatter=scatter, known=known)
 
 
 def covariance_from(scatter: np.ndarray, weight: np.ndarray) -> np.ndarray:

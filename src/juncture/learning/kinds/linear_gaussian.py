@@ -104,7 +104,7 @@ def grouped_moments(
     size = values.shape[1]
     weight = np.bincount(group, weights, minlength=num_groups)
     sums = np.stack([np.bincount(group, weights * column, minlength=num_groups) for column in values.T], axis=-1)
-    center = np.divide(sums, weight[:, None], out=np.zeros_like(sums), where=weight[:, None] > 0)
+    center = np.divide(sums, weight[:, None], out=np.zeros(sums.shape), where=weight[:, None] > 0)
     apart = values - center[group]
     scatter = np.zeros((num_groups, size, size))
     for one, other in combinations_with_replacement(range(size), 2):

@@ -23,10 +23,16 @@ from juncture.learning.kinds.contract import (
 from juncture.learning.kinds.table_counts import TableCounts
 from juncture.learning.priors import prior_of, pseudo_counts
 
+NEGLIGIBLE = 1e-40  # of all rows: far below what moves a log-likelihood, far above the smallest product of doubles
+
 
 @expected_part.register
 def _(conditional: Conditional, tables: Sequence[np.ndarray]) -> TableCounts:
-    return TableCounts(conditional.child, conditional.parents, tables[0])
+    """What no row believes in any more is nothing: left to shrink, its products would underflow and slow every step."""
+    counts = tables[0]
+    return TableCounts(
+        conditional.child, conditional.parents, np.where(counts < NEGLIGIBLE * counts.sum(), 0.0, counts)
+    )
 
 
 @estimated.register
