@@ -4,8 +4,8 @@
 
 Both sides learn from the same rows, and every BIC printed is computed by us. Ours is the median of several runs from
 coded rows to the graph; pyAgrum's is the quickest of several, on one thread and on all, with and without coding the
-rows; causal-learn runs once. `--slow` adds its GES on 2,000 rows, which takes over a minute. Times on a loaded machine say
-little, the ratios a little more: the load is printed.
+rows; causal-learn runs once. `--slow` adds its GES on 2,000 rows, which takes over a minute. Times on a loaded machine
+say little, the ratios a little more: the load is printed.
 """
 
 from __future__ import annotations
