@@ -7,6 +7,8 @@ import numpy as np
 import juncture as jt
 from family_examples import EXAMPLES
 from juncture.evidence import as_findings
+from juncture.graphs.independence import Independence
+from juncture.graphs.partially_directed import PartiallyDirectedGraph
 
 JUST_ABOVE = np.nextafter(0.25, 1)
 
@@ -151,6 +153,31 @@ def undirected_graphs():
     return graphs(jt.UndirectedGraph)
 
 
+def partially_directed_graphs():
+    kind = PartiallyDirectedGraph
+    return [
+        kind([("a", "b")]),
+        kind([("b", "a")]),
+        kind([], [("a", "b")]),
+        kind([("a", "b")], nodes=["alone"]),
+        kind([("a", "b")], [("b", "c")]),
+    ]
+
+
+def independencies():
+    return [Independence("a", "b"), Independence("a", "c"), Independence("a", "b", "c"), Independence("a", ["b", "c"])]
+
+
+def trails():
+    graph = jt.DirectedGraph([("a", "b"), ("c", "b"), ("b", "d")])
+    return [
+        *graph.trails("a", "c"),
+        *graph.trails("a", "c", "b"),
+        *graph.trails("a", "c", "d"),
+        *graph.trails("a", "b"),
+    ]
+
+
 def datasets():
     rows = {"x": [0, 1, None], "h": [0.25, None, 1.0]}
     known = [two(), jt.Variable("h")]
@@ -274,6 +301,9 @@ KINDS = [
     factor_graphs,
     directed_graphs,
     undirected_graphs,
+    partially_directed_graphs,
+    independencies,
+    trails,
     datasets,
     evidences,
     findings,

@@ -24,6 +24,9 @@ _HOMES = {
     # graphs
     "DirectedGraph": "graphs.directed",
     "UndirectedGraph": "graphs.undirected",
+    "PartiallyDirectedGraph": "graphs.partially_directed",
+    "Independence": "graphs.independence",
+    "Trail": "graphs.trails",
     # families of distributions
     "Bernoulli": "families.discrete.bernoulli",
     "Geometric": "families.discrete.geometric",
@@ -119,6 +122,10 @@ _HOMES = {
     "do": "models.intervention",
     "draw": "models.picture",
     "lint": "models.lint",
+    "factorizes": "models.markov_properties",
+    "markov_violations": "models.markov_properties",
+    "faithfulness_violations": "models.markov_properties",
+    "edge_information": "inference.edge_information",
     # questions
     "infer": "inference.infer",
     "most_probable": "inference.most_probable",
@@ -147,6 +154,18 @@ _HOMES = {
     "GradientAscent": "learning.gradient",
     "standard_errors": "learning.standard_errors",
     "posterior": "learning.posterior",
+    "learn_structure": "learning.structure.learn",
+    "HillClimbing": "learning.structure.hill_climbing",
+    "ChowLiu": "learning.structure.trees",
+    "TreeAugmented": "learning.structure.trees",
+    "PC": "learning.structure.pc",
+    "GES": "learning.structure.ges",
+    "Exact": "learning.structure.exact",
+    "MMHC": "learning.structure.mmhc",
+    "StructuralEM": "learning.structure.structural_em",
+    "structure_score": "learning.structure.scores",
+    "compare_graphs": "learning.structure.comparison",
+    "edge_strengths": "learning.structure.strength",
     "missingness": "data.missingness",
     "Discretizer": "data.discretizer",
     "FittedDiscretizer": "data.discretizer",
@@ -178,6 +197,7 @@ _HOMES = {
     "UnseenParentsWarning": "errors",
     "UnseenStatesWarning": "errors",
     "NotConvergedWarning": "errors",
+    "NotDirectedWarning": "errors",
     "RegularizedWarning": "errors",
 }
 

@@ -13,7 +13,7 @@ JunctureError
 └── MissingExtra        (ImportError)   an optional package is not installed
 
 Warnings, all UserWarning: ImpossibleEvidenceWarning, RenormalizedWarning, RegularizedWarning, UnseenParentsWarning,
-UnseenStatesWarning, NotConvergedWarning.
+UnseenStatesWarning, NotConvergedWarning, NotDirectedWarning.
 """
 
 from __future__ import annotations
@@ -115,6 +115,10 @@ class UnseenStatesWarning(UserWarning):
 
 class NotConvergedWarning(UserWarning):
     """An algorithm stopped before its objective did."""
+
+
+class NotDirectedWarning(UserWarning):
+    """What was asked of a Bayesian network has an answer that is none; it is a Markov network."""
 
 
 class RegularizedWarning(UserWarning):

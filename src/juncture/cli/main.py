@@ -18,10 +18,12 @@ from juncture.cli.convert import convert
 from juncture.cli.draw import draw
 from juncture.cli.fit import fit
 from juncture.cli.info import info
+from juncture.cli.learn import learn
 from juncture.cli.mpe import mpe
 from juncture.cli.predict import predict
 from juncture.cli.query import query
 from juncture.cli.sample import sample
+from juncture.cli.separation import separation
 from juncture.cli.warmup import warmup
 from juncture.errors import JunctureError
 
@@ -31,7 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (info, query, mpe, sample, fit, predict, convert, draw, warmup):
+for command in (info, query, mpe, separation, sample, fit, learn, predict, convert, draw, warmup):
     app.command()(command)
 
 

@@ -123,6 +123,20 @@ class Conditional(DiscreteConditional):
         title = f"the conditional of {child.name!r}"
         self._set(child=child, parents=parents, values=numerics.as_probabilities(values, shape, name=title))
 
+    @classmethod
+    def from_joint(cls, joint: Factor, child: str, parents: Iterable[str] = ()) -> Conditional:
+        """p(child | parents) as a table over both has it; equal probabilities where the parents' states cannot occur.
+
+        >>> rain, wet = Variable("rain", ["no", "yes"]), Variable("wet", ["no", "yes"])
+        >>> Conditional.from_joint(Factor([rain, wet], [[7, 1], [1, 1]]), "rain", ["wet"])["yes", "yes"]
+        0.5
+        """
+        table = joint.marginal(*parents, child)
+        totals = table.values.sum(axis=-1, keepdims=True)
+        possible = totals > 0
+        rows = np.where(possible, table.values / np.where(possible, totals, 1.0), 1.0 / table.values.shape[-1])
+        return cls(table.scope[-1], table.scope[:-1], rows)
+
     @property
     def num_parameters(self) -> int:
         return self.parents.size * (self.child.num_states - 1)

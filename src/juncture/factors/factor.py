@@ -13,6 +13,7 @@ from juncture import numerics
 from juncture.errors import InvalidData, InvalidModel, MissingExtra, TooLarge
 from juncture.evidence import as_findings
 from juncture.factors.html import table_html
+from juncture.factors.independence import TOLERANCE, Names, dependence
 from juncture.values import Value, read_only
 from juncture.variables import Scope, State, Variable
 
@@ -186,6 +187,18 @@ class Factor(Value):
         states = compress(product(*(variable.labels for variable in self.scope)), possible)
         answers = [function(*labels) for labels in states]
         return numerics.as_numbers(answers, (len(answers),), name="the answer of the function")
+
+    # --- independence under that distribution ----------------------------------------------------------------------
+
+    def is_independent(self, a: Names, b: Names, given: Names = (), *, tolerance: float = TOLERANCE) -> bool:
+        """Whether p(a, b | given) = p(a | given) p(b | given) within the tolerance, wherever `given` can occur."""
+        return dependence(self, [a, b], given) <= tolerance
+
+    def is_mutually_independent(
+        self, groups: Iterable[Names] | None = None, given: Names = (), *, tolerance: float = TOLERANCE
+    ) -> bool:
+        """Whether p(all | given) = Π p(group | given) within the tolerance; by default each variable is a group."""
+        return dependence(self, list(self.scope.names if groups is None else groups), given) <= tolerance
 
     # --- leaving the library ---------------------------------------------------------------------------------------
 

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from juncture.errors import InvalidModel
-from juncture.graphs.edges import Edge
-from juncture.graphs.graph import Graph, adjacency
-from juncture.graphs.text import path_text
-from juncture.graphs.traversal import find_cycle, reachable, topological_order
+from juncture.graphs.edges import Edge, as_nodes
+from juncture.graphs.graph import adjacency
+from juncture.graphs.independence import Independence
+from juncture.graphs.independence_graph import IndependenceGraph
+from juncture.graphs.maps import as_oracle, minimal_parents
+from juncture.graphs.separation import Moves, directed_moves
+from juncture.graphs.text import path_text, quoted
+from juncture.graphs.trails import Passage, directed_passage
+from juncture.graphs.traversal import Steps, find_cycle, reachable, topological_order
 from juncture.graphs.undirected import UndirectedGraph
 
+if TYPE_CHECKING:
+    from juncture.graphs.partially_directed import PartiallyDirectedGraph
 
-class DirectedGraph(Graph):
+Triple = tuple[str, str, str]
+
+
+class DirectedGraph(IndependenceGraph):
     """An acyclic directed graph over names; nodes come in the order of `nodes`, then of the edges.
 
     >>> graph = DirectedGraph.parse("a -> b <- c; b -> d; alone")
@@ -43,6 +53,22 @@ class DirectedGraph(Graph):
         """The nodes and edges of a `networkx.DiGraph`, without attributes; parents in the order they were added."""
         cls._check_networkx(graph)
         return cls(((parent, child) for child in graph for parent in graph.predecessors(child)), graph)
+
+    @classmethod
+    def minimal_map(cls, oracle: Any, order: Iterable[str]) -> Self:
+        """The minimal I-map in which edges follow this order; another order may give a graph with more edges.
+
+        Each node gets as few parents as make it independent of all else before it. The oracle is a graph, a joint
+        table, or a function of a, b and given.
+
+        >>> collider = DirectedGraph.parse("a -> c <- b")
+        >>> DirectedGraph.minimal_map(collider, ["c", "a", "b"])
+        DirectedGraph('c -> a; c -> b; a -> b')
+        """
+        names = as_nodes(order)
+        holds = as_oracle(oracle)
+        parents = {node: minimal_parents(node, names[:place], holds) for place, node in enumerate(names)}
+        return cls(((parent, node) for node in names for parent in parents[node]), names)
 
     def parents(self, name: str) -> tuple[str, ...]:
         """The tails of the edges into this node, in the order in which the edges were given."""
@@ -99,8 +125,115 @@ class DirectedGraph(Graph):
         married = (pair for node in self.nodes for pair in combinations(self._parents[node], 2))
         return UndirectedGraph([*self.edges, *married], self.nodes)
 
+    def ancestral_graph(self, names: str | Iterable[str]) -> DirectedGraph:
+        """These nodes and their ancestors, with the edges between them: all that matters for them when summed out."""
+        kept = self._known(names)
+        return self.subgraph(kept | self.ancestors(kept))
+
+    # --- independence ------------------------------------------------------------------------------------------------
+
+    def local_independencies(self) -> tuple[Independence, ...]:
+        """Each node is independent of all that does not descend from it, given its parents."""
+        every = ((node, self._far(node), self._parents[node]) for node in self.nodes)
+        return tuple(Independence(node, others, parents) for node, others, parents in every if others)
+
+    def pairwise_independencies(self) -> tuple[Independence, ...]:
+        """Two nodes that are not joined are independent given all else that does not descend from the one."""
+        return tuple(
+            Independence(node, other, [name for name in (*self._far(node), *self._parents[node]) if name != other])
+            for node in self.nodes
+            for other in self._far(node)
+        )
+
+    # --- equivalence -------------------------------------------------------------------------------------------------
+
+    def colliders(self) -> tuple[Triple, ...]:
+        """Every (parent, child, parent) in which two arrows meet, the parents in alphabetical order."""
+        pairs = ((node, pair) for node in self.nodes for pair in combinations(sorted(self._parents[node]), 2))
+        return tuple((one, node, other) for node, (one, other) in pairs)
+
+    def immoralities(self) -> tuple[Triple, ...]:
+        """The colliders whose parents are not joined."""
+        return tuple(triple for triple in self.colliders() if not self._are_joined(triple[0], triple[2]))
+
+    def is_equivalent(self, other: DirectedGraph) -> bool:
+        """Whether both graphs state the same independencies: same edges without direction, same immoralities."""
+        if not isinstance(other, DirectedGraph):
+            raise InvalidModel(f"a directed graph can be equivalent to another; got {other!r}")
+        return self.skeleton() == other.skeleton() and set(self.immoralities()) == set(other.immoralities())
+
+    def covered_edges(self) -> tuple[Edge, ...]:
+        """The edges whose head has the tail's parents, the tail, and no others: turning one states the same."""
+        return tuple(edge for edge in self.edges if self.is_covered(*edge))
+
+    def is_covered(self, tail: str, head: str) -> bool:
+        """Whether this edge's head has the tail's parents, the tail, and no others."""
+        self._check_edge(tail, head)
+        return set(self._parents[head]) == {tail, *self._parents[tail]}
+
+    def reverse_edge(self, tail: str, head: str) -> DirectedGraph:
+        """The graph with this edge turned; if the edge is covered, the graph is equivalent to this one."""
+        self._check_edge(tail, head)
+        turned = ((head, tail) if edge == (tail, head) else edge for edge in self.edges)
+        return DirectedGraph(turned, self.nodes)
+
+    def equivalence_class(self) -> Iterator[DirectedGraph]:
+        """All graphs that state the same independencies, this one first, one by one; there may be very many.
+
+        Turning covered edges leads to all of them (Chickering 1995).
+        """
+        found, queue = {self}, [self]
+        for graph in queue:
+            yield graph
+            turned = {graph.reverse_edge(*edge): None for edge in graph.covered_edges()}
+            queue += [other for other in turned if other not in found]
+            found.update(turned)
+
+    def essential_graph(self) -> PartiallyDirectedGraph:
+        """The CPDAG: an edge keeps its direction if it has it in all equivalent graphs.
+
+        >>> DirectedGraph.parse("a -> b <- c; b -> d; e -> f").essential_graph()
+        PartiallyDirectedGraph('a -> b; c -> b; b -> d; e -- f')
+        """
+        from juncture.graphs.partially_directed import PartiallyDirectedGraph
+
+        fixed = {(parent, child) for one, child, other in self.immoralities() for parent in (one, other)}
+        undirected = (edge for edge in self.edges if edge not in fixed)
+        return PartiallyDirectedGraph(fixed, undirected, self.nodes).orient().in_order(self.edges)
+
     def _key(self) -> Hashable:
         return frozenset(self.nodes), frozenset(self.edges)
+
+    def _far(self, node: str) -> tuple[str, ...]:
+        """What neither descends from a node nor is a parent of it."""
+        near = {node, *self._parents[node]} | reachable([node], self._children)
+        return tuple(other for other in self.nodes if other not in near)
+
+    def _are_joined(self, one: str, other: str) -> bool:
+        return other in self._parents[one] or other in self._children[one]
+
+    def _check_edge(self, tail: str, head: str) -> None:
+        if self._known_name(tail) not in self._parents[self._known_name(head)]:
+            raise InvalidModel(f"the graph has no edge {quoted(tail)} -> {quoted(head)}; `edges` lists those it has")
+
+    def _moves(self, given: set[str]) -> Moves:
+        return directed_moves(self._parents, self._children, given)
+
+    def _joined(self, node: str) -> tuple[str, ...]:
+        return self._parents[node] + self._children[node]
+
+    def _arrow_between(self, one: str, other: str) -> str:
+        return "->" if other in self._children[one] else "<-"
+
+    def _judge(self, before: str, node: str, after: str, given: set[str]) -> Passage:
+        arrows = (self._arrow_between(before, node), self._arrow_between(node, after))
+        return directed_passage(node, arrows, self._children, given)
+
+    def _moral_neighbors(self, names: set[str]) -> Steps:
+        return self.ancestral_graph(names).moralize()._neighbors
+
+    def _basis(self) -> tuple[Independence, ...]:
+        return self.local_independencies()
 
     @cached_property
     def _parents(self) -> dict[str, tuple[str, ...]]:

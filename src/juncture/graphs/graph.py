@@ -1,4 +1,4 @@
-"""What directed and undirected graphs share: nodes, edges, text, DOT, networkx."""
+"""What all kinds of graphs share: nodes, edges, text, DOT, networkx."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any, ClassVar, Self
 from juncture.errors import InvalidModel, MissingExtra, UnknownVariable
 from juncture.graphs.dot import dot_text
 from juncture.graphs.edges import Edge, as_edges, as_nodes
-from juncture.graphs.text import SHOWN, clauses, parse_chains
+from juncture.graphs.text import SHOWN, Link, clauses, parse_chains
 from juncture.values import Value
 
 
 class Graph(Value):
     """Named nodes joined by edges; equal to another of its kind with the same sets of both."""
 
-    _fields = ("nodes", "edges")
+    _fields: ClassVar[tuple[str, ...]] = ("nodes", "edges")
     _kind: ClassVar[str]
     _arrow: ClassVar[str]
     _arrows: ClassVar[tuple[str, ...]]
@@ -40,17 +40,24 @@ class Graph(Value):
         """
         if not isinstance(text, str):
             raise InvalidModel(f"parse reads text such as 'a {cls._arrow} b'; got {text!r}")
-        return cls(*parse_chains(text, cls._arrows))
+        return cls._from_links(*parse_chains(text, cls._arrows))
+
+    @classmethod
+    def _from_links(cls, links: Iterable[Link], nodes: Iterable[str]) -> Self:
+        return cls(((link.tail, link.head) for link in links), nodes)
+
+    def _links(self) -> Iterable[Link]:
+        return (Link(tail, self._arrow, head) for tail, head in self.edges)
 
     def subgraph(self, names: str | Iterable[str]) -> Self:
         """These nodes, and the edges between them, in the order they have here."""
         kept = self._known(names)
-        edges = (edge for edge in self.edges if edge[0] in kept and edge[1] in kept)
-        return type(self)(edges, (node for node in self.nodes if node in kept))
+        links = (link for link in self._links() if link.tail in kept and link.head in kept)
+        return self._from_links(links, (node for node in self.nodes if node in kept))
 
     def to_dot(self) -> str:
         """The graph in the language of Graphviz."""
-        return dot_text(self._kind, self._arrow, self.nodes, self.edges)
+        return dot_text(self._kind, self.nodes, self._links())
 
     def to_networkx(self) -> Any:
         """A networkx graph with the same nodes and edges, added in the same order."""
@@ -76,10 +83,10 @@ class Graph(Value):
 
     def __str__(self) -> str:
         """The whole graph as `parse` reads it."""
-        return "; ".join(clauses(self.edges, self.nodes, self._arrow))
+        return "; ".join(clauses(self._links(), self.nodes))
 
     def __repr__(self) -> str:
-        shown = list(islice(clauses(self.edges, self.nodes, self._arrow), SHOWN + 1))
+        shown = list(islice(clauses(self._links(), self.nodes), SHOWN + 1))
         if len(shown) <= SHOWN:
             return f"{type(self).__name__}({'; '.join(shown)!r})"
         text = "; ".join([*shown[:SHOWN], "…"])

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from juncture.errors import InvalidModel
-from juncture.graphs.edges import Edge
 
 TOKEN = re.compile(
     r"""
@@ -28,17 +27,25 @@ class Word(NamedTuple):
     line: int
 
 
-def parse_chains(text: str, arrows: Collection[str]) -> tuple[list[Edge], list[str]]:
+class Link(NamedTuple):
+    """An edge with the arrow it is written with: `->` or `--`."""
+
+    tail: str
+    arrow: str
+    head: str
+
+
+def parse_chains(text: str, arrows: Collection[str]) -> tuple[list[Link], list[str]]:
     """The edges in the order written, and all names in the order in which they first appear."""
-    edges: list[Edge] = []
+    links: list[Link] = []
     nodes: dict[str, None] = {}
     for chain in chains(text):
         check_chain(chain, arrows)
         names = [word.text for word in chain[::2]]
         nodes.update(dict.fromkeys(names))
         for left, arrow, right in zip(names, chain[1::2], names[1:], strict=False):
-            edges.append((right, left) if arrow.text == "<-" else (left, right))
-    return edges, list(nodes)
+            links.append(Link(right, "->", left) if arrow.text == "<-" else Link(left, arrow.text, right))
+    return links, list(nodes)
 
 
 def chains(text: str) -> Iterator[list[Word]]:
@@ -81,10 +88,10 @@ def check_chain(chain: list[Word], arrows: Collection[str]) -> None:
             )
 
 
-def clauses(edges: Iterable[Edge], nodes: Iterable[str], arrow: str) -> Iterator[str]:
+def clauses(links: Iterable[Link], nodes: Iterable[str]) -> Iterator[str]:
     """One short text for each edge, then one for each isolated node."""
     joined: set[str] = set()
-    for tail, head in edges:
+    for tail, arrow, head in links:
         joined.update((tail, head))
         yield f"{quoted(tail)} {arrow} {quoted(head)}"
     yield from (quoted(node) for node in nodes if node not in joined)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
+from itertools import combinations
 from typing import Any, Self
 
 from juncture.errors import InvalidModel
@@ -13,14 +14,19 @@ from juncture.graphs.cliques import maximal_cliques
 from juncture.graphs.edges import Edge, as_nodes
 from juncture.graphs.elimination import eliminate, width
 from juncture.graphs.elimination_orders import best_order, check_search, log_weights
-from juncture.graphs.graph import Graph, adjacency
-from juncture.graphs.traversal import components
+from juncture.graphs.graph import adjacency
+from juncture.graphs.independence import Independence
+from juncture.graphs.independence_graph import IndependenceGraph
+from juncture.graphs.maps import as_oracle
+from juncture.graphs.separation import Moves, undirected_moves
+from juncture.graphs.trails import Passage, plain_passage
+from juncture.graphs.traversal import Steps, components
 from juncture.graphs.treewidth import treewidth
 from juncture.graphs.treewidth_bounds import Bounds, bounds
 from juncture.options import as_generator
 
 
-class UndirectedGraph(Graph):
+class UndirectedGraph(IndependenceGraph):
     """An undirected graph over names; an edge given again, in either direction, is the same edge.
 
     >>> graph = UndirectedGraph.parse("a -- b -- c -- a; c -- d")
@@ -47,6 +53,18 @@ class UndirectedGraph(Graph):
         """The nodes joined to this one, in the order in which the edges were given."""
         return self._neighbors[self._known_name(name)]
 
+    @classmethod
+    def minimal_map(cls, oracle: Any, nodes: Iterable[str]) -> Self:
+        """Two nodes are joined unless they are independent given all others.
+
+        If every combination of states can occur, this is the one minimal I-map. The oracle is a graph, a joint table,
+        or a function of a, b and given.
+        """
+        names = as_nodes(nodes)
+        holds = as_oracle(oracle)
+        edges = (pair for pair in combinations(names, 2) if not holds({pair[0]}, {pair[1]}, set(names) - set(pair)))
+        return cls(edges, names)
+
     def components(self) -> tuple[tuple[str, ...], ...]:
         """The connected parts, each in node order, and ordered by their first nodes."""
         return components(self.nodes, self._neighbors)
@@ -62,6 +80,26 @@ class UndirectedGraph(Graph):
     def is_chain(self) -> bool:
         """Whether the nodes are joined one after another, in a single row."""
         return self.is_tree() and all(len(others) <= 2 for others in self._neighbors.values())
+
+    def markov_blanket(self, name: str) -> set[str]:
+        """The neighbours: what separates the node from all others."""
+        return set(self.neighbors(name))
+
+    def eliminate(self, names: str | Iterable[str]) -> UndirectedGraph:
+        """The graph of what is left when these nodes are summed out: those around them become joined."""
+        gone = self._known(names)
+        added = self.fill_in(node for node in self.nodes if node in gone)
+        return UndirectedGraph([*self.edges, *added], self.nodes).subgraph(set(self.nodes) - gone)
+
+    def local_independencies(self) -> tuple[Independence, ...]:
+        """Each node is independent of all others given its neighbours."""
+        every = ((node, self._rest({node, *self._neighbors[node]}), self._neighbors[node]) for node in self.nodes)
+        return tuple(Independence(node, others, near) for node, others, near in every if others)
+
+    def pairwise_independencies(self) -> tuple[Independence, ...]:
+        """Two nodes that are not joined are independent given all others."""
+        pairs = (pair for pair in combinations(self.nodes, 2) if pair[1] not in self._neighbors[pair[0]])
+        return tuple(Independence(one, other, self._rest({one, other})) for one, other in pairs)
 
     def maximal_cliques(self) -> tuple[tuple[str, ...], ...]:
         """The sets of joined nodes that no other node can extend, each in node order, in order of positions."""
@@ -134,6 +172,27 @@ class UndirectedGraph(Graph):
 
     def _key(self) -> Hashable:
         return frozenset(self.nodes), frozenset(frozenset(edge) for edge in self.edges)
+
+    def _rest(self, names: set[str]) -> tuple[str, ...]:
+        return tuple(node for node in self.nodes if node not in names)
+
+    def _moves(self, given: set[str]) -> Moves:
+        return undirected_moves(self._neighbors, given)
+
+    def _joined(self, node: str) -> tuple[str, ...]:
+        return self._neighbors[node]
+
+    def _arrow_between(self, one: str, other: str) -> str:
+        return self._arrow
+
+    def _judge(self, before: str, node: str, after: str, given: set[str]) -> Passage:
+        return plain_passage(node, "on the way", given)
+
+    def _moral_neighbors(self, names: set[str]) -> Steps:
+        return self._neighbors
+
+    def _basis(self) -> tuple[Independence, ...]:
+        return self.independencies()  # local ones imply the others only where every combination can occur
 
     @cached_property
     def _neighbors(self) -> dict[str, tuple[str, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ from juncture.errors import InvalidModel, UnknownVariable, Unsupported
 from juncture.factors.conditional import AnyConditional, Columns, Conditional, parameters_key, signature
 from juncture.factors.factor import Factor
 from juncture.graphs.directed import DirectedGraph
+from juncture.graphs.edges import as_nodes
 from juncture.models.factor_product import FactorGraph, MarkovNetwork, num_rows
+from juncture.models.marginalization import summed_out, warn_undirected, without_leaves
 from juncture.models.picture import model_html
 from juncture.models.plates import Plates, flatten
 from juncture.models.rows import complete_row
@@ -57,6 +60,22 @@ class BayesianNetwork(Value):
         check_families(self.conditionals)
         self.graph.topological_order()
         self._check_tied()
+
+    @classmethod
+    def from_joint(cls, joint: Factor, along: DirectedGraph | Iterable[str]) -> BayesianNetwork:
+        """The conditionals of a joint table along a graph; along an order, each variable has all before it as parents.
+
+        Along any order the network has the joint of the table. Along a graph it has it if the table factorises over
+        the graph; else it is the network of this graph that is nearest to the table.
+        """
+        graph = along if isinstance(along, DirectedGraph) else complete_graph(along)
+        if set(graph.nodes) != set(joint.scope.names):
+            raise InvalidModel(
+                f"the table is over {', '.join(joint.scope.names)}, but the graph or order is over "
+                f"{', '.join(graph.nodes)}; both must name the same variables"
+            )
+        table = joint.normalize()
+        return cls(Conditional.from_joint(table, name, graph.parents(name)) for name in graph.nodes)
 
     # --- structure -------------------------------------------------------------------------------------------------
 
@@ -112,6 +131,37 @@ class BayesianNetwork(Value):
         merged = {part.child.name: part for part in (*self.conditionals, *conditionals)}
         return BayesianNetwork(merged.values(), tied=self.tied, plates=self.plates)
 
+    def reverse_edge(self, tail: str, head: str) -> BayesianNetwork:
+        """The same joint with a covered edge turned: p(head | parents) and p(tail | head, parents), by Bayes' rule."""
+        if not self.graph.is_covered(tail, head):
+            raise InvalidModel(
+                f"the edge {tail} -> {head} is not covered: turning it would state other independencies; "
+                f"{head!r} must have the parents of {tail!r}, and {tail!r}, and no others"
+            )
+        parents = self.graph.parents(tail)
+        both = self.factors[self._places[tail]] * self.factors[self._places[head]]
+        turned = Conditional.from_joint(both, head, parents), Conditional.from_joint(both, tail, [*parents, head])
+        untied = [[name for name in group if name not in {tail, head}] for group in self.tied]
+        merged = {part.child.name: part for part in (*self.conditionals, *turned)}
+        return BayesianNetwork(merged.values(), tied=[group for group in untied if len(group) > 1], plates=self.plates)
+
+    def marginalize(self, *names: str) -> BayesianNetwork | MarkovNetwork:
+        """The distribution of the other variables: a Bayesian network again if only leaves go, one after another.
+
+        A variable with a child that stays leaves a factor over all that it met. Directed graphs are not closed under
+        this: the answer is then a Markov network, with Z = 1, and a warning says why.
+        """
+        gone = {self.variable(name).name for name in names}
+        leaves = without_leaves(self.graph, gone)
+        left = [part for part in self.conditionals if part.child.name not in leaves]
+        if leaves == gone:
+            tied = [[name for name in group if name not in gone] for group in self.tied]
+            plates = [(label, [name for name in members if name not in gone]) for label, members in self.plates]
+            return BayesianNetwork(left, tied=[group for group in tied if len(group) > 1], plates=plates)
+        warn_undirected(self.graph, gone - leaves, gone)
+        factors = summed_out([to_factor(part) for part in left], [v for v in self.variables if v.name in gone - leaves])
+        return MarkovNetwork(factors, self.variables.without(gone))
+
     def to_markov_network(self) -> MarkovNetwork:
         """The same distribution as an undirected model: its Z is 1."""
         return MarkovNetwork(self.factors, self.variables, plates=self._factor_plates)
@@ -166,6 +216,12 @@ class BayesianNetwork(Value):
 
     def _repr_html_(self) -> str:
         return model_html(self)
+
+
+def complete_graph(order: Iterable[str]) -> DirectedGraph:
+    """Every two nodes joined, along the order."""
+    names = as_nodes(order)
+    return DirectedGraph(combinations(names, 2), names)
 
 
 def check_families(conditionals: Sequence[AnyConditional]) -> None:

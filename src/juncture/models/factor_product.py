@@ -18,7 +18,10 @@ from juncture.drawing.diagram import Diagram, Edge, Group, Node
 from juncture.errors import InvalidModel
 from juncture.factors.conditional import Columns
 from juncture.factors.factor import Factor, checked_size, product_of
+from juncture.factors.independence import TOLERANCE
 from juncture.graphs.undirected import UndirectedGraph
+from juncture.models.canonical_potentials import canonical_potentials
+from juncture.models.marginalization import summed_out
 from juncture.models.picture import model_html
 from juncture.models.plates import Plates, flatten
 from juncture.models.rows import complete_row
@@ -130,6 +133,23 @@ class MarkovNetwork(FactorProduct):
         A feature is a function of the scope's states, or a table of its values.
         """
         return cls([log_linear_factor(Scope(scope), feature, weight) for scope, feature, weight in features])
+
+    @classmethod
+    def from_joint(
+        cls, joint: Factor, graph: UndirectedGraph | None = None, *, tolerance: float = TOLERANCE
+    ) -> MarkovNetwork:
+        """The canonical potentials of a positive joint table, by Möbius inversion of its logarithm; Z = 1.
+
+        Each potential is 1 where one of its variables is in its first state; those that are 1 everywhere, within the
+        tolerance in their logarithm, are left out. Over a graph all others must be over cliques: that is so exactly if
+        the table keeps the graph's independencies (Hammersley and Clifford 1971).
+        """
+        return cls(canonical_potentials(joint.normalize(), graph, tolerance), joint.scope)
+
+    def marginalize(self, *names: str) -> MarkovNetwork:
+        """The distribution of the other variables: each that goes leaves one factor over all that it met."""
+        gone = Scope(self.variable(name) for name in names)
+        return MarkovNetwork(summed_out(self.factors, gone), self.variables.without(gone.names))
 
     def absorb(self) -> MarkovNetwork:
         """One factor per maximal clique, each old factor multiplied into exactly one of them; p and Z unchanged."""

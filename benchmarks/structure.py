@@ -1,0 +1,182 @@
+"""Structure learning on alarm, beside pyAgrum and causal-learn, in one process.
+
+    python benchmarks/structure.py [climbing walking pc ges exact holes] [--rows 10000 100000] [--slow]
+
+Both sides learn from the same rows, and every BIC printed is computed by us. Ours is the median of several runs from
+coded rows to the graph; pyAgrum's is the quickest of several, on one thread and on all, with and without coding the
+rows; causal-learn runs once. `--slow` adds its GES on 2,000 rows, which takes over a minute. Times on a loaded machine
+say little, the ratios a little more: the load is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import statistics
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import juncture as jt
+from juncture.graphs.partially_directed import PartiallyDirectedGraph
+from juncture.learning.priors import BDeu
+from juncture.learning.structure.comparison import compare_graphs
+from juncture.learning.structure.learn import learn_structure
+from juncture.learning.structure.scores import EdgePrior, structure_score
+
+PARTS = ["climbing", "walking", "pc", "ges", "exact", "holes"]
+FOLDER = Path(__file__).resolve().parents[2] / "shared" / "networks"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", default=PARTS)
+    parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000])
+    parser.add_argument("--slow", action="store_true", help="also causal-learn's GES, which takes over a minute")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    load, cores = os.getloadavg()[0], os.cpu_count()
+    state = "a loaded machine" if load > 0.5 else "an idle machine"
+    print(f"juncture {jt.__version__}, Python {sys.version.split()[0]}, {cores} cores, load {load:.1f}: {state}")
+    model = jt.read(FOLDER / "alarm.bif.gz")
+    small = jt.sample(model, 200, rng=0)
+    for method in ("hill-climbing", "pc", "ges"):  # kernels are compiled or loaded
+        learn_structure(small, method)
+    learn_structure(small.only(list(small.columns)[:3]), "exact")
+    for part in options.parts:
+        globals()[f"time_{part}"](model, options)
+
+
+def time_climbing(model, options) -> None:
+    import pyagrum
+
+    for num_rows in options.rows:
+        rows = jt.sample(model, num_rows, rng=0)
+        ours, mine = median(lambda: learn_structure(rows))  # noqa: B023
+        frame = rows.to_pandas()
+
+        theirs, reading, learner, found = min(
+            (pyagrum_climb(frame, threads) for threads in (1, 1, 0, 0)), key=lambda one: one[0]
+        )
+        edges = [(learner.nameFromId(tail), learner.nameFromId(head)) for tail, head in found.arcs()]
+        tell(f"hill climbing, BIC, {num_rows:,} rows, beside pyAgrum {pyagrum.__version__}", ours, theirs)
+        print(f"    with pyAgrum's coding of the rows {reading + theirs:.3f} s: {(reading + theirs) / ours:.1f}×")
+        tell_graph("ours", mine, model, rows)
+        tell_graph("theirs", jt.DirectedGraph(edges, model.graph.nodes), model, rows)
+        tell_graph("the true graph", model.graph, model, rows)
+
+
+def pyagrum_climb(frame, threads):
+    import pyagrum
+
+    reading, learner = once(lambda: pyagrum.BNLearner(frame))
+    learner.useScoreBIC()
+    learner.useGreedyHillClimbing()
+    learner.setNumberOfThreads(threads)
+    seconds, found = once(learner.learnDAG)
+    return seconds, reading, learner, found
+
+
+def time_walking(model, options) -> None:
+    for num_rows in options.rows:
+        rows = jt.sample(model, num_rows, rng=0)
+        for wishes in ({"tabu": 10}, {"restarts": 3}, {"tabu": 10, "restarts": 3}):
+            ours, mine = once(lambda: learn_structure(rows, **wishes))  # noqa: B023
+            tell(f"hill climbing with {wishes}, {num_rows:,} rows (R bnlearn's tabu: 0.62 s and 8.4 s)", ours)
+            tell_graph("ours", mine, model, rows)
+
+
+def time_pc(model, options) -> None:
+    search = importlib.import_module("causallearn.search.ConstraintBased.PC")
+    for num_rows in options.rows:
+        rows = jt.sample(model, num_rows, rng=0)
+        ours, mine = median(lambda: learn_structure(rows, "pc", test="chi2", level=0.05))  # noqa: B023
+        table = np.array(rows.arrays).T.astype(int)
+        theirs, found = once(lambda: search.pc(table, 0.05, "chisq", show_progress=False))  # noqa: B023
+        same = as_graph(found.G.graph, mine.nodes) == mine
+        tell(f"PC-stable, χ² at 5 %, {num_rows:,} rows, beside causal-learn", ours, theirs)
+        print(f"    the same graph: {'yes' if same else 'no'}; SHD to the true class {distance(mine, model)}")
+
+
+def time_ges(model, options) -> None:
+    for num_rows in options.rows:
+        rows = jt.sample(model, num_rows, rng=0)
+        ours, mine = median(lambda: learn_structure(rows, "ges"))  # noqa: B023
+        tell(f"GES, BIC, {num_rows:,} rows", ours)
+        tell_graph("ours", mine.consistent_extension(), model, rows)
+    rows = jt.sample(model, 2000, rng=0)
+    score = EdgePrior(BDeu(1.0), expected_parents=1.0)  # as causal-learn's local_score_BDeu
+    ours, mine = median(lambda: learn_structure(rows, "ges", score=score))
+    theirs = None
+    if options.slow:
+        search = importlib.import_module("causallearn.search.ScoreBased.GES")
+        table = np.array(rows.arrays).T.astype(float)
+        theirs, found = once(lambda: search.ges(table, "local_score_BDeu"))
+        print(f"    causal-learn's SHD to the true class {distance(as_graph(found['G'].graph, mine.nodes), model)}")
+    tell("GES, BDeu and a prior of edges, 2,000 rows, beside causal-learn", ours, theirs)
+    print(f"    SHD to the true class {distance(mine, model)}")
+
+
+def time_exact(model, options) -> None:
+    rows = jt.sample(model, 10_000, rng=0)
+    for number, wishes in ((15, {}), (15, {"score": "bdeu"}), (20, {"max_parents": 3}), (22, {"max_parents": 3})):
+        few = rows.only(list(rows.columns)[:number])
+        ours, mine = once(lambda: learn_structure(few, "exact", **wishes))  # noqa: B023
+        tell(f"exact, {number} variables, 10,000 rows {wishes or ''}", ours)
+        score = wishes.get("score", "bic")
+        climbed = structure_score(learn_structure(few, score=score), few, score)
+        print(f"    {structure_score(mine, few, score):,.1f}; hill climbing reaches {climbed:,.1f}")
+
+
+def time_holes(model, options) -> None:
+    rows = jt.sample(model, 5000, rng=0)
+    rng = np.random.default_rng(1)
+    holes = {name: np.where(rng.random(len(rows)) < 0.1, -1, column) for name, column in rows.columns.items()}
+    data = jt.Dataset.from_codes(rows.variables, holes)
+    ours, mine = once(lambda: learn_structure(data))
+    tell("structural EM, 5,000 rows with 10 % holes (pyAgrum and pgmpy refuse them)", ours)
+    tell_graph("from the rows with holes, scored on the whole rows", mine, model, rows)
+    tell_graph("from the whole rows", learn_structure(rows), model, rows)
+
+
+# --- how it is told --------------------------------------------------------------------------------------------------
+
+
+def as_graph(ends, names) -> PartiallyDirectedGraph:
+    """causal-learn's matrix of edge ends: -1 a tail, 1 a head."""
+    arrows = [(names[i], names[j]) for i, j in np.argwhere((ends == -1) & (ends.T == 1))]
+    plain = [(names[i], names[j]) for i, j in np.argwhere((ends == -1) & (ends.T == -1)) if i < j]
+    return PartiallyDirectedGraph(arrows, plain, names)
+
+
+def distance(graph, model) -> int:
+    return compare_graphs(graph, model.graph).class_distance
+
+
+def tell_graph(whose, graph, model, rows) -> None:
+    score = structure_score(graph, rows)
+    print(f"    {whose}: BIC {score:,.1f}, {len(graph.edges)} edges, SHD of classes {distance(graph, model)}")
+
+
+def tell(what, ours, theirs=None) -> None:
+    ratio = "" if theirs is None else f", theirs {theirs:.3f} s: {theirs / ours:.1f}×"
+    print(f"{what}\n    ours {ours:.3f} s{ratio}")
+
+
+def median(run, times=3):
+    taken = [once(run) for _ in range(times)]
+    return statistics.median(seconds for seconds, _ in taken), taken[-1][1]
+
+
+def once(run):
+    start = time.perf_counter()
+    found = run()
+    return time.perf_counter() - start, found
+
+
+if __name__ == "__main__":
+    main()

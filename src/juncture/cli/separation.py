@@ -1,0 +1,63 @@
+"""`juncture separation`: whether a network's graph makes two variables independent, and if not, along which trail."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Annotated
+
+import typer
+
+from juncture.cli.arguments import AsJson, Network, load
+from juncture.cli.output import console, print_json
+from juncture.graphs.independence import Independence
+from juncture.graphs.trails import Trail
+
+MAX_TRAILS = 100
+
+First = Annotated[str, typer.Argument(metavar="A", help="A variable, or several with commas between.")]
+Second = Annotated[str, typer.Argument(metavar="B", help="A variable, or several with commas between.")]
+Known = Annotated[list[str], typer.Option("--given", "-g", metavar="NAME", help="A variable that is known; repeat it.")]
+AllTrails = Annotated[bool, typer.Option("--trails", help="Show every trail, and what blocks it; A and B are single.")]
+
+
+def separation(
+    network: Network,
+    a: First,
+    b: Second,
+    given: Known = [],  # noqa: B006
+    trails: AllTrails = False,
+    json: AsJson = False,
+) -> None:
+    """Tell whether A and B are independent, given others, in every network with this graph; if not, show a trail.
+
+    Example: juncture separation asia tub bronc --given dysp
+    """
+    model = load(network)
+    asked = Independence(names(a, model.variables.names), names(b, model.variables.names), given)
+    trail = model.graph.active_trail(*asked)
+    shown = list(islice(model.graph.trails(a, b, given), MAX_TRAILS)) if trails else [trail] if trail else []
+    if json:
+        sides = {"a": list(asked.a), "b": list(asked.b), "given": list(asked.given)}
+        found = {"separated": trail is None, "trails": [as_document(item) for item in shown]}
+        print_json({"network": network, **sides, **found})
+        return
+    out = console()
+    out.print(f"{asked}: {'yes, they are separated' if trail is None else 'no'}")
+    for item in shown:
+        mark = "" if not trails else "open     " if item.is_active else "blocked  "
+        out.print(f"  {mark}{item}")
+    if len(shown) == MAX_TRAILS:
+        out.print(f"note: only the first {MAX_TRAILS} trails are shown")
+
+
+def names(text: str, known: tuple[str, ...]) -> list[str]:
+    """One name, or several between commas; a name may hold commas itself."""
+    return [text] if text in known else text.split(",")
+
+
+def as_document(trail: Trail) -> dict[str, object]:
+    return {
+        "path": trail.path,
+        "active": trail.is_active,
+        "nodes": [{"node": item.node, "open": item.is_open, "reason": item.reason} for item in trail.passages],
+    }

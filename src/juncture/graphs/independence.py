@@ -1,0 +1,77 @@
+"""`Independence`: the statement a ⫫ b | given, and all statements of its kind about some names."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import combinations
+from math import comb
+
+from juncture.errors import InvalidModel, TooLarge
+from juncture.graphs.edges import as_nodes
+from juncture.graphs.text import quoted
+from juncture.values import Value
+
+MAX_STATEMENTS = 2**20
+
+
+class Independence(Value):
+    """a ⫫ b | given: once `given` is known, `a` tells nothing about `b`; equal to b ⫫ a | given.
+
+    >>> a, b, given = Independence("rain", ["bus", "train"], ["season"])
+    >>> print(Independence(a, b, given))
+    rain ⫫ bus, train | season
+    """
+
+    _fields = ("a", "b", "given")
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+    given: tuple[str, ...]
+
+    def __init__(self, a: str | Iterable[str], b: str | Iterable[str], given: str | Iterable[str] = ()) -> None:
+        self._set(a=one_or_more(a), b=one_or_more(b), given=one_or_more(given))
+        check_disjoint(set(self.a), set(self.b), set(self.given))
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        return iter((self.a, self.b, self.given))
+
+    def _key(self) -> Hashable:
+        return frozenset((frozenset(self.a), frozenset(self.b))), frozenset(self.given)
+
+    def __str__(self) -> str:
+        a, b, given = (", ".join(map(quoted, names)) for names in self)
+        return f"{a} ⫫ {b}" + (f" | {given}" if given else "")
+
+    def __repr__(self) -> str:
+        return f"Independence('{self}')"
+
+
+def one_or_more(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Distinct names; text is one name, not its letters."""
+    return as_nodes([names] if isinstance(names, str) else names)
+
+
+def check_disjoint(a: set[str], b: set[str], given: set[str]) -> None:
+    """No name is in two of the three sets."""
+    for one, other, told in ((a, b, "on both sides"), (a | b, given, "on a side and among what is given")):
+        if one & other:
+            raise InvalidModel(f"{min(one & other)!r} is {told}; the sets of an independence share no name")
+
+
+def pair_statements(names: Sequence[str], max_given: int | None = None) -> Iterator[Independence]:
+    """Every a ⫫ b | given for two single names, with few given names first; refused where there are too many."""
+    for size in given_sizes(len(names), max_given):
+        for given in combinations(names, size):
+            others = [name for name in names if name not in given]
+            yield from (Independence(a, b, given) for a, b in combinations(others, 2))
+
+
+def given_sizes(num_names: int, max_given: int | None) -> range:
+    """How many names may be given, if there are not too many ways to choose them."""
+    last = max(num_names - 2, 0) if max_given is None else min(max_given, max(num_names - 2, 0))
+    number = sum(comb(num_names, size) * comb(num_names - size, 2) for size in range(last + 1))
+    if number > MAX_STATEMENTS:
+        raise TooLarge(
+            f"there are {number:,} statements about two of {num_names} names given others; "
+            f"the limit is {MAX_STATEMENTS:,}: set max_given, the number of names that may be given"
+        )
+    return range(last + 1)

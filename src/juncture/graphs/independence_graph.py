@@ -1,0 +1,141 @@
+"""What directed and undirected graphs share as statements of independence; each tells how influence moves along it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations, pairwise
+from typing import Any
+
+from juncture.graphs.graph import Graph
+from juncture.graphs.independence import Independence, check_disjoint, given_sizes
+from juncture.graphs.maps import all_hold, as_oracle, pairs_match
+from juncture.graphs.separation import Moves, path_to, search
+from juncture.graphs.separators import minimal_separator, minimum_separator
+from juncture.graphs.trails import Passage, Trail, passages, simple_paths
+from juncture.graphs.traversal import Steps
+
+Names = str | Iterable[str]
+
+
+class IndependenceGraph(Graph):
+    """A graph whose missing edges say what is independent of what, given what."""
+
+    def is_separated(self, a: Names, b: Names, given: Names = ()) -> bool:
+        """Whether no open trail leads from a to b: then a ⫫ b | given in every distribution along the graph.
+
+        In a directed graph this is d-separation, in an undirected one that every path meets what is given. It takes
+        time linear in nodes and edges.
+        """
+        starts, targets, observed = self._sides(a, b, given)
+        return search(starts, self._moves(observed), targets)[1] is None
+
+    def active_trail(self, a: Names, b: Names, given: Names = ()) -> Trail | None:
+        """A shortest open trail from a to b, which explains why they are not separated; None if they are."""
+        starts, targets, observed = self._sides(a, b, given)
+        origins, end = search(starts, self._moves(observed), targets)
+        # a shortest way of the ball visits no node twice: where it comes again, it could have gone on the first time
+        return None if end is None else self._trail([node for node, _ in path_to(end, origins)], observed)
+
+    def trails(self, a: str, b: str, given: Names = ()) -> Iterator[Trail]:
+        """Every trail between two nodes, open or blocked, one by one; a large graph has very many."""
+        (start,), (target,), observed = self._sides([a], [b], given)
+        return (self._trail(path, observed) for path in simple_paths(start, target, self._joined))
+
+    def separated_from(self, names: Names, given: Names = ()) -> set[str]:
+        """All nodes that are separated from these ones; neither these nor what is given are among them."""
+        starts, _, observed = self._sides(names, (), given)
+        reached, _ = search(starts, self._moves(observed))
+        return set(self.nodes).difference((node for node, _ in reached), observed)
+
+    def minimal_separator(self, a: Names, b: Names, *, within: Names | None = None) -> set[str] | None:
+        """Nodes that separate a from b, none of which can be spared; None where there are none.
+
+        `within` limits the choice to some nodes. There may be smaller sets of others: see `minimum_separator`.
+        """
+        starts, targets, _ = self._sides(a, b, ())
+        neighbors = self._moral_neighbors(starts | targets)
+        return minimal_separator(neighbors, starts, targets, self._allowed(neighbors, starts | targets, within))
+
+    def minimum_separator(self, a: Names, b: Names, *, within: Names | None = None) -> set[str] | None:
+        """As few nodes as can separate a from b; None where none do. `within` limits the choice."""
+        starts, targets, _ = self._sides(a, b, ())
+        neighbors = self._moral_neighbors(starts | targets)
+        return minimum_separator(neighbors, starts, targets, self._allowed(neighbors, starts | targets, within))
+
+    def local_independencies(self) -> tuple[Independence, ...]:
+        """For each node what it is independent of once those next to it are given."""
+        raise NotImplementedError
+
+    def pairwise_independencies(self) -> tuple[Independence, ...]:
+        """For each two nodes that are not joined, that they are independent given many others."""
+        raise NotImplementedError
+
+    def independencies(self, max_given: int | None = None) -> tuple[Independence, ...]:
+        """Every a ⫫ b | given that the graph states about two single nodes, few given nodes first.
+
+        Sets are separated exactly when all pairs between them are, so that these are all independencies. Their
+        number doubles with each node; `max_given` limits how many nodes are given.
+        """
+        return tuple(self._pair_independencies(max_given))
+
+    def _pair_independencies(self, max_given: int | None) -> Iterator[Independence]:
+        for size in given_sizes(len(self.nodes), max_given):
+            for given in combinations(self.nodes, size):
+                others = [node for node in self.nodes if node not in given]
+                separated = {node: self.separated_from(node, given) for node in others}
+                yield from (Independence(a, b, given) for a, b in combinations(others, 2) if b in separated[a])
+
+    # --- beside an oracle: a graph, a joint table, or a function of a, b and given -----------------------------------
+
+    def is_map(self, oracle: Any) -> bool:
+        """Whether every independency of the graph holds: the graph is an I-map."""
+        return all_hold(self._basis(), as_oracle(oracle))
+
+    def is_minimal_map(self, oracle: Any) -> bool:
+        """Whether the graph is an I-map that can spare no edge."""
+        fewer = (type(self)((e for e in self.edges if e != edge), self.nodes) for edge in self.edges)
+        return self.is_map(oracle) and not any(graph.is_map(oracle) for graph in fewer)
+
+    def is_perfect_map(self, oracle: Any) -> bool:
+        """Whether exactly the independencies of the graph hold."""
+        return self.is_map(oracle) and pairs_match(self, as_oracle(oracle))
+
+    # --- what a kind of graph tells ----------------------------------------------------------------------------------
+
+    def _moves(self, given: set[str]) -> Moves:
+        """How a ball may go on."""
+        raise NotImplementedError
+
+    def _joined(self, node: str) -> tuple[str, ...]:
+        """All nodes that an edge joins to this one."""
+        raise NotImplementedError
+
+    def _arrow_between(self, one: str, other: str) -> str:
+        raise NotImplementedError
+
+    def _judge(self, before: str, node: str, after: str, given: set[str]) -> Passage:
+        """Whether and why a node on a trail is open."""
+        raise NotImplementedError
+
+    def _moral_neighbors(self, names: set[str]) -> Steps:
+        """The undirected graph in which separators of these nodes are sought."""
+        raise NotImplementedError
+
+    def _basis(self) -> tuple[Independence, ...]:
+        """Statements from which all others follow, in any distribution."""
+        raise NotImplementedError
+
+    def _trail(self, nodes: list[str], given: set[str]) -> Trail:
+        arrows = [self._arrow_between(one, other) for one, other in pairwise(nodes)]
+        return Trail(
+            nodes, arrows, passages(nodes, lambda before, node, after: self._judge(before, node, after, given))
+        )
+
+    def _sides(self, a: Names, b: Names, given: Names) -> tuple[set[str], set[str], set[str]]:
+        """Three sets of nodes that share none."""
+        sides = self._known(a), self._known(b), self._known(given)
+        check_disjoint(*sides)
+        return sides
+
+    def _allowed(self, neighbors: Steps, ends: set[str], within: Names | None) -> set[str]:
+        return (set(neighbors) if within is None else self._known(within) & set(neighbors)) - ends

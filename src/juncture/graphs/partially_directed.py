@@ -1,0 +1,178 @@
+"""`PartiallyDirectedGraph`: some edges have a direction, others do not; the CPDAG of a class of graphs is one."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+from juncture.drawing.diagram import Diagram, Node
+from juncture.drawing.diagram import Edge as Line
+from juncture.errors import InvalidModel
+from juncture.graphs.directed import DirectedGraph
+from juncture.graphs.edges import Edge, as_edges
+from juncture.graphs.graph import Graph, adjacency
+from juncture.graphs.orientation import Marks, directions, orient_all
+from juncture.graphs.text import Link, quoted
+from juncture.graphs.undirected import UndirectedGraph
+
+
+class PartiallyDirectedGraph(Graph):
+    """Arrows and plain edges over names, at most one between two; it may have cycles.
+
+    >>> graph = PartiallyDirectedGraph.parse("a -> b <- c; b -- d")
+    >>> graph.directed_edges, graph.undirected_edges
+    ((('a', 'b'), ('c', 'b')), (('b', 'd'),))
+    >>> graph.orient()
+    PartiallyDirectedGraph('a -> b; c -> b; b -> d')
+    """
+
+    _fields = ("nodes", "edges", "directed_edges")
+    _kind, _arrow, _networkx_class = "digraph", "->", "DiGraph"
+    _arrows: ClassVar[tuple[str, ...]] = ("->", "<-", "--")
+    directed_edges: tuple[Edge, ...]
+
+    def __init__(
+        self, directed: Iterable[Edge] = (), undirected: Iterable[Edge] = (), nodes: Iterable[str] = ()
+    ) -> None:
+        arrows = as_edges(directed, "->")
+        super().__init__((*arrows, *as_edges(undirected, "--")), nodes)
+        check_single(self.edges)
+        self._set(directed_edges=arrows)
+
+    @classmethod
+    def from_networkx(cls, graph: Any) -> Self:
+        """From a `networkx.DiGraph`, in which two edges in opposite directions stand for a plain one."""
+        cls._check_networkx(graph)
+        both = {frozenset(edge): edge for edge in graph.edges if graph.has_edge(*edge[::-1])}
+        return cls((edge for edge in graph.edges if frozenset(edge) not in both), both.values(), graph)
+
+    def to_networkx(self) -> Any:
+        """A `networkx.DiGraph` with each plain edge as two edges, in opposite directions."""
+        graph = super().to_networkx()
+        graph.add_edges_from((head, tail) for tail, head in self.undirected_edges)
+        return graph
+
+    @property
+    def undirected_edges(self) -> tuple[Edge, ...]:
+        return tuple(edge for edge in self.edges if edge not in self._directed)
+
+    def parents(self, name: str) -> tuple[str, ...]:
+        """The tails of the arrows into this node."""
+        return self._parents[self._known_name(name)]
+
+    def children(self, name: str) -> tuple[str, ...]:
+        """The heads of the arrows out of this node."""
+        return self._children[self._known_name(name)]
+
+    def neighbors(self, name: str) -> tuple[str, ...]:
+        """The nodes that a plain edge joins to this one."""
+        return self._neighbors[self._known_name(name)]
+
+    def skeleton(self) -> UndirectedGraph:
+        """The same edges without their directions."""
+        return UndirectedGraph(self.edges, self.nodes)
+
+    def orient(self, *arrows: Edge) -> PartiallyDirectedGraph:
+        """The graph with these plain edges directed, and all that follows from its arrows by Meek's four rules.
+
+        >>> PartiallyDirectedGraph.parse("a -- b -- c").orient(("a", "b"))
+        PartiallyDirectedGraph('a -> b; b -> c')
+        """
+        marks = self._marks()
+        for tail, head in as_edges(arrows, "->"):
+            if head not in marks.neighbors[self._known_name(tail)]:
+                raise InvalidModel(f"there is no plain edge {quoted(tail)} -- {quoted(head)} to direct")
+            marks.orient(tail, head)
+        orient_all(marks, self._positions)
+        return self._directed_as(marks)
+
+    def consistent_extension(self) -> DirectedGraph:
+        """A directed graph with these edges, these arrows, no cycle and no other immoralities; it may not exist.
+
+        >>> PartiallyDirectedGraph.parse("a -- b -- c").consistent_extension()
+        DirectedGraph('a -> b; b -> c')
+        """
+        found = directions(self._marks(), self.nodes)
+        if found is None:
+            raise InvalidModel(
+                "the plain edges cannot all be directed without a cycle or a new immorality; "
+                "this graph is the CPDAG of no directed graph"
+            )
+        chosen = {frozenset(edge): edge for edge in (*self.directed_edges, *found)}
+        return DirectedGraph((chosen[frozenset(edge)] for edge in self.edges), self.nodes)
+
+    def is_essential(self) -> bool:
+        """Whether this is the CPDAG of a class of equivalent graphs."""
+        if directions(self._marks(), self.nodes) is None:
+            return False
+        return self.consistent_extension().essential_graph() == self
+
+    def in_order(self, edges: Iterable[Edge]) -> PartiallyDirectedGraph:
+        """The same graph with its edges in this order; directions do not matter."""
+        mine = {frozenset(link[::2]): link for link in self._links()}
+        return self._from_links((mine[frozenset(edge)] for edge in edges), self.nodes)
+
+    def to_diagram(self) -> Diagram:
+        """What is drawn: arrows and plain lines."""
+        lines = (Line(link.tail, link.head, directed=link.arrow == "->") for link in self._links())
+        return Diagram(tuple(map(Node, self.nodes)), tuple(lines))
+
+    @classmethod
+    def _from_links(cls, links: Iterable[Link], nodes: Iterable[str]) -> Self:
+        links = tuple(links)
+        graph = cls(
+            ((tail, head) for tail, arrow, head in links if arrow == "->"),
+            ((tail, head) for tail, arrow, head in links if arrow == "--"),
+            nodes,
+        )
+        graph._set(edges=tuple((link.tail, link.head) for link in links))  # in the order written
+        return graph
+
+    def _links(self) -> Iterable[Link]:
+        return (Link(tail, "->" if (tail, head) in self._directed else "--", head) for tail, head in self.edges)
+
+    def _key(self) -> Hashable:
+        undirected = frozenset(frozenset(edge) for edge in self.undirected_edges)
+        return frozenset(self.nodes), self._directed, undirected
+
+    def _marks(self) -> Marks:
+        return Marks(self.nodes, self.directed_edges, self.undirected_edges)
+
+    def _directed_as(self, marks: Marks) -> PartiallyDirectedGraph:
+        """These edges, with the directions that the marks have."""
+        links = (
+            Link(tail, "->", head)
+            if head in marks.children[tail]
+            else (Link(head, "->", tail) if tail in marks.children[head] else Link(tail, "--", head))
+            for tail, head in self.edges
+        )
+        return self._from_links(links, self.nodes)
+
+    @cached_property
+    def _directed(self) -> frozenset[Edge]:
+        return frozenset(self.directed_edges)
+
+    @cached_property
+    def _parents(self) -> dict[str, tuple[str, ...]]:
+        return adjacency(self.nodes, ((head, tail) for tail, head in self.directed_edges))
+
+    @cached_property
+    def _children(self) -> dict[str, tuple[str, ...]]:
+        return adjacency(self.nodes, self.directed_edges)
+
+    @cached_property
+    def _neighbors(self) -> dict[str, tuple[str, ...]]:
+        pairs = (pair for edge in self.undirected_edges for pair in (edge, edge[::-1]))
+        return adjacency(self.nodes, pairs)
+
+
+def check_single(edges: Iterable[Edge]) -> None:
+    """At most one edge between two nodes."""
+    seen: set[frozenset[str]] = set()
+    for edge in edges:
+        if frozenset(edge) in seen:
+            raise InvalidModel(
+                f"{edge[0]!r} and {edge[1]!r} are joined twice; give one edge, with or without direction"
+            )
+        seen.add(frozenset(edge))

@@ -1,0 +1,37 @@
+"""`edge_information`: how much the two ends of each edge of a model tell about each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from juncture.errors import Unsupported
+from juncture.graphs.edges import Edge
+from juncture.inference.infer import infer
+from juncture.information.entropies import mutual_information
+from juncture.models.bayesian_network import BayesianNetwork
+from juncture.models.factor_product import MarkovNetwork
+
+
+def edge_information(
+    model: BayesianNetwork | MarkovNetwork, evidence: Any = None, *, given_parents: bool = False
+) -> dict[Edge, float]:
+    """The mutual information, in nats, of the two ends of each edge, given one row of evidence.
+
+    With `given_parents`, of a child and one parent given the child's other parents: what the arrow itself adds.
+
+    >>> from juncture.formats.bundled import example
+    >>> {edge: round(nats, 4) for edge, nats in edge_information(example("fuel")).items()}
+    {('B', 'G'): 0.0587, ('F', 'G'): 0.0587}
+    """
+    beliefs = infer(model, evidence)
+    found = {}
+    for tail, head in model.graph.edges:
+        others = other_parents(model, tail, head) if given_parents else []
+        found[tail, head] = float(mutual_information(beliefs.joint(tail, head, *others), tail, head, given=others))
+    return found
+
+
+def other_parents(model: BayesianNetwork | MarkovNetwork, tail: str, head: str) -> list[str]:
+    if not isinstance(model, BayesianNetwork):
+        raise Unsupported("given_parents is for a Bayesian network; the edges of a Markov network have no parents")
+    return [name for name in model.graph.parents(head) if name != tail]

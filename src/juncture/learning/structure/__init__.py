@@ -1,0 +1,1 @@
+"""Structure from data: scores, independence tests, and the searches that use them."""

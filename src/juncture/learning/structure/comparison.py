@@ -1,0 +1,109 @@
+"""How far a learned graph is from another: edges that differ, found and missed, and what the data say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any, TypeAlias
+
+from juncture.errors import InvalidData, InvalidModel, Unsupported
+from juncture.graphs.directed import DirectedGraph
+from juncture.graphs.edges import Edge
+from juncture.graphs.partially_directed import PartiallyDirectedGraph
+from juncture.learning.structure.scores import structure_score
+
+AnyGraph: TypeAlias = DirectedGraph | PartiallyDirectedGraph
+
+
+@dataclass(frozen=True)
+class GraphComparison:
+    """A learned graph beside the truth.
+
+    `distance` (SHD) counts the pairs whose edge is missing, extra or otherwise directed; `class_distance` the same
+    between the classes of both, where a direction that no data can tell does not count. Precision and recall are of
+    edges whatever their direction, `arrow_…` of edges with it. `score_gap` is what the learned graph scores less
+    than the truth, where data were given.
+    """
+
+    distance: int
+    class_distance: int
+    precision: float
+    recall: float
+    arrow_precision: float
+    arrow_recall: float
+    score_gap: float | None = None
+
+
+def compare_graphs(learned: Any, truth: Any, data: Any = None, score: Any = "bic") -> GraphComparison:
+    """What a learned graph has in common with another.
+
+    >>> truth = DirectedGraph.parse("a -> b -> c")
+    >>> found = compare_graphs(DirectedGraph.parse("c -> b -> a"), truth)
+    >>> found.distance, found.class_distance, found.recall, found.arrow_recall
+    (2, 0, 1.0, 0.0)
+    """
+    if set(learned.nodes) != set(truth.nodes):
+        raise InvalidData("the two graphs must have the same nodes to be compared")
+    mine, other = links(learned), links(truth)
+    gap = None
+    if data is not None:
+        gap = structure_score(member_of(truth), data, score) - structure_score(member_of(learned), data, score)
+    return GraphComparison(
+        distance=num_different(mine, other),
+        class_distance=num_different(links(class_of(learned)), links(class_of(truth))),
+        precision=share(set(mine), set(other)),
+        recall=share(set(other), set(mine)),
+        arrow_precision=share(set(mine.items()), set(other.items())),
+        arrow_recall=share(set(other.items()), set(mine.items())),
+        score_gap=gap,
+    )
+
+
+Links: TypeAlias = dict[frozenset[str], Edge | None]
+"""For each joined pair the direction of its edge; None where it has none."""
+
+
+@singledispatch
+def links(graph: Any) -> Links:
+    raise Unsupported(f"a DirectedGraph or a PartiallyDirectedGraph can be compared; got {type(graph).__name__}")
+
+
+@links.register
+def _(graph: DirectedGraph) -> Links:
+    return {frozenset(edge): edge for edge in graph.edges}
+
+
+@links.register
+def _(graph: PartiallyDirectedGraph) -> Links:
+    arrows: Links = {frozenset(edge): edge for edge in graph.directed_edges}
+    return arrows | {frozenset(edge): None for edge in graph.undirected_edges}
+
+
+def num_different(mine: Links, other: Links) -> int:
+    pairs = mine.keys() | other.keys()
+    return sum(mine.get(pair, ()) != other.get(pair, ()) for pair in pairs)
+
+
+def share(part: set[Any], whole: set[Any]) -> float:
+    """How much of `part` is in `whole`; all of nothing is."""
+    return len(part & whole) / len(part) if part else 1.0
+
+
+@singledispatch
+def member_of(graph: Any) -> DirectedGraph:
+    """A directed graph of the class."""
+    found: DirectedGraph = graph.consistent_extension()
+    return found
+
+
+@member_of.register
+def _(graph: DirectedGraph) -> DirectedGraph:
+    return graph
+
+
+def class_of(graph: AnyGraph) -> PartiallyDirectedGraph:
+    """The class of a graph; a partly directed one that no graph extends is taken as it is."""
+    try:
+        return member_of(graph).essential_graph()
+    except InvalidModel:
+        return PartiallyDirectedGraph(graph.directed_edges, graph.undirected_edges, graph.nodes)  # type: ignore[union-attr]

@@ -1,0 +1,119 @@
+"""What a learned graph must and must not have: required and forbidden edges, tiers, and how many parents at most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import InvalidData, InvalidModel, UnknownVariable
+from juncture.graphs.directed import DirectedGraph
+from juncture.graphs.edges import Edge, as_edges
+from juncture.learning.structure.sets import Positions, set_of
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Constraints on the edges between variables, as matrices (parent, child)."""
+
+    names: tuple[str, ...]
+    allowed: np.ndarray
+    required: np.ndarray
+    max_parents: int
+
+    @property
+    def is_free(self) -> bool:
+        """Whether every acyclic graph will do."""
+        size = len(self.names)
+        return self.max_parents >= size - 1 and not self.required.any() and self.allowed.sum() == size * (size - 1)
+
+    @cached_property
+    def candidates(self) -> list[Positions]:
+        """Those that may be the parents of each."""
+        return [set_of(np.flatnonzero(column).tolist()) for column in self.allowed.T]
+
+    @cached_property
+    def needed(self) -> list[Positions]:
+        """Those that must be the parents of each."""
+        return [set_of(np.flatnonzero(column).tolist()) for column in self.required.T]
+
+    def within(self, pairs: np.ndarray) -> Bounds:
+        """The same, with edges only between these pairs (a symmetric matrix) and where they are required."""
+        return Bounds(self.names, self.allowed & (pairs | self.required), self.required, self.max_parents)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constrained:
+    """What every search can be told: edges that must be there, edges that must not, tiers, and the most parents.
+
+    `tiers` is a list of lists of names: no edge leads from a later tier to an earlier one. A variable in none of
+    them is free.
+    """
+
+    required: Iterable[Edge] = ()
+    forbidden: Iterable[Edge] = ()
+    tiers: Iterable[Iterable[str]] = ()
+    max_parents: int | None = None
+
+    def __post_init__(self) -> None:
+        for field in ("required", "forbidden"):
+            object.__setattr__(self, field, as_edges(getattr(self, field), "->"))
+        object.__setattr__(self, "tiers", tuple(as_tier(tier) for tier in self.tiers))
+        if self.max_parents is not None and (not hasattr(self.max_parents, "__index__") or self.max_parents < 0):
+            raise InvalidData(f"max_parents must be a whole number of at least 0, or None; got {self.max_parents!r}")
+
+    def bounds(self, names: Sequence[str]) -> Bounds:
+        """The constraints over these variables, checked to leave at least one graph."""
+        places = {name: place for place, name in enumerate(names)}
+        required, forbidden = edge_matrix(self.required, places), edge_matrix(self.forbidden, places)
+        allowed = ~(forbidden | backward(self.tiers, places) | np.eye(len(names), dtype=np.bool_))
+        most = len(names) if self.max_parents is None else int(self.max_parents)
+        refuse_contradictions(names, allowed, required, most)
+        return Bounds(tuple(names), allowed, required, most)
+
+
+def as_tier(tier: Any) -> tuple[str, ...]:
+    if isinstance(tier, str):
+        raise InvalidData(f"tiers is a list of lists of names; write [{tier!r}] for a tier of one")
+    return tuple(tier)
+
+
+def edge_matrix(edges: Iterable[Edge], places: dict[str, int]) -> np.ndarray:
+    matrix = np.zeros((len(places), len(places)), dtype=np.bool_)
+    for edge in edges:
+        matrix[tuple(place_of(name, places) for name in edge)] = True
+    return matrix
+
+
+def backward(tiers: Iterable[Iterable[str]], places: dict[str, int]) -> np.ndarray:
+    """The edges from a later tier to an earlier one."""
+    rank = np.full(len(places), -1)
+    for number, tier in enumerate(tiers):
+        for name in tier:
+            place = place_of(name, places)
+            if rank[place] >= 0:
+                raise InvalidData(f"{name!r} stands twice in the tiers; give each variable one tier")
+            rank[place] = number
+    return (rank[:, np.newaxis] > rank) & (rank >= 0)
+
+
+def place_of(name: str, places: dict[str, int]) -> int:
+    if name not in places:
+        raise UnknownVariable.among(name, places, where="the data")
+    return places[name]
+
+
+def refuse_contradictions(names: Sequence[str], allowed: np.ndarray, required: np.ndarray, most: int) -> None:
+    for parent, child in np.argwhere(required & ~allowed).tolist():
+        raise InvalidData(
+            f"the edge {names[parent]!r} -> {names[child]!r} is required, but forbidden too (by name or by the tiers)"
+        )
+    for child in np.flatnonzero(required.sum(axis=0) > most).tolist():
+        raise InvalidData(f"{names[child]!r} has more required parents than max_parents={most}")
+    try:
+        DirectedGraph((names[parent], names[child]) for parent, child in np.argwhere(required).tolist())
+    except InvalidModel as error:
+        raise InvalidData(f"the required edges form a cycle: {error}") from None

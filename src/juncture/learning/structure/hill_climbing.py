@@ -1,0 +1,153 @@
+"""Hill climbing: change one edge at a time, always the one that gains most, until none does.
+
+The quick and sturdy choice. Each step rescores only the families that the last one touched. From a peak it goes on:
+variables, alone and in joined pairs, lose their edges and find their place anew (after Moore and Wong's reinsertion,
+2003); `tabu` walks on over the changes that cost least, without turning back; `restarts` shakes the best graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.errors import InvalidData
+from juncture.graphs.directed import DirectedGraph
+from juncture.iteration import Watch
+from juncture.learning.structure.climbing import Change, Climb, Move
+from juncture.learning.structure.constraints import Bounds, Constrained
+from juncture.learning.structure.families import ScoreCache, rounding
+from juncture.learning.structure.scores import families_of
+from juncture.learning.structure.sets import Positions, members, set_of
+from juncture.learning.structure.translation import graph_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class HillClimbing(Constrained):
+    """The best graph that the climb meets.
+
+    `reinsert` lets variables find their place anew at a peak. `tabu` is for how many steps an edge stays as it was
+    changed, and after how many steps without a new best graph the walk ends.
+    """
+
+    score: Any = "bic"
+    reinsert: bool = True
+    tabu: int = 0
+    restarts: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("tabu", "restarts"):
+            if not hasattr(getattr(self, name), "__index__") or getattr(self, name) < 0:
+                raise InvalidData(f"{name} must be a whole number of at least 0; got {getattr(self, name)!r}")
+
+    def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
+        scores = ScoreCache(families_of(self.score, data))
+        bounds = self.bounds(scores.names)
+        return graph_of(scores.names, self.search(scores, bounds, rng, progress))
+
+    def search(
+        self, scores: ScoreCache, bounds: Bounds, rng: np.random.Generator, progress: Watch | None = None
+    ) -> list[Positions]:
+        """The parents of each in the best graph."""
+        path = Path(scores, bounds, self.tabu, progress)
+        path.climb(bounds.needed)
+        self._settle(path)
+        for _ in range(self.restarts):
+            apart = Path(scores, bounds, self.tabu, progress, path.num_steps)
+            apart.climb(shaken(path.top, rng))
+            self._settle(apart)
+            path.take(apart)
+        return path.best
+
+    def _settle(self, path: Path) -> None:
+        """Take out variables, and where that does not help, joined pairs, until none finds a better place."""
+        while self.reinsert:
+            singles = [[place] for place in range(len(path.best))]
+            path.reinsert(singles)
+            pairs = [[parent, child] for child, parents in enumerate(path.best) for parent in members(parents)]
+            if not path.reinsert(pairs):
+                return
+
+
+class Path:
+    """Climbs one after the other, and the best graph that they met."""
+
+    def __init__(
+        self, scores: ScoreCache, bounds: Bounds, tabu: int, progress: Watch | None, num_steps: int = 0
+    ) -> None:
+        self.bounds, self.tabu, self.progress, self.num_steps = bounds, tabu, progress, num_steps
+        self.top = Climb(scores, bounds, bounds.needed)
+        self.best: list[Positions] = list(bounds.needed)
+        self.peak = -np.inf
+
+    def climb(self, start: Sequence[Positions]) -> None:
+        state = self.top.elsewhere(start)
+        self._keep(state)
+        changed = np.full(state.edges.shape, -np.inf)
+        step = best_step = 0
+        while (move := state.best(self._open(state, changed, step))) is not None:
+            if move.gain <= rounding(state.total) and step - best_step >= self.tabu:
+                break
+            state.make(move)
+            step += 1
+            changed[move.parent, move.child] = changed[move.child, move.parent] = step
+            best_step = step if self._keep(state) else best_step
+        if self.top.parents != self.best:
+            self.top = self.top.elsewhere(self.best)
+
+    def reinsert(self, groups: Sequence[Sequence[int]]) -> bool:
+        """Take out one group after the other, until all have been tried in vain; whether any found a better place."""
+        start, number, idle = self.peak, 0, 0
+        while idle < len(groups):
+            before = self.peak
+            self.climb(without(self.best, groups[number], self.bounds))
+            idle = 0 if self.peak > before else idle + 1
+            number = (number + 1) % len(groups)
+        return self.peak > start
+
+    def _open(self, state: Climb, changed: np.ndarray, step: int) -> np.ndarray:
+        """What may be changed: edges that did not change lately, and whatever leads to a new best graph."""
+        options = state.options()
+        if self.tabu:
+            options[(changed > step - self.tabu) & (state.total + options <= self.peak)] = -np.inf
+        return options
+
+    def _keep(self, state: Climb) -> bool:
+        """Whether the graph is the best so far, which is then kept."""
+        is_better = state.total > self.peak + rounding(state.total)
+        if is_better:
+            self.best, self.peak = list(state.parents), state.total
+        self.num_steps += 1
+        if self.progress is not None:
+            self.progress(self.num_steps, self.peak)
+        return is_better
+
+    def take(self, other: Path) -> None:
+        """The better of both."""
+        self.num_steps = other.num_steps
+        if other.peak > self.peak + rounding(other.peak):
+            self.best, self.peak, self.top = other.best, other.peak, other.top
+
+
+def without(parents: Sequence[Positions], places: Sequence[int], bounds: Bounds) -> list[Positions]:
+    """The graph when some variables have only the edges that they must have."""
+    gone = set_of(places)
+    apart = [one & ~gone | bounds.needed[child] for child, one in enumerate(parents)]
+    for place in places:
+        apart[place] = bounds.needed[place]
+    return apart
+
+
+def shaken(top: Climb, rng: np.random.Generator) -> list[Positions]:
+    """The graph after random legal changes, about a fifth as many as there are variables."""
+    state = top.elsewhere(top.parents)
+    for _ in range(max(3, len(state.parents) // 5)):
+        changes = np.argwhere(state.options() > -np.inf)
+        if len(changes):
+            change, parent, child = (int(index) for index in changes[rng.integers(len(changes))])
+            state.make(Move(0.0, Change(change), parent, child))
+    return state.parents

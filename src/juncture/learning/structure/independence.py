@@ -1,0 +1,217 @@
+"""Tests of independence: how surprising the data would be if two variables were independent, given others.
+
+On an oracle (a graph, a joint table, a function) the answer is certain: 1 for independent, 0 for dependent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, Protocol
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.errors import InvalidData, Unsupported
+from juncture.graphs.maps import Oracle
+from juncture.learning.structure.counted_families import CodedRows
+from juncture.learning.structure.gaussian_families import Moments
+from juncture.options import chosen
+
+KINDS = ("likelihood ratio", "chi squared")  # by the numbers they have in the kernel
+
+
+class Tester(Protocol):
+    """A test on given data: p-values for two variables given each of several sets, all by position."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows a test looks at, while others may test on other cores; 0 for those that cannot."""
+        ...
+
+    def p_values(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> np.ndarray:
+        """A p-value for each set; the sets must be equally large."""
+        ...
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GSquared:
+    """G² = 2 n · mutual information, as χ² with a degree of freedom for each cell that can occur."""
+
+    kind = "likelihood ratio"
+
+    def on(self, data: Dataset, rng: np.random.Generator) -> Tester:
+        return TableTester(coded(data), KINDS.index(self.kind))
+
+
+@dataclass(frozen=True)
+class ChiSquared(GSquared):
+    """Pearson's χ² = Σ (n - expected)² / expected, with a degree of freedom for each cell that can occur."""
+
+    kind = "chi squared"
+
+
+@dataclass(frozen=True, eq=False)
+class TableTester:
+    rows: CodedRows
+    kind: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.rows.names
+
+    @property
+    def num_rows(self) -> int:
+        return self.rows.num_rows
+
+    def p_values(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> np.ndarray:
+        from scipy.special import chdtrc
+
+        statistics, degrees = self.statistics(pair, conditions)
+        return np.where(degrees > 0, chdtrc(np.maximum(degrees, 1.0), statistics), 1.0)
+
+    def statistics(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
+        from juncture.kernels.contingency import test_pair
+
+        given = np.array(conditions, dtype=np.int64).reshape(len(conditions), -1)
+        statistics, degrees = np.empty(len(given)), np.empty(len(given))
+        rows = (self.rows.codes, self.rows.weights, self.rows.sizes)
+        test_pair(*rows, np.array(pair, dtype=np.int64), given, self.kind, statistics, degrees)
+        return np.maximum(statistics, 0.0), degrees
+
+
+def coded(data: Dataset) -> CodedRows:
+    if any(variable.is_real for variable in data.variables):
+        raise Unsupported("G² and χ² are tests of variables with states; for real ones there is test='fisher-z'")
+    return CodedRows.of(data)
+
+
+@dataclass(frozen=True)
+class Permutation:
+    """G² compared with those after shuffling one variable among rows alike in the others: no large sample needed."""
+
+    num_shuffles: int = 1000
+
+    def on(self, data: Dataset, rng: np.random.Generator) -> Tester:
+        if data.weights is not None:
+            raise Unsupported("rows with weights cannot be shuffled; take test='g2'")
+        rows = coded(data)
+        codes = np.array(data.arrays, dtype=rows.codes.dtype).reshape(len(rows.names), len(data))
+        return PermutationTester(rows, codes, self.num_shuffles, int(rng.integers(2**62)))
+
+
+@dataclass(frozen=True, eq=False)
+class PermutationTester:
+    rows: CodedRows
+    codes: np.ndarray  # of all rows, not only of different ones
+    num_shuffles: int
+    seed: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.rows.names
+
+    @property
+    def num_rows(self) -> int:
+        return self.rows.num_rows
+
+    def p_values(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> np.ndarray:
+        observed, _ = TableTester(self.rows, 0).statistics(pair, conditions)
+        return np.array([self._p_value(pair, given, one) for given, one in zip(conditions, observed, strict=True)])
+
+    def _p_value(self, pair: tuple[int, int], given: Sequence[int], observed: float) -> float:
+        """(1 + shuffles that depart as far) / (1 + shuffles); the stream depends on the question alone."""
+        from juncture.kernels.contingency import permuted_statistics
+        from juncture.kernels.families import number_parents
+
+        first, second = sorted(pair)
+        numbers = np.empty(self.codes.shape[1], np.int64)
+        count = number_parents(self.codes, self.rows.sizes, np.array(sorted(given), dtype=np.int64), numbers)
+        rng = np.random.default_rng([self.seed, first, second, *sorted(given)])
+        uniforms = rng.random((self.num_shuffles, len(numbers)))
+        sizes = (self.rows.sizes[first], self.rows.sizes[second])
+        columns = (self.codes[first], self.codes[second], *sizes, numbers, count)
+        found = permuted_statistics(*columns, np.argsort(numbers, kind="stable"), 0, uniforms)
+        return float((1 + np.sum(found >= observed - 1e-9 * max(observed, 1.0))) / (1 + self.num_shuffles))
+
+
+# --- real variables --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FisherZ:
+    """The partial correlation, brought to a normal scale: √(n - |given| - 3) · artanh r (Fisher 1921)."""
+
+    def on(self, data: Dataset, rng: np.random.Generator) -> Tester:
+        if not all(variable.is_real for variable in data.variables):
+            raise Unsupported("Fisher's z is a test of real variables; for those with states there is test='g2'")
+        return CorrelationTester(Moments.of(data))
+
+
+@dataclass(frozen=True, eq=False)
+class CorrelationTester:
+    moments: Moments
+    num_rows = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.moments.names
+
+    def p_values(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> np.ndarray:
+        return np.array([self._p_value([*pair, *given]) for given in conditions])
+
+    def _p_value(self, positions: list[int]) -> float:
+        from scipy.special import erfc
+
+        freedom = self.moments.weight - len(positions) - 1
+        if freedom <= 0:
+            raise InvalidData(f"Fisher's z needs more than {len(positions) + 1} rows to test {len(positions)} columns")
+        scatter = self.moments.scatter[np.ix_(positions, positions)]
+        precision = np.linalg.pinv(scatter, hermitian=True)
+        scale = sqrt(precision[0, 0] * precision[1, 1])
+        if scale == 0.0:
+            return 1.0
+        correlation = min(abs(precision[0, 1]) / scale, 1.0 - 1e-15)
+        return float(erfc(sqrt(freedom) * np.arctanh(correlation) / sqrt(2.0)))
+
+
+# --- certainty -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class OracleTester:
+    """p-values of 1 and 0: what a graph's separations or a joint table say."""
+
+    names: tuple[str, ...]
+    oracle: Oracle
+    num_rows = 0
+
+    def p_values(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> np.ndarray:
+        a, b = ({self.names[place]} for place in pair)
+        return np.array([float(self.oracle(a, b, {self.names[place] for place in given})) for given in conditions])
+
+
+TESTS: dict[str, Callable[[], Any]] = {
+    "g2": GSquared,
+    "mutual-information": GSquared,
+    "chi2": ChiSquared,
+    "permutation": Permutation,
+    "fisher-z": FisherZ,
+}
+
+
+def as_tester(source: Any, test: Any, rng: np.random.Generator) -> Tester:
+    """The test on the data, by itself one that fits their kind; an oracle answers by itself."""
+    if isinstance(source, OracleTester):
+        return source
+    if test == "auto":
+        test = "fisher-z" if any(variable.is_real for variable in source.variables) else "g2"
+    tester: Tester = chosen(test, TESTS, what="test").on(source, rng)
+    return tester

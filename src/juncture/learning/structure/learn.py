@@ -1,0 +1,114 @@
+"""`learn_structure`: which graph the data want."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import MISSING, fields, replace
+from typing import Any
+
+from juncture.data.dataset import Dataset
+from juncture.errors import InvalidData, Unsupported, hint
+from juncture.graphs.maps import as_oracle
+from juncture.iteration import Watch
+from juncture.learning.structure.exact import Exact
+from juncture.learning.structure.ges import GES
+from juncture.learning.structure.hill_climbing import HillClimbing
+from juncture.learning.structure.independence import OracleTester
+from juncture.learning.structure.mmhc import MMHC
+from juncture.learning.structure.pc import PC
+from juncture.learning.structure.structural_em import StructuralEM
+from juncture.learning.structure.trees import ChowLiu, TreeAugmented
+from juncture.learning.templates import declared_dataset
+from juncture.options import as_generator, chosen
+from juncture.variables import Scope, Variable
+
+SEARCHES: dict[str, Callable[..., Any]] = {
+    "hill-climbing": HillClimbing,
+    "chow-liu": ChowLiu,
+    "tree-augmented": TreeAugmented,
+    "pc": PC,
+    "ges": GES,
+    "exact": Exact,
+    "mmhc": MMHC,
+    "structural-em": StructuralEM,
+}
+
+
+def learn_structure(
+    data: Any,
+    method: Any = "auto",
+    *,
+    variables: Iterable[Variable] | None = None,
+    weights: Any = None,
+    rng: Any = 0,
+    progress: Watch | None = None,
+    **options: Any,
+) -> Any:
+    """The graph that the data want: a `DirectedGraph`, from PC and GES a `PartiallyDirectedGraph` for its class.
+
+    The method is a name with options, or a search such as `HillClimbing(score="bdeu", tabu=10)`; by itself hill
+    climbing, and structural EM where rows have holes. `variables` declares states. PC also learns from an oracle: a
+    graph, whose separations it asks, or a joint table.
+
+    >>> data = {"a": [0, 0, 1, 1] * 9, "b": [0, 0, 1, 1] * 9, "c": [0, 1, 0, 1] * 9}
+    >>> learn_structure(data)
+    DirectedGraph('a -> b; c')
+    >>> learn_structure(data, "chow-liu", root="c").edges
+    (('c', 'a'), ('a', 'b'))
+    """
+    source = oracle_of(data, variables) or dataset_of(data, variables, weights)
+    search = search_of(named_method(method, source), options)
+    if isinstance(source, OracleTester) and not isinstance(search, PC):
+        raise Unsupported(f"{type(search).__name__} scores rows; of an oracle only PC can learn")
+    return search.run(source, rng=as_generator(rng), progress=progress)
+
+
+def named_method(method: Any, source: Dataset | OracleTester) -> Any:
+    """What "auto" stands for: what can learn from the source."""
+    if not isinstance(method, str) or method != "auto":
+        return method
+    if isinstance(source, OracleTester):
+        return "pc"
+    has_holes = not source.is_complete and not any(variable.is_real for variable in source.variables)
+    return "structural-em" if has_holes else "hill-climbing"
+
+
+def search_of(method: Any, options: dict[str, Any]) -> Any:
+    """The search that a name and options, or an object, stand for."""
+    if isinstance(method, str):
+        search = SEARCHES.get(method) or chosen(method, SEARCHES, what="method")
+        check_options(search, options)
+        return search(**options)
+    return replace(chosen(method, SEARCHES, what="method"), **options)
+
+
+def check_options(search: Any, options: dict[str, Any]) -> None:
+    known = [field.name for field in fields(search)]
+    for name in options:
+        if name not in known:
+            raise Unsupported(f"{search.__name__} has no option {name!r}; {hint(name, known)}")
+    for field in fields(search):
+        if field.default is MISSING and field.name not in options:
+            raise Unsupported(f"{search.__name__} must be told its {field.name}: give {field.name}=…")
+
+
+def dataset_of(data: Any, variables: Iterable[Variable] | None, weights: Any) -> Dataset:
+    """The columns to learn over, with declared states where there are."""
+    declared = Scope(variables or ())
+    found = data if isinstance(data, Dataset) else Dataset(data)
+    dataset = declared_dataset(data if variables else found, set(found.columns), declared, weights)
+    if not dataset.variables:
+        raise InvalidData("there are no columns to learn a structure over")
+    return dataset
+
+
+def oracle_of(source: Any, variables: Iterable[Variable] | None) -> OracleTester | None:
+    """An oracle with the names that it knows; None for data."""
+    is_oracle = callable(source) or any(hasattr(source, name) for name in ("is_separated", "is_independent"))
+    if isinstance(source, Dataset) or not is_oracle:
+        return None
+    named = getattr(source, "nodes", None) or getattr(getattr(source, "scope", None), "names", None)
+    names = named or tuple(variable.name for variable in variables or ())
+    if not names:
+        raise InvalidData("an oracle that is a function does not say over what: give variables=[…]")
+    return OracleTester(tuple(names), as_oracle(source))

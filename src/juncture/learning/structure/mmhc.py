@@ -1,0 +1,109 @@
+"""Max-min hill climbing (Tsamardinos, Brown and Aliferis 2006): tests say who may be joined, a score decides.
+
+For many variables: hill climbing then looks at few pairs only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.errors import InvalidData
+from juncture.graphs.directed import DirectedGraph
+from juncture.iteration import Watch
+from juncture.learning.structure.constraints import Bounds, Constrained
+from juncture.learning.structure.families import ScoreCache, spread
+from juncture.learning.structure.hill_climbing import HillClimbing
+from juncture.learning.structure.independence import Tester, as_tester
+from juncture.learning.structure.scores import families_of
+from juncture.learning.structure.translation import graph_of
+from juncture.learning.structure.trees import edge_gains
+
+
+@dataclass(frozen=True, kw_only=True)
+class MMHC(Constrained):
+    """Hill climbing along pairs that no set of at most `max_given` others makes independent at the level."""
+
+    score: Any = "bic"
+    test: Any = "auto"
+    level: float = 0.05
+    max_given: int = 3
+    tabu: int = 0
+    restarts: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.level < 1:
+            raise InvalidData(f"the level of a test lies between 0 and 1; got {self.level!r}")
+
+    def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
+        scores = ScoreCache(families_of(self.score, data))
+        bounds = self.bounds(scores.names)
+        gains = edge_gains(scores, bounds, [0] * len(scores.names))
+        tester = as_tester(data, self.test, rng)
+        near = bounds.within(related(tester, bounds, gains, self.level, self.max_given))
+        search = HillClimbing(tabu=self.tabu, restarts=self.restarts)
+        return graph_of(scores.names, search.search(scores, near, rng, progress))
+
+
+def related(tester: Tester, bounds: Bounds, gains: np.ndarray, level: float, max_given: int) -> np.ndarray:
+    """The pairs of which each takes the other for a parent or a child."""
+    pairs = bounds.allowed | bounds.allowed.T
+    strength = np.maximum(gains, gains.T)
+
+    def relatives(target: int) -> list[int]:
+        return MaxMin(tester, target, strength[target], level, max_given).relatives(np.flatnonzero(pairs[target]))
+
+    near = np.zeros_like(pairs)
+    for target, found in enumerate(spread(relatives, range(len(pairs)), len(pairs) ** 2 * tester.num_rows)):
+        near[target, found] = True
+    return np.asarray(near & near.T)
+
+
+@dataclass(frozen=True, eq=False)
+class MaxMin:
+    """The parents and children of one target: the next is always the one that is hardest to separate from it."""
+
+    tester: Tester
+    target: int
+    strength: np.ndarray  # decides where p-values are equally small
+    level: float
+    max_given: int
+
+    def relatives(self, others: Iterable[int]) -> list[int]:
+        found: list[int] = []
+        largest = {int(other): self.separation(int(other), [()]) for other in others}
+        while near := {other: p for other, p in largest.items() if p <= self.level and other not in found}:
+            best = min(near, key=lambda other: (near[other], -self.strength[other]))
+            largest = {
+                other: max(p, self.separation(other, self.sets(found, best)))
+                for other, p in near.items()
+                if other != best
+            }
+            found.append(best)
+        return [one for one in found if self.stays(one, found)]
+
+    def stays(self, one: int, found: list[int]) -> bool:
+        """Whether no set of the others separates it after all."""
+        others = [other for other in found if other != one]
+        sets = [part for size in range(self.max_given + 1) for part in combinations(others, size)]
+        return self.separation(one, sets) <= self.level
+
+    def sets(self, found: list[int], newest: int) -> list[tuple[int, ...]]:
+        """The sets of those found that hold the newest."""
+        return [(*part, newest) for size in range(self.max_given) for part in combinations(found, size)]
+
+    def separation(self, other: int, sets: list[tuple[int, ...]]) -> float:
+        """The largest p-value given these sets; once it is above the level, the rest need not be tested."""
+        largest = 0.0
+        for size in sorted({len(part) for part in sets}):
+            same = [part for part in sets if len(part) == size]
+            largest = max(largest, float(self.tester.p_values((self.target, other), same).max()))
+            if largest > self.level:
+                break
+        return largest

@@ -1,0 +1,116 @@
+"""PC: edges from tests of independence, directions from colliders (Spirtes and Glymour 1991; stable by Colombo 2014).
+
+Choose it to see what the data say about directions, and what they leave open; on an oracle its answer is certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import InvalidData
+from juncture.graphs.directed import DirectedGraph
+from juncture.graphs.orientation import RULES, Marks
+from juncture.graphs.partially_directed import PartiallyDirectedGraph
+from juncture.graphs.traversal import reachable
+from juncture.iteration import Watch
+from juncture.learning.structure.climbing import reachability
+from juncture.learning.structure.constraints import Bounds, Constrained
+from juncture.learning.structure.extension import directed_extension
+from juncture.learning.structure.independence import as_tester
+from juncture.learning.structure.skeleton import Skeleton, find_skeleton
+
+
+@dataclass(frozen=True, kw_only=True)
+class PC(Constrained):
+    """The class of graphs that the tests leave, as a CPDAG; with `directed` one graph of it.
+
+    Two variables are joined unless a test given some neighbours has a p-value above `level`.
+    """
+
+    test: Any = "auto"
+    level: float = 0.05
+    max_given: int | None = None
+    directed: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.level < 1:
+            raise InvalidData(f"the level of a test lies between 0 and 1; got {self.level!r}")
+
+    def run(
+        self, data: Any, *, rng: np.random.Generator, progress: Watch | None = None
+    ) -> PartiallyDirectedGraph | DirectedGraph:
+        tester = as_tester(data, self.test, rng)
+        bounds = self.bounds(tester.names)
+        skeleton = find_skeleton(tester, bounds, self.level, self.max_given, progress)
+        graph = oriented(skeleton, bounds)
+        return directed_extension(graph, bounds, skeleton.p_values) if self.directed else graph
+
+
+def oriented(skeleton: Skeleton, bounds: Bounds) -> PartiallyDirectedGraph:
+    """The directions that follow: from the constraints, from colliders, and from both by Meek's rules."""
+    names = bounds.names
+    arrows = skeleton.joined & bounds.allowed & (bounds.required | ~bounds.allowed.T)
+    arrows &= ~bounds.required.T
+    for tail, middle, head in colliders(skeleton):
+        pair = [tail, head]
+        turned = arrows.copy()
+        turned[pair, middle] = True
+        is_open = bounds.allowed[pair, middle].all() and not arrows[middle, pair].any()
+        has_room = turned[:, middle].sum() <= bounds.max_parents
+        if is_open and has_room and not reachability(turned).diagonal().any():
+            arrows = turned
+    plain = np.triu(skeleton.joined & ~arrows & ~arrows.T)
+    edges = [[(names[tail], names[head]) for tail, head in np.argwhere(matrix)] for matrix in (arrows, plain)]
+    marks = Marks(names, *edges)
+    follow(marks, names)
+    return trimmed(as_graph(marks, names), skeleton, bounds)
+
+
+def colliders(skeleton: Skeleton) -> Iterator[tuple[int, int, int]]:
+    """Triples tail - middle - head, their ends not joined, whose middle separates the ends in no set."""
+    for middle, around in enumerate(skeleton.joined):
+        for tail, head in combinations(np.flatnonzero(around).tolist(), 2):
+            if (tail, head) in skeleton.separators and not skeleton.separators[tail, head] >> middle & 1:
+                yield tail, middle, head
+
+
+def follow(marks: Marks, names: Sequence[str]) -> None:
+    """Apply Meek's rules until none applies; tests may contradict each other, and what closes a cycle stays open."""
+    pending = True
+    while pending:
+        pending = False
+        for rule, tail, head in product(RULES, names, names):
+            if head in marks.neighbors[tail] and rule(marks, tail, head) and not leads(marks, head, tail):
+                marks.orient(tail, head)
+                pending = True
+
+
+def leads(marks: Marks, start: str, end: str) -> bool:
+    steps: Any = marks.children
+    return end in reachable({start}, steps)
+
+
+def as_graph(marks: Marks, names: Sequence[str]) -> PartiallyDirectedGraph:
+    arrows = [(tail, head) for tail in names for head in names if head in marks.children[tail]]
+    plain = [pair for pair in combinations(names, 2) if pair[1] in marks.neighbors[pair[0]]]
+    return PartiallyDirectedGraph(arrows, plain, names)
+
+
+def trimmed(graph: PartiallyDirectedGraph, skeleton: Skeleton, bounds: Bounds) -> PartiallyDirectedGraph:
+    """The graph without the weakest arrows into those that have too many."""
+    places = {name: place for place, name in enumerate(bounds.names)}
+    gone: set[tuple[str, str]] = set()
+    for name, child in places.items():
+        parents = [places[parent] for parent in graph.parents(name)]
+        order = sorted(parents, key=lambda one: (not bounds.required[one, child], skeleton.p_values[one, child]))
+        gone |= {(bounds.names[one], name) for one in order[bounds.max_parents :]}
+    if not gone:
+        return graph
+    kept = [edge for edge in graph.directed_edges if edge not in gone]
+    return PartiallyDirectedGraph(kept, graph.undirected_edges, graph.nodes)

@@ -1,0 +1,85 @@
+"""Who is joined to whom: an edge goes when some set of neighbours makes its ends independent (PC-stable)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, islice
+
+import numpy as np
+
+from juncture.iteration import Watch
+from juncture.learning.structure.constraints import Bounds
+from juncture.learning.structure.families import spread
+from juncture.learning.structure.independence import Tester
+from juncture.learning.structure.sets import Positions, set_of
+
+BATCH = 16  # sets tested in one go
+
+
+@dataclass(frozen=True, eq=False)
+class Skeleton:
+    """Which pairs are joined, what separates those that are not, and the largest p-value of each pair."""
+
+    joined: np.ndarray
+    separators: dict[tuple[int, int], Positions]
+    p_values: np.ndarray
+
+
+def find_skeleton(
+    tester: Tester, bounds: Bounds, level: float, max_given: int | None = None, progress: Watch | None = None
+) -> Skeleton:
+    """Test every pair given sets of 0, 1, 2, … of its neighbours, until no pair has that many.
+
+    Neighbours are those before the round, so that the order of the variables does not matter (Colombo and Maathuis
+    2014). A separator holds every set that separates in the round: what stands in none of them may be a collider.
+    """
+    joined = bounds.allowed | bounds.allowed.T
+    fixed = bounds.required | bounds.required.T
+    found = Skeleton(joined, {}, np.zeros(joined.shape))
+    size = 0
+    while (pairs := testable(joined, fixed, size)) and (max_given is None or size <= max_given):
+        before = joined.copy()
+        cells = len(pairs) * tester.num_rows
+        tests = spread(lambda pair: test_pair(tester, before, pair, size, level), pairs, cells)  # noqa: B023
+        for (first, second), (p_value, separator) in zip(pairs, tests, strict=True):
+            largest = max(p_value, found.p_values[first, second])
+            found.p_values[first, second] = found.p_values[second, first] = largest
+            if separator is not None:
+                joined[first, second] = joined[second, first] = False
+                found.separators[first, second] = separator
+        size += 1
+        if progress is not None:
+            progress(size, float(joined.sum() // 2))
+    return found
+
+
+def testable(joined: np.ndarray, fixed: np.ndarray, size: int) -> list[tuple[int, int]]:
+    """The pairs in question of which one has enough neighbours besides the other."""
+    has_enough = joined.sum(axis=0) > size
+    wanted = np.triu(joined & ~fixed) & (has_enough | has_enough[:, np.newaxis])
+    return [(int(first), int(second)) for first, second in np.argwhere(wanted)]
+
+
+def test_pair(
+    tester: Tester, joined: np.ndarray, pair: tuple[int, int], size: int, level: float
+) -> tuple[float, Positions | None]:
+    """(the largest p-value, all that stands in a separating set; None where no set separates)."""
+    largest, separator = 0.0, None
+    sets = conditions(joined, pair, size)
+    while batch := list(islice(sets, BATCH)):
+        values = tester.p_values(pair, batch)
+        largest = max(largest, float(values.max()))
+        for place in np.flatnonzero(values > level):
+            separator = (separator or 0) | set_of(batch[place])
+    return largest, separator
+
+
+def conditions(joined: np.ndarray, pair: tuple[int, int], size: int) -> Iterator[tuple[int, ...]]:
+    """The sets of that size among the neighbours of the first, then those among the second's that are new."""
+    seen: list[set[int]] = []
+    for one, other in (pair, pair[::-1]):
+        around = set(np.flatnonzero(joined[one]).tolist()) - {other}
+        fresh = (given for given in combinations(sorted(around), size) if not any(set(given) <= old for old in seen))
+        yield from fresh
+        seen.append(around)

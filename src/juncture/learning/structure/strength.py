@@ -1,0 +1,131 @@
+"""How sure an edge is: learned again and again from rows drawn anew, how often it is there (Friedman et al. 1999)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.errors import InvalidData
+from juncture.graphs.directed import DirectedGraph
+from juncture.iteration import Watch
+from juncture.learning.structure.climbing import reachability
+from juncture.learning.structure.comparison import links
+from juncture.learning.structure.constraints import Bounds
+from juncture.learning.structure.equivalence_classes import informed
+from juncture.learning.structure.learn import dataset_of, named_method, search_of
+from juncture.options import as_generator
+from juncture.values import Value, read_only
+from juncture.variables import Variable
+
+
+class EdgeStrengths(Value):
+    """The share of samples in which each edge was learned.
+
+    `joined[i, j]` is that of an edge between two names, either way; `directed[i, j]` that of i -> j, where an edge
+    whose direction no data can tell counts half for each.
+    """
+
+    _fields = ("names", "joined", "directed", "bounds")
+    names: tuple[str, ...]
+    joined: np.ndarray
+    directed: np.ndarray
+    bounds: Bounds
+
+    def __init__(self, names: tuple[str, ...], directed: Any, bounds: Bounds) -> None:
+        shares = np.asarray(directed, dtype=np.float64)
+        self._set(names=names, joined=read_only(shares + shares.T), directed=read_only(shares), bounds=bounds)
+
+    def threshold(self) -> float:
+        """The strength from which an edge is taken for real: where the strengths part best into 0 and 1.
+
+        Scutari and Nagarajan's (2013): the distribution of strengths is nearest, in area, to one of zeros and ones.
+        """
+        strengths = np.sort(self.joined[np.triu_indices(len(self.names), 1)])
+        if not len(strengths):
+            return 0.5
+        edges = np.concatenate([[0.0], strengths, [1.0]])
+        heights = np.arange(len(strengths) + 1) / len(strengths)
+        widths = np.diff(edges)
+        areas = [float(np.sum(widths * np.abs(heights - height))) for height in heights]
+        place = int(np.argmin(areas))
+        return float(strengths[place]) if place < len(strengths) else 1.0
+
+    def average(self, threshold: float | None = None) -> DirectedGraph:
+        """The edges at least as strong, the strongest first, each in its stronger direction; none closes a cycle."""
+        least = max(self.threshold() if threshold is None else threshold, 1e-9)
+        edges = np.zeros(self.joined.shape, dtype=np.bool_)
+        pairs = [(one, other) for one, other in np.argwhere(np.triu(self.joined, 1) >= least).tolist()]
+        order = sorted(pairs, key=lambda pair: (not self._is_required(*pair), -self.joined[pair]))
+        for one, other in order:
+            first = (one, other) if self.directed[one, other] >= self.directed[other, one] else (other, one)
+            for tail, head in (first, first[::-1]):
+                if self._fits(edges, tail, head):
+                    edges[tail, head] = True
+                    break
+        return DirectedGraph(((self.names[tail], self.names[head]) for tail, head in np.argwhere(edges)), self.names)
+
+    def _is_required(self, one: int, other: int) -> bool:
+        return bool(self.bounds.required[one, other] or self.bounds.required[other, one])
+
+    def _fits(self, edges: np.ndarray, tail: int, head: int) -> bool:
+        may = self.bounds.allowed[tail, head] and not self.bounds.required[head, tail]
+        has_room = edges[:, head].sum() < self.bounds.max_parents
+        return bool(may and has_room and not reachability(edges)[head, tail])
+
+    def strongest(self) -> list[tuple[str, str, float, float]]:
+        """(tail, head, strength, share of that direction), the strongest first."""
+        found = []
+        for one, other in np.argwhere(np.triu(self.joined, 1) > 0).tolist():
+            tail, head = (one, other) if self.directed[one, other] >= self.directed[other, one] else (other, one)
+            share = float(self.directed[tail, head] / self.joined[tail, head])
+            found.append((self.names[tail], self.names[head], float(self.joined[tail, head]), share))
+        return sorted(found, key=lambda edge: (-edge[2], edge[:2]))
+
+
+def edge_strengths(
+    data: Any,
+    method: Any = "auto",
+    *,
+    samples: int = 200,
+    variables: Iterable[Variable] | None = None,
+    rng: Any = 0,
+    progress: Watch | None = None,
+    **options: Any,
+) -> EdgeStrengths:
+    """How often each edge is learned from as many rows as there are, drawn with replacement."""
+    if samples < 1:
+        raise InvalidData(f"samples must be at least 1; got {samples!r}")
+    dataset = dataset_of(data, variables, None)
+    search = search_of(named_method(method, dataset), options)
+    names = tuple(dataset.columns)
+    bounds = search.bounds(names)
+    total = np.zeros((len(names), len(names)))
+    for number, child in enumerate(as_generator(rng).spawn(samples), start=1):
+        graph = search.run(drawn_anew(dataset, child), rng=child)
+        total += directions(graph, bounds)
+        if progress is not None:
+            progress(number, float(number) / samples)
+    return EdgeStrengths(names, total / samples, bounds)
+
+
+def drawn_anew(data: Dataset, rng: np.random.Generator) -> Dataset:
+    """The same rows, each weighed by how often it was drawn."""
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    times = rng.multinomial(len(data), weights / weights.sum())
+    return Dataset.from_codes(data.variables, data.columns, times * (weights.sum() / len(data)))
+
+
+def directions(graph: Any, bounds: Bounds) -> np.ndarray:
+    """1 for each edge of the graph's class, (tail, head); half and half where it has no direction."""
+    places = {name: place for place, name in enumerate(bounds.names)}
+    if isinstance(graph, DirectedGraph):
+        graph = informed(graph.essential_graph(), bounds) or graph
+    shares = np.zeros((len(places), len(places)))
+    for pair, edge in links(graph).items():
+        one, other = (places[name] for name in edge or sorted(pair))
+        shares[one, other] = 1.0 if edge else 0.5
+        shares[other, one] = 0.0 if edge else 0.5
+    return shares

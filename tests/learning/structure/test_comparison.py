@@ -1,0 +1,110 @@
+"""How far graphs are apart, and how sure edges are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graph_examples import all_directed_graphs
+from juncture.errors import InvalidData, Unsupported
+from juncture.formats.bundled import example
+from juncture.graphs.directed import DirectedGraph
+from juncture.inference.sampling.forward import sample
+from juncture.learning.structure.comparison import compare_graphs
+from juncture.learning.structure.constraints import Constrained
+from juncture.learning.structure.scores import structure_score
+from juncture.learning.structure.strength import EdgeStrengths, edge_strengths
+from structure_examples import keeps, random_rows
+
+
+def test_counts_of_an_example():
+    truth = DirectedGraph.parse("a -> c <- b; c -> d")
+    found = compare_graphs(DirectedGraph.parse("a -> c -> b; a -> d"), truth)
+    assert found.distance == 3  # b and c turned, c -> d missing, a -> d extra
+    assert found.precision == found.recall == 2 / 3
+    assert found.arrow_precision == found.arrow_recall == 1 / 3
+    assert found.score_gap is None
+
+
+def test_distances_are_metrics_on_classes():
+    graphs = all_directed_graphs(3)
+    for one in graphs:
+        for other in graphs:
+            found, back = compare_graphs(one, other), compare_graphs(other, one)
+            assert (found.distance == 0) == (one == other)
+            assert (found.class_distance == 0) == one.is_equivalent(other)
+            assert found.distance == back.distance
+            assert (found.precision, found.arrow_precision) == (back.recall, back.arrow_recall)
+            assert compare_graphs(one.essential_graph(), other).class_distance == found.class_distance
+
+
+def test_the_gap_is_a_difference_of_scores():
+    data = sample(example("asia"), 300, rng=0)
+    truth = example("asia").graph
+    empty = DirectedGraph((), truth.nodes)
+    gap = structure_score(truth, data, "aic") - structure_score(empty, data, "aic")
+    assert compare_graphs(empty, truth, data, "aic").score_gap == pytest.approx(gap)
+    assert compare_graphs(truth.essential_graph(), truth, data).score_gap == pytest.approx(0, abs=1e-6)
+
+
+def test_refused_graphs():
+    graph = DirectedGraph.parse("a -> b")
+    with pytest.raises(InvalidData, match="same nodes"):
+        compare_graphs(graph, DirectedGraph.parse("a -> c"))
+    with pytest.raises(Unsupported, match="got UndirectedGraph"):
+        compare_graphs(graph.skeleton(), graph)
+
+
+# --- strength --------------------------------------------------------------------------------------------------------
+
+
+def test_sure_edges_are_always_there():
+    data = sample(example("asia"), 3000, rng=0)
+    found = edge_strengths(data, samples=20)
+    shares = {frozenset(edge[:2]): edge[2] for edge in found.strongest()}
+    assert shares[frozenset(("either", "xray"))] == 1.0
+    assert shares[frozenset(("lung", "either"))] == 1.0
+    assert np.allclose(found.joined, found.directed + found.directed.T)
+    assert not found.joined.diagonal().any()
+    average = found.average()
+    assert {frozenset(edge) for edge in average.edges} == {
+        pair for pair, share in shares.items() if share >= found.threshold()
+    }
+
+
+def test_strengths_repeat_by_seed():
+    data = random_rows(np.random.default_rng(0), 100, [2, 3, 2, 2])
+    one, same, other = (edge_strengths(data, samples=10, rng=seed) for seed in (1, 1, 2))
+    assert np.array_equal(one.directed, same.directed)
+    assert not np.array_equal(one.directed, other.directed)
+
+
+@pytest.mark.parametrize("method", ["hill-climbing", "pc", "ges", "chow-liu"])
+def test_averages_keep_constraints(method):
+    data = random_rows(np.random.default_rng(3), 100, [2, 3, 2, 2])
+    constraints = {"required": [("n3", "n0")], "forbidden": [("n0", "n1")], "max_parents": 1}
+    average = edge_strengths(data, method, samples=8, **constraints).average(0.1)
+    assert keeps(average, **constraints)
+
+
+def test_a_directed_cycle_of_shares_loses_its_weakest_edge():
+    shares = np.zeros((3, 3))
+    shares[0, 1], shares[1, 2], shares[2, 0] = 0.9, 0.8, 0.7
+    found = EdgeStrengths(("a", "b", "c"), shares, Constrained().bounds(["a", "b", "c"]))
+    assert found.average(0.5) == DirectedGraph.parse("a -> b -> c; a -> c")
+    assert found.average(0.75) == DirectedGraph.parse("a -> b -> c")
+
+
+def test_the_threshold_parts_weak_from_strong():
+    """Three edges near 0 and three near 1: the threshold lies between them."""
+    shares = np.zeros((4, 4))
+    shares[np.triu_indices(4, 1)] = [0.02, 0.05, 0.1, 0.9, 0.95, 0.97]
+    names = ("a", "b", "c", "d")
+    found = EdgeStrengths(names, shares, Constrained().bounds(names))
+    assert 0.1 < found.threshold() <= 0.9
+    assert len(found.average().edges) == 3
+
+
+def test_refused_samples():
+    with pytest.raises(InvalidData, match="samples must be at least 1"):
+        edge_strengths({"a": [0, 1], "b": [0, 1]}, samples=0)

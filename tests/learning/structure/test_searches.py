@@ -1,0 +1,148 @@
+"""Laws over every search: constraints hold, the same seed gives the same graph, none beats the exact one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from juncture.data.dataset import Dataset
+from juncture.errors import InvalidData, UnknownVariable, Unsupported
+from juncture.formats.bundled import example
+from juncture.graphs.directed import DirectedGraph
+from juncture.inference.sampling.forward import sample
+from juncture.learning.structure.exact import Exact
+from juncture.learning.structure.learn import SEARCHES, learn_structure
+from juncture.learning.structure.scores import structure_score
+from juncture.variables import Variable
+from structure_examples import keeps, random_reals, random_rows
+
+NEEDED = {"tree-augmented": {"target": "bronc"}, "pc": {"directed": True}, "ges": {"directed": True}}
+CONSTRAINTS = [
+    {"required": [("smoke", "asia"), ("asia", "xray")]},
+    {"required": [("bronc", "dysp"), ("bronc", "xray")], "max_parents": 1},
+    {"forbidden": [("tub", "either"), ("either", "tub"), ("smoke", "bronc"), ("bronc", "smoke"), ("lung", "either")]},
+    {"tiers": [["xray", "dysp"], ["bronc", "either"], ["asia", "smoke"]]},
+    {"tiers": [["bronc"], ["dysp", "xray"], ["either"]], "max_parents": 2, "required": [("dysp", "asia")]},
+    {"max_parents": 2, "forbidden": [("either", "xray"), ("either", "dysp")], "required": [("xray", "tub")]},
+    {"max_parents": 0},
+]
+
+
+@pytest.fixture(scope="module")
+def asia() -> Dataset:
+    return sample(example("asia"), 2000, rng=1)
+
+
+def learned(data, name: str, **options) -> DirectedGraph:
+    return learn_structure(data, name, **NEEDED.get(name, {}), **options)
+
+
+@pytest.mark.parametrize("constraints", CONSTRAINTS, ids=" ".join)
+@pytest.mark.parametrize("name", SEARCHES)
+def test_constraints_hold(name, constraints, asia):
+    graph = learned(asia, name, **constraints)
+    assert isinstance(graph, DirectedGraph)
+    assert graph.nodes == tuple(asia.columns)
+    assert keeps(graph, **constraints)
+
+
+@pytest.mark.parametrize("name", ["pc", "ges"])
+def test_arrows_of_classes_keep_constraints(name, asia):
+    for constraints in CONSTRAINTS:
+        graph = learn_structure(asia, name, **constraints)
+        assert set(constraints.get("required", ())) <= set(graph.directed_edges)
+        assert not set(constraints.get("forbidden", ())) & {
+            *graph.directed_edges,
+            *graph.undirected_edges,
+            *(edge[::-1] for edge in graph.undirected_edges),
+        }
+        limit = constraints.get("max_parents", 8)
+        assert all(len(graph.parents(node)) <= limit for node in graph.nodes)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_constraints_hold_on_random_data(name):
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        data = random_rows(rng, 150, [2, 3, 2, 2, 3])
+        order = [f"n{place}" for place in rng.permutation(5)]
+        constraints = {"required": [(order[0], order[1])], "forbidden": [(order[1], order[2]), (order[2], order[3])]}
+        constraints |= {"tiers": [order[:2], order[3:]], "max_parents": 2}
+        options = {"target": order[0]} if name == "tree-augmented" else NEEDED.get(name, {})
+        assert keeps(learn_structure(data, name, **options, **constraints), **constraints)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_the_same_seed_gives_the_same_graph(name, asia):
+    first, second = (learned(asia, name, rng=4) for _ in range(2))
+    assert first == second
+    assert first.edges == second.edges
+
+
+@pytest.mark.parametrize("score", ["bic", "bdeu", "k2", "aic", "bds"])
+def test_none_beats_the_exact_search(score):
+    for seed in range(3):
+        data = random_rows(np.random.default_rng(seed), 120, [2, 3, 2, 2, 2, 3])
+        best = structure_score(learn_structure(data, "exact", score=score), data, score)
+        for name in ("hill-climbing", "ges", "mmhc", "chow-liu"):
+            graph = learn_structure(data, name, score=score, **({"directed": True} if name == "ges" else {}))
+            assert structure_score(graph, data, score) <= best + 1e-6
+
+
+@pytest.mark.parametrize("name", [name for name in SEARCHES if name != "tree-augmented"])
+def test_numbers_are_learned_from_too(name):
+    data = random_reals(np.random.default_rng(2), 200, 4)
+    graph = learned(data, name, required=[("n3", "n0")], max_parents=2)
+    assert keeps(graph, required=[("n3", "n0")], max_parents=2)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_rows_with_weights_count_as_often(name):
+    rng = np.random.default_rng(8)
+    data = random_rows(rng, 200, [2, 3, 2, 2], weights=rng.integers(0, 4, size=200).astype(float))
+    repeated = data.take(np.repeat(np.arange(200), data.weights.astype(int)))
+    same = Dataset.from_codes(repeated.variables, repeated.columns)
+    options = {"target": "n0"} if name == "tree-augmented" else NEEDED.get(name, {})
+    assert learn_structure(data, name, **options) == learn_structure(same, name, **options)
+
+
+@pytest.mark.parametrize("name", ["hill-climbing", "ges", "exact", "pc", "mmhc"])
+def test_progress_is_told(name, asia):
+    told = []
+    learned(asia, name, progress=lambda step, value: told.append((step, value)))
+    assert told
+    assert all(np.isfinite(value) for _, value in told)
+
+
+def test_methods_are_names_or_objects(asia):
+    assert learn_structure(asia, Exact(max_parents=1)) == learn_structure(asia, "exact", max_parents=1)
+    assert learn_structure(asia, Exact(), max_parents=1) == learn_structure(asia, "exact", max_parents=1)
+    assert learn_structure(asia, Exact) == learn_structure(asia, "exact")
+
+
+def test_declared_states_count():
+    """A state that no row has costs parameters."""
+    rows = {"a": [0, 0, 1, 1] * 4, "b": [0, 0, 1, 1] * 3 + [0, 1, 0, 1]}
+    assert learn_structure(rows).edges
+    assert not learn_structure(rows, variables=[Variable("b", 40)]).edges
+
+
+def test_refusals(asia):
+    with pytest.raises(Unsupported, match="did you mean 'exact'"):
+        learn_structure(asia, "exakt")
+    with pytest.raises(Unsupported, match="HillClimbing has no option 'tabo'; did you mean 'tabu'"):
+        learn_structure(asia, tabo=3)
+    with pytest.raises(UnknownVariable, match="the data has no variable 'lunge'; did you mean 'lung'"):
+        learn_structure(asia, forbidden=[("lunge", "tub")])
+    with pytest.raises(InvalidData, match="required, but forbidden too"):
+        learn_structure(asia, required=[("lung", "tub")], tiers=[["tub"], ["lung"]])
+    with pytest.raises(InvalidData, match="form a cycle"):
+        learn_structure(asia, required=[("lung", "tub"), ("tub", "asia"), ("asia", "lung")])
+    with pytest.raises(InvalidData, match="more required parents"):
+        learn_structure(asia, required=[("lung", "tub"), ("asia", "tub")], max_parents=1)
+    with pytest.raises(InvalidData, match="twice in the tiers"):
+        learn_structure(asia, tiers=[["tub"], ["tub"]])
+    with pytest.raises(InvalidData, match="list of lists"):
+        learn_structure(asia, tiers=["tub"])
+    with pytest.raises(InvalidData, match="no columns"):
+        learn_structure({})
