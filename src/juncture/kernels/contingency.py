@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from juncture.kernels.compiler import kernel
-from juncture.kernels.families import number_parents
+from juncture.kernels.family_scores import number_parents
 
 LIKELIHOOD_RATIO, CHI_SQUARED = 0, 1
 

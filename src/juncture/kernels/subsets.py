@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel
-from juncture.kernels.families import LIKELIHOOD, count_cells, number_parents, refine, score_table
+from juncture.kernels.family_scores import LIKELIHOOD, count_cells, number_parents, refine, score_table
 
 
 @kernel

@@ -61,7 +61,7 @@ class CountedFamilies:
         return self.rows.num_rows
 
     def extended(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
-        from juncture.kernels.families import score_extensions
+        from juncture.kernels.family_scores import score_extensions
 
         scores = np.empty(len(candidates))
         rows = (self.rows.codes, self.rows.weights, self.rows.sizes)

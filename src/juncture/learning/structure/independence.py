@@ -129,7 +129,7 @@ class PermutationTester:
     def _p_value(self, pair: tuple[int, int], given: Sequence[int], observed: float) -> float:
         """(1 + shuffles that depart as far) / (1 + shuffles); the stream depends on the question alone."""
         from juncture.kernels.contingency import permuted_statistics
-        from juncture.kernels.families import number_parents
+        from juncture.kernels.family_scores import number_parents
 
         first, second = sorted(pair)
         numbers = np.empty(self.codes.shape[1], np.int64)
