@@ -9,7 +9,7 @@ import pytest
 
 import juncture as jt
 from juncture.evidence import as_findings
-from juncture.inference.exact.coded_rows import CodedRows
+from juncture.inference.exact.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree import JunctionTree
 from juncture.inference.exact.tree_answers import TreeAnswers
 
@@ -36,7 +36,7 @@ def test_doubles_and_logarithms_agree(name, networks_folder):
     model = read(networks_folder, name)
     evidence = leaves_observed(model, np.random.default_rng(7))
     packed = JunctionTree().packed(model)
-    row = CodedRows.of(as_findings(evidence, model.variables), packed.nodes).row(0)
+    row = CodedFindings.of(as_findings(evidence, model.variables), packed.nodes).row(0)
     marginals, log_total = packed.tree.run(row, packed.everything)
     logs, log_evidence = packed.tree.run_logs(
         *row.as_logs(packed.tree.plan.num_states), packed.everything, maximize=False

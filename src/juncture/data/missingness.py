@@ -9,6 +9,7 @@ import numpy as np
 
 from juncture.data.columns import Coded, Column, Numbers
 from juncture.data.dataset import Dataset
+from juncture.data.findings import is_hole
 from juncture.data.tables import as_table
 from juncture.values import Value
 
@@ -61,7 +62,7 @@ def missingness(data: Any) -> Missingness:
 def holes_of(column: Column) -> np.ndarray:
     """(row,): where the column has a hole, whatever its states may be."""
     raw = column.raw if isinstance(column, Coded) else column
-    return is_missing(raw.values if isinstance(raw, Numbers) else raw.codes)
+    return has_hole(raw.values if isinstance(raw, Numbers) else raw.codes)
 
 
 def packed(masks: np.ndarray) -> np.ndarray:
@@ -70,7 +71,7 @@ def packed(masks: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(bits).view(f"V{bits.shape[1]}").reshape(-1)
 
 
-def is_missing(column: np.ndarray) -> np.ndarray:
+def has_hole(column: np.ndarray) -> np.ndarray:
     """(row,): where a coded column has a hole; a vector with one has one."""
-    holes = np.isnan(column) if column.dtype.kind == "f" else column < 0
+    holes = is_hole(column)
     return holes if holes.ndim == 1 else np.asarray(holes.any(axis=1))

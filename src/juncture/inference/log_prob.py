@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from juncture.data.dataset import Dataset, Extra
-from juncture.data.missingness import is_missing, packed
+from juncture.data.missingness import has_hole, packed
 from juncture.errors import ImpossibleEvidence, Unsupported
 from juncture.evidence import as_findings
 from juncture.inference.beliefs import run_engine
@@ -49,7 +49,7 @@ def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extr
 def patterns(dataset: Dataset) -> list[tuple[frozenset[str], np.ndarray]]:
     """Rows grouped by which of their cells are observed."""
     columns = dataset.columns
-    holes = [is_missing(column) for column in columns.values()]
+    holes = [has_hole(column) for column in columns.values()]
     known = ~np.stack(holes, axis=1) if holes else np.zeros((len(dataset), 0), bool)
     _, first, group = np.unique(packed(known), return_index=True, return_inverse=True)
     ends = np.cumsum(np.bincount(group.ravel(), minlength=len(first)))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.data.missingness import is_missing
+from juncture.data.missingness import has_hole
 from juncture.errors import InvalidData
 from juncture.factors.conditional import Conditional
 from juncture.learning.counting import count_families
@@ -55,7 +55,7 @@ def refuse_holes(data: Dataset, names: Iterable[str]) -> None:
     for name in names:
         if name not in data.columns:
             raise InvalidData(f"the statistics of complete rows need a column {name!r}; jt.fit learns without it")
-        holes = is_missing(data.columns[name])
+        holes = has_hole(data.columns[name])
         if holes.any():
             raise InvalidData(
                 f"the statistics of complete rows were asked for, but {name!r} is missing in row {int(holes.argmax())};"

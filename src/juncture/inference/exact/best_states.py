@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from juncture import numerics
-from juncture.inference.exact.coded_rows import CodedRow
+from juncture.inference.exact.coded_findings import CodedFinding
 from juncture.inference.exact.elimination import LogFactor, plan_elimination, trace_back
 from juncture.inference.exact.packed_tree import PackedTree
 
@@ -86,7 +86,7 @@ def only(code: int, num_states: int) -> np.ndarray:
     return weights
 
 
-def max_product_solver(tree: PackedTree, evidence: CodedRow) -> Solver:
+def max_product_solver(tree: PackedTree, evidence: CodedFinding) -> Solver:
     """All nodes at once, read off the max-marginals; ties go to the earlier state, in node order."""
     num_states = tree.plan.num_states
     everything = np.arange(len(num_states))
@@ -110,7 +110,7 @@ def max_product_solver(tree: PackedTree, evidence: CodedRow) -> Solver:
     return solve
 
 
-def marginal_map_solver(tree: PackedTree, evidence: CodedRow, targets: frozenset[int], memory_limit: float) -> Solver:
+def marginal_map_solver(tree: PackedTree, evidence: CodedFinding, targets: frozenset[int], memory_limit: float) -> Solver:
     """The targets maximised after all other nodes were summed out."""
     plan = tree.plan
     scopes = [plan.scope_nodes[a:b].tolist() for a, b in zip(plan.scope_starts, plan.scope_starts[1:], strict=False)]

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from juncture.inference.exact.coded_rows import CodedRows
+from juncture.inference.exact.coded_findings import CodedFindings
 from juncture.inference.exact.packed_tree import CELLS_AT_ONCE, MAX_BLOCK, PackedTree
 from juncture.kernels.layout import MARGINAL, OFFSET, SIZE
 from juncture.kernels.network_counts import add_cells
@@ -18,7 +18,7 @@ MOST_SUMS = 16  # tables of sums that are filled side by side
 CELLS_OF_SUMS = 2**24  # ... and all their cells: fixed, so that sums do not depend on the number of cores
 
 
-def expected_cells(tree: PackedTree, rows: CodedRows, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def expected_cells(tree: PackedTree, rows: CodedFindings, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(Σ over rows of weight · posterior of each clique (cell,), log evidence (row,)).
 
     A row of probability zero has the log evidence -inf and adds nothing.
@@ -43,7 +43,7 @@ def block_size(tree: PackedTree) -> int:
 
 
 def sum_cells(
-    tree: PackedTree, rows: CodedRows, weights: np.ndarray, part: slice, log_evidence: np.ndarray
+    tree: PackedTree, rows: CodedFindings, weights: np.ndarray, part: slice, log_evidence: np.ndarray
 ) -> np.ndarray:
     """The sums over one part of the rows, a block at a time."""
     cells = np.zeros(tree.plan.num_cells)
@@ -55,7 +55,7 @@ def sum_cells(
 
 
 def add_block(
-    tree: PackedTree, rows: CodedRows, block: slice, weights: np.ndarray, log_evidence: np.ndarray, cells: np.ndarray
+    tree: PackedTree, rows: CodedFindings, block: slice, weights: np.ndarray, log_evidence: np.ndarray, cells: np.ndarray
 ) -> None:
     """Propagate a block of rows and add its cliques; rows whose products may vanish go one by one, in logarithms."""
     plan, num_rows = tree.plan, len(log_evidence)
@@ -83,7 +83,7 @@ def add_block(
 
 
 def add_row(
-    tree: PackedTree, rows: CodedRows, place: int, weight: float, log_evidence: np.ndarray, cells: np.ndarray
+    tree: PackedTree, rows: CodedFindings, place: int, weight: float, log_evidence: np.ndarray, cells: np.ndarray
 ) -> None:
     row = rows.row(place)
     log_evidence[0] = tree.run(row, np.empty(0, np.int64))[1]

@@ -17,7 +17,7 @@ from juncture.errors import TooLarge
 from juncture.factors.factor import Factor
 from juncture.inference.exact.clique_plan import Structure, check_cost, find_structure, fits, lay_out_plan
 from juncture.inference.exact.clique_search import Cost
-from juncture.inference.exact.coded_rows import CodedRow
+from juncture.inference.exact.coded_findings import CodedFinding
 from juncture.inference.exact.lowering import Lowered, lower
 from juncture.inference.exact.packed_model import PackedModel
 from juncture.inference.exact.packing import pack_factors
@@ -108,7 +108,7 @@ class JunctionTree:
                 return None
             observed.append(known[0])
             codes.append(code)
-        row = CodedRow(np.array(observed, np.int64), np.array(codes, np.int64), *NOTHING_SOFT)
+        row = CodedFinding(np.array(observed, np.int64), np.array(codes, np.int64), *NOTHING_SOFT)
         marginals, log_evidence = packed.tree.run(row, packed.everything)
         marginals.setflags(write=False)
         return TreeAnswers(packed, evidence.copy(), packed.names, marginals[None], np.array([log_evidence]))

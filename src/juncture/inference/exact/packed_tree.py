@@ -13,7 +13,7 @@ import numpy as np
 
 from juncture import numerics
 from juncture.inference.exact.clique_plan import CliquePlan
-from juncture.inference.exact.coded_rows import CodedRow, CodedRows
+from juncture.inference.exact.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.log_tables import pack_logs
 from juncture.kernels.layout import MARGINAL
 from juncture.kernels.logs import propagate_logs
@@ -38,7 +38,7 @@ class PackedTree:
     factors: tuple[np.ndarray, ...]
     workspaces: threading.local = field(default_factory=threading.local)
 
-    def run(self, evidence: CodedRow, targets: np.ndarray) -> tuple[np.ndarray, float]:
+    def run(self, evidence: CodedFinding, targets: np.ndarray) -> tuple[np.ndarray, float]:
         """(marginals, log evidence) of a single row; -inf when it is impossible."""
         plan = self.plan
         marginals = np.empty(plan.num_marginals)
@@ -51,7 +51,7 @@ class PackedTree:
         log_marginals, log_total = self.run_logs(*evidence.as_logs(plan.num_states), targets, maximize=False)
         return self.normalized(log_marginals, targets), log_total + evidence.log_scale
 
-    def _propagate(self, evidence: CodedRow, targets: np.ndarray, marginals: np.ndarray) -> tuple[int, float]:
+    def _propagate(self, evidence: CodedFinding, targets: np.ndarray, marginals: np.ndarray) -> tuple[int, float]:
         plan, space = self.plan, self.workspace()
         answer: tuple[int, float] = propagate(
             plan.table, plan.indices, plan.homes, self.base, self.prior, self.bounds,
@@ -60,7 +60,7 @@ class PackedTree:
         )  # fmt: skip
         return answer
 
-    def calibrated(self, evidence: CodedRow) -> np.ndarray:
+    def calibrated(self, evidence: CodedFinding) -> np.ndarray:
         """Every clique's posterior, up to a constant for each: a copy of the tables after a run."""
         everything = np.arange(len(self.plan.num_states))
         if self.is_safe:
@@ -95,7 +95,7 @@ class PackedTree:
         )  # fmt: skip
         return marginals, log_total + self.log_scale
 
-    def run_rows(self, rows: CodedRows, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def run_rows(self, rows: CodedFindings, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(marginals (row, states of the targets), log evidence (row,)): fixed blocks of rows, on all cores."""
         homes, num_states = self.plan.homes.copy(), self.plan.num_states[targets]
         homes[targets, MARGINAL] = np.cumsum(num_states) - num_states
@@ -113,7 +113,7 @@ class PackedTree:
 
     def run_block(
         self,
-        rows: CodedRows,
+        rows: CodedFindings,
         block: slice,
         homes: np.ndarray,
         targets: np.ndarray,
@@ -141,7 +141,7 @@ class PackedTree:
 
     def run_one_by_one(
         self,
-        rows: CodedRows,
+        rows: CodedFindings,
         block: slice,
         homes: np.ndarray,
         targets: np.ndarray,
@@ -151,7 +151,7 @@ class PackedTree:
         marginals[0], log_evidence[0] = self.run_row(rows.row(block.start), targets)
         marginals[np.isneginf(log_evidence)] = np.nan
 
-    def run_row(self, row: CodedRow, targets: np.ndarray) -> tuple[np.ndarray, float]:
+    def run_row(self, row: CodedFinding, targets: np.ndarray) -> tuple[np.ndarray, float]:
         """The marginals of the targets, one after the other, and the log evidence."""
         marginals, log_evidence = self.run(row, targets)
         ends = np.cumsum(self.plan.num_states)

@@ -12,7 +12,7 @@ import numpy as np
 from juncture.data.findings import Findings
 from juncture.evidence import as_findings
 from juncture.inference.exact.best_states import Solver, best_states, marginal_map_solver, max_product_solver
-from juncture.inference.exact.coded_rows import CodedRows
+from juncture.inference.exact.coded_findings import CodedFindings
 from juncture.inference.exact.packed_model import PackedModel
 from juncture.inference.exact.ties import first_of_ties
 from juncture.inference.memory import default_memory_limit
@@ -33,7 +33,7 @@ class TreeAnswers:
     @classmethod
     def of(cls, packed: PackedModel, findings: Findings, targets: tuple[str, ...]) -> TreeAnswers:
         nodes = np.array([packed.nodes[name] for name in targets], dtype=np.int64)
-        rows = CodedRows.of(findings, packed.nodes)
+        rows = CodedFindings.of(findings, packed.nodes)
         if not findings.is_single:
             return cls(packed, findings, targets, *packed.tree.run_rows(rows, nodes))
         marginals, log_evidence = packed.tree.run(rows.row(0), nodes)
@@ -48,8 +48,8 @@ class TreeAnswers:
         return as_findings(self.evidence, self.packed.variables) if type(self.evidence) is dict else self.evidence
 
     @cached_property
-    def rows(self) -> CodedRows:
-        return CodedRows.of(self.findings, self.packed.nodes)
+    def rows(self) -> CodedFindings:
+        return CodedFindings.of(self.findings, self.packed.nodes)
 
     def marginal(self, names: tuple[str, ...]) -> np.ndarray:
         if len(names) != 1:

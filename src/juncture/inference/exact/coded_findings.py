@@ -12,7 +12,7 @@ from juncture.data.findings import Findings
 
 
 @dataclass(frozen=True, eq=False)
-class CodedRow:
+class CodedFinding:
     """One row of evidence by node: codes of those observed, and a likelihood per state for those that are soft.
 
     Likelihoods are divided by their largest entry, so that their product cannot leave the range of doubles.
@@ -34,7 +34,7 @@ class CodedRow:
 
 
 @dataclass(frozen=True, eq=False)
-class CodedRows:
+class CodedFindings:
     """Many rows of evidence: codes (observed, row) with -1 for a hole, likelihoods (all soft states, row)."""
 
     observed: np.ndarray
@@ -44,7 +44,7 @@ class CodedRows:
     log_scale: np.ndarray  # (row,): of what the likelihoods were divided by
 
     @classmethod
-    def of(cls, findings: Findings, nodes: Mapping[str, int]) -> CodedRows:
+    def of(cls, findings: Findings, nodes: Mapping[str, int]) -> CodedFindings:
         empty = np.empty((0, findings.num_rows))
         codes = [column.astype(np.int64) for column in findings.codes.values()]
         tops = [np.where(table.max(axis=1) > 0, table.max(axis=1), 1.0) for table in findings.likelihoods.values()]
@@ -62,9 +62,9 @@ class CodedRows:
     def num_rows(self) -> int:
         return int(self.codes.shape[1])
 
-    def row(self, place: int) -> CodedRow:
+    def row(self, place: int) -> CodedFinding:
         known = self.codes[:, place] >= 0
-        return CodedRow(
+        return CodedFinding(
             self.observed[known],
             np.ascontiguousarray(self.codes[known, place]),
             self.soft,
