@@ -8,9 +8,10 @@ import sys
 import numpy as np
 import pytest
 
+from juncture import cores
+from juncture.cores import BLOCK, over_blocks
 from juncture.errors import InvalidData
-from juncture.families import blocks, compiled, repeated
-from juncture.families.blocks import BLOCK, over_blocks
+from juncture.families import compiled, repeated
 from juncture.families.compiled import LONG, merged, moments_of
 from juncture.families.continuous.exponential import Exponential
 from juncture.families.continuous.gaussian import Gaussian
@@ -179,8 +180,8 @@ def test_answers_do_not_depend_on_the_cores(member, monkeypatch):
     x = rows_of(member, 4 * BLOCK)
     weights = np.random.default_rng(4).random(len(x))
     answers = []
-    for cores in (1, 3):
-        monkeypatch.setattr(blocks, "num_cores", lambda cores=cores: cores)
+    for number in (1, 3):
+        monkeypatch.setattr(cores, "num_cores", lambda number=number: number)
         answers.append((member.log_prob(x), *numbers_of(member.statistics(x, weights))))
     for first, second in zip(*answers, strict=True):
         assert (first == second).all()

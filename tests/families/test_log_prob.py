@@ -17,8 +17,8 @@ from family_examples import (
     rows_of,
 )  # fmt: skip
 from family_values import edges_of, outside_of
+from juncture.cores import BLOCK, MANY_BLOCKS
 from juncture.errors import InvalidData, JunctureError
-from juncture.families.blocks import BLOCK, MANY_BLOCKS
 from juncture.families.discrete.categorical import Categorical
 from juncture.families.expectation import expectation
 

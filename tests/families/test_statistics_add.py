@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from family_examples import MEMBERS, draws, few, joined, known_of, over, provides, rows_of
-from juncture.families.blocks import BLOCK, MANY_BLOCKS
+from juncture.cores import BLOCK, MANY_BLOCKS
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.categorical import Categorical
 from juncture.families.sample_statistics import Sample

@@ -7,8 +7,8 @@ import pytest
 
 from family_examples import MEMBERS, assert_is_a_sentence, draws, few, members_of, over, provides, rows_of
 from family_values import outside_of
+from juncture.cores import BLOCK
 from juncture.errors import InvalidData, JunctureError
-from juncture.families.blocks import BLOCK
 from juncture.families.registry import FAMILIES
 from juncture.families.statistics import statistics_from_dict, statistics_from_json
 

@@ -15,6 +15,7 @@ LAYERS = [
     "numerics",
     "iteration",
     "options",
+    "cores",
     "kernels",
     "drawing",
     "variables",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from juncture.cores import on_cores
 from juncture.data.columns import Column, Levels
 from juncture.data.distinct import MANY
 from juncture.data.tables import Table
@@ -19,8 +18,6 @@ from juncture.variables import Scope, Variable, as_plain, is_missing, state_key
 
 Extra: TypeAlias = Literal["error", "ignore"]
 Unseen: TypeAlias = Literal["error", "missing"]
-Input = TypeVar("Input")
-Output = TypeVar("Output")
 
 
 class CodedColumn(NamedTuple):
@@ -43,9 +40,8 @@ class Coding(NamedTuple):
         """The given columns, in the order of the variables if there are any; one warning counts what was unseen."""
         known = set(names)
         ordered = names if self.scope is None else [name for name in self.scope.names if name in known]
-        coded = in_threads(
-            lambda name: self.column(table, name), ordered, parallel=len(table) >= MANY and table.is_native
-        )
+        is_worth_threads = len(table) >= MANY and table.is_native
+        coded = on_cores(lambda name: self.column(table, name), ordered, is_worth_threads=is_worth_threads)
         warn_of_unseen({column.variable.name: column.num_unseen for column in coded if column.num_unseen})
         return coded
 
@@ -69,14 +65,6 @@ class Coding(NamedTuple):
         levels: Levels = column.levels
         known = levels.where(lambda label: variable.find(label) is not None)
         return known.coded(variable), known.num_holes - levels.num_holes
-
-
-def in_threads(function: Callable[[Input], Output], items: Iterable[Input], *, parallel: bool) -> list[Output]:
-    """The function of each item, in order."""
-    if not parallel:
-        return [function(item) for item in items]
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        return list(pool.map(function, items))
 
 
 def warn_of_unseen(counts: dict[str, int]) -> None:

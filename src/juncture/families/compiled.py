@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.families.blocks import BLOCK, block_rows, over_blocks
+from juncture.cores import BLOCK, block_rows, over_blocks
 
 if TYPE_CHECKING:
     from juncture.families.family import Family

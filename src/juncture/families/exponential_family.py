@@ -11,9 +11,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from juncture.cores import block_rows, over_blocks
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.batches import common_shape
-from juncture.families.blocks import block_rows, over_blocks
 from juncture.families.compiled import sums_of
 from juncture.families.family import Family, Real, plain
 from juncture.families.observations import as_values

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from juncture.cores import block_rows
 from juncture.errors import InvalidData, InvalidModel, Unsupported
-from juncture.families.blocks import block_rows
 from juncture.families.compiled import Fill, filled
 from juncture.families.constraints import Constraint
 from juncture.families.observations import as_values, refuse_missing, refuse_outside

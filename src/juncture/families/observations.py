@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from juncture.cores import over_blocks
 from juncture.errors import InvalidData
-from juncture.families.blocks import over_blocks
 
 
 def as_values(x: Any, event_shape: tuple[int, ...], *, name: str, batch_shape: tuple[int, ...] = ()) -> np.ndarray:

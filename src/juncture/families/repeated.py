@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from juncture.families.blocks import over_blocks
+from juncture.cores import over_blocks
 from juncture.families.compiled import LONG, Fill, as_buffer, compiled_rows
 from juncture.families.statistics import Known
 from juncture.families.supports import Integers

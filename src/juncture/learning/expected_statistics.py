@@ -11,7 +11,7 @@ from juncture.data.dataset import Dataset
 from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
 from juncture.inference.exact.clique_plan import CliquePlan, compile_plan
-from juncture.inference.exact.coded_rows import CodedRows
+from juncture.inference.exact.coded_findings import CodedFindings
 from juncture.inference.exact.expected_cells import expected_cells
 from juncture.inference.exact.junction_tree import scopes_of
 from juncture.inference.exact.lowering import lower, lower_conditional
@@ -28,7 +28,7 @@ class Expectation:
     """A plan for one structure and one set of rows; `run` gives the expected statistics under any parameters."""
 
     plan: CliquePlan
-    rows: CodedRows
+    rows: CodedFindings
     weights: np.ndarray  # (distinct row,)
     data: Dataset  # the distinct rows
 
@@ -38,7 +38,7 @@ class Expectation:
         plan = compile_plan(scopes_of(lowered), lowered.scope.shape)
         rows, weights = distinct_rows(data)
         nodes = {name: node for node, name in enumerate(lowered.scope.names)}
-        coded = CodedRows.of(as_findings(rows, template.variables), nodes)
+        coded = CodedFindings.of(as_findings(rows, template.variables), nodes)
         return cls(plan, coded, weights, rows)
 
     def run(self, model: BayesianNetwork) -> tuple[NetworkStatistics, float]:

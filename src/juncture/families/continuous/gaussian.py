@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from juncture.cores import block_rows, over_blocks
 from juncture.errors import InvalidData
 from juncture.families.batches import common_shape
-from juncture.families.blocks import block_rows, over_blocks
 from juncture.families.compiled import Fill, gaussian_fill, moments_of
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE, REAL

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from juncture.cores import over_blocks
 from juncture.errors import InvalidData, InvalidModel, Unsupported
-from juncture.families.blocks import over_blocks
 from juncture.families.constraints import REAL
 from juncture.families.family import Family, Real, plain
 from juncture.families.sample_statistics import Range, aligned, ends_of

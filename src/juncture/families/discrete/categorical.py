@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from juncture import numerics
+from juncture.cores import over_blocks
 from juncture.errors import InvalidData
-from juncture.families.blocks import over_blocks
 from juncture.families.constraints import COUNT, SIMPLEX
 from juncture.families.discrete.one_hot import one_hot
 from juncture.families.exponential_family import ExponentialFamily, sum_in_order, weighted_sum

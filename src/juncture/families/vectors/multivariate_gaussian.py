@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from juncture.cores import block_rows, over_blocks
 from juncture.errors import InvalidData
-from juncture.families.blocks import block_rows, over_blocks
 from juncture.families.compiled import MOST_COORDINATES, Fill, gaussian_fill, moments_of
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE_DEFINITE, REAL_VECTOR

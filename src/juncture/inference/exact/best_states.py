@@ -110,7 +110,9 @@ def max_product_solver(tree: PackedTree, evidence: CodedFinding) -> Solver:
     return solve
 
 
-def marginal_map_solver(tree: PackedTree, evidence: CodedFinding, targets: frozenset[int], memory_limit: float) -> Solver:
+def marginal_map_solver(
+    tree: PackedTree, evidence: CodedFinding, targets: frozenset[int], memory_limit: float
+) -> Solver:
     """The targets maximised after all other nodes were summed out."""
     plan = tree.plan
     scopes = [plan.scope_nodes[a:b].tolist() for a, b in zip(plan.scope_starts, plan.scope_starts[1:], strict=False)]

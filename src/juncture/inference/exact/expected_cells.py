@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 
+from juncture.cores import blocks_of, on_cores
 from juncture.inference.exact.coded_findings import CodedFindings
 from juncture.inference.exact.packed_tree import CELLS_AT_ONCE, MAX_BLOCK, PackedTree
 from juncture.kernels.layout import MARGINAL, OFFSET, SIZE
@@ -26,15 +24,12 @@ def expected_cells(tree: PackedTree, rows: CodedFindings, weights: np.ndarray) -
     log_evidence = np.empty(rows.num_rows)
     num_sums = max(1, min(MOST_SUMS, CELLS_OF_SUMS // max(tree.plan.num_cells, 1)))
     size = max(-(-rows.num_rows // num_sums), block_size(tree))
-    parts = [slice(start, min(start + size, rows.num_rows)) for start in range(0, rows.num_rows, size)]
 
     def sums_of(part: slice) -> np.ndarray:
         return sum_cells(tree, rows, weights, part, log_evidence)
 
-    if len(parts) < 2:  # threads take longer to start than a few rows to run
-        return sum(map(sums_of, parts), np.zeros(tree.plan.num_cells)), log_evidence
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        return sum(pool.map(sums_of, parts), np.zeros(tree.plan.num_cells)), log_evidence
+    parts = on_cores(sums_of, blocks_of(rows.num_rows, size))
+    return sum(parts, np.zeros(tree.plan.num_cells)), log_evidence
 
 
 def block_size(tree: PackedTree) -> int:
@@ -55,7 +50,12 @@ def sum_cells(
 
 
 def add_block(
-    tree: PackedTree, rows: CodedFindings, block: slice, weights: np.ndarray, log_evidence: np.ndarray, cells: np.ndarray
+    tree: PackedTree,
+    rows: CodedFindings,
+    block: slice,
+    weights: np.ndarray,
+    log_evidence: np.ndarray,
+    cells: np.ndarray,
 ) -> None:
     """Propagate a block of rows and add its cliques; rows whose products may vanish go one by one, in logarithms."""
     plan, num_rows = tree.plan, len(log_evidence)

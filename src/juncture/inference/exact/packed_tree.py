@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from juncture import numerics
+from juncture.cores import blocks_of, on_cores
 from juncture.inference.exact.clique_plan import CliquePlan
 from juncture.inference.exact.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.log_tables import pack_logs
@@ -102,13 +101,12 @@ class PackedTree:
         marginals = np.empty((rows.num_rows, int(num_states.sum())))
         log_evidence = np.empty(rows.num_rows)
         size = max(1, min(MAX_BLOCK, CELLS_AT_ONCE // max(self.plan.num_cells, 1)))
-        blocks = [slice(start, min(start + size, rows.num_rows)) for start in range(0, rows.num_rows, size)]
         run = self.run_block if size > 1 else self.run_one_by_one
-        if len(blocks) == 1:  # which takes less than starting a thread
-            run(rows, blocks[0], homes, targets, marginals, log_evidence)
-            return marginals, log_evidence
-        with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-            list(pool.map(lambda b: run(rows, b, homes, targets, marginals[b], log_evidence[b]), blocks))
+
+        def fill(block: slice) -> None:
+            run(rows, block, homes, targets, marginals[block], log_evidence[block])
+
+        on_cores(fill, blocks_of(rows.num_rows, size))
         return marginals, log_evidence
 
     def run_block(

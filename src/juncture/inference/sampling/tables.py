@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
+from juncture.cores import blocks_of, on_cores
 from juncture.data.columns import code_type
 from juncture.factors.conditional import Conditional
 from juncture.kernels.forward import draw_in_order
@@ -47,21 +46,20 @@ class Drawer:
     def draw(self, num_rows: int, rng: np.random.Generator) -> list[np.ndarray]:
         """A column of codes for every variable."""
         columns = [np.empty(num_rows, code_type(int(states))) for states in self.num_states]
-        blocks = range(0, num_rows, BLOCK)
+        blocks = blocks_of(num_rows, BLOCK)
 
-        def fill(start: int, child: np.random.Generator) -> None:
-            stop = min(start + BLOCK, num_rows)
-            codes = np.empty((len(columns), stop - start), np.int64)
+        def fill(part: tuple[slice, np.random.Generator]) -> None:
+            block, child = part
+            codes = np.empty((len(columns), block.stop - block.start), np.int64)
             uniforms = child.random(codes.shape)
             draw_in_order(
                 self.order, self.starts, self.nodes, self.strides, self.offsets, self.num_states, self.cumulative,
                 uniforms, codes,
             )  # fmt: skip
             for column, drawn in zip(columns, codes, strict=True):
-                column[start:stop] = drawn
+                column[block] = drawn
 
-        with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-            list(pool.map(fill, blocks, rng.spawn(len(blocks))))
+        on_cores(fill, list(zip(blocks, rng.spawn(len(blocks)), strict=True)))
         return columns
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
+from juncture.cores import num_cores, on_cores
 from juncture.learning.structure.sets import Positions, members
 
 NOTHING = -1  # the candidate that adds no parent
-NUM_CORES = os.cpu_count() or 1
 WORTH_THREADS = 1_000_000  # cells to count, below which handing work to another core takes longer than doing it
 
 
@@ -100,7 +98,7 @@ class ScoreCache:
         if not missing:
             return
         joining = [members(candidates & ~parents & ~(1 << child)) for child, parents, candidates in missing]
-        parts = -(-NUM_CORES // len(missing))  # as many as make work for every core
+        parts = -(-num_cores() // len(missing))  # as many as make work for every core
         tasks = [
             (child, members(parents), some[part::parts])
             for (child, parents, _), some in zip(missing, joining, strict=True)
@@ -134,10 +132,7 @@ def one_by_one(families: Families, child: int, needed: Sequence[int], free: Sequ
 
 def spread(run: Callable[[Any], Any], tasks: Sequence[Any], cells: float) -> list[Any]:
     """Each task's result; on all cores when there is enough to do."""
-    if len(tasks) < 2 or cells < WORTH_THREADS:
-        return [run(task) for task in tasks]
-    with ThreadPoolExecutor(max_workers=NUM_CORES) as pool:
-        return list(pool.map(run, tasks))
+    return on_cores(run, tasks, is_worth_threads=cells >= WORTH_THREADS)
 
 
 def rounding(score: float) -> float:
