@@ -13,7 +13,6 @@ from juncture.data.columns import Column, Levels
 from juncture.data.distinct import MANY
 from juncture.data.tables import Table
 from juncture.errors import InvalidData, UnknownState, UnknownVariable, UnseenStatesWarning, hint
-from juncture.values import read_only
 from juncture.variables import Scope, Variable, as_plain, is_missing, state_key
 
 Extra: TypeAlias = Literal["error", "ignore"]
@@ -115,20 +114,3 @@ def weights_apart(table: Table, weights: Any) -> tuple[Table, Any]:
         raise UnknownVariable.among(weights, table.cells, where="the table, of which `weights` names a column,")
     rest = table.only(name for name in table.cells if name != weights)
     return rest, table.column(weights).coded(Variable(weights), table.place)
-
-
-def as_weights(weights: Any, num_rows: int) -> np.ndarray | None:
-    """One finite, non-negative number a row, or None."""
-    if weights is None:
-        return None
-    try:
-        array = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidData(f"weights must be numbers, one a row: {error}") from error
-    if array.shape != (num_rows,):
-        raise InvalidData(f"weights must be one number a row, {num_rows} of them; they have the shape {array.shape}")
-    wrong = ~(np.isfinite(array) & (array >= 0))
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise InvalidData(f"a weight must be finite and not negative; the weight of row {row} is {array[row]}")
-    return read_only(array + 0.0)

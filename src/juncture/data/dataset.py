@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from juncture.data.coding import Extra, Unseen, as_coding, as_weights, chosen_names, weights_apart
+from juncture.data.coding import Extra, Unseen, as_coding, chosen_names, weights_apart
 from juncture.data.columns import HOLE, Coded, as_reals, code_type
 from juncture.data.export import labels_of, to_arrow, to_pandas, to_polars
 from juncture.data.tables import Table, as_table
+from juncture.data.weights import as_weights
 from juncture.errors import InvalidData, UnknownVariable
 from juncture.values import Value, content_key, read_only
 from juncture.variables import Scope, State, Variable

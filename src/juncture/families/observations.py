@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from juncture.cores import over_blocks
 from juncture.errors import InvalidData
 
 
@@ -44,26 +43,6 @@ def as_rows(x: Any, event_shape: tuple[int, ...], *, name: str) -> np.ndarray:
     """(row, *batch, *event): one observation alone counts as one row."""
     values = as_values(x, event_shape, name=name)
     return values[None] if values.ndim == len(event_shape) else values
-
-
-def as_weights(weights: Any, num_rows: int) -> np.ndarray | None:
-    """(row, *batch) of finite numbers of at least 0, or None when every row weighs 1."""
-    if weights is None:
-        return None
-    try:
-        array = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidData(f"weights are numbers, one a row; got {_short(weights)}") from error
-    if array.ndim == 0 or len(array) != num_rows:
-        raise InvalidData(f"there must be one weight a row; got {array.shape} for {num_rows} rows")
-    if not all(over_blocks(lambda block: _are_weights(array[block]), num_rows)):
-        row = int(np.flatnonzero(~(np.isfinite(array) & (array >= 0)).reshape(num_rows, -1).all(axis=1))[0])
-        raise InvalidData(f"weights are finite and at least 0; row {row} has {array[row]}")
-    return array
-
-
-def _are_weights(part: np.ndarray) -> bool:
-    return bool(part.min(initial=0.0) >= 0 and part.max(initial=0.0) < np.inf)  # either is NaN if a weight is
 
 
 def refuse_missing(values: np.ndarray, *, name: str) -> None:

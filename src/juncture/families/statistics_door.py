@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from juncture.data.weights import as_weight_columns
 from juncture.errors import InvalidData, hint
-from juncture.families.observations import as_rows, as_weights
+from juncture.families.observations import as_rows
 from juncture.families.repeated import distinct
 from juncture.families.statistics import Statistics
 
@@ -45,7 +46,7 @@ def summarised(family: type[Family], x: Any, weights: Any, known: dict[str, Any]
     event_shape = family._event_shape_given(x, known)
     rows = as_rows(x, event_shape, name=name)
     _refuse_other_batch(family, known, rows.shape[: rows.ndim - len(event_shape)])
-    rows, checked = distinct(family, rows, as_weights(weights, len(rows)), known)
+    rows, checked = distinct(family, rows, as_weight_columns(weights, len(rows)), known)
     return family._summarise(rows, checked, known)
 
 

@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from juncture.data.weights import as_weight_columns
 from juncture.errors import InvalidData
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.exponential_family import ExponentialFamily, weighted_sum
 from juncture.families.family import Family, Real, plain
-from juncture.families.observations import as_values, as_weights
+from juncture.families.observations import as_values
 from juncture.families.statistics import Statistics
 from juncture.families.statistics_door import StatisticsDoor
 from juncture.families.supports import Pairs
@@ -176,7 +177,7 @@ class JointPrior(ExponentialFamily, ConjugatePrior):
             row = int(np.nonzero(~inside)[0][0])
             raise InvalidData(f"row {row} of the data of {cls.__name__} must be one of {support}")
         rows = cls._sufficient((mean, second), {})  # type: ignore[arg-type]
-        checked = as_weights(weights, len(rows))
+        checked = as_weight_columns(weights, len(rows))
         weight = weighted_sum(np.ones(rows.shape[:-1]), checked, axes=0)
         total = weighted_sum(rows, checked, axes=1)
         if not np.isfinite(total).all():
