@@ -20,7 +20,7 @@ from sklearn.preprocessing import OrdinalEncoder
 import juncture as jt
 from juncture.data.discretizer import Discretizer
 from juncture.errors import UnseenStatesWarning
-from juncture.estimators import BayesianNetworkClassifier, NaiveBayes
+from juncture.estimators import BayesianNetworkClassifier, NaiveBayes, TreeAugmentedNaiveBayes
 from juncture.inference.relevance import telling_evidence
 
 ASIA = jt.example("asia")
@@ -294,3 +294,31 @@ def test_nothing_to_compare_with_is_refused(asia):
 def test_unknown_columns_are_refused(asia):
     with pytest.raises(jt.InvalidData, match="'smokes' was unseen at fit time; did you mean 'smoke'"):
         asia.predict(QUERY.rename(columns={"smoke": "smokes"}))
+
+
+def test_a_tree_among_the_columns_tells_what_naive_bayes_cannot():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (400, 3))  # noqa: N806
+    y = X[:, 0] ^ X[:, 1]
+    plain, augmented = NaiveBayes().fit(X, y), TreeAugmentedNaiveBayes().fit(X, y)
+    assert augmented.score(X, y) == 1.0
+    assert plain.score(X, y) < 0.7
+    graph = augmented.model_.graph
+    assert {("x0", "x1"), ("x1", "x0")} & set(graph.edges)
+    assert all("y" in graph.parents(name) and len(graph.parents(name)) <= 2 for name in ("x0", "x1", "x2"))
+
+
+def test_a_tree_is_learned_from_rows_with_holes():
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 2, (400, 3)).astype(float)  # noqa: N806
+    y = (X[:, 0] != X[:, 1]).astype(int)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    whole = ~np.isnan(X[:, :2]).any(axis=1)
+    assert TreeAugmentedNaiveBayes().fit(X, y).score(X[whole], y[whole]) == 1.0
+
+
+def test_a_tree_that_costs_more_than_it_gains_is_left_out():
+    rng = np.random.default_rng(2)
+    X, y = rng.integers(0, 2, (200, 4)), rng.integers(0, 2, 200)  # noqa: N806
+    sparse = TreeAugmentedNaiveBayes(tree_score="bic").fit(X, y).model_.graph
+    assert len(sparse.edges) == 4 < len(TreeAugmentedNaiveBayes().fit(X, y).model_.graph.edges)

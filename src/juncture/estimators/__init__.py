@@ -12,5 +12,6 @@ except ModuleNotFoundError:
 
 from juncture.estimators.naive_bayes import NaiveBayes
 from juncture.estimators.network_classifier import BayesianNetworkClassifier
+from juncture.estimators.tree_augmented import TreeAugmentedNaiveBayes
 
-__all__ = ["BayesianNetworkClassifier", "NaiveBayes"]
+__all__ = ["BayesianNetworkClassifier", "NaiveBayes", "TreeAugmentedNaiveBayes"]

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from juncture import numerics
 from juncture.data.coding import warn_of_unseen
 from juncture.data.columns import sorting_key
+from juncture.data.dataset import Dataset
 from juncture.data.tables import Table, as_table
 from juncture.errors import InvalidData
 from juncture.estimators.prediction import probabilities
@@ -108,10 +109,15 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         structure = chosen_structure(self.structure, target, (name for name in rows.cells if name != target))
         table = rows.only(name for name in nodes_of(structure) if name in rows.cells)
         reading, data = learned(table, declared, target, self.discretize, weights)
+        structure = self._refined(structure, data, target)
         latent = [variable for variable in self.variables or () if variable.name not in rows.cells]
         rng = check_random_state(self.random_state).randint(2**31 - 1)
         self.fit_ = fit(structure, data, self.prior, variables=latent, method=self.method, rng=rng)
         self._adopt(self.fit_.model, target, reading)
+
+    def _refined(self, structure: Any, data: Dataset, target: str) -> Any:
+        """The structure that is learned, where the rows have a say in it."""
+        return structure
 
     def _adopt(self, model: BayesianNetwork, target: str, reading: Reading) -> None:
         self.model_, self.target_, self.reading_ = model, target, reading
