@@ -1,0 +1,64 @@
+"""`sample` of Markov chains: sequences of states."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import InvalidData
+from juncture.inference.sampling.forward import checked_count, sample
+from juncture.models.markov_chain import MarkovChain
+from juncture.options import as_generator
+
+
+@sample.register
+def sample_chain(model: MarkovChain, n: Any, *, rng: Any = None) -> Any:
+    """One sequence of `n` states, as an array of labels; with a list of lengths, a list of such arrays."""
+    stream, first = as_generator(rng), cumulative(model.first_law().reshape(1, -1))
+    later = cumulative(model.transition.reshape(-1, model.num_states))
+    states = as_array(model.states)
+    if np.ndim(n) == 0:
+        return states[drawn(model, first, later, checked_count(n), stream)]
+    if np.ndim(n) != 1:
+        raise InvalidData(f"sample takes the length of a sequence, or a list of lengths; got {n!r}")
+    return [states[drawn(model, first, later, checked_count(length), stream)] for length in n]
+
+
+def drawn(
+    model: MarkovChain, first: list[list[float]], later: list[list[float]], length: int, rng: np.random.Generator
+) -> np.ndarray:
+    """The codes of one sequence."""
+    uniforms = iter(rng.random(max(length, 1)).tolist())
+    history = bisect_right(first[0], next(uniforms))
+    early = np.unravel_index(history, (model.num_states,) * model.order)
+    codes = [*map(int, early), *walk(later, history, uniforms, model.num_states)]
+    return np.array(codes[:length], dtype=np.int64)
+
+
+def walk(later: list[list[float]], history: int, uniforms: Iterator[float], num_states: int) -> Iterator[int]:
+    """The states that follow a history, one for each of the numbers drawn."""
+    num_histories = len(later)
+    for uniform in uniforms:
+        state = bisect_right(later[history], uniform)
+        history = (history * num_states + state) % num_histories
+        yield state
+
+
+def cumulative(probabilities: np.ndarray) -> list[list[float]]:
+    """The running sums of each row, which end in exactly 1, so that a state of probability 0 is never drawn."""
+    sums = np.cumsum(probabilities, axis=1)
+    rows: list[list[float]] = (sums / sums[:, -1:]).tolist()
+    return rows
+
+
+def as_array(labels: tuple[Any, ...]) -> np.ndarray:
+    """Labels of one kind as an array of that kind; others, and tuples, as objects."""
+    kinds = {type(label) for label in labels}
+    if len(kinds) == 1 and tuple not in kinds:
+        return np.array(labels)
+    array = np.empty(len(labels), dtype=object)
+    array[:] = labels
+    return array

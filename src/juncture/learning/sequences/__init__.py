@@ -1,0 +1,1 @@
+"""Learning hidden Markov models: Baum-Welch, labelled sequences, and where to start."""
