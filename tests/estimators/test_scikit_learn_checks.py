@@ -13,21 +13,36 @@ from sklearn.exceptions import SkipTestWarning
 from sklearn.utils.estimator_checks import check_estimator
 
 from juncture import estimators
+from juncture.errors import RegularizedWarning
 
 NAMES = estimators.__all__
-EXCEPTIONS: dict[str, dict[str, str]] = {}  # estimator → check → the reason why it fails
+STEPS = "the rows of X are the steps of one sequence: what is believed of one depends on the others and their order"
+WEIGHTS = "the rows of X are the steps of one sequence, which has one weight: a step has none of its own"
+SEQUENCES = {
+    "check_methods_sample_order_invariance": STEPS,
+    "check_methods_subset_invariance": STEPS,
+    "check_sample_weights_not_overwritten": WEIGHTS,
+    "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
+}
+EXCEPTIONS = {  # estimator → check → the reason why it fails
+    "CategoricalHMM": SEQUENCES,
+    "GaussianHMM": SEQUENCES,
+    "MixtureHMM": SEQUENCES,
+}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_contract_is_kept(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkipTestWarning)  # an experimental array interface that is switched off
+        warnings.simplefilter("ignore", RegularizedWarning)  # some checks have a handful of rows, many of them alike
         results = check_estimator(
             getattr(estimators, name)(), expected_failed_checks=EXCEPTIONS.get(name, {}), on_fail=None
         )
     failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
     assert failed == {}
-    assert sum(result["status"] == "passed" for result in results) > 50
+    assert {result["check_name"] for result in results if result["status"] == "xfail"} == set(EXCEPTIONS.get(name, {}))
+    assert sum(result["status"] == "passed" for result in results) > 40
 
 
 def test_every_estimator_is_checked():

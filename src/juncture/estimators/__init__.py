@@ -1,6 +1,7 @@
 """scikit-learn classes over models and learning: they read `X` and `y`, and leave the work to `fit` and `infer`.
 
-`tables` (what `X` and `y` are) → `reading` (their cells as states) → `prediction` → the classes themselves.
+`tables` (what `X` and `y` are) → `reading` (their cells as states) → `prediction` → the classes themselves; where rows
+are steps of sequences, `sequences` → `hidden_markov` → the classes.
 """
 
 from juncture.errors import MissingExtra
@@ -10,8 +11,18 @@ try:
 except ModuleNotFoundError:
     raise MissingExtra.named("scikit-learn", "sklearn") from None
 
+from juncture.estimators.categorical_hmm import CategoricalHMM
+from juncture.estimators.gaussian_hmm import GaussianHMM
+from juncture.estimators.mixture_hmm import MixtureHMM
 from juncture.estimators.naive_bayes import NaiveBayes
 from juncture.estimators.network_classifier import BayesianNetworkClassifier
 from juncture.estimators.tree_augmented import TreeAugmentedNaiveBayes
 
-__all__ = ["BayesianNetworkClassifier", "NaiveBayes", "TreeAugmentedNaiveBayes"]
+__all__ = [
+    "BayesianNetworkClassifier",
+    "CategoricalHMM",
+    "GaussianHMM",
+    "MixtureHMM",
+    "NaiveBayes",
+    "TreeAugmentedNaiveBayes",
+]
