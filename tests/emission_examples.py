@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import juncture as jt
+from juncture.data.sequences import Sequence
 from juncture.models.emissions.convert import as_emissions
 from juncture.models.emissions.gaussian import GaussianEmissions
 from juncture.models.emissions.mixture import MixtureEmissions, MixturePrior
@@ -114,3 +115,14 @@ def with_holes(observations: np.ndarray, rng: Rng, share: float, *, in_part: boo
     """The observations with some of them missing; with `in_part`, also single entries of a vector."""
     shape = observations.shape if in_part else (len(observations),) + (1,) * (observations.ndim - 1)
     return np.where(rng.random(shape) < share, np.nan, observations.astype(float))
+
+
+def some_sequences(hmm, rng, *, lengths=(9, 0, 1, 14), share=0.0, in_part=False, labels=0.0):
+    """Sequences that the model drew, some steps missing, some states told, of different weights."""
+    found = []
+    for length in lengths:
+        states, seen = walk(hmm, length, rng)
+        told = np.where(rng.random(length) < labels, states, -1) if labels else None
+        seen = with_holes(seen, rng, share, in_part=in_part) if share else seen
+        found.append(Sequence(seen, states=told, weight=float(rng.choice([0.5, 1.0, 2.0]))))
+    return found

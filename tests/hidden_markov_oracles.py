@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture import ExpectationMaximization
 from juncture.errors import NotConvergedWarning, RegularizedWarning, UnvisitedStatesWarning
 from juncture.numerics import log, log_sum_exp
 
@@ -91,3 +92,15 @@ def calmly(function, *arguments, **options):
         for kind in (NotConvergedWarning, RegularizedWarning, UnvisitedStatesWarning):
             warnings.simplefilter("ignore", kind)
         return function(*arguments, **options)
+
+
+def few(steps):
+    """So many steps of EM, however small the gain."""
+    return ExpectationMaximization(max_steps=steps, tolerance=0.0)
+
+
+def assert_rises(trace):
+    """No step of EM lowered the objective."""
+    values = np.array(trace.values)
+    assert np.isfinite(values).all()
+    assert (np.diff(values) >= -1e-9 * np.maximum(1, np.abs(values[1:]))).all()

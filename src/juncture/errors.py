@@ -13,7 +13,7 @@ JunctureError
 └── MissingExtra        (ImportError)   an optional package is not installed
 
 Warnings, all UserWarning: ImpossibleEvidenceWarning, RenormalizedWarning, RegularizedWarning, UnseenParentsWarning,
-UnseenStatesWarning, NotConvergedWarning, NotDirectedWarning.
+UnseenStatesWarning, UnvisitedStatesWarning, NotConvergedWarning, NotDirectedWarning.
 """
 
 from __future__ import annotations
@@ -111,6 +111,10 @@ class UnseenParentsWarning(UserWarning):
 
 class UnseenStatesWarning(UserWarning):
     """Some cells hold none of their variable's states and were taken as missing, on request."""
+
+
+class UnvisitedStatesWarning(UserWarning):
+    """No sequence visits some hidden states any more, so nothing is learned of them."""
 
 
 class NotConvergedWarning(UserWarning):

@@ -79,7 +79,12 @@ def check_ending(tolerance: float, max_steps: int) -> None:
         raise InvalidData(f"max_steps is a whole number of at least 1; got {max_steps!r}")
 
 
+def has_fallen(old: float, new: float) -> bool:
+    """Whether an objective is lower than it was, beyond rounding."""
+    return new < old - ROUNDING * max(1.0, abs(old))
+
+
 def refuse_decrease(old: float, new: float, step: int) -> None:
     """An objective that falls beyond rounding, or is no number, is a defect or a wrong assumption: no convergence."""
-    if math.isnan(new) or new < old - ROUNDING * max(1.0, abs(old)):
+    if math.isnan(new) or has_fallen(old, new):
         raise ObjectiveDecreased(f"step {step} lowered the objective from {old:.12g} to {new:.12g}; it must not fall")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,34 @@ from juncture.learning.network_statistics import NetworkStatistics
 from juncture.learning.sharing import checked_prior, groups_of, kept_children, pooled
 from juncture.learning.templates import blank, refuse_fixed_graph
 from juncture.models.bayesian_network import BayesianNetwork
+from juncture.options import is_taught
+
+HOMES = {
+    "HiddenMarkovModel": "juncture.learning.sequences.estimation",
+    "MarkovChain": "juncture.learning.sequences.markov_chain",
+}  # of models that are no network
 
 
-def estimate(
+@singledispatch
+def estimate(structure: Any, statistics: Any, prior: Any = None, **options: Any) -> Any:
+    """The model that the statistics lead to.
+
+    For networks: without a prior, maximum likelihood. With one (a pseudo-count per cell, `BDeu`, `K2`, `Dirichlet`, or
+    a mapping from child to these), which is a prior of tables, the mean of the posterior, or with `point="mode"` its
+    mode. The conditionals of `fixed` children stay as they are, also those that are tied to them; `on_unseen` is
+    "uniform" or "error", for parents' states that no row has.
+
+    For a `HiddenMarkovModel`: maximum likelihood, or with a prior (a pseudo-count for tables, or a
+    `HiddenMarkovPrior`) the mode of the posterior; `fixed` names parts that stay as they are.
+    """
+    if is_taught(estimate, structure, HOMES):
+        return estimate(structure, statistics, prior, **options)
+    raise Unsupported(f"what is estimated is a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}")
+
+
+@estimate.register(BayesianNetwork)
+@estimate.register(DirectedGraph)
+def estimate_network(
     structure: Any,
     statistics: NetworkStatistics,
     prior: Any = None,
@@ -29,12 +55,6 @@ def estimate(
     on_unseen: Any = "uniform",
     fixed: Iterable[str] = (),
 ) -> BayesianNetwork:
-    """The network that the statistics lead to.
-
-    Without a prior, maximum likelihood. With one (a pseudo-count per cell, `BDeu`, `K2`, `Dirichlet`, or a mapping
-    from child to these), which is a prior of tables, the mean of the posterior, or with `point="mode"` its mode. The
-    conditionals of `fixed` children stay as they are, also those that are tied to them.
-    """
     template = template_for(structure, statistics)
     refuse_fixed_graph(structure, fixed)
     wishes, kept = Wishes(checked_prior(prior, template), point, on_unseen), kept_children(template, fixed)
@@ -119,5 +139,5 @@ def report_unseen(
     if wishes.on_unseen == "error":
         raise InvalidData(f'{message}; give a prior, or on_unseen="uniform"')
     warnings.warn(
-        f"{message}; there the child is taken as uniform: give a prior to say otherwise", UnseenParentsWarning, 3
+        f"{message}; there the child is taken as uniform: give a prior to say otherwise", UnseenParentsWarning, 4
     )

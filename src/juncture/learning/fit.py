@@ -15,15 +15,20 @@ from juncture.iteration import Trace, Watch
 from juncture.learning.estimation import estimated_network, report_unseen
 from juncture.learning.kinds.contract import Point, Wishes, log_likelihood_of
 from juncture.learning.learners import learner_for
-from juncture.learning.network_statistics import NetworkStatistics
 from juncture.learning.sharing import checked_prior, kept_children, log_prior_of
 from juncture.learning.statistics import statistics_of
 from juncture.learning.task import Task
 from juncture.learning.templates import prepared, refuse_fixed_graph
 from juncture.models.bayesian_network import BayesianNetwork
-from juncture.options import as_generator
+from juncture.options import as_generator, is_taught
 from juncture.values import Value
 from juncture.variables import Variable
+
+HOMES = {
+    "HiddenMarkovModel": "juncture.learning.sequences.fit",
+    "MarkovChain": "juncture.learning.sequences.markov_chain",
+    "LinearGaussianStateSpace": "juncture.learning.state_space",
+}  # of models that bring their own learning
 
 
 class Fit(Value):
@@ -33,10 +38,10 @@ class Fit(Value):
     """
 
     _fields = ("model", "log_likelihood", "trace", "statistics")
-    model: BayesianNetwork
+    model: Any
     log_likelihood: float
     trace: Trace
-    statistics: NetworkStatistics
+    statistics: Any
 
     def __init__(self, model: Any, log_likelihood: float, trace: Trace, statistics: Any) -> None:
         self._set(model=model, log_likelihood=log_likelihood, trace=trace, statistics=statistics)
@@ -49,6 +54,9 @@ class Fit(Value):
 def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Fit:
     """A model of the given structure, learned from data.
 
+    Models in time order have options of their own: see `juncture.learning.sequences.fit` for a `HiddenMarkovModel`,
+    `juncture.learning.sequences.markov_chain` and `juncture.learning.state_space`.
+
     The structure is a `DirectedGraph`, or a `BayesianNetwork` whose conditionals say their kind and, for rows with
     holes, where to start. Holes and latent variables are filled in by expectation maximisation. The prior is one of
     tables; a `Logistic` takes a `Gaussian` with mean 0 for its weights.
@@ -60,7 +68,11 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Fit:
     `ExpectationMaximization` or a `GradientAscent`; `rng` the seed of starts at random; and `progress(step, objective)`
     is called after each step.
     """
-    raise Unsupported(f"what is learned is a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}")
+    if is_taught(fit, structure, HOMES):
+        return fit(structure, data, prior, **options)
+    raise Unsupported(
+        f"fit takes a DirectedGraph, a BayesianNetwork, {', '.join(HOMES)}; got {type(structure).__name__}"
+    )
 
 
 @fit.register(BayesianNetwork)

@@ -13,7 +13,7 @@ import numpy as np
 
 from juncture.errors import NotConvergedWarning
 from juncture.iteration import INTERRUPTED, Trace, check_ending
-from juncture.learning.expectation_maximization import Believed, NetworkEM
+from juncture.learning.expectation_maximization import Believed
 from juncture.learning.free_tables import FreeTables
 from juncture.learning.task import Task
 
@@ -32,8 +32,7 @@ class GradientAscent:
         from scipy.optimize import minimize
 
         tables = FreeTables(task.template, task.fixed, task.wishes)
-        expectation = task.expectation()
-        algorithm = NetworkEM(task.start(), expectation, task.wishes, task.fixed)
+        algorithm = task.algorithm(task.start())
         values: list[float] = []
         reached = [tables.logits(algorithm.start)]
 

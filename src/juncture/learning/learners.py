@@ -1,22 +1,35 @@
-"""The ways to learn from rows with holes; each takes a task and gives a model with its beliefs, and a trace."""
+"""The ways to learn where something is hidden; each takes a task and gives a model with its beliefs, and a trace."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from juncture.errors import InvalidData, NotConvergedWarning, Unsupported
-from juncture.iteration import INTERRUPTED, Trace, check_ending, iterate
-from juncture.learning.acceleration import AcceleratedEM
-from juncture.learning.expectation_maximization import Believed, NetworkEM
-from juncture.learning.expected_statistics import Expectation
+from juncture.iteration import INTERRUPTED, Iteration, Trace, Watch, check_ending, iterate
 from juncture.learning.gradient import GradientAscent
-from juncture.learning.starts import random_start
-from juncture.learning.task import Task
-from juncture.models.bayesian_network import BayesianNetwork
 from juncture.options import chosen
+
+Acceleration = Literal["squarem"] | None
+
+
+class Climb(Protocol):
+    """A state of EM: a model with what it believes."""
+
+    @property
+    def objective(self) -> float: ...
+
+
+class EMTask(Protocol):
+    """A model to learn by EM: where to start, where else, and the algorithm from there."""
+
+    @property
+    def progress(self) -> Watch | None: ...
+    def start(self) -> Any: ...
+    def another_start(self) -> Any: ...
+    def algorithm(self, start: Any, acceleration: Acceleration) -> Iteration[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -29,7 +42,7 @@ class ExpectationMaximization:
     tolerance: float = 1e-8
     max_steps: int = 1000
     restarts: int = 0
-    acceleration: Literal["squarem"] | None = None
+    acceleration: Acceleration = None
 
     def __post_init__(self) -> None:
         check_ending(self.tolerance, self.max_steps)
@@ -38,31 +51,30 @@ class ExpectationMaximization:
         if self.acceleration not in {None, "squarem"}:
             raise InvalidData(f'the acceleration of EM is None or "squarem"; got {self.acceleration!r}')
 
-    def run(self, task: Task) -> tuple[Believed, Trace]:
-        expectation = task.expectation()
-        best = self._from(task.start(), expectation, task)
+    def run(self, task: EMTask) -> tuple[Any, Trace]:
+        best = self.climb(task.start(), task)
         for _ in range(self.restarts):
             if best[1].is_interrupted:
                 break
-            best = self._better(best, expectation, task)
+            best = self._better(best, task)
         if not best[1].converged:
             warnings.warn(f"EM {best[1].reason}; the model is the best so far", NotConvergedWarning, stacklevel=4)
         return best
 
-    def _better(self, best: tuple[Believed, Trace], expectation: Expectation, task: Task) -> tuple[Believed, Trace]:
+    def climb(self, start: Any, task: EMTask) -> tuple[Any, Trace]:
+        """Where EM ends from one start."""
+        algorithm = task.algorithm(start, self.acceleration)
+        return iterate(algorithm, tolerance=self.tolerance, max_steps=self.max_steps, watch=task.progress)
+
+    def _better(self, best: tuple[Climb, Trace], task: EMTask) -> tuple[Climb, Trace]:
         """The better end of two: the best so far, and that of a new start at random."""
         try:
-            found = self._from(random_start(task.template, task.rng, task.fixed), expectation, task)
+            found = self.climb(task.another_start(), task)
         except KeyboardInterrupt:
             found = best[0], Trace(best[1].values, False, f"{INTERRUPTED} {best[1].num_steps}")
         if found[1].is_interrupted and found[0].objective < best[0].objective:
             return best[0], Trace(best[1].values, False, found[1].reason)
         return found if found[0].objective > best[0].objective or found[1].is_interrupted else best
-
-    def _from(self, start: BayesianNetwork, expectation: Expectation, task: Task) -> tuple[Believed, Trace]:
-        kind = NetworkEM if self.acceleration is None else AcceleratedEM
-        algorithm = kind(start, expectation, task.wishes, task.fixed)
-        return iterate(algorithm, tolerance=self.tolerance, max_steps=self.max_steps, watch=task.progress)
 
 
 LEARNERS: dict[str, Callable[[], Any]] = {"em": ExpectationMaximization, "gradient": GradientAscent}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -17,16 +18,31 @@ from juncture.learning.kinds.table_counts import TableCounts
 from juncture.learning.network_statistics import NetworkStatistics
 from juncture.learning.templates import prepared
 from juncture.models.bayesian_network import BayesianNetwork
+from juncture.options import is_taught
 from juncture.variables import Variable
 
+HOMES = {
+    "HiddenMarkovModel": "juncture.learning.sequences.statistics",
+    "MarkovChain": "juncture.learning.sequences.markov_chain",
+}  # of models with statistics of their own
 
-def statistics(
-    structure: Any, data: Any, *, variables: Iterable[Variable] | None = None, weights: Any = None
-) -> NetworkStatistics:
+
+@singledispatch
+def statistics(structure: Any, data: Any, **options: Any) -> Any:
     """The statistics of every family of a network, or of a graph, from rows without holes.
 
-    They add: those of two files, batches or partitions together are those of all their rows.
+    They add: those of two files, batches or partitions together are those of all their rows. The options: `variables`
+    declares states; `weights` are those of the rows, or the name of their column. Those of a `HiddenMarkovModel` are
+    of sequences whose states are all told; its options are `lengths`, and `weights` of the sequences.
     """
+    if is_taught(statistics, structure, HOMES):
+        return statistics(structure, data, **options)
+    return network_statistics(structure, data, **options)
+
+
+def network_statistics(
+    structure: Any, data: Any, *, variables: Iterable[Variable] | None = None, weights: Any = None
+) -> NetworkStatistics:
     template, dataset = prepared(structure, data, variables, weights=weights)
     return statistics_of(template, dataset)
 

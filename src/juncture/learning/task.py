@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -10,9 +12,11 @@ from juncture.data.dataset import Dataset
 from juncture.errors import Unsupported
 from juncture.factors.conditional import signature
 from juncture.iteration import Watch
+from juncture.learning.acceleration import AcceleratedEM
+from juncture.learning.expectation_maximization import NetworkEM
 from juncture.learning.expected_statistics import Expectation
 from juncture.learning.kinds.contract import Wishes
-from juncture.learning.starts import informed_start, without_symmetry
+from juncture.learning.starts import informed_start, random_start, without_symmetry
 from juncture.models.bayesian_network import BayesianNetwork
 
 
@@ -51,6 +55,14 @@ class Task:
         informed = informed_start(self.template, self.data, self.rng)
         return without_symmetry(informed, self.partly_latent, self.rng, self.fixed)
 
+    def another_start(self) -> BayesianNetwork:
+        return random_start(self.template, self.rng, self.fixed)
+
+    def algorithm(self, start: BayesianNetwork, acceleration: Any = None) -> NetworkEM:
+        kind = NetworkEM if acceleration is None else AcceleratedEM
+        return kind(start, self.expectation, self.wishes, self.fixed)
+
+    @cached_property
     def expectation(self) -> Expectation:
         for part in self.template.conditionals:
             if any(variable.is_real for variable in (*part.parents, part.child)):

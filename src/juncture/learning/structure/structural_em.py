@@ -74,7 +74,7 @@ def observed_score(fitted: Fit, data: Dataset) -> float:
     """The BIC of the rows as they are: what the holes might have been is summed out."""
     weight = len(data) if data.weights is None else float(np.sum(data.weights))
     tables = (part.parents.size * (part.child.num_states - 1) for part in fitted.model.conditionals)
-    return fitted.log_likelihood - 0.5 * log(max(weight, 1.0)) * sum(tables)
+    return float(fitted.log_likelihood - 0.5 * log(max(weight, 1.0)) * sum(tables))
 
 
 def completed(model: BayesianNetwork, data: Dataset, times: int, rng: np.random.Generator) -> Dataset:

@@ -1,0 +1,77 @@
+"""The hidden Markov model that statistics lead to: each part by itself, tables in closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import InvalidData
+from juncture.learning.estimation import estimate
+from juncture.learning.kinds.table import NEGLIGIBLE
+from juncture.learning.sequences.sharing import Groups
+from juncture.learning.sequences.statistics import HiddenMarkovStatistics
+from juncture.learning.sequences.wishes import Wishes
+from juncture.models.hidden_markov import HiddenMarkovModel
+
+
+@estimate.register(HiddenMarkovModel)
+def estimate_hidden_markov(
+    model: HiddenMarkovModel,
+    statistics: HiddenMarkovStatistics,
+    prior: Any = None,
+    *,
+    fixed: Iterable[str] = (),
+) -> HiddenMarkovModel:
+    """The model that the statistics lead to: maximum likelihood, or with a prior the mode of the posterior."""
+    if not isinstance(statistics, HiddenMarkovStatistics):
+        raise InvalidData(f"estimate takes jt.statistics(model, sequences); got {type(statistics).__name__}")
+    if len(statistics.initial) != model.num_states:
+        raise InvalidData(
+            f"the statistics are of {len(statistics.initial)} states, the model has {model.num_states}:"
+            " take them with jt.statistics(model, sequences)"
+        )
+    wishes = Wishes.of(model, Groups.numbered(range(model.num_states)), prior, fixed)
+    refuse_forbidden(model, statistics, wishes)
+    return estimated(model, statistics, wishes)
+
+
+def estimated(model: HiddenMarkovModel, statistics: HiddenMarkovStatistics, wishes: Wishes) -> HiddenMarkovModel:
+    """Each part that is learned from its statistics; a row or a law that nothing was seen of stays as it is."""
+    initial, transition, emissions = model.initial, model.transition, model.emissions
+    if wishes.learns("initial"):
+        initial = rows_from((statistics.initial + wishes.initial_counts)[None], initial[None])[0]
+    if wishes.learns("transition"):
+        counts = wishes.rows.pooled(statistics.transitions) + wishes.transition_counts
+        transition = rows_from(counts, transition[wishes.rows.first])[wishes.rows.of_state]
+    if wishes.learns("emissions"):
+        emissions = emissions.estimate(statistics.emissions, wishes.emissions_prior)
+    return HiddenMarkovModel(initial, transition, emissions, states=model.states)
+
+
+def rows_from(counts: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
+    """Counts as rows that sum to 1.
+
+    What no sequence believes in any more is nothing: left to shrink, its products would underflow.
+    """
+    counts = np.where(counts < NEGLIGIBLE * counts.sum(), 0.0, counts)
+    totals = counts.sum(axis=-1, keepdims=True)
+    return np.asarray(np.divide(counts, totals, out=otherwise.copy(), where=totals > 0))
+
+
+def refuse_forbidden(model: HiddenMarkovModel, statistics: HiddenMarkovStatistics, wishes: Wishes) -> None:
+    """Labels may use only the beginnings and transitions that the model allows."""
+    begun = np.argwhere((statistics.initial > 0) & ~wishes.may_begin)
+    if begun.size and wishes.learns("initial"):
+        raise InvalidData(
+            f"a sequence begins in state {model.states[begun[0, 0]]!r}, where the model says that none can: zeros stay"
+            " zeros, so give a model whose initial is positive there"
+        )
+    passed = np.argwhere((statistics.transitions > 0) & ~wishes.may_follow)
+    if passed.size and wishes.learns("transition"):
+        before, after = (model.states[place] for place in passed[0])
+        raise InvalidData(
+            f"a sequence goes from state {before!r} to {after!r}, which the model forbids: zeros stay zeros, so give a"
+            " model whose transition is positive there"
+        )

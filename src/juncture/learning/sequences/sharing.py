@@ -1,0 +1,71 @@
+"""States that share a row of the transition or an emission: learned together, from the sum of what each saw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import InvalidData, hint
+from juncture.models.emissions.shared import SharedEmissions
+from juncture.models.hidden_markov import HiddenMarkovModel
+
+SHARED = ("transition", "emissions")
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Which states share: the group of each state, and the first state of each group."""
+
+    of_state: np.ndarray  # (state,)
+    first: np.ndarray  # (group,)
+
+    @classmethod
+    def numbered(cls, labels: Any) -> Groups:
+        """Groups in the order in which their labels come up."""
+        places: dict[Any, int] = {}
+        of_state = np.array([places.setdefault(label, len(places)) for label in labels], dtype=np.int64)
+        return cls(of_state, np.unique(of_state, return_index=True)[1])
+
+    @property
+    def are_single(self) -> bool:
+        return len(self.first) == len(self.of_state)
+
+    def pooled(self, counts: np.ndarray) -> np.ndarray:
+        """The sum over the states of each group: (group, …)."""
+        if self.are_single:
+            return counts
+        total = np.zeros((len(self.first), *counts.shape[1:]))
+        np.add.at(total, self.of_state, counts)
+        return total
+
+
+def tied_states(model: HiddenMarkovModel, tied: Any) -> tuple[HiddenMarkovModel, Groups]:
+    """The model in which tied states have what the first of them has, and which states share a row of transition.
+
+    `tied` names what all states share, or maps the name to a group label for each state.
+    """
+    rows, laws = (Groups.numbered(labels) for labels in labels_of(tied, model.num_states))
+    transition, emissions = model.transition, model.emissions
+    if not rows.are_single:
+        transition = transition[rows.first[rows.of_state]]
+    if not laws.are_single:
+        emissions = SharedEmissions(emissions.take(laws.first), laws.of_state)
+    return HiddenMarkovModel(model.initial, transition, emissions, states=model.states), rows
+
+
+def labels_of(tied: Any, num_states: int) -> list[list[Any]]:
+    """A group label for each state: of its row, and of its emission."""
+    if isinstance(tied, str):
+        raise InvalidData(f"tied is a list of names, or a mapping; write tied=[{tied!r}]")
+    told = dict(tied) if isinstance(tied, Mapping) else {name: [0] * num_states for name in tied}
+    for name, labels in told.items():
+        if name not in SHARED:
+            raise InvalidData(f"states may share transition or emissions, not {name!r}; {hint(name, SHARED)}")
+        if isinstance(labels, str) or not hasattr(labels, "__len__") or len(labels) != num_states:
+            raise InvalidData(
+                f"tied[{name!r}] has a group label for each of the {num_states} states, as [0, 0, 1]; got {labels!r}"
+            )
+    return [list(told.get(name, range(num_states))) for name in SHARED]
