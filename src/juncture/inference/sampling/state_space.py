@@ -1,0 +1,49 @@
+"""`sample` of linear-Gaussian state spaces: sequences of states and observations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from juncture.data.sequences import Sequence
+from juncture.errors import InvalidData
+from juncture.inference.exact.kalman_forecast import as_future_inputs
+from juncture.inference.exact.kalman_packing import packed_model
+from juncture.inference.sampling.forward import checked_count, sample
+from juncture.kernels.state_paths import draw_forward
+from juncture.models.state_space import LinearGaussianStateSpace
+from juncture.models.state_space_parts import additions, each_step
+from juncture.options import as_generator
+
+
+@sample.register(LinearGaussianStateSpace)
+def sample_state_space(
+    model: LinearGaussianStateSpace, n: Any, *, covariates: Any = None, rng: Any = None
+) -> Sequence | list[Sequence]:
+    """A sequence of `n` steps with its states; with a list of lengths, a list of such sequences.
+
+    `covariates` are the inputs of the steps, where the model takes any; for several sequences, a list of them.
+    """
+    stream = as_generator(rng)
+    if np.ndim(n) == 0:
+        return drawn(model, checked_count(n), covariates, stream)
+    if np.ndim(n) != 1:
+        raise InvalidData(f"sample takes the length of a sequence, or a list of lengths; got {n!r}")
+    each = [None] * len(n) if covariates is None else list(covariates)
+    if len(each) != len(n):
+        raise InvalidData(f"there are {len(n)} sequences, and covariates for {len(each)}")
+    return [drawn(model, checked_count(length), own, stream) for length, own in zip(n, each, strict=True)]
+
+
+def drawn(model: LinearGaussianStateSpace, length: int, covariates: Any, rng: np.random.Generator) -> Sequence:
+    model.check_length(length, f"a sequence of {length} steps")
+    inputs, times, parts = as_future_inputs(model, covariates, length), np.arange(length), packed_model(model)
+    shifts, levels = additions(model, times, inputs)
+    states = rng.standard_normal(shifts.shape)
+    draw_forward(shifts, parts.transition, parts.transition_noise, parts.initial_mean, parts.initial_factor, states)
+    noises = rng.standard_normal(levels.shape)
+    noise = parts.observation_noise[np.minimum(times, len(parts.observation_noise) - 1)]
+    look = each_step(model.observation, 2, times)
+    observations = levels + np.einsum("tos,ts->to", look, states) + np.einsum("top,tp->to", noise, noises)
+    return Sequence(observations, states=states, covariates=inputs)

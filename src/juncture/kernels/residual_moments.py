@@ -1,0 +1,41 @@
+"""Second moments of regressors and of the residuals of linear-Gaussian laws, summed over steps."""
+
+from __future__ import annotations
+
+from juncture.kernels.compiler import summing_kernel
+
+
+@summing_kernel
+def add_outer(weight, left, right, out):
+    """Add weight · left rightᵀ of two vectors."""
+    for row in range(len(left)):
+        for column in range(len(right)):
+            out[row, column] += weight * left[row] * right[column]
+
+
+@summing_kernel
+def add_product(weight, left, right, out):
+    """Add weight · left · rightᵀ of two matrices to the first rows and columns."""
+    for row in range(len(left)):
+        for column in range(len(right)):
+            total = 0.0
+            for place in range(left.shape[1]):
+                total += left[row, place] * right[column, place]
+            out[row, column] += weight * total
+
+
+@summing_kernel
+def add_moments(weights, regressors, factors, means, noises, crosses, second, cross, residuals):
+    """Add the moments of regressors x and residuals e, step by step.
+
+    Of x, `regressors` are the means and `factors` L with L Lᵀ the covariance of its first entries, the state; of e,
+    `means` are the means, F of `noises` gives the covariance F Fᵀ, and with G of `crosses` that with the state, F Gᵀ.
+    """
+    for step in range(len(weights)):
+        weight, x, e = weights[step], regressors[step], means[step]
+        add_outer(weight, x, x, second)
+        add_product(weight, factors[step], factors[step], second)
+        add_outer(weight, e, x, cross)
+        add_product(weight, noises[step], crosses[step], cross)
+        add_outer(weight, e, e, residuals)
+        add_product(weight, noises[step], noises[step], residuals)
