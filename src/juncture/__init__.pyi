@@ -4,6 +4,7 @@ from juncture.data.dataset import Dataset as Dataset
 from juncture.data.discretizer import Discretizer as Discretizer
 from juncture.data.discretizer import FittedDiscretizer as FittedDiscretizer
 from juncture.data.missingness import missingness as missingness
+from juncture.data.sequences import Sequence as Sequence
 from juncture.errors import FormatError as FormatError
 from juncture.errors import ImpossibleEvidence as ImpossibleEvidence
 from juncture.errors import ImpossibleEvidenceWarning as ImpossibleEvidenceWarning
@@ -22,6 +23,7 @@ from juncture.errors import UnknownVariable as UnknownVariable
 from juncture.errors import UnseenParentsWarning as UnseenParentsWarning
 from juncture.errors import UnseenStatesWarning as UnseenStatesWarning
 from juncture.errors import Unsupported as Unsupported
+from juncture.errors import UnvisitedStatesWarning as UnvisitedStatesWarning
 from juncture.evidence import Evidence as Evidence
 from juncture.factors.conditional import AnyConditional as AnyConditional
 from juncture.factors.conditional import Conditional as Conditional
@@ -95,6 +97,7 @@ from juncture.graphs.trails import Trail as Trail
 from juncture.graphs.undirected import UndirectedGraph as UndirectedGraph
 from juncture.inference.beliefs import Beliefs as Beliefs
 from juncture.inference.edge_information import edge_information as edge_information
+from juncture.inference.exact.chain_beliefs import ChainBeliefs as ChainBeliefs
 from juncture.inference.exact.directed_form import to_bayesian_network as to_bayesian_network
 from juncture.inference.exact.enumeration import Enumeration as Enumeration
 from juncture.inference.exact.junction_tree import JunctionTree as JunctionTree
@@ -108,6 +111,7 @@ from juncture.inference.most_probable import most_probable as most_probable
 from juncture.inference.planning import compile as compile
 from juncture.inference.planning import cost as cost
 from juncture.inference.sampling.forward import sample as sample
+from juncture.inference.start_filter import start_filter as start_filter
 from juncture.information.atoms import empirical as empirical
 from juncture.information.bounds import chebyshev_bound as chebyshev_bound
 from juncture.information.bounds import samples_needed as samples_needed
@@ -142,8 +146,10 @@ from juncture.learning.gradient import GradientAscent as GradientAscent
 from juncture.learning.learners import ExpectationMaximization as ExpectationMaximization
 from juncture.learning.network_statistics import NetworkStatistics as NetworkStatistics
 from juncture.learning.posterior import posterior as posterior
-from juncture.learning.priors import K2 as K2
 from juncture.learning.priors import BDeu as BDeu
+from juncture.learning.priors import K2 as K2
+from juncture.learning.sequences.first_model import start_hidden_markov as start_hidden_markov
+from juncture.learning.sequences.prior import HiddenMarkovPrior as HiddenMarkovPrior
 from juncture.learning.standard_errors import standard_errors as standard_errors
 from juncture.learning.statistics import statistics as statistics
 from juncture.learning.structure.comparison import compare_graphs as compare_graphs
@@ -159,15 +165,22 @@ from juncture.learning.structure.structural_em import StructuralEM as Structural
 from juncture.learning.structure.trees import ChowLiu as ChowLiu
 from juncture.learning.structure.trees import TreeAugmented as TreeAugmented
 from juncture.models.bayesian_network import BayesianNetwork as BayesianNetwork
+from juncture.models.emissions.gaussian import GaussianEmissions as GaussianEmissions
 from juncture.models.factor_product import FactorGraph as FactorGraph
 from juncture.models.factor_product import MarkovNetwork as MarkovNetwork
+from juncture.models.hidden_markov import HiddenMarkovModel as HiddenMarkovModel
 from juncture.models.intervention import do as do
 from juncture.models.lint import lint as lint
+from juncture.models.markov_chain import MarkovChain as MarkovChain
 from juncture.models.markov_properties import factorizes as factorizes
 from juncture.models.markov_properties import faithfulness_violations as faithfulness_violations
 from juncture.models.markov_properties import markov_violations as markov_violations
+from juncture.models.mixture import Mixture as Mixture
+from juncture.models.page_rank import PageRank as PageRank
+from juncture.models.page_rank import page_rank as page_rank
 from juncture.models.picture import draw as draw
 from juncture.models.plates import plate as plate
+from juncture.models.state_space import LinearGaussianStateSpace as LinearGaussianStateSpace
 from juncture.plotting.density import plot_density as plot_density
 from juncture.variables import Assignment as Assignment
 from juncture.variables import Scope as Scope

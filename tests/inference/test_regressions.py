@@ -13,6 +13,7 @@ import pytest
 import juncture as jt
 
 P, Q, R = (jt.Variable(name, 2) for name in "pqr")
+WEATHER = jt.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]])
 PAIR = jt.BayesianNetwork([jt.Conditional(P, [], [0.5, 0.5]), jt.Conditional(Q, [P], [[0.9, 0.1], [0.2, 0.8]])])
 
 
@@ -116,6 +117,11 @@ def test_ties_go_to_the_earlier_state(method):
         (lambda: jt.draw(PAIR.graph), jt.Unsupported, "draw takes a model"),
         (lambda: jt.draw(PAIR, jt.infer(jt.example("asia"))), jt.InvalidData, "not beliefs of this model"),
         (lambda: jt.draw(PAIR, {"p": 1}), jt.InvalidData, "not beliefs of this model"),
+        (lambda: jt.cost(WEATHER), jt.Unsupported, "a network or a factor graph; got HiddenMarkovModel"),
+        (lambda: jt.lint(WEATHER), jt.Unsupported, "lint takes a BayesianNetwork; got HiddenMarkovModel"),
+        (lambda: jt.start_filter(PAIR), jt.Unsupported, "start_filter takes a HiddenMarkovModel or"),
+        (lambda: jt.start_filter(WEATHER).step([0, 1]), jt.InvalidData, r"one observation is one value; got \[0, 1\]"),
+        (lambda: jt.infer(WEATHER, [0]).forecast().log_prob([0, 1]), jt.InvalidData, "one observation is one value"),
     ],
 )
 def test_mistakes_get_a_sentence(ask, error, words):

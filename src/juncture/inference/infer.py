@@ -10,6 +10,7 @@ from juncture.data.dataset import Extra
 from juncture.errors import InvalidData, Unsupported
 from juncture.evidence import as_findings
 from juncture.inference.beliefs import Beliefs
+from juncture.inference.homes import taught_by
 from juncture.inference.impossible import check_possible
 from juncture.inference.methods import engine_for
 from juncture.models.bayesian_network import BayesianNetwork
@@ -17,6 +18,13 @@ from juncture.models.factor_product import FactorProduct
 from juncture.options import as_names
 
 
+@taught_by(
+    {
+        "HiddenMarkovModel": "juncture.inference.exact.chain",
+        "MarkovChain": "juncture.inference.exact.markov_chain",
+        "LinearGaussianStateSpace": "juncture.inference.exact.kalman",
+    }
+)
 @singledispatch
 def infer(
     model: Any,

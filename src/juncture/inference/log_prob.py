@@ -14,6 +14,7 @@ from juncture.data.missingness import has_hole, packed
 from juncture.errors import ImpossibleEvidence, Unsupported
 from juncture.evidence import as_findings
 from juncture.inference.beliefs import run_engine
+from juncture.inference.homes import taught_by
 from juncture.inference.methods import engine_for
 from juncture.inference.relevance import relevant_part
 from juncture.models.bayesian_network import BayesianNetwork
@@ -22,6 +23,13 @@ from juncture.models.factor_product import FactorProduct
 MANY_PATTERNS = 32  # of holes: from here on all rows go through one run of the whole model
 
 
+@taught_by(
+    {
+        "HiddenMarkovModel": "juncture.inference.exact.chain",
+        "MarkovChain": "juncture.inference.exact.markov_chain",
+        "LinearGaussianStateSpace": "juncture.inference.exact.kalman",
+    }
+)
 @singledispatch
 def log_prob(model: Any, rows: Any, *, method: Any = "auto", extra: Extra = "error") -> Any:
     """log p(row) for each row; a mapping of columns or a frame gives an array, a mapping of states one float."""

@@ -14,6 +14,7 @@ from juncture.data.findings import Findings
 from juncture.errors import InvalidData, Unsupported
 from juncture.evidence import as_findings
 from juncture.inference.beliefs import Beliefs
+from juncture.inference.homes import taught_by
 from juncture.inference.impossible import check_possible
 from juncture.inference.infer import as_targets
 from juncture.inference.methods import engine_for
@@ -41,6 +42,13 @@ class MostProbableRows:
     impossible: tuple[int, ...]
 
 
+@taught_by(
+    {
+        "HiddenMarkovModel": "juncture.inference.exact.viterbi",
+        "MarkovChain": "juncture.inference.exact.markov_chain",
+        "LinearGaussianStateSpace": "juncture.inference.exact.kalman",
+    }
+)
 @singledispatch
 def most_probable(
     model: Any,

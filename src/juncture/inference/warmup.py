@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +15,15 @@ from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.discrete.poisson import Poisson
 from juncture.families.family import Family
+from juncture.inference.exact.chain_expectation import expected
+from juncture.inference.exact.chain_parts import LONG as LONG_SEQUENCE
 from juncture.inference.exact.clique_search import DENSE_NODES
 from juncture.inference.infer import infer
 from juncture.inference.most_probable import most_probable
 from juncture.inference.sampling.forward import sample
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.factor_product import MarkovNetwork
+from juncture.models.hidden_markov import HiddenMarkovModel
 from juncture.variables import Variable
 
 
@@ -34,6 +38,7 @@ def warm_up() -> None:
     infer(MarkovNetwork([Factor([a, b], np.full((2, 2), 1e-200))] * 2))
     infer(long_chain(DENSE_NODES + 1), {"x0": 1})
     warm_up_families()
+    warm_up_chains()
 
 
 def warm_up_families() -> None:
@@ -47,6 +52,20 @@ def warm_up_families() -> None:
         member.log_prob(values)
         member.statistics(values)
         member.statistics(values, weights)
+
+
+def warm_up_chains() -> None:
+    """Ask about one short and one long sequence."""
+    model = HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]])
+    steps = np.arange(LONG_SEQUENCE) % 2
+    infer(model, steps)
+    most_probable(model, steps)
+    most_probable(model, [0, 1], k=2)
+    beliefs: Any = infer(model, [0, 1])
+    beliefs.lagged(1)
+    beliefs.sample(1, rng=0)
+    infer(HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.0, 1.0]], None), np.zeros((2, 2)))
+    expected(model, model.sequences([0, 1]))
 
 
 def long_chain(length: int) -> BayesianNetwork:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional, HasTable
 from juncture.models.bayesian_network import BayesianNetwork
 
@@ -18,6 +19,8 @@ def lint(model: BayesianNetwork) -> list[str]:
 
     A zero cannot be changed by any evidence: (almost) never is better said with a small probability.
     """
+    if not isinstance(model, BayesianNetwork):
+        raise Unsupported(f"lint takes a BayesianNetwork; got {type(model).__name__}")
     tables = {part.child.name: table_of(part) for part in model.conditionals if not part.child.is_real}
     zeros = [remark for part in model.conditionals for remark in remarks_on(part, tables.get(part.child.name))]
     possible: dict[str, np.ndarray] = {}

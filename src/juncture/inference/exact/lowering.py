@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
 from juncture.factors.noisy import NoisyMax, NoisyOr
@@ -53,7 +54,7 @@ class Lowered:
 @singledispatch
 def lower(model: Any, observed: Mapping[str, State] | None = None) -> Lowered:
     """The model as factors; where a noisy child is `observed` in its lowest state, as one factor per cause."""
-    raise NotImplementedError(type(model).__name__)
+    raise Unsupported(f"this is asked of a network or a factor graph; got {type(model).__name__}")
 
 
 @lower.register

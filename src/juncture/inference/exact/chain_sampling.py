@@ -1,0 +1,45 @@
+"""`sample` of hidden Markov models: a path of states, then what they emit; or paths given a sequence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from juncture.data.sequences import Sequence
+from juncture.inference.exact.chain_beliefs import checked_count
+from juncture.inference.exact.chain_model import Chain
+from juncture.inference.exact.state_labels import labelled
+from juncture.inference.infer import infer
+from juncture.inference.sampling.forward import sample
+from juncture.kernels.chain_paths import draw_paths
+from juncture.models.emissions.categorical import CategoricalEmissions
+from juncture.models.hidden_markov import HiddenMarkovModel
+from juncture.options import as_generator
+
+
+@sample.register
+def sample_chain(model: HiddenMarkovModel, n: Any, *, given: Any = None, rng: Any = None) -> Any:
+    """One `Sequence` of `n` steps with its states, or a list of them for a list of lengths.
+
+    With `given`, one sequence of observations: `n` paths of states from the posterior, (path, step).
+    """
+    if given is not None:
+        return infer(model, given).sample(n, rng=rng)  # type: ignore[attr-defined]
+    stream = as_generator(rng)
+    if np.ndim(n) == 0:
+        return draw_sequence(model, checked_count(n, "the number of steps", 0), stream)
+    lengths = [checked_count(length, "the number of steps", 0) for length in n]
+    return [
+        draw_sequence(model, length, child) for length, child in zip(lengths, stream.spawn(len(lengths)), strict=True)
+    ]
+
+
+def draw_sequence(model: HiddenMarkovModel, num_steps: int, rng: np.random.Generator) -> Sequence:
+    chain = Chain.of(model)
+    codes, ones = np.empty((1, num_steps), np.int64), np.ones((1, chain.num_states))
+    draw_paths(chain.initial, chain.transition, ones, np.zeros(num_steps, np.int64), rng.random((1, num_steps)), codes)
+    observations = model.emissions.sample(codes[0], rng)
+    if isinstance(model.emissions, CategoricalEmissions):
+        observations = labelled(model.emissions.symbols, observations)
+    return Sequence(observations, states=labelled(model.states, codes[0]))

@@ -1,0 +1,91 @@
+"""Every path of a short hidden Markov chain, one by one, and random chains to ask about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from hypothesis import strategies as st
+
+import juncture as jt
+from juncture.numerics import log, log_sum_exp
+
+
+@dataclass(frozen=True)
+class Paths:
+    """All paths (path, step) and the log of their joint probability with what was observed."""
+
+    codes: np.ndarray
+    log_joint: np.ndarray
+    num_states: int
+
+    @property
+    def log_evidence(self) -> float:
+        return float(log_sum_exp(self.log_joint))
+
+    @property
+    def weights(self) -> np.ndarray:
+        return np.exp(self.log_joint - self.log_evidence)
+
+    def law(self, step: int) -> np.ndarray:
+        """p(state at a step | everything observed)."""
+        return np.bincount(self.codes[:, step], self.weights, self.num_states)
+
+    @property
+    def smoothed(self) -> np.ndarray:
+        laws = [self.law(step) for step in range(self.codes.shape[1])]
+        return np.array(laws).reshape(-1, self.num_states)
+
+    @property
+    def pairwise(self) -> np.ndarray:
+        found = np.zeros((max(0, self.codes.shape[1] - 1), self.num_states, self.num_states))
+        for codes, weight in zip(self.codes, self.weights, strict=True):
+            for step in range(len(found)):
+                found[step, codes[step], codes[step + 1]] += weight
+        return found
+
+    @property
+    def ranking(self) -> list[tuple[int, ...]]:
+        """Possible paths, best first; of equals (to 12 digits) the one with earlier states."""
+        order = sorted(range(len(self.codes)), key=lambda place: (-round(self.log_joint[place], 10), place))
+        return [tuple(self.codes[place].tolist()) for place in order if self.log_joint[place] > -np.inf]
+
+
+def all_paths(hmm, observations, states=None) -> Paths:
+    """Σ over paths by brute force; `observations` may be cut short to see what was known earlier."""
+    part = hmm.sequences(jt.Sequence(observations, states=states) if states is not None else observations)
+    seen = np.array(hmm.emissions.log_prob(part.observations), dtype=float).reshape(-1, hmm.num_states)
+    if part.states is not None:
+        told = part.states[:, None]
+        seen[(told >= 0) & (told != np.arange(hmm.num_states))] = -np.inf
+    return paths_of(hmm.initial, hmm.transition, seen)
+
+
+def paths_of(initial: np.ndarray, transition: np.ndarray, log_likelihoods: np.ndarray) -> Paths:
+    num_steps, num_states = log_likelihoods.shape
+    codes = np.array(list(product(range(num_states), repeat=num_steps)), np.int64).reshape(num_states**num_steps, -1)
+    log_joint = np.zeros(len(codes))
+    for step in range(num_steps):
+        log_joint += log_likelihoods[step, codes[:, step]]
+        log_joint += log(initial)[codes[:, 0]] if not step else log(transition)[codes[:, step - 1], codes[:, step]]
+    return Paths(codes, log_joint, num_states)
+
+
+def random_rows(rng: np.random.Generator, shape: tuple[int, ...], zeros: float) -> np.ndarray:
+    """Laws along the last axis in which a share of entries is zero."""
+    rows = rng.random(shape) * (rng.random(shape) >= zeros) + 1e-300 * (rng.random(shape) < zeros / 4)
+    rows[rows.sum(axis=-1) == 0] = 1.0
+    return rows / rows.sum(axis=-1, keepdims=True)
+
+
+@st.composite
+def chains(draw, zeros=(0.0, 0.4), num_symbols: int = 3) -> jt.HiddenMarkovModel:
+    """A chain of 1 to 4 states over a few symbols, with or without zeros."""
+    rng, share = np.random.default_rng(draw(st.integers(0, 10**6))), draw(st.sampled_from(zeros))
+    size = draw(st.integers(1, 4))
+    table = random_rows(rng, (size, num_symbols), share / 2)
+    return jt.HiddenMarkovModel(random_rows(rng, (size,), share), random_rows(rng, (size, size), share), table)
+
+
+observed = st.lists(st.sampled_from([0, 1, 2, None]), max_size=5)
