@@ -31,6 +31,7 @@ import numpy as np
 import juncture as jt
 
 SYMBOLS, DIMENSION, ITERATIONS = 16, 4, 10
+NEARLY_FLAT = 1 + 1e-9  # with 1, dynamax's tables are NaN where a count is 0
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,8 @@ class Problem:
         given = self.parameters
         if self.emissions == "categorical":
             return jt.HiddenMarkovModel(given["initial"], given["transition"], jt.Categorical(given["table"]))
-        columns = [jt.Gaussian(given["mean"][:, place], given["variance"][:, place]) for place in range(DIMENSION)]
-        return jt.HiddenMarkovModel(given["initial"], given["transition"], jt.Independent(columns))
+        laws = jt.GaussianEmissions(given["mean"], given["variance"], "diagonal")
+        return jt.HiddenMarkovModel(given["initial"], given["transition"], laws)
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -145,12 +146,12 @@ class Dynamax:
         start = {"initial_probs": given["initial"], "transition_matrix": given["transition"]}
         if problem.emissions == "categorical":
             flat = ("initial_probs", "transition_matrix", "emission_prior")
-            priors = {f"{part}_concentration": 1.0 for part in flat}
+            priors = {f"{part}_concentration": NEARLY_FLAT for part in flat}
             self.model = CategoricalHMM(problem.num_states, 1, SYMBOLS, **priors)
             start["emission_probs"] = given["table"][:, None, :]
             rows = problem.rows.reshape(*shape, 1)
         else:
-            priors = {"initial_probs_concentration": 1.0, "transition_matrix_concentration": 1.0}
+            priors = {"initial_probs_concentration": NEARLY_FLAT, "transition_matrix_concentration": NEARLY_FLAT}
             self.model = DiagonalGaussianHMM(problem.num_states, DIMENSION, **priors)
             start |= {"emission_means": given["mean"], "emission_scale_diags": np.sqrt(given["variance"])}
             rows = problem.rows.reshape(*shape, DIMENSION)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import juncture as jt
+import sequence_kinds
 from family_examples import EXAMPLES
 from juncture.evidence import as_findings
 from juncture.graphs.independence import Independence
@@ -316,5 +317,6 @@ KINDS = [
     fits,
     discretizers,
     fitted_discretizers,
+    *sequence_kinds.KINDS,
     *(of_family(name) for name in EXAMPLES),
 ]

@@ -19,11 +19,17 @@ UnseenStatesWarning, UnvisitedStatesWarning, NotConvergedWarning, NotDirectedWar
 from __future__ import annotations
 
 import difflib
+import functools
+import inspect
+import os
+import warnings
 from collections.abc import Iterable
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 MAX_HINT_LETTERS, MAX_HINT_NAMES = 60, 2000  # looking for a near match is quadratic in both
+NOT_OF_USERS = (f"{Path(__file__).parent}{os.sep}", functools.__file__)  # `functools` calls what verbs dispatch to
 MAX_MESSAGE = 1000  # letters of a message about a file, whose names may have any length
 
 
@@ -127,6 +133,24 @@ class NotDirectedWarning(UserWarning):
 
 class RegularizedWarning(UserWarning):
     """An estimate that the data leave open was made definite; the message says by how much."""
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn, and point at the line outside of this package that asked for what is warned of."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_back is not None and frame.f_code.co_filename.startswith(NOT_OF_USERS):
+        frame = frame.f_back
+    if frame is None:  # a Python that tells nothing of its stack
+        warnings.warn(message, category, stacklevel=2)
+        return
+    warnings.warn_explicit(
+        message,
+        category,
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        module=frame.f_globals.get("__name__"),
+        registry=frame.f_globals.setdefault("__warningregistry__", {}),
+    )
 
 
 def hint(value: object, known: Iterable[object], limit: int = 8) -> str:

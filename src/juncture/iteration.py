@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from juncture.errors import InvalidData, ObjectiveDecreased
+from juncture.values import number_of
 
 State = TypeVar("State")
 Watch = Callable[[int, float], None]
@@ -69,7 +70,7 @@ def iterate(
                 return state, Trace(tuple(values), True, f"the gain fell below {tolerance:g} of the objective")
     except KeyboardInterrupt:
         return state, Trace(tuple(values), False, f"{INTERRUPTED} {len(values) - 1}")
-    return state, Trace(tuple(values), False, f"stopped after {max_steps} steps without converging")
+    return state, Trace(tuple(values), False, f"stopped after {number_of(max_steps, 'step')} without converging")
 
 
 def check_ending(tolerance: float, max_steps: int) -> None:

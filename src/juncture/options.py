@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -26,18 +25,6 @@ def chosen(choice: Any, known: Mapping[str, Callable[[], Any]], *, what: str) ->
     if choice not in known:
         raise Unsupported(f"there is no {what} {choice!r}; {hint(choice, known)}")
     return known[choice]()
-
-
-def is_taught(verb: Any, model: Any, homes: Mapping[str, str]) -> bool:
-    """Whether a verb (a `singledispatch`) has learned of this kind of model from the module that is its home.
-
-    Homes are named by class and imported when the first such model comes along, as most programs use few kinds.
-    """
-    for kind in type(model).__mro__:
-        if kind.__name__ in homes:
-            import_module(homes[kind.__name__])
-            return verb.dispatch(type(model)) is not verb.dispatch(object)
-    return False
 
 
 def as_names(names: Iterable[str], what: str) -> list[str]:

@@ -69,10 +69,20 @@ def refrozen(value: Any) -> Any:
     return value
 
 
+def number_of(count: float, what: str) -> str:
+    """So many things, in words.
+
+    >>> number_of(1, "step"), number_of(1200, "step")
+    ('1 step', '1,200 steps')
+    """
+    return f"{count:,.12g} {what}{'' if count == 1 else 's'}"
+
+
 def content_key(value: Any) -> Hashable:
     """Something hashable that is equal exactly when types, shapes and bits are."""
     if isinstance(value, np.ndarray):
-        return (value.dtype.str, value.shape, value.tobytes())
+        is_listed = value.dtype.kind == "O"  # whose bytes are addresses
+        return (value.dtype.str, value.shape, content_key(value.ravel().tolist()) if is_listed else value.tobytes())
     if isinstance(value, dict):
         return frozenset((name, content_key(item)) for name, item in value.items())
     if isinstance(value, tuple | list):

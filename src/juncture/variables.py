@@ -199,8 +199,8 @@ def as_plain(value: object) -> object:
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, and the missing markers of data frames (which differ from themselves, or refuse to say)."""
-    if value is None:
+    """None, NaN, a masked entry, and the missing markers of data frames (unlike themselves, or refusing to say)."""
+    if value is None or value is np.ma.masked:
         return True
     try:
         return bool(value != value)  # noqa: PLR0124

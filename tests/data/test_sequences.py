@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+from array import array
+from collections import deque
 from dataclasses import FrozenInstanceError
 
 import numpy as np
@@ -154,8 +156,32 @@ def test_a_sequence_is_a_frozen_value():
         one.weight = 2.0
     with pytest.raises(ValueError, match="read-only"):
         one.observations[0] = 3.0
-    assert repr(one) == "Sequence(3 observations, 3 states, 1 covariates, weight=0.5)"
+    assert repr(one) == "Sequence(3 steps, states of 2 known, 1 covariate, weight=0.5)"
     assert repr(as_sequences([[1], [2, 3]])) == "Sequences(2 of 3 steps)"
+    assert repr(Sequence([[1, 2]], states=["a"])) == "Sequence(1 step of 2 values, states known)"
+
+
+@pytest.mark.parametrize("steps", [range(4), (0, 1, 2, 3), deque([0, 1, 2, 3]), array("d", [0, 1, 2, 3])])
+def test_a_range_and_its_like_is_a_sequence(steps):
+    found = as_sequences(steps)
+    assert found.is_single
+    assert found.observations.tolist() == Sequence(steps).observations.tolist() == [0, 1, 2, 3]
+    assert as_sequences([steps, range(2)]).lengths.tolist() == [4, 2]
+
+
+@pytest.mark.parametrize("wrong", [{0, 1}, {"a": 1}, b"01", iter([0, 1])])
+def test_what_has_no_order_or_can_be_read_but_once_is_no_sequence(wrong):
+    with pytest.raises(InvalidData, match="a sequence is a list, an array or a frame"):
+        as_sequences(wrong)
+
+
+def test_labels_keep_their_kind():
+    assert Sequence([1, 2], states=["a", "bc"]).states.dtype == np.dtype("<U2")
+    assert Sequence([1, 2], states=np.array(["a", "bc"], dtype="<U9")).states.dtype == np.dtype("<U2")
+    assert Sequence([1, 2], states=np.array(["a", "bc"], dtype=object)).states.dtype == np.dtype("<U2")
+    assert Sequence([1, 2], states=["a", None]).states.tolist() == ["a", None]
+    assert Sequence(["a", "b"]).observations.dtype == np.dtype("<U1")
+    assert Sequence([1, 2], states=[True, False]).states.dtype == bool
 
 
 @pytest.mark.parametrize(

@@ -263,7 +263,7 @@ def test_unseen_symbols_are_missing():
 def test_columns_of_symbols_are_independent_given_the_state():
     """p(row | state) is the product over the columns; a pseudo-count goes to all tables."""
     rows = [["a", 0], ["b", 1], ["a", 1], ["b", 0], [None, 1]]
-    estimator = CategoricalHMM(2, prior=1.0).fit(rows)
+    estimator = CategoricalHMM(2, prior=1.0).fit(rows, lengths=[5])
     first, second = estimator.model_.emissions.parts
     assert (first.symbols, second.symbols) == (("a", "b"), (0, 1))
     laws = estimator.model_.initial @ (first.probabilities[:, 0] * second.probabilities[:, 1])
@@ -271,7 +271,9 @@ def test_columns_of_symbols_are_independent_given_the_state():
     assert min(part.probabilities.min() for part in (first, second)) > 0.1
     drawn, _ = estimator.sample(40)
     assert {(type(one), type(other)) for one, other in drawn.tolist()} == {(str, int)}
-    assert calmly(CategoricalHMM(2, prior=HiddenMarkovPrior(1.0, 1.0, [None, 2.0])).fit, rows).fit_.trace.converged
+    assert calmly(
+        CategoricalHMM(2, prior=HiddenMarkovPrior(1.0, 1.0, [None, 2.0])).fit, rows, lengths=[5]
+    ).fit_.trace.converged
 
 
 def test_probability_zero_is_refused_by_place():

@@ -82,6 +82,72 @@ def test_one_sequence_of_its_own():
     assert estimator.predict(sequence).tolist() == ["a", "a", "b", "b"]
 
 
+def test_plain_lists_of_different_lengths_are_sequences():
+    words = [["a", "b", None], ["a", "b"], []]
+    estimator = CategoricalHMM(2, prior=1.0).fit(words)
+    expected = CategoricalHMM(2, prior=1.0).fit([np.array(each, dtype=object) for each in words])
+    assert estimator.model_ == expected.model_
+    assert estimator.n_features_in_ == 1
+    assert [len(path) for path in estimator.predict([["a", "b"], ["b", "a"]])] == [2, 2]  # the model has one column
+    assert estimator.predict([["a"], ["b"], ["a"]]).shape == (3,)
+    labelled = GaussianHMM().fit([[0.0, 0.1, 5.0], [5.1, 0.0]], [["x", "x", "y"], ["y", "x"]])
+    assert labelled.classes_.tolist() == ["x", "y"]
+
+
+def test_plain_lists_that_could_be_both_are_refused():
+    rows = [[0.0, 1.0], [5.0, 6.0], [0.1, 1.2]]
+    message = r"3 lists of 2 values each may be 3 sequences, or one table of 2 columns.*jt.Sequence.*lengths=\[3\]"
+    with pytest.raises(InvalidData, match=message):
+        GaussianHMM(1).fit(rows)
+    table = GaussianHMM(1).fit(rows, lengths=[3])
+    assert table.model_ == GaussianHMM(1).fit(np.array(rows)).model_
+    assert table.score(rows) == table.score(np.array(rows))
+    with pytest.raises(InvalidData, match="all rows of a table have as many values"):
+        table.score([[0.0, 1.0], [5.0]])
+    assert GaussianHMM(1).fit([Sequence(row) for row in rows]).n_features_in_ == 1
+
+
+def test_frames_go_by_the_names_of_their_columns():
+    rng = np.random.default_rng(0)
+    one, other = (pd.DataFrame(rng.normal(place, 1.0, (20, 2)), columns=["a", "b"]) for place in (0, 5))
+    expected = GaussianHMM(2).fit([one, other])
+    turned = [one, other[["b", "a"]]]
+    assert GaussianHMM(2).fit(turned).model_ == expected.model_
+    assert GaussianHMM(2).fit([pl.from_pandas(one), turned[1]]).model_ == expected.model_
+    whole = other.round().astype(int)
+    mixed = GaussianHMM(2).fit([pl.from_pandas(one), pl.from_pandas(whole)])
+    assert mixed.feature_names_in_.tolist() == ["a", "b"]
+    with pytest.raises(InvalidData, match="the same columns; sequence 1 and sequence 0 do not: one of them lacks 'b'"):
+        GaussianHMM(2).fit([one, other.rename(columns={"b": "c"})])
+
+
+def test_what_a_mask_hides_is_missing():
+    rows = np.random.default_rng(0).normal(np.repeat([0, 5], 20)[:, None], 1.0, (40, 2))
+    hidden = rows > 5.5
+    masked, holes = np.ma.array(rows, mask=hidden), np.where(hidden, np.nan, rows)
+    assert GaussianHMM(2).fit(masked).model_ == GaussianHMM(2).fit(holes).model_
+    assert GaussianHMM(2).fit([masked[:9], masked[9:]]).model_ == GaussianHMM(2).fit([holes[:9], holes[9:]]).model_
+    labels = np.ma.array(np.repeat([0, 1], 20), mask=np.arange(40) % 2)
+    known = [None if place % 2 else place // 20 for place in range(40)]
+    assert GaussianHMM(2).fit(rows, labels).model_ == GaussianHMM(2).fit(rows, known).model_
+
+
+def test_lengths_in_the_place_of_labels():
+    """As hmmlearn has it: `fit(X, lengths)`."""
+    rows = np.random.default_rng(0).normal(size=(10, 1))
+    for estimator in (GaussianHMM(2), GaussianHMM()):
+        with pytest.raises(InvalidData, match=r"y has 2 labels, X has 10 steps.*write lengths=\[6, 4\]"):
+            estimator.fit(rows, [6, 4])
+    with pytest.raises(InvalidData, match=r"write lengths=\[6, 4\]"):
+        calmly(GaussianHMM(2).fit, rows).score(rows, np.array([6, 4]))
+
+
+def test_nothing_observed_is_nothing_to_learn():
+    for estimator in (GaussianHMM(2), MixtureHMM(2)):
+        with pytest.raises(InvalidData, match="nothing was observed"):
+            estimator.fit([[np.nan], [np.nan]])
+
+
 # --- labels of states ------------------------------------------------------------------------------------------------
 
 
@@ -142,6 +208,10 @@ def test_a_weight_is_how_often_a_sequence_counts():
     stacked, steps = np.concatenate(tables), np.repeat([2.0, 0.0, 1.0], 12)
     by_step = calmly(GaussianHMM(start=start, max_steps=20).fit, stacked, lengths=[12, 12, 12], sample_weight=steps)
     assert by_step.model_ == weighted.model_
+    alone = calmly(GaussianHMM(start=start, max_steps=20).fit, tables[0])
+    assert (
+        calmly(GaussianHMM(start=start, max_steps=20).fit, tables[0], sample_weight=np.ones(12)).model_ == alone.model_
+    )
 
 
 # --- among scikit-learn's tools --------------------------------------------------------------------------------------
@@ -209,7 +279,7 @@ ROWS = [[0.0], [1.0], [5.0], [6.0]]
         (GaussianHMM(2), {"lengths": [2, 2], "sample_weight": [0, 0]}, "all sample weights are zero"),
         (GaussianHMM(2), {"lengths": [2, 2], "sample_weight": [1, -1]}, "at least 0"),
         (GaussianHMM(start=THREE_STEPS), {}, "GaussianHMM takes a HiddenMarkovModel with GaussianEmissions"),
-        (CategoricalHMM(start=THREE_STEPS), {"X": [[0, 1]]}, "X has 2 columns, the model observes 1"),
+        (CategoricalHMM(start=THREE_STEPS), {"X": np.array([[0, 1]])}, "X has 2 columns, the model observes 1"),
     ],
 )
 def test_refusals(estimator, arguments, message):

@@ -15,6 +15,7 @@ LAYERS = [
     "numerics",
     "iteration",
     "options",
+    "verbs",
     "cores",
     "kernels",
     "drawing",

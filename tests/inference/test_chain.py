@@ -13,7 +13,7 @@ import juncture as jt
 from chain_oracles import all_paths, chains, observed, paths_of
 from juncture.inference.exact import chain_parts
 from juncture.inference.exact.chain_model import Chain
-from juncture.inference.exact.chain_walks import NOTHING, walked
+from juncture.inference.exact.chain_walks import NOTHING, walk_short, walked
 from juncture.kernels.chains import FORGET
 
 S0_250 = jt.HiddenMarkovModel([0.5, 0.5], [[3 / 4, 1 / 4], [1 / 3, 2 / 3]], [[0.8, 0.2], [0.3, 0.7]])
@@ -77,10 +77,12 @@ def test_a_forecast_is_the_law_after_steps_that_are_not_observed(hmm, observatio
     possible(hmm, observations)
     forecast = jt.infer(hmm, observations).forecast(h)
     paths = all_paths(hmm, observations + [None] * h)
-    assert np.allclose(forecast.states, paths.law(len(observations) + h - 1), atol=1e-10)
+    assert len(forecast) == len(forecast.observations) == h
+    for step in range(h):
+        assert np.allclose(forecast.states[step], paths.law(len(observations) + step), atol=1e-10)
     ahead = all_paths(hmm, observations + [None] * (h - 1) + [1]).log_evidence - paths.log_evidence
-    assert np.isclose(np.exp(forecast.log_prob(1)), np.exp(ahead), atol=1e-10)
-    assert np.isclose(np.exp(forecast.observation.log_prob(1)), np.exp(ahead), atol=1e-10)
+    assert np.isclose(np.exp(forecast.log_prob(1)[-1]), np.exp(ahead), atol=1e-10)
+    assert np.isclose(np.exp(forecast.observations[-1].log_prob(1)), np.exp(ahead), atol=1e-10)
 
 
 @given(chains(), observed, st.integers(0, 3))
@@ -227,6 +229,12 @@ def test_plain_numbers_alone_would_have_lost_it():
     forgetful = jt.HiddenMarkovModel([1.0, 0.0, 0.0], 0.9999 * LEFT_TO_RIGHT + 0.0001 / 3, None)
     assert not Chain.of(forgetful).is_exact
     assert np.isfinite(walked(chain, sequence, NOTHING, FORGET, NOTHING, is_exact=True)[0])
+    assert np.isnan(walk_short(chain, sequence, NOTHING, FORGET, NOTHING, is_exact=False)[0])  # nothing was left
+    rows[-100:] = [0.0, -200.0, -200.0]  # to be explained by state 0, or very badly
+    part = hmm.sequences(rows)
+    right, wrong = (walk_short(chain, part, NOTHING, FORGET, NOTHING, is_exact)[0] for is_exact in (True, False))
+    assert right == pytest.approx(399 * np.log(0.9) - 300 * 30.0)
+    assert wrong == pytest.approx(-100 * 200.0, rel=0.01)
 
 
 def test_a_first_step_that_speaks_against_the_initial_law_is_kept():
@@ -240,11 +248,34 @@ def test_a_first_step_that_speaks_against_the_initial_law_is_kept():
     assert np.allclose(beliefs.filtered[0], [1.0, 0.0])
 
 
-def test_an_infinite_density_leaves_only_the_states_that_have_it():
-    hmm = jt.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], jt.Beta([0.5, 2.0], [1.0, 2.0]))
-    beliefs = jt.infer(hmm, [0.5, 0.0, 0.5])
-    assert beliefs.log_evidence == np.inf
-    assert np.allclose(beliefs.smoothed[1], [1.0, 0.0])
+EDGY = jt.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], jt.Beta([0.5, 2.0], [1.0, 2.0]))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: jt.infer(EDGY, [0.5, 0.0, 0.5]),
+        lambda: jt.log_prob(EDGY, [[0.5], [0.0]]),
+        lambda: jt.most_probable(EDGY, [0.0, 0.5]),
+        lambda: jt.start_filter(EDGY).step(0.0),
+        lambda: jt.fit(EDGY, [0.5, 0.0, 0.5]),
+        lambda: jt.infer(jt.HiddenMarkovModel([1.0], [[1.0]], [jt.Mixture([0.5, 0.5], list(EDGY.emissions))]), [0.0]),
+        lambda: jt.infer(EDGY, jt.Sequence([0.0], states=[0])),
+    ],
+)
+def test_an_infinite_density_is_refused_by_all_verbs(ask):
+    with pytest.raises(jt.InvalidData, match=r"the observation 0\.0 has no finite density"):
+        ask()
+
+
+def test_an_infinite_density_of_a_state_that_is_not_the_one_told_is_no_matter():
+    assert np.array_equal(jt.infer(EDGY, jt.Sequence([0.5, 0.5], states=[None, 1])).smoothed[1], [0.0, 1.0])
+    assert np.isneginf(jt.log_prob(EDGY, jt.Sequence([0.0], states=[1])))
+
+
+def test_a_factor_graph_has_no_infinite_density():
+    with pytest.raises(jt.InvalidData, match="step 1 has the log-likelihood inf, which is no likelihood"):
+        EDGY.to_factor_graph([0.5, 0.0])
 
 
 # what is impossible
@@ -352,6 +383,20 @@ def test_beliefs_say_how_they_were_obtained():
     assert (beliefs.exact, beliefs.converged, beliefs.method) == (True, True, "chain")
     assert repr(beliefs) == "ChainBeliefs(3 steps, 2 states; log_evidence=-2.36834; exact, by chain)"
     assert beliefs.decoded.tolist() == ["dry", "wet", "wet"]
+    assert repr(beliefs.forecast(2)).startswith("ChainForecast(2 steps: dry 0.")
+    assert repr(beliefs.forecast(9)).count("…") == 2
+    assert len(beliefs.forecast(0)) == 0
+
+
+def test_beliefs_have_a_table_for_notebooks():
+    model = jt.HiddenMarkovModel(WEATHER.initial, WEATHER.transition, WEATHER.emissions, states=["<dry>", "wet"])
+    beliefs = jt.infer(model, [0, 1, 1])
+    html = beliefs._repr_html_()
+    assert "<th>&lt;dry&gt;</th><th>wet</th>" in html
+    assert html.count("<tr>") == 4
+    assert f"<td>{beliefs.smoothed[2, 1]:.4f}<div" in html
+    assert "cut from 100 rows" in jt.infer(model, [0] * 100)._repr_html_()
+    assert beliefs.forecast(2)._repr_html_().count("<tr>") == 3
 
 
 def test_wishes_that_make_no_sense_are_refused():
@@ -361,8 +406,8 @@ def test_wishes_that_make_no_sense_are_refused():
         jt.infer(WEATHER, [0, 1], on_impossible="ignore")
     with pytest.raises(jt.InvalidData, match="lag"):
         jt.infer(WEATHER, [0, 1]).lagged(-1)
-    with pytest.raises(jt.InvalidData, match="h is"):
-        jt.infer(WEATHER, [0, 1]).forecast(0)
+    with pytest.raises(jt.InvalidData, match="number of steps is a whole number of at least 0"):
+        jt.infer(WEATHER, [0, 1]).forecast(-1)
     with pytest.raises(jt.InvalidData, match="symbols are"):
         jt.start_filter(WEATHER).step(7)
     with pytest.raises(jt.Unsupported, match="start_filter"):

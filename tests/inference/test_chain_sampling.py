@@ -78,3 +78,16 @@ def test_sampling_given_a_sequence_draws_paths():
 def test_a_number_of_steps_that_makes_no_sense_is_refused(wrong):
     with pytest.raises(jt.InvalidData, match="number of steps"):
         jt.sample(HMM, wrong, rng=0)
+
+
+def test_labels_come_back_as_one_kind_of_array():
+    model = jt.HiddenMarkovModel(
+        [0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]], states=["dry", "wet"], symbols=["a", "bc"]
+    )
+    drawn = jt.sample(model, 9, rng=0)
+    beliefs = jt.infer(model, drawn.observations)
+    found = [drawn.states, beliefs.decoded, beliefs.sample(2, rng=0), jt.most_probable(model, drawn.observations).path]
+    assert {array.dtype for array in found} == {np.dtype("<U3")}
+    assert drawn.observations.dtype == np.dtype("<U2")
+    chain = jt.MarkovChain(model.transition, model.initial, states=["dry", "wet"])
+    assert jt.sample(chain, 9, rng=0).dtype == np.dtype("<U3")

@@ -166,3 +166,10 @@ def test_units_of_states_and_values_do_not_matter(seed):
     )
     jump = np.log(value).sum() * 12 - np.log(value[0])
     assert other.log_evidence + jump == pytest.approx(one.log_evidence, abs=1e-8)
+
+
+@pytest.mark.parametrize(("size", "shape"), [(2, (2, 0, 2)), (None, (0, 2)), ((3, 1), (3, 1, 0, 2)), (0, (0, 0, 2))])
+def test_paths_of_no_step(size, shape):
+    beliefs = jt.infer(autoregression(0.3), [])
+    assert beliefs.sample(size, rng=0).shape == shape
+    assert jt.infer(autoregression(0.3), [1.0]).sample(0).shape == (0, 1, 2)

@@ -18,8 +18,10 @@ WALK = LinearGaussianStateSpace(1.0, 1.0, 0.5, 2.0, 0.0, 1.0)
 def test_what_does_not_fit_the_model_is_refused():
     rng = np.random.default_rng(0)
     driven, varying = random_model(rng, 2, 2, inputs=1), random_model(rng, 2, 2, length=3)
-    with pytest.raises(InvalidData, match="takes 1 inputs a step; got 0"):
+    with pytest.raises(InvalidData, match="takes 1 input a step; got 0 covariates: give covariates="):
         jt.infer(driven, np.zeros((3, 2)))
+    with pytest.raises(InvalidData, match="takes 1 input a step; got 0 covariates: give covariates="):
+        jt.infer(driven, Sequence(np.zeros((1, 2)), covariates=[1.0])).forecast(2)
     with pytest.raises(InvalidData, match="takes 0 inputs a step; got 1"):
         jt.infer(WALK, Sequence([1.0], covariates=[1.0]))
     with pytest.raises(InvalidData, match="longer than the 3 steps"):
@@ -44,8 +46,10 @@ def test_what_does_not_fit_the_model_is_refused():
             start_filter(WALK, lag=wrong)
     with pytest.raises(InvalidData, match="has 1 numbers"):
         start_filter(WALK).step([1.0, 2.0])
-    with pytest.raises(InvalidData, match="finite"):
+    with pytest.raises(InvalidData, match="takes 1 input a step; got 0 covariates: give covariates=…"):
         start_filter(driven).step([1.0, 2.0])
+    with pytest.raises(InvalidData, match="a row of covariates is of finite numbers"):
+        start_filter(driven).step([1.0, 2.0], covariates=[np.nan])
     online = start_filter(varying).step([1, 2]).step([1, 2]).step(None)
     with pytest.raises(InvalidData, match="longer than the 3 steps"):
         online.step([1, 2])
@@ -56,6 +60,6 @@ def test_what_does_not_fit_the_model_is_refused():
 def test_beliefs_say_how_they_were_obtained():
     beliefs = jt.infer(WALK, [1.0, None, 2.0])
     assert (beliefs.exact, beliefs.converged, beliefs.method) == (True, True, "kalman")
-    assert repr(beliefs) == "StateSpaceBeliefs(3 steps of 1 states; log_evidence=-3.58228; exact, by kalman)"
-    assert repr(beliefs.forecast(2)) == "StateSpaceForecast(2 steps of 1 observations)"
-    assert repr(start_filter(WALK).step(1.0)) == "KalmanFilter(1 steps, lag=0; log_evidence=-1.63491)"
+    assert repr(beliefs) == "StateSpaceBeliefs(3 steps of 1 state; log_evidence=-3.58228; exact, by kalman)"
+    assert repr(beliefs.forecast(2)) == "StateSpaceForecast(2 steps of 1 observation)"
+    assert repr(start_filter(WALK).step(1.0)) == "KalmanFilter(1 step, lag=0; log_evidence=-1.63491)"

@@ -121,7 +121,7 @@ def test_ties_go_to_the_earlier_state(method):
         (lambda: jt.lint(WEATHER), jt.Unsupported, "lint takes a BayesianNetwork; got HiddenMarkovModel"),
         (lambda: jt.start_filter(PAIR), jt.Unsupported, "start_filter takes a HiddenMarkovModel or"),
         (lambda: jt.start_filter(WEATHER).step([0, 1]), jt.InvalidData, r"one observation is one value; got \[0, 1\]"),
-        (lambda: jt.infer(WEATHER, [0]).forecast().log_prob([0, 1]), jt.InvalidData, "one observation is one value"),
+        (lambda: jt.infer(WEATHER, [0]).forecast(1).log_prob([0, 1]), jt.InvalidData, "one observation is one value"),
     ],
 )
 def test_mistakes_get_a_sentence(ask, error, words):

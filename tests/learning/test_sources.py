@@ -83,7 +83,7 @@ def uniform_pair() -> jt.BayesianNetwork:
 )
 def test_problem_5_4_step_by_step(steps, joint, log_likelihood):
     """S4 worked example 11, S4-212: EM from uniform on {[1,1], [1,?], [?,0]}."""
-    with pytest.warns(jt.NotConvergedWarning, match=f"stopped after {steps} steps"):
+    with pytest.warns(jt.NotConvergedWarning, match=f"stopped after {steps} step"):
         fitted = jt.fit(uniform_pair(), SEEN, method=jt.ExpectationMaximization(max_steps=steps))
     assert joint_table(fitted.model).ravel() == pytest.approx(joint, abs=5e-7)
     assert fitted.log_likelihood == pytest.approx(log_likelihood, abs=5e-7)

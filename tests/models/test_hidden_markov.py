@@ -199,3 +199,16 @@ def test_what_is_refused_and_how(build, kind, sentence):
     with pytest.raises(kind) as error:
         build()
     assert str(error.value) == sentence
+
+
+def test_a_state_is_asked_for_by_its_label():
+    model = jt.HiddenMarkovModel(
+        [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], jt.Gaussian([0.0, 3.0], [1.0, 0.5]), states=["dry", "wet"]
+    )
+    assert model["wet"] == jt.Gaussian(3.0, 0.5)
+    with pytest.raises(jt.UnknownState, match="known are 'dry', 'wet'"):
+        model["moist"]
+    with pytest.raises(TypeError, match="not iterable"):
+        list(model)
+    plain = jt.HiddenMarkovModel(model.initial, model.transition, model.emissions)
+    assert plain[1] == model["wet"]

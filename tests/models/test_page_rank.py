@@ -83,6 +83,9 @@ def test_every_way_to_tell_of_links():
     assert page_rank([*named, named[0], ("b", "b")]).to_dict() == page_rank(named).to_dict()
     assert page_rank(2 * weights) == expected
     assert page_rank(link for link in named).pages == ("a", "b", "c")
+    assert page_rank({"a": ["b", "c"], "b": {"c"}}).to_dict() == page_rank(named).to_dict()
+    assert page_rank({"d": [], "a": ("b",)}).pages == ("d", "a", "b")
+    assert page_rank([["a", "b"], ["a", "c"], ["b", "c"]]) == page_rank(named)
 
 
 def test_heavier_links_are_followed_more_often():
@@ -112,6 +115,11 @@ def test_what_ranks_say():
         (3, {}, "list of pairs"),
         ([(1, 2, 3)], {}, "is a pair"),
         (["ab"], {}, "is a pair"),
+        ([[0, 1, 1], [1, 0, 0], [1, 0, 0]], {}, r"got \[0, 1, 1\]: for a square array write np.array"),
+        ([[0, -1], [1, 0]], {}, r"two links or a square array: for links write \[\(0, -1\), \(1, 0\)\]"),
+        ({"a": "bc"}, {}, "page 'a' is to have a list"),
+        ({"a": {"b": 0.5}}, {}, "page 'a' is to have a list"),
+        ({"a": 3}, {}, "page 'a' is to have a list"),
         ([([1], [2])], {}, "hashable"),
         (jt.UndirectedGraph([("a", "b")]), {}, r"list\(graph.edges\)"),
         (np.ones((2, 3)), {}, "square"),

@@ -33,7 +33,7 @@ def test_a_number_is_a_matrix_of_one_entry():
     assert (WALK.state_dimension, WALK.observation_dimension, WALK.num_inputs) == (1, 1, 0)
     assert WALK.max_length is None
     assert WALK.varying == ()
-    assert repr(WALK) == "LinearGaussianStateSpace(1 states, 1 observations)"
+    assert repr(WALK) == "LinearGaussianStateSpace(1 state, 1 observation)"
 
 
 def test_parts_that_vary_have_an_axis_of_time():
@@ -45,7 +45,7 @@ def test_parts_that_vary_have_an_axis_of_time():
     assert model.with_parts(transition=np.ones((4, 2, 2))).max_length == 5
     assert model.with_parts(transition=np.ones((5, 2, 2))).max_length == 5
     assert model.with_parts(transition_offset=np.ones((2, 2))).max_length == 3
-    assert repr(model) == "LinearGaussianStateSpace(2 states, 1 observations, varying observation)"
+    assert repr(model) == "LinearGaussianStateSpace(2 states, 1 observation, varying observation)"
 
 
 def test_it_is_a_value():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -12,7 +11,7 @@ from juncture.cores import on_cores
 from juncture.data.columns import Column, Levels
 from juncture.data.distinct import MANY
 from juncture.data.tables import Table
-from juncture.errors import InvalidData, UnknownState, UnknownVariable, UnseenStatesWarning, hint
+from juncture.errors import InvalidData, UnknownState, UnknownVariable, UnseenStatesWarning, hint, warn_user
 from juncture.variables import Scope, Variable, as_plain, is_missing, state_key
 
 Extra: TypeAlias = Literal["error", "ignore"]
@@ -70,7 +69,7 @@ def warn_of_unseen(counts: dict[str, int]) -> None:
     if counts:
         told = ", ".join(f"{name} {count}" for name, count in counts.items())
         message = f'cells that are no state of their variable were taken as missing (unseen="missing"): {told}'
-        warnings.warn(message, UnseenStatesWarning, stacklevel=4)
+        warn_user(message, UnseenStatesWarning)
 
 
 def as_coding(variables: Iterable[Variable] | None, missing: Any, unseen: Unseen) -> Coding:

@@ -5,15 +5,17 @@ A 1-D array or a list of scalars is one sequence, a 2-D array or a frame one seq
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from juncture.data.steps import Find, as_codes, as_steps, parts_of, refuse_infinite, shaped
+from juncture.data.steps import Find, as_codes, as_steps, parts_of, refuse_infinite, shaped, without_frame
 from juncture.errors import InvalidData
-from juncture.values import Value, content_key, read_only
+from juncture.values import Value, number_of, read_only
+from juncture.variables import is_missing
 
 UNKNOWN = -1
 
@@ -47,17 +49,18 @@ class Sequence(Value):
     def __len__(self) -> int:
         return self.num_steps
 
-    def _key(self) -> Hashable:
-        """Labels count by what they are, not by where they lie in memory."""
-        fields = (self.__dict__[name] for name in self._fields)
-        return tuple(content_key(each.tolist() if getattr(each, "dtype", None) == object else each) for each in fields)
-
     def __repr__(self) -> str:
-        event = "".join(f" × {size}" for size in self.observations.shape[1:])
-        labels = "" if self.states is None else f", {len(self.states)} states"
-        inputs = "" if self.covariates is None else f", {self.covariates.shape[1]} covariates"
+        shape = self.observations.shape[1:]
+        event = f" of {number_of(prod(shape), 'value')}" if shape else ""
+        inputs = "" if self.covariates is None else f", {number_of(self.covariates.shape[1], 'covariate')}"
         weight = "" if self.weight == 1 else f", weight={self.weight:g}"
-        return f"Sequence({self.num_steps}{event} observations{labels}{inputs}{weight})"
+        return f"Sequence({number_of(self.num_steps, 'step')}{event}{self._told_states()}{inputs}{weight})"
+
+    def _told_states(self) -> str:
+        if self.states is None:
+            return ""
+        unknown = sum(is_missing(label) or label == UNKNOWN for label in self.states.tolist() if np.ndim(label) == 0)
+        return f", states of {len(self.states) - unknown} known" if unknown else ", states known"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,7 +120,7 @@ class Sequences:
 
     def __repr__(self) -> str:
         labels = "" if self.states is None else f", {int((self.states != UNKNOWN).sum()):,} labelled"
-        return f"Sequences({self.num:,} of {self.num_steps:,} steps{labels})"
+        return f"Sequences({self.num:,} of {number_of(self.num_steps, 'step')}{labels})"
 
 
 def as_sequences(
@@ -163,6 +166,11 @@ def as_sequences(
     )
     refuse_infinite(found, takes_minus_infinity)
     return found
+
+
+def one_sequence(rows: np.ndarray) -> Sequences:
+    """All rows as the steps of one sequence."""
+    return Sequences(rows, np.array([0, len(rows)]), np.ones(1), is_single=True)
 
 
 def stacked(rows: list[np.ndarray], event_shape: tuple[int, ...]) -> np.ndarray:
@@ -217,7 +225,7 @@ def covariates_of(parts: list[Sequence | None], rows: list[np.ndarray]) -> np.nd
 def as_inputs(covariates: Any) -> np.ndarray:
     """(step, input) of finite numbers."""
     try:
-        given = np.asarray(covariates, dtype=np.float64)
+        given = np.asarray(without_frame(covariates), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidData(f"covariates are numbers, one row a step: {error}") from error
     inputs = given[:, None] if given.ndim == 1 else given

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Set
 from numbers import Real
 from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from juncture.data.holes import with_whole_rows, without_mask, without_masks
 from juncture.errors import InvalidData, UnknownState
 from juncture.variables import as_plain, is_missing
 
@@ -53,7 +54,7 @@ def num_axes(item: Any) -> int:
     if hasattr(item, "columns"):
         return 2
     if isinstance(item, list | tuple):
-        return 1 + max(map(num_axes, item[:1]), default=0)
+        return 1 + num_axes(next((each for each in item if each is not None), None))
     return 1 if hasattr(item, "__len__") and not is_missing(item) else 0
 
 
@@ -63,12 +64,14 @@ def is_sequence(item: Any, axes: int) -> bool:
 
 
 def has_unit_rows(data: Any) -> bool:
-    return all(len(item) == 1 for item in data)
+    return all(len(item) == 1 for item in data if not is_missing(item))
 
 
 def without_frame(data: Any) -> Any:
-    """A frame or series of any library as an array; anything else as it is."""
-    if isinstance(data, np.ndarray | list | tuple) or not hasattr(data, "__len__"):
+    """A frame, a series or an array of any library as an array, a range or the like as a list; all else as it is."""
+    if isinstance(data, np.ndarray):
+        return without_mask(data)
+    if isinstance(data, list | tuple) or not hasattr(data, "__len__"):
         return data
     import narwhals as nw
 
@@ -78,7 +81,10 @@ def without_frame(data: Any) -> Any:
     if isinstance(native, nw.DataFrame):
         columns = [series_values(native.get_column(name)) for name in native.columns]
         return np.stack(columns, axis=1) if columns else np.zeros((len(native), 0))
-    return data
+    if hasattr(data, "__array__"):
+        return np.asarray(data)
+    is_listed = isinstance(data, Collection) and not isinstance(data, str | bytes | Mapping | Set)
+    return list(data) if is_listed else data
 
 
 def series_values(series: Any) -> np.ndarray:
@@ -116,6 +122,7 @@ def listed(given: Any, place: str) -> np.ndarray:
     """A list as an array: of numbers if all are, else of objects."""
     if not isinstance(given, list | tuple):
         raise InvalidData(f"a sequence is a list, an array or a frame, one entry a step; got {given!r}")
+    given = with_whole_rows(without_masks(given))
     try:
         array = np.asarray(given)
     except ValueError as error:
@@ -127,9 +134,11 @@ def listed(given: Any, place: str) -> np.ndarray:
 
 
 def labelled(array: np.ndarray) -> np.ndarray:
-    """Numbers as numbers where all are, or are missing; truths as they are; else objects."""
+    """Numbers as numbers where all are, or are missing; truths and text as they are; else objects."""
     if array.dtype.kind == "b":
         return array
+    if array.size and {type(label) for label in array.ravel().tolist()} == {str}:
+        return np.array(array.tolist())
     if array.dtype.kind in "iuf":
         return array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
     try:
@@ -165,6 +174,8 @@ def shaped(array: np.ndarray, event_shape: tuple[int, ...], place: str) -> np.nd
         return array[:, 0]
     if event_shape == (1,) and array.ndim == 1:
         return array[:, None]
+    if array.ndim == 1 and all(map(is_missing, array.tolist())):
+        return np.full((len(array), *event_shape), np.nan)
     rule = "is one number" if not event_shape else f"has {' × '.join(map(str, event_shape))} values"
     remedy = ""
     if array.ndim == 2 + len(event_shape) or (not event_shape and array.ndim == 2):

@@ -7,7 +7,9 @@ dark theme, a word processor and a converter.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import singledispatch
 from math import hypot
+from typing import Any
 
 from juncture.drawing.boxes import SMALL_SIZE, TITLE_SIZE, Box
 from juncture.drawing.diagram import Diagram, Edge, Group
@@ -23,7 +25,8 @@ MARGIN, TITLE_HEIGHT = 18.0, 30.0
 HEAD_LENGTH, HEAD_HALF_WIDTH = 9.0, 3.6
 
 
-def to_svg(diagram: Diagram) -> str:
+@singledispatch
+def to_svg(diagram: Any) -> str:
     """The picture of a diagram as one SVG document.
 
     >>> to_svg(Diagram([])).startswith("<svg xmlns=")
@@ -45,7 +48,7 @@ def _document(diagram: Diagram, layout: Layout) -> Iterator[str]:
     for group, frame in sorted(zip(diagram.groups, layout.frames, strict=True), key=lambda pair: -_area(pair[1])):
         yield from _frame_marks(group, frame)
     for edge, curve in zip(diagram.edges, layout.curves, strict=True):
-        yield _edge_mark(edge, curve)
+        yield edge_mark(edge, curve)
     for group, frame in zip(diagram.groups, layout.frames, strict=True):
         yield _frame_label(group, frame)
     for node, box in zip(diagram.nodes, layout.boxes, strict=True):
@@ -76,7 +79,7 @@ def _frame_label(group: Group, frame: Box) -> str:
     )
 
 
-def _edge_mark(edge: Edge, curve: Curve) -> str:
+def edge_mark(edge: Edge, curve: Curve) -> str:
     names = f"data-source={quoted(edge.source)} data-target={quoted(edge.target)}"
     if not edge.directed:
         return f'<path class="edge" {names} d="{_path(curve)}" fill="none" stroke="{EDGE}" stroke-width="1.4"/>'

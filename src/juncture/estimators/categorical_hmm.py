@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from juncture.data.coding import as_coding, warn_of_unseen
+from juncture.data.labels import as_variable, label_array
 from juncture.data.tables import Table
 from juncture.errors import InvalidData
 from juncture.estimators.hidden_markov import HiddenMarkovEstimator
-from juncture.estimators.sequences import as_variable, labels_in
-from juncture.estimators.tables import default_names, label_array
+from juncture.estimators.sequences import labels_in
+from juncture.estimators.tables import default_names
 from juncture.learning.sequences.prior import HiddenMarkovPrior
 from juncture.models.emissions.categorical import CategoricalEmissions
 from juncture.models.emissions.contract import Emissions

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from juncture.data.sequences import one_sequence
 from juncture.errors import InvalidData, hint
 from juncture.estimators.hidden_markov import HiddenMarkovEstimator
-from juncture.estimators.sequences import one_sequence
 from juncture.learning.sequences.first_model import first_gaussian, repeated
 from juncture.models.emissions.contract import Emissions
 from juncture.models.emissions.gaussian import STRUCTURES, GaussianEmissions

@@ -11,10 +11,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from juncture import numerics
+from juncture.data.labels import label_array
 from juncture.data.sequences import Sequences
 from juncture.errors import InvalidData, InvalidModel
 from juncture.estimators.sequences import Stack, stack_of, state_variable
-from juncture.estimators.tables import label_array
 from juncture.inference.infer import infer
 from juncture.inference.log_prob import log_prob
 from juncture.inference.most_probable import most_probable
@@ -33,7 +33,9 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
     """A hidden Markov model learned from rows that are the steps of sequences.
 
     A table is one sequence, or several one after the other with `lengths`; a list of arrays, frames or `jt.Sequence`s
-    is many, and what is told of each step is then a list too. NaN is a missing observation.
+    is many, and what is told of each step is then a list too. Plain lists of one value each are a table of one column,
+    those of different lengths are sequences; others are refused by `fit`, for they could be both. NaN is a missing
+    observation.
     """
 
     kinds: ClassVar[tuple[type[Emissions], ...]] = (Emissions,)
@@ -70,15 +72,17 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         made.n_features_in_ = int(np.prod(model.event_shape))
         return made
 
-    def fit(self, X: Any, y: Any = None, lengths: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, lengths: Any = None, sample_weight: Any = None) -> Self:
         """Learn the model from sequences.
 
         `y` has the state of each step, or None, NaN or -1 where it is unknown: known states are kept to, and where all
-        are known the model is counted in one step. `sample_weight` has one weight a sequence.
+        are known the model is counted in one step. `sample_weight` has one weight a sequence; one a
+        step, as scikit-learn gives them, will do where all steps of a sequence have the same.
         """
         check_decoder(self.decoder)
-        stack = stack_of(X, y, lengths, sample_weight)
         given = self._checked(self.start) if isinstance(self.start, HiddenMarkovModel) else None
+        columns = None if given is None else int(np.prod(given.event_shape))
+        stack = stack_of(X, y, lengths, sample_weight, columns)
         rows = self._table(stack, reset=True)
         states = state_variable(self.states if given is None else given.states, stack.labels, default=FEW)
         model = given or self._first_model(rows, states)
@@ -135,7 +139,7 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         stack, sequences = self._asked(X, lengths)
         return stack.parted(self._smoothed(sequences))
 
-    def score(self, X: Any, y: Any = None, lengths: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, *, lengths: Any = None) -> float:
         """log p(X), the sum over all sequences; with `y`, of the observations and the states it tells together."""
         _, sequences = self._asked(X, lengths, y)
         return float(np.sum(log_prob(self.model_, sequences)))
@@ -143,7 +147,7 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def score_samples(self, X: Any, lengths: Any = None) -> Any:
         """log p(observation | all earlier ones of its sequence) for each step: they add up to `score`."""
         stack, sequences = self._asked(X, lengths)
-        beliefs: Any = infer(self.model_, replace(sequences, states=None), on_impossible="raise")
+        beliefs = infer(self.model_, replace(sequences, states=None), on_impossible="raise")
         predicted = np.concatenate([each.predicted for each in beliefs])  # (step, state)
         logs = numerics.log(predicted) + self.model_.emissions.log_prob(sequences.observations)
         return stack.parted(numerics.log_sum_exp(logs, axis=1))
@@ -162,7 +166,7 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """(rows, states) of a sequence drawn from the model; a list of lengths gives two lists."""
         check_is_fitted(self)
         seed = check_random_state(self.random_state if random_state is None else random_state).randint(2**31 - 1)
-        drawn: Any = sample(self.model_, num_steps, rng=seed)
+        drawn = sample(self.model_, num_steps, rng=seed)
         if not isinstance(drawn, list):
             return self._cells(drawn.observations), label_array(drawn.states)
         return [self._cells(each.observations) for each in drawn], [label_array(each.states) for each in drawn]
@@ -172,12 +176,12 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return observations.reshape(len(observations), self.n_features_in_).copy()  # free to write on
 
     def _smoothed(self, sequences: Sequences) -> np.ndarray:
-        beliefs: Any = infer(self.model_, sequences, on_impossible="raise")
+        beliefs = infer(self.model_, sequences, on_impossible="raise")
         return np.concatenate([each.smoothed for each in beliefs])
 
     def _asked(self, X: Any, lengths: Any, y: Any = None) -> tuple[Stack, Sequences]:
         check_is_fitted(self)
-        stack = replace(stack_of(X, y, lengths), weights=None)
+        stack = replace(stack_of(X, y, lengths, columns=self.n_features_in_), weights=None)
         observations = self._observations(self._table(stack, reset=False), self.model_)
         return stack, stack.sequences(observations, Variable("state", self.model_.states))
 

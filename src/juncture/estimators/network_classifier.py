@@ -13,6 +13,8 @@ from juncture import numerics
 from juncture.data.coding import warn_of_unseen
 from juncture.data.columns import sorting_key
 from juncture.data.dataset import Dataset
+from juncture.data.holes import without_mask
+from juncture.data.labels import label_array
 from juncture.data.tables import Table, as_table
 from juncture.errors import InvalidData
 from juncture.estimators.prediction import probabilities
@@ -25,7 +27,6 @@ from juncture.estimators.tables import (
     default_names,
     given_class,
     has_names,
-    label_array,
     refuse_unknown_columns,
     row_weights,
 )
@@ -127,7 +128,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     def _table(self, X: Any, *, reset: bool) -> Table:
         """The columns of X by name; those of a plain array are called as those of `fit` were, else x0, x1 and so on."""
         if not has_names(X):
-            array = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", reset=reset)
+            array = validate_data(self, without_mask(X), dtype=None, ensure_all_finite="allow-nan", reset=reset)
             return as_table(array, list(getattr(self, "feature_names_in_", default_names(array.shape[1]))))
         table = as_table(X)
         if not reset:

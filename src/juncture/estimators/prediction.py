@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings, seen
-from juncture.errors import ImpossibleEvidenceWarning
+from juncture.errors import ImpossibleEvidenceWarning, warn_user
 from juncture.estimators.reading import QueryRows
 from juncture.inference.beliefs import Beliefs
 from juncture.inference.exact.junction_tree import JunctionTree
@@ -45,10 +43,9 @@ def possible(values: np.ndarray, model: BayesianNetwork, target: str, group: np.
     if not impossible.any():
         return values
     rows = np.flatnonzero(impossible[group])
-    warnings.warn(
+    warn_user(
         f"{len(rows)} of {len(group)} rows have probability zero under the model, the first is row {rows[0]};"
         f" they get the distribution that {target!r} has without evidence",
         ImpossibleEvidenceWarning,
-        stacklevel=4,
     )
     return np.where(impossible[:, np.newaxis], asked(model, target, {}, 1), values)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence as AnySequence
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import _num_samples, column_or_1d
 
 from juncture.data.columns import Column, sorting_key
+from juncture.data.holes import without_mask
+from juncture.data.labels import as_variable
 from juncture.data.sequences import UNKNOWN, Sequence, Sequences, cut
-from juncture.data.steps import num_axes, without_frame
+from juncture.data.steps import without_frame
 from juncture.data.tables import as_column
 from juncture.data.weights import as_weights
 from juncture.errors import InvalidData, UnknownState
+from juncture.estimators.sequence_lists import is_many, joined
 from juncture.variables import Variable
 
 
@@ -35,8 +36,6 @@ class Stack:
         offsets = np.array([0, len(observations)]) if self.offsets is None else self.offsets
         weights = sequence_weights(self.weights, offsets)
         codes = None if self.labels is None else label_codes(self.labels, states)
-        if codes is not None and len(codes) != len(observations):
-            raise InvalidData(f"y has {len(codes)} labels, X has {len(observations)} steps: they must be as many")
         return Sequences(np.ascontiguousarray(observations), offsets, weights, codes)
 
     def parted(self, answer: np.ndarray) -> Any:
@@ -44,29 +43,30 @@ class Stack:
         return answer if self.offsets is None or not self.is_list else np.split(answer, self.offsets[1:-1])
 
 
-def stack_of(X: Any, y: Any = None, lengths: Any = None, weights: Any = None) -> Stack:
-    """A list of arrays, frames or `Sequence`s is many sequences; all else is a table, which `lengths` may cut."""
+def stack_of(X: Any, y: Any = None, lengths: Any = None, weights: Any = None, columns: int | None = None) -> Stack:
+    """A list of arrays, frames or `Sequence`s is many sequences; all else is a table, which `lengths` may cut.
+
+    `columns` is how many the model has, where it is known.
+    """
     if isinstance(X, Sequence):
         return listed([X], y if y is None else [y], lengths, weights, is_list=False)
-    if is_many(X):
+    if is_many(X, lengths, columns):
         return listed(list(X), y, lengths, weights, is_list=True)
-    offsets = None if lengths is None else cut(lengths, len(X) if hasattr(X, "__len__") else np.shape(X)[0], True)
-    return Stack(X, offsets, None if y is None else column_or_1d(y, warn=True), weights, is_list=False)
+    offsets = None if lengths is None else cut(lengths, _num_samples(X), True)
+    labels = None if y is None else step_labels(y, _num_samples(X))
+    return Stack(without_mask(X), offsets, labels, weights, is_list=False)
 
 
-def one_sequence(rows: np.ndarray) -> Sequences:
-    """All rows as the steps of one sequence."""
-    return Sequences(rows, np.array([0, len(rows)]), np.ones(1), is_single=True)
-
-
-def is_many(X: Any) -> bool:
-    """Whether X is a list of sequences: of tables, or of arrays of numbers; nested lists are one table."""
-    is_list = isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1)
-    return (
-        is_list
-        and len(X) > 0
-        and all(num_axes(item) >= 2 or (num_axes(item) == 1 and not isinstance(item, list | tuple)) for item in X)
-    )
+def step_labels(y: Any, num_steps: int) -> np.ndarray:
+    """(step,): the label of each step."""
+    labels = np.asarray(column_or_1d(without_mask(y), warn=True))
+    if len(labels) != num_steps:
+        is_cut = labels.dtype.kind in "iu" and labels.sum() == num_steps
+        remedy = (
+            f": for the lengths of sequences write lengths={labels.tolist()}" if is_cut else ": they must be as many"
+        )
+        raise InvalidData(f"y has {len(labels)} labels, X has {num_steps} steps{remedy}")
+    return labels
 
 
 def listed(parts: list[Any], y: Any, lengths: Any, weights: Any, *, is_list: bool) -> Stack:
@@ -78,26 +78,6 @@ def listed(parts: list[Any], y: Any, lengths: Any, weights: Any, *, is_list: boo
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     told = [getattr(part, "states", None) for part in parts] if y is None else y
     return Stack(joined(parts), offsets, joined_labels(told, sizes), weights, is_list)
-
-
-def joined(parts: AnySequence[Any]) -> Any:
-    """All steps in one table; frames stay a frame, so that their columns keep their names."""
-    frames = [nw.from_native(part, eager_only=True, pass_through=True) for part in parts]
-    if all(isinstance(frame, nw.DataFrame) for frame in frames):
-        return nw.concat(frames).to_native()
-    tables = [as_table_of_steps(getattr(part, "observations", part)) for part in parts]
-    filled = [table for table in tables if len(table)] or tables[:1]
-    if len({table.shape[1] for table in filled}) > 1:
-        widths = ", ".join(str(table.shape[1]) for table in filled[:8])
-        raise InvalidData(f"all sequences have the same number of columns; got {widths}")
-    return np.concatenate(filled)
-
-
-def as_table_of_steps(part: Any) -> np.ndarray:
-    """(step, column): an array of numbers is one column."""
-    array = np.asarray(without_frame(part))
-    array = array.astype(object) if array.dtype.kind in "US" else array
-    return array[:, None] if array.ndim == 1 else array
 
 
 def joined_labels(told: Any, sizes: list[int]) -> np.ndarray | None:
@@ -125,14 +105,6 @@ def state_variable(states: Any, labels: Any, *, default: int) -> Variable:
         check_classification_targets(told or [0])
         states = told or None
     return as_variable("state", default if states is None else states)
-
-
-def as_variable(name: str, states: Any) -> Variable:
-    """A variable with so many states, or with these."""
-    is_number = hasattr(states, "__index__") and not isinstance(states, bool)
-    if (is_number and states < 1) or isinstance(states, str) or not (is_number or np.iterable(states)):
-        raise InvalidData(f"{name}s are a number of at least 1, or a list of labels; got {states!r}")
-    return Variable(name, int(states) if is_number else states)
 
 
 def labels_in(column: Any) -> list[Any]:

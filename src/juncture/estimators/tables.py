@@ -13,6 +13,8 @@ from sklearn.utils.validation import column_or_1d
 
 from juncture.data.columns import Column, sorting_key
 from juncture.data.dataset import Dataset
+from juncture.data.holes import without_mask
+from juncture.data.labels import label_array
 from juncture.data.tables import Table, as_column
 from juncture.errors import InvalidData, hint
 from juncture.variables import Variable
@@ -37,7 +39,7 @@ def default_names(number: int) -> list[str]:
 
 def class_column(y: Any, name: str) -> Column:
     """The class of each row; None and NaN are holes."""
-    return as_column(column_or_1d(y, warn=True), name)
+    return as_column(column_or_1d(without_mask(y), warn=True), name)
 
 
 def class_variable(column: Column, name: str) -> Variable:
@@ -58,12 +60,6 @@ def class_labels(column: Column, variable: Variable) -> np.ndarray:
     codes = ((label, variable.find(label)) for label in column.levels.labels)
     labels = [label if code is None else variable.labels[code] for label, code in codes]
     return np.asarray(np.array([*labels, None], dtype=object)[column.levels.codes])
-
-
-def label_array(labels: Iterable[Any]) -> np.ndarray:
-    """Labels as an array of their kind; of several kinds, as objects."""
-    kept = list(labels)
-    return np.array(kept, dtype=None if len({type(label) for label in kept}) == 1 else object)
 
 
 def given_class(table: Table, target: str | None) -> Column:

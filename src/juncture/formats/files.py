@@ -6,13 +6,12 @@ import errno
 import gzip
 import importlib
 import os
-import warnings
 import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from juncture.errors import FormatError, hint
+from juncture.errors import FormatError, hint, warn_user
 from juncture.formats.rows import RowRepair
 
 MAX_BYTES = 2**30
@@ -139,4 +138,4 @@ def decode(data: bytes) -> str:
 def warn_of_loss(losses: list[str], format_name: str) -> None:
     """One warning that names everything a format could not keep."""
     if losses:
-        warnings.warn(f"{format_name} cannot express all of this model: {'; '.join(losses)}", UserWarning, stacklevel=4)
+        warn_user(f"{format_name} cannot express all of this model: {'; '.join(losses)}", UserWarning)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
-from juncture.errors import FormatError, RenormalizedWarning
+from juncture.errors import FormatError, RenormalizedWarning, warn_user
 from juncture.numerics import ROW_SUM_TOLERANCE
 from juncture.variables import Scope, Variable
 
@@ -56,7 +55,7 @@ class RowRepair:
             message = (
                 f"{file}: {self.count} rows did not sum to 1 and were divided by their sum; the worst, {self.worst_row}"
             )
-            warnings.warn(f"{message}, summed to {self.worst:.9g}", RenormalizedWarning, stacklevel=3)
+            warn_user(f"{message}, summed to {self.worst:.9g}", RenormalizedWarning)
 
 
 def check_entries(rows: np.ndarray, child: Variable, parents: Scope, line: int | None) -> None:

@@ -1,15 +1,20 @@
-"""Beliefs as text and as HTML."""
+"""Beliefs as text and as HTML: of variables, and of the steps of a sequence."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
+
+import numpy as np
+
+from juncture.factors.html import MAX_COLUMNS, MAX_ROWS, cut_note
 
 if TYPE_CHECKING:
     from juncture.inference.beliefs import Beliefs
 
 MAX_VARIABLES = 20
-BAR_WIDTH = 120
+BAR_WIDTH, STEP_BAR_WIDTH = 120, 60
 
 
 def beliefs_text(beliefs: Beliefs) -> str:
@@ -46,7 +51,25 @@ def variable_html(beliefs: Beliefs, name: str) -> str:
     head = f'<th rowspan="{len(marginal)}">{escape(name)}</th>'
     rows = []
     for label, probability in marginal.items():
-        bar = f'<div style="background:#4c78a8;height:0.8em;width:{probability * BAR_WIDTH:.0f}px"></div>'
+        bar = bar_html(probability, BAR_WIDTH)
         rows.append(f"<tr>{head}<td>{escape(str(label))}</td><td>{probability:.4f}</td><td>{bar}</td></tr>")
         head = ""
     return "".join(rows)
+
+
+def bar_html(probability: float, full: int) -> str:
+    return f'<div style="background:#4c78a8;height:0.8em;width:{probability * full:.0f}px"></div>'
+
+
+def steps_html(words: str, labels: Sequence[object], laws: np.ndarray) -> str:
+    """A line of words, and the law of each step: a row of bars, one a state."""
+    head = "".join(f"<th>{escape(str(label))}</th>" for label in labels[:MAX_COLUMNS])
+    rows = "".join(step_html(step, law[:MAX_COLUMNS]) for step, law in enumerate(laws[:MAX_ROWS]))
+    table = f"<table><thead><tr><th>step</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f"<p><code>{escape(words)}</code></p>{table}{cut_note(laws)}"
+
+
+def step_html(step: int, law: np.ndarray) -> str:
+    shares = ((share, 0.0 if np.isnan(share) else share) for share in law.tolist())
+    cells = (f"<td>{share:.4f}{bar_html(length, STEP_BAR_WIDTH)}</td>" for share, length in shares)
+    return f"<tr><th>{step}</th>{''.join(cells)}</tr>"

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from juncture.data.findings import Findings
-from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning
+from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, warn_user
 
 if TYPE_CHECKING:
     from juncture.inference.beliefs import Beliefs
@@ -25,11 +24,10 @@ def check_possible(beliefs: Beliefs, on_impossible: str = "raise") -> None:
         where = "" if beliefs.is_single else f" in row {first}"
         raise ImpossibleEvidence(f"the evidence has probability zero{where}: {explain(beliefs, first)}")
     count = len(beliefs.impossible)
-    warnings.warn(
+    warn_user(
         f"{count} of {beliefs.findings.num_rows} rows have probability zero, the first is row {first}; "
         "their marginals are NaN and their indices are in beliefs.impossible",
         ImpossibleEvidenceWarning,
-        stacklevel=4,
     )
 
 

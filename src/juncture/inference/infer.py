@@ -10,18 +10,19 @@ from juncture.data.dataset import Extra
 from juncture.errors import InvalidData, Unsupported
 from juncture.evidence import as_findings
 from juncture.inference.beliefs import Beliefs
-from juncture.inference.homes import taught_by
 from juncture.inference.impossible import check_possible
 from juncture.inference.methods import engine_for
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.factor_product import FactorProduct
 from juncture.options import as_names
+from juncture.verbs import taught_by
 
 
 @taught_by(
     {
         "HiddenMarkovModel": "juncture.inference.exact.chain",
         "MarkovChain": "juncture.inference.exact.markov_chain",
+        "Mixture": "juncture.inference.exact.mixture",
         "LinearGaussianStateSpace": "juncture.inference.exact.kalman",
     }
 )
@@ -35,7 +36,7 @@ def infer(
     on_impossible: str = "warn",
     extra: Extra = "error",
     memory_limit: int | None = None,
-) -> Beliefs:
+) -> Any:
     """All posterior marginals of a model given evidence; with `targets`, only of these.
 
     Evidence is a mapping (one row), or a frame, `Dataset`, list of mappings or `Evidence` (many rows).

@@ -14,11 +14,11 @@ from juncture.data.missingness import has_hole, packed
 from juncture.errors import ImpossibleEvidence, Unsupported
 from juncture.evidence import as_findings
 from juncture.inference.beliefs import run_engine
-from juncture.inference.homes import taught_by
 from juncture.inference.methods import engine_for
 from juncture.inference.relevance import relevant_part
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.factor_product import FactorProduct
+from juncture.verbs import taught_by
 
 MANY_PATTERNS = 32  # of holes: from here on all rows go through one run of the whole model
 
@@ -27,6 +27,7 @@ MANY_PATTERNS = 32  # of holes: from here on all rows go through one run of the 
     {
         "HiddenMarkovModel": "juncture.inference.exact.chain",
         "MarkovChain": "juncture.inference.exact.markov_chain",
+        "Mixture": "juncture.inference.exact.mixture",
         "LinearGaussianStateSpace": "juncture.inference.exact.kalman",
     }
 )

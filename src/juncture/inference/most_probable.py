@@ -14,13 +14,13 @@ from juncture.data.findings import Findings
 from juncture.errors import InvalidData, Unsupported
 from juncture.evidence import as_findings
 from juncture.inference.beliefs import Beliefs
-from juncture.inference.homes import taught_by
 from juncture.inference.impossible import check_possible
 from juncture.inference.infer import as_targets
 from juncture.inference.methods import engine_for
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.factor_product import FactorProduct
 from juncture.variables import Assignment, Scope
+from juncture.verbs import taught_by
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class MostProbableRows:
     {
         "HiddenMarkovModel": "juncture.inference.exact.viterbi",
         "MarkovChain": "juncture.inference.exact.markov_chain",
+        "Mixture": "juncture.inference.exact.mixture",
         "LinearGaussianStateSpace": "juncture.inference.exact.kalman",
     }
 )

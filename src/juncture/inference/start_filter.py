@@ -6,7 +6,7 @@ from functools import singledispatch
 from typing import Any
 
 from juncture.errors import Unsupported
-from juncture.inference.homes import taught_by
+from juncture.verbs import taught_by
 
 
 @taught_by(

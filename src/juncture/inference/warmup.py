@@ -15,6 +15,7 @@ from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.discrete.poisson import Poisson
 from juncture.families.family import Family
+from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.inference.exact.chain_expectation import expected
 from juncture.inference.exact.chain_parts import LONG as LONG_SEQUENCE
 from juncture.inference.exact.clique_search import DENSE_NODES
@@ -24,6 +25,8 @@ from juncture.inference.sampling.forward import sample
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.factor_product import MarkovNetwork
 from juncture.models.hidden_markov import HiddenMarkovModel
+from juncture.models.mixture import Mixture
+from juncture.models.state_space import LinearGaussianStateSpace
 from juncture.variables import Variable
 
 
@@ -35,6 +38,7 @@ def warm_up() -> None:
     infer(model, [{"a": 1}, {"b": [0.5, 1.0]}])
     most_probable(model, {"a": 1})
     sample(model, 2, given={"a": 1}, rng=0)
+    sample(model, 2, rng=0)
     infer(MarkovNetwork([Factor([a, b], np.full((2, 2), 1e-200))] * 2))
     infer(long_chain(DENSE_NODES + 1), {"x0": 1})
     warm_up_families()
@@ -61,11 +65,32 @@ def warm_up_chains() -> None:
     infer(model, steps)
     most_probable(model, steps)
     most_probable(model, [0, 1], k=2)
-    beliefs: Any = infer(model, [0, 1])
+    beliefs = infer(model, [0, 1])
     beliefs.lagged(1)
     beliefs.sample(1, rng=0)
     infer(HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.0, 1.0]], None), np.zeros((2, 2)))
     expected(model, model.sequences([0, 1]))
+    warm_up_emissions()
+    warm_up_state_space()
+
+
+def warm_up_emissions() -> None:
+    """Expect what few steps tell of Gaussians with and without correlations, and of mixtures."""
+    flat, round_ = Gaussian([0.0, 1.0], 1.0), MultivariateGaussian(np.zeros((2, 2)), np.eye(2))
+    mixtures = [Mixture([0.5, 0.5], flat), Mixture([0.5, 0.5], flat)]
+    rows: tuple[tuple[Any, Any], ...] = ((flat, [0.5, 1.0]), (round_, np.eye(2)), (mixtures, [0.5, 1.0]))
+    for emissions, steps in rows:
+        model = HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], emissions)
+        expected(model, model.sequences(steps))
+
+
+def warm_up_state_space() -> None:
+    """Ask about two steps of a random walk, and draw some."""
+    model = LinearGaussianStateSpace(1.0, 1.0, 1.0, 1.0, 0.0, 1.0)
+    beliefs = infer(model, [0.5, 1.0])
+    beliefs.forecast(1)
+    beliefs.sample(1, rng=0)
+    sample(model, 2, rng=0)
 
 
 def long_chain(length: int) -> BayesianNetwork:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
-from juncture.errors import InvalidData, UnknownVariable, UnseenParentsWarning, Unsupported
+from juncture.errors import InvalidData, UnknownVariable, UnseenParentsWarning, Unsupported, warn_user
 from juncture.factors.conditional import AnyConditional, signature
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.kinds.contract import Point, Wishes, estimated, learns_from
@@ -19,14 +18,15 @@ from juncture.learning.network_statistics import NetworkStatistics
 from juncture.learning.sharing import checked_prior, groups_of, kept_children, pooled
 from juncture.learning.templates import blank, refuse_fixed_graph
 from juncture.models.bayesian_network import BayesianNetwork
-from juncture.options import is_taught
-
-HOMES = {
-    "HiddenMarkovModel": "juncture.learning.sequences.estimation",
-    "MarkovChain": "juncture.learning.sequences.markov_chain",
-}  # of models that are no network
+from juncture.verbs import taught_by
 
 
+@taught_by(
+    {
+        "HiddenMarkovModel": "juncture.learning.sequences.estimation",
+        "MarkovChain": "juncture.learning.sequences.markov_chain",
+    }
+)
 @singledispatch
 def estimate(structure: Any, statistics: Any, prior: Any = None, **options: Any) -> Any:
     """The model that the statistics lead to.
@@ -39,9 +39,10 @@ def estimate(structure: Any, statistics: Any, prior: Any = None, **options: Any)
     For a `HiddenMarkovModel`: maximum likelihood, or with a prior (a pseudo-count for tables, or a
     `HiddenMarkovPrior`) the mode of the posterior; `fixed` names parts that stay as they are.
     """
-    if is_taught(estimate, structure, HOMES):
-        return estimate(structure, statistics, prior, **options)
-    raise Unsupported(f"what is estimated is a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}")
+    raise Unsupported(
+        "what is estimated is a BayesianNetwork, a DirectedGraph, a HiddenMarkovModel or a MarkovChain;"
+        f" got {type(structure).__name__}"
+    )
 
 
 @estimate.register(BayesianNetwork)
@@ -138,6 +139,4 @@ def report_unseen(
     )
     if wishes.on_unseen == "error":
         raise InvalidData(f'{message}; give a prior, or on_unseen="uniform"')
-    warnings.warn(
-        f"{message}; there the child is taken as uniform: give a prior to say otherwise", UnseenParentsWarning, 4
-    )
+    warn_user(f"{message}; there the child is taken as uniform: give a prior to say otherwise", UnseenParentsWarning)

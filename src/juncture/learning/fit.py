@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable
 from functools import singledispatch
 from typing import Any
 
 from juncture.data.dataset import Dataset
-from juncture.errors import ImpossibleEvidenceWarning, InvalidData, Unsupported
+from juncture.errors import ImpossibleEvidenceWarning, InvalidData, Unsupported, warn_user
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import Trace, Watch
 from juncture.learning.estimation import estimated_network, report_unseen
@@ -20,15 +19,10 @@ from juncture.learning.statistics import statistics_of
 from juncture.learning.task import Task
 from juncture.learning.templates import prepared, refuse_fixed_graph
 from juncture.models.bayesian_network import BayesianNetwork
-from juncture.options import as_generator, is_taught
+from juncture.options import as_generator
 from juncture.values import Value
 from juncture.variables import Variable
-
-HOMES = {
-    "HiddenMarkovModel": "juncture.learning.sequences.fit",
-    "MarkovChain": "juncture.learning.sequences.markov_chain",
-    "LinearGaussianStateSpace": "juncture.learning.state_space",
-}  # of models that bring their own learning
+from juncture.verbs import taught_by
 
 
 class Fit(Value):
@@ -50,6 +44,14 @@ class Fit(Value):
         return f"Fit({self.model!r}, log-likelihood {self.log_likelihood:.6g}; {self.trace.reason})"
 
 
+@taught_by(
+    {
+        "HiddenMarkovModel": "juncture.learning.sequences.fit",
+        "MarkovChain": "juncture.learning.sequences.markov_chain",
+        "LinearGaussianStateSpace": "juncture.learning.state_space",
+        "Mixture": "juncture.learning.mixture",
+    }
+)
 @singledispatch
 def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Fit:
     """A model of the given structure, learned from data.
@@ -68,10 +70,9 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Fit:
     `ExpectationMaximization` or a `GradientAscent`; `rng` the seed of starts at random; and `progress(step, objective)`
     is called after each step.
     """
-    if is_taught(fit, structure, HOMES):
-        return fit(structure, data, prior, **options)
     raise Unsupported(
-        f"fit takes a DirectedGraph, a BayesianNetwork, {', '.join(HOMES)}; got {type(structure).__name__}"
+        "fit takes a DirectedGraph, a BayesianNetwork, a HiddenMarkovModel, a MarkovChain or a"
+        f" LinearGaussianStateSpace; got {type(structure).__name__}"
     )
 
 
@@ -124,9 +125,8 @@ def warn_of_impossible(logs: dict[str, float]) -> None:
     """What is estimated allows every row; what stays as it is may forbid some."""
     forbidding = [repr(name) for name, value in logs.items() if value == -math.inf]
     if forbidding:
-        warnings.warn(
+        warn_user(
             "some rows have probability zero, by the conditionals that are not learned from them:"
             f" {', '.join(forbidding)}; the log-likelihood is -inf",
             ImpossibleEvidenceWarning,
-            stacklevel=5,
         )

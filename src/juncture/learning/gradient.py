@@ -6,12 +6,11 @@ reaches, often in fewer steps near the end (L-BFGS).
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
-from juncture.errors import NotConvergedWarning
+from juncture.errors import NotConvergedWarning, warn_user
 from juncture.iteration import INTERRUPTED, Trace, check_ending
 from juncture.learning.expectation_maximization import Believed
 from juncture.learning.free_tables import FreeTables
@@ -54,5 +53,5 @@ class GradientAscent:
         except KeyboardInterrupt:
             converged, reason = False, f"{INTERRUPTED} {len(values)}"
         if not converged:
-            warnings.warn(f"gradient ascent: {reason}; the model is the best so far", NotConvergedWarning, stacklevel=4)
+            warn_user(f"gradient ascent: {reason}; the model is the best so far", NotConvergedWarning)
         return algorithm.believed(tables.model(reached[-1])), Trace((first, *values), converged, reason)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from juncture.errors import InvalidData, NotConvergedWarning, Unsupported
+from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, warn_user
 from juncture.iteration import INTERRUPTED, Iteration, Trace, Watch, check_ending, iterate
 from juncture.learning.gradient import GradientAscent
 from juncture.options import chosen
@@ -58,7 +57,7 @@ class ExpectationMaximization:
                 break
             best = self._better(best, task)
         if not best[1].converged:
-            warnings.warn(f"EM {best[1].reason}; the model is the best so far", NotConvergedWarning, stacklevel=4)
+            warn_user(f"EM {best[1].reason}; the model is the best so far", NotConvergedWarning)
         return best
 
     def climb(self, start: Any, task: EMTask) -> tuple[Any, Trace]:

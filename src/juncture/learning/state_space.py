@@ -14,9 +14,11 @@ from juncture.families.vectors.inverse_wishart import InverseWishart
 from juncture.iteration import Watch
 from juncture.learning.fit import Fit, fit
 from juncture.learning.learners import ExpectationMaximization, learner_for
+from juncture.learning.sequences.observed import refuse_unobserved
 from juncture.learning.sequences.statistics import with_weights
 from juncture.learning.state_space_em import AcceleratedStateSpaceEM, StateSpaceEM
 from juncture.learning.state_space_estimation import LAWS, StateSpaceWishes
+from juncture.learning.state_space_floor import report_floor
 from juncture.learning.state_space_starts import random_start
 from juncture.models.state_space import LinearGaussianStateSpace
 from juncture.options import as_generator, as_names
@@ -44,7 +46,9 @@ def fit_state_space(  # noqa: PLR0913 (one verb, many wishes)
     small or much is missing, `ExpectationMaximization(acceleration="squarem")` is often worth it.
 
     The states are determined up to a change of their basis, which the start and the fixed parts settle. From one
-    sequence, `initial_covariance` shrinks towards 0: fix it, or give it a prior.
+    sequence, `initial_covariance` shrinks towards 0: fix it, or give it a prior. Where a model could pass through all
+    that is observed, noises would vanish: they are kept above 1e-10 of the variance of the observations, or of the
+    expected states, and above 1e-6 of their own where values' noises become all but the same; a warning names them.
     """
     learner = checked_learner(method)
     if progress is not None and not callable(progress):
@@ -53,7 +57,9 @@ def fit_state_space(  # noqa: PLR0913 (one verb, many wishes)
     sequences = with_weights(model.sequences(data, lengths), weights)
     if not (sequences.weights[sequences.lengths > 0] > 0).any():
         raise InvalidData("there is no step to learn from: all sequences are empty, or weigh nothing")
+    refuse_unobserved([sequences])
     found, trace = learner.run(StateSpaceTask(model, sequences, wishes, as_generator(rng), progress))
+    report_floor(found.held)
     return Fit(found.model, found.moments.log_likelihood, trace, found.moments)
 
 

@@ -7,15 +7,19 @@ log-likelihood, with priors plus their logarithms, never falls.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from juncture.data.sequences import Sequences
 from juncture.errors import InvalidModel
+from juncture.iteration import has_fallen
 from juncture.learning.leaps import extrapolated
 from juncture.learning.state_space_estimation import StateSpaceWishes, estimated_state_space
+from juncture.learning.state_space_floor import ALIKE, FLOOR, lifted, observed_spread, spreads
 from juncture.learning.state_space_moments import StateSpaceMoments, expected_moments
 from juncture.models.state_space import LinearGaussianStateSpace
+from juncture.models.state_space_parts import standardized
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +29,7 @@ class Believed:
     model: LinearGaussianStateSpace
     moments: StateSpaceMoments
     objective: float
+    held: tuple[str, ...] = ()  # noises that would have shrunk below the least one allowed
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,19 +40,33 @@ class StateSpaceEM:
     sequences: Sequences
     wishes: StateSpaceWishes
 
+    @cached_property
+    def observed(self) -> np.ndarray:
+        return observed_spread(self.sequences)
+
     def init(self) -> Believed:
         return self.believed(self.model)
 
     def step(self, state: Believed) -> Believed:
-        return self.believed(estimated_state_space(state.model, state.moments, self.wishes))
+        moved = self.believed(*estimated_state_space(state.model, state.moments, self.wishes, self.observed))
+        fall = state.objective - moved.objective
+        is_rounding = has_fallen(state.objective, moved.objective) and fall <= self.resolution(state.model)
+        return state if is_rounding else moved
+
+    def resolution(self, model: LinearGaussianStateSpace) -> float:
+        """How far rounding may move the log-likelihood, in which values are counted in units of the least noise."""
+        correlations, scale = standardized(model.observation_noise.reshape(-1, *2 * model.event_shape))
+        least = np.maximum(np.linalg.eigvalsh(correlations)[:, :1], 0.0) * scale**2
+        units = np.sqrt(np.maximum(least.min(axis=0), FLOOR * ALIKE * self.observed))
+        return float(np.finfo(float).eps * np.nansum(np.abs(self.sequences.observations) / units))
 
     def objective(self, state: Believed) -> float:
         return state.objective
 
-    def believed(self, model: LinearGaussianStateSpace) -> Believed:
+    def believed(self, model: LinearGaussianStateSpace, held: tuple[str, ...] = ()) -> Believed:
         """The expectation step under a model."""
         moments = expected_moments(model, self.sequences)
-        return Believed(model, moments, moments.log_likelihood + self.wishes.log_prior(model))
+        return Believed(model, moments, moments.log_likelihood + self.wishes.log_prior(model), held)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,14 +77,18 @@ class AcceleratedStateSpaceEM(StateSpaceEM):
         once = super().step(state)
         twice = super().step(once)
         parts = extrapolated(*(self.learned(stage.model) for stage in (state, once, twice)))
-        reached = None if parts is None else self.reached(twice.model, parts)
+        reached = None if parts is None else self.reached(twice, parts)
         return twice if reached is None or not reached.objective > twice.objective else reached
 
-    def reached(self, model: LinearGaussianStateSpace, parts: list[np.ndarray]) -> Believed | None:
-        """The other end of a leap, unless it lies outside: where a noise has no positive variance."""
-        names = [name for name in model.parts if name not in self.wishes.fixed]
+    def reached(self, state: Believed, parts: list[np.ndarray]) -> Believed | None:
+        """The other end of a leap, with no noise below the floor, unless a noise has no positive variance there."""
+        names = [name for name in state.model.parts if name not in self.wishes.fixed]
+        changed = dict(zip(names, parts, strict=True))
+        for noise, spread in spreads(state.moments, self.observed).items():
+            if noise in changed:
+                changed[noise] = lifted(changed[noise], spread, state.model.parts[noise])
         try:
-            return self.believed(model.with_parts(**dict(zip(names, parts, strict=True))))
+            return self.believed(state.model.with_parts(**changed), state.held)
         except InvalidModel:
             return None
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from juncture.families.vectors.inverse_wishart import InverseWishart
+from juncture.learning.state_space_floor import lifted, spreads
 from juncture.learning.state_space_moments import ResidualMoments, StateSpaceMoments
 from juncture.models.state_space import LinearGaussianStateSpace
 from juncture.models.state_space_parts import factor_of, standardized
@@ -32,10 +33,15 @@ class StateSpaceWishes:
 
 
 def estimated_state_space(
-    model: LinearGaussianStateSpace, moments: StateSpaceMoments, wishes: StateSpaceWishes
-) -> LinearGaussianStateSpace:
-    """The model that expected statistics lead to; laws of which the data have no step stay as they are."""
+    model: LinearGaussianStateSpace, moments: StateSpaceMoments, wishes: StateSpaceWishes, observed: np.ndarray
+) -> tuple[LinearGaussianStateSpace, tuple[str, ...]]:
+    """The model that expected statistics lead to, and the names of the noises that the least one allowed holds up.
+
+    Laws of which the data have no step stay as they are. `observed` is the spread of the observations.
+    """
     changed: dict[str, np.ndarray] = {}
+    held: list[str] = []
+    by_noise = spreads(moments, observed)
     for name, (noise, coefficients) in LAWS.items():
         law: ResidualMoments = getattr(moments, name)
         if law.weight == 0:
@@ -45,8 +51,10 @@ def estimated_state_space(
         for part, place in free.items():
             changed[part] = model.parts[part] + change[:, place].reshape(model.parts[part].shape)
         if noise not in wishes.fixed:
-            changed[noise] = noise_of(law, change, wishes.priors.get(noise))
-    return model.with_parts(**changed)
+            found = noise_of(law, change, wishes.priors.get(noise))
+            changed[noise] = lifted(found, by_noise[noise], model.parts[noise])
+            held += [noise] if changed[noise] is not found else []
+    return model.with_parts(**changed), tuple(held)
 
 
 def columns(model: LinearGaussianStateSpace, coefficients: tuple[str, ...]) -> dict[str, slice]:

@@ -10,23 +10,25 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
-from juncture.errors import InvalidData
+from juncture.errors import InvalidData, Unsupported
 from juncture.factors.conditional import Conditional
+from juncture.graphs.directed import DirectedGraph
 from juncture.learning.counting import count_families
 from juncture.learning.kinds.contract import summarise
 from juncture.learning.kinds.table_counts import TableCounts
 from juncture.learning.network_statistics import NetworkStatistics
 from juncture.learning.templates import prepared
 from juncture.models.bayesian_network import BayesianNetwork
-from juncture.options import is_taught
 from juncture.variables import Variable
-
-HOMES = {
-    "HiddenMarkovModel": "juncture.learning.sequences.statistics",
-    "MarkovChain": "juncture.learning.sequences.markov_chain",
-}  # of models with statistics of their own
+from juncture.verbs import taught_by
 
 
+@taught_by(
+    {
+        "HiddenMarkovModel": "juncture.learning.sequences.statistics",
+        "MarkovChain": "juncture.learning.sequences.markov_chain",
+    }
+)
 @singledispatch
 def statistics(structure: Any, data: Any, **options: Any) -> Any:
     """The statistics of every family of a network, or of a graph, from rows without holes.
@@ -35,11 +37,14 @@ def statistics(structure: Any, data: Any, **options: Any) -> Any:
     declares states; `weights` are those of the rows, or the name of their column. Those of a `HiddenMarkovModel` are
     of sequences whose states are all told; its options are `lengths`, and `weights` of the sequences.
     """
-    if is_taught(statistics, structure, HOMES):
-        return statistics(structure, data, **options)
-    return network_statistics(structure, data, **options)
+    raise Unsupported(
+        "statistics are those of a BayesianNetwork, a DirectedGraph, a HiddenMarkovModel or a MarkovChain;"
+        f" got {type(structure).__name__}"
+    )
 
 
+@statistics.register(BayesianNetwork)
+@statistics.register(DirectedGraph)
 def network_statistics(
     structure: Any, data: Any, *, variables: Iterable[Variable] | None = None, weights: Any = None
 ) -> NetworkStatistics:

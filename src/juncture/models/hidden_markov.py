@@ -14,10 +14,11 @@ from juncture.errors import InvalidModel
 from juncture.models.emissions.categorical import CategoricalEmissions
 from juncture.models.emissions.contract import Emissions
 from juncture.models.emissions.convert import as_emissions
-from juncture.values import Value
+from juncture.values import Value, number_of
 from juncture.variables import State, Variable
 
 if TYPE_CHECKING:
+    from juncture.drawing.states import StateDiagram
     from juncture.models.bayesian_network import BayesianNetwork
     from juncture.models.factor_product import FactorGraph
 
@@ -33,6 +34,8 @@ class HiddenMarkovModel(Value):
 
     >>> HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]], states=["dry", "wet"])
     HiddenMarkovModel(2 states: dry, wet; 2 symbols)
+
+    `model["wet"]` is the law of what that state emits.
     """
 
     _fields = ("initial", "transition", "emissions", "states")
@@ -40,6 +43,7 @@ class HiddenMarkovModel(Value):
     transition: np.ndarray  # (from, to)
     emissions: Emissions
     states: tuple[State, ...]
+    __iter__ = None  # or Python would try model[0], model[1], … as states
 
     def __init__(
         self,
@@ -77,6 +81,10 @@ class HiddenMarkovModel(Value):
         """How many numbers may be chosen freely; zeros of the transitions stay zeros."""
         free = int((self.transition > 0).sum() - self.num_states + (self.initial > 0).sum() - 1)
         return free + self.emissions.num_parameters
+
+    def __getitem__(self, state: State) -> Any:
+        """The law of what a state emits, by the state's label."""
+        return self.emissions[self._state.code(state)]
 
     @cached_property
     def _state(self) -> Variable:
@@ -117,10 +125,16 @@ class HiddenMarkovModel(Value):
 
         return unrolled_factors(self, self.sequences(sequence))
 
+    def to_diagram(self) -> StateDiagram:
+        """The states, how probable a start in each is, and the transitions between them of 0.005 or more."""
+        from juncture.models.state_diagram import state_diagram
+
+        return state_diagram(self.states, self.transition, self.initial)
+
     def __repr__(self) -> str:
         named = "" if self.states == tuple(range(self.num_states)) else f": {', '.join(map(str, self.states[:SHOWN]))}"
         more = ", …" if named and self.num_states > SHOWN else ""
-        return f"HiddenMarkovModel({self.num_states} states{named}{more}; {self.emissions.summary})"
+        return f"HiddenMarkovModel({number_of(self.num_states, 'state')}{named}{more}; {self.emissions.summary})"
 
     def _repr_html_(self) -> str:
         from juncture.models.hidden_markov_html import hidden_markov_html

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 
 import numpy as np
 
-from juncture.errors import NotDirectedWarning
+from juncture.errors import NotDirectedWarning, warn_user
 from juncture.factors.factor import Factor, product_of
 from juncture.graphs.directed import DirectedGraph
 from juncture.variables import Variable
@@ -40,9 +39,8 @@ def warn_undirected(graph: DirectedGraph, inner: set[str], gone: set[str]) -> No
     """Say which variable is no leaf, and what follows."""
     name = next(node for node in graph.nodes if node in inner)
     staying = [child for child in graph.children(name) if child not in gone] or list(graph.children(name))
-    warnings.warn(
+    warn_user(
         f"{name!r} is no leaf: summed out, it leaves a factor over its child {staying[0]!r} and all else that it met, "
         "and directed graphs are not closed under this; the answer is a Markov network",
         NotDirectedWarning,
-        stacklevel=3,
     )

@@ -20,9 +20,11 @@ from juncture.models.chains.network import unrolled
 from juncture.models.chains.questions import ChainQuestions
 from juncture.models.chains.stationary import reversal
 from juncture.numerics import as_probabilities
+from juncture.values import number_of
 from juncture.variables import Scope, State, Variable
 
 if TYPE_CHECKING:
+    from juncture.drawing.states import StateDiagram
     from juncture.models.hidden_markov import HiddenMarkovModel
 
 
@@ -146,6 +148,12 @@ class MarkovChain(ChainQuestions):
             self.first_law(), self.matrix, np.eye(self.num_states), states=self.labels.plain, symbols=self.labels.plain
         )
 
+    def to_diagram(self) -> StateDiagram:
+        """The states, how probable a start in each is, and the transitions between them of 0.005 or more."""
+        from juncture.models.state_diagram import state_diagram
+
+        return state_diagram(self.states, self.matrix, self.initial)
+
     # --- being a value -----------------------------------------------------------------------------------------------
 
     @property
@@ -169,7 +177,7 @@ class MarkovChain(ChainQuestions):
         return self.initial
 
     def __repr__(self) -> str:
-        states = f"{self.num_states} state{'s' if self.num_states != 1 else ''}"
+        states = number_of(self.num_states, "state")
         if self.order > 1:
             return f"MarkovChain({states}, order {self.order})"
         if not self.is_irreducible:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from juncture import numerics
+from juncture.data.sequences import one_sequence
 from juncture.errors import InvalidModel
 from juncture.families.family import plain
 from juncture.families.observations import as_values
@@ -58,8 +59,8 @@ class Mixture(Value):
         """log p(x | component): (*rows, component)."""
         values = as_values(x, self.event_shape, name="Mixture")
         shape = values.shape[: values.ndim - len(self.event_shape)]
-        found = self.components.log_prob(values.reshape(-1, *self.event_shape))
-        return found.reshape(*shape, self.num_components)
+        rows = self.components.checked(one_sequence(values.reshape(-1, *self.event_shape)))
+        return self.components.log_prob(rows.observations).reshape(*shape, self.num_components)
 
     def log_prob(self, x: Any) -> Any:
         """log p(x), density or mass; -inf where no component can be."""

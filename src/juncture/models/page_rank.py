@@ -6,14 +6,13 @@ rank is its share of the reader's time. Of weighted links the heavier are follow
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable
 from html import escape
 from typing import Any, Literal
 
 import numpy as np
 
-from juncture.errors import InvalidData, NotConvergedWarning, UnknownVariable, hint
+from juncture.errors import InvalidData, NotConvergedWarning, UnknownVariable, hint, warn_user
 from juncture.iteration import Trace, check_ending
 from juncture.models.chains.links import as_links
 from juncture.models.chains.surfer import Surfer
@@ -77,9 +76,10 @@ def page_rank(
 ) -> PageRank:
     """The ranks p_i = (1 - d)/N + d Σ_j w_ji/C_j p_j, where page j has links of the weights w_ji, together C_j.
 
-    `links` are pairs (from, to), a `DirectedGraph`, or a square array, also a sparse one, whose entry [i, j] is the
-    weight of the link from i to j. A page's links to itself are left out. Ranks sum to 1; with `normalized=False`, to
-    the number of pages, as in p_i = (1 - d) + d Σ ….
+    `links` are a list of pairs (from, to), a mapping from each page to those it links to, a `DirectedGraph`, or a
+    square NumPy array, also a sparse one, whose entry [i, j] is the weight of the link from i to j. A page's links to
+    itself are left out. Ranks sum to 1; with `normalized=False`, to the number of pages, as in
+    p_i = (1 - d) + d Σ ….
 
     A page without links sends its reader to any page at random; with `dangling="none"` it passes nothing on, as the
     equation says: all ranks are then smaller by one common factor, which normalising takes away.
@@ -98,7 +98,7 @@ def page_rank(
     ways["auto"] = ways["exact" if len(pages) <= MANY_PAGES else "power"]
     values, trace = chosen(method, ways, what="method")(tolerance, max_steps)
     if not trace.converged:
-        warnings.warn(f"page_rank {trace.reason}; raise max_steps or tolerance", NotConvergedWarning, stacklevel=2)
+        warn_user(f"page_rank {trace.reason}; raise max_steps or tolerance", NotConvergedWarning)
     if not normalized:
         values = values * (len(pages) * (surfer.kept(values) if dangling == "none" else 1.0))
     return PageRank(pages, values, trace)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from juncture.drawing.diagram import Diagram, Node
+from juncture.drawing.states import StateDiagram
 from juncture.errors import FormatError, InvalidData, Unsupported
 
 MAX_NODES_IN_NOTEBOOK = 300
@@ -16,7 +17,7 @@ MAX_NODES_IN_NOTEBOOK = 300
 class Drawable(Protocol):
     """A model that knows its own diagram."""
 
-    def to_diagram(self) -> Diagram: ...
+    def to_diagram(self) -> Diagram | StateDiagram: ...
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,8 +49,8 @@ def draw(model: Drawable, beliefs: Any = None) -> Picture:
     if beliefs is not None:
         if getattr(beliefs, "model", None) != model:
             raise InvalidData("these are not beliefs of this model; draw takes what infer gave for it")
-        if not beliefs.is_single:
-            raise InvalidData("a picture shows the beliefs of one row of evidence; infer one row and draw that")
+        if not isinstance(diagram, Diagram) or not beliefs.is_single:
+            raise InvalidData("a picture shows the beliefs of a network about one row; infer one row and draw that")
         diagram = replace(diagram, nodes=tuple(with_beliefs(node, beliefs) for node in diagram.nodes))
     return Picture(to_svg(diagram))
 

@@ -10,7 +10,7 @@ from juncture.data.sequences import Sequences
 from juncture.errors import InvalidData, InvalidModel, hint
 from juncture.models.state_space_data import as_real_sequences
 from juncture.models.state_space_parts import as_covariance, as_part
-from juncture.values import Value
+from juncture.values import Value, number_of
 
 if TYPE_CHECKING:
     from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
@@ -172,12 +172,13 @@ class LinearGaussianStateSpace(Value):
             remedy = "declare input_to_state=…, or leave them out"
             if self.num_inputs:
                 remedy = "give covariates=…, one row a step; data bring them as jt.Sequence(observations, covariates=…)"
-            raise InvalidData(f"the model takes {self.num_inputs} inputs a step; got {width} covariates: {remedy}")
+            inputs, got = number_of(self.num_inputs, "input"), number_of(width, "covariate")
+            raise InvalidData(f"the model takes {inputs} a step; got {got}: {remedy}")
 
     def __repr__(self) -> str:
-        inputs = f", {self.num_inputs} inputs" if self.num_inputs else ""
+        inputs = f", {number_of(self.num_inputs, 'input')}" if self.num_inputs else ""
         varying = f", varying {', '.join(self.varying)}" if self.varying else ""
-        sizes = f"{self.state_dimension} states, {self.observation_dimension} observations"
+        sizes = f"{number_of(self.state_dimension, 'state')}, {number_of(self.observation_dimension, 'observation')}"
         return f"LinearGaussianStateSpace({sizes}{inputs}{varying})"
 
 

@@ -39,7 +39,7 @@ def told_states(one: Any, num_steps: int, num_states: int) -> np.ndarray:
     if not isinstance(one, Sequence) or one.states is None:
         return np.full((num_steps, num_states), np.nan)
     told = one.states[:, None] if one.states.ndim == 1 else one.states
-    if told.dtype == object or told.shape != (num_steps, num_states):
+    if told.dtype.kind not in "biuf" or told.shape != (num_steps, num_states):
         raise InvalidData(
             f"the states of a sequence are one row of {num_states} numbers a step, NaN where they are not known; got"
             f" an array of the shape {one.states.shape}"

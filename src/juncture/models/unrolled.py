@@ -61,11 +61,11 @@ def likelihoods_of(model: HiddenMarkovModel, sequences: Sequences) -> np.ndarray
         others = (sequences.states[:, None] != np.arange(model.num_states)) & (sequences.states != UNKNOWN)[:, None]
         log_prob = np.where(others, -np.inf, log_prob)
     most = log_prob.max(axis=1, initial=-np.inf)
-    wrong = np.isfinite(most) & (np.abs(most) > MAX_LOG)
+    wrong = (np.abs(most) > MAX_LOG) & (most > -np.inf)
     if wrong.any():
         step = int(np.argmax(wrong))
         raise InvalidData(
-            f"{sequences.place(step)} has the log-likelihood {most[step]:.6g}, which is no likelihood in a double; "
-            "infer takes it as it is"
+            f"{sequences.place(step)} has the log-likelihood {most[step]:.6g}, which is no likelihood in a double"
+            f"{'; infer takes it as it is' if most[step] < np.inf else ''}"
         )
     return np.asarray(np.exp(log_prob))

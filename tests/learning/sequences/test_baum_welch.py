@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -174,8 +176,8 @@ def test_leaps_never_lower_the_likelihood(seed):
     assert plain.trace.num_steps <= 10
 
 
-def test_a_law_that_is_kept_from_its_optimum_stays_where_it_was(monkeypatch):
-    """The floor of a variance, for one, may move with the data's share in a state: the objective must not fall."""
+def test_a_law_that_would_be_worse_stays_where_it_was(monkeypatch):
+    """Rounding may make it so at the floor of covariances: the objective must not fall."""
     rng = np.random.default_rng(1)
     hmm = random_hidden_markov(rng, "gaussian numbers")
     worse = GaussianEmissions(hmm.emissions.mean + 3.0, hmm.emissions.covariance)
@@ -184,6 +186,41 @@ def test_a_law_that_is_kept_from_its_optimum_stays_where_it_was(monkeypatch):
     assert_rises(fitted.trace)
     assert fitted.model.emissions == hmm.emissions
     assert not np.allclose(fitted.model.transition, hmm.transition)
+
+
+UNITS = {"full": [np.eye(2)] * 2, "diagonal": np.ones((2, 2)), "spherical": np.ones(2), "tied": np.eye(2)}
+POINTS = [[0.0, 0.0]] * 4 + [[5.0, 5.0]] * 3 + [[0.0, np.nan], [np.nan, 5.0], [1.0, 2.0], [7.0, 5.0]]
+
+
+@pytest.mark.usefixtures("_every_step_counts")
+@pytest.mark.parametrize("structure", UNITS)
+@pytest.mark.parametrize("width", [1.0, 1e-5, 1e-8])
+def test_no_step_loses_at_the_floor_of_variances(structure, width):
+    """Also from variances below it, and where holes let the data's own variance move from step to step."""
+    emissions = GaussianEmissions([[0, 0], [5, 5]], width * np.array(UNITS[structure]), structure)
+    hmm = HiddenMarkovModel([0.5, 0.5], [[0.6, 0.4], [0.3, 0.7]], emissions)
+    fitted = calmly(jt.fit, hmm, [POINTS, POINTS[::-1]], method=few(30))
+    assert_rises(fitted.trace)
+
+
+@pytest.mark.usefixtures("_every_step_counts")
+def test_no_step_loses_where_only_some_states_are_gaussian():
+    """Then the floor is of the data that these believe to be theirs."""
+    numbers = [0.0, 0.0, 0.0, 1e-3, 4.0, 9.0, 0.0, 0.0, 30.0, 2.0, 0.0]
+    hmm = HiddenMarkovModel([0.5, 0.5], [[0.6, 0.4], [0.3, 0.7]], [jt.Gaussian(0.0, 1.0), jt.Laplace(3.0, 2.0)])
+    assert_rises(calmly(jt.fit, hmm, [numbers, numbers[::-1]], method=few(30)).trace)
+
+
+def test_a_variance_at_the_floor_is_told_of_once():
+    data = [0.0] * 8 + [5.0, 6.0, 7.0, 5.5, 6.5, 7.5] + [0.0] * 8
+    hmm = HiddenMarkovModel([0.5, 0.5], [[0.8, 0.2], [0.2, 0.8]], jt.Gaussian([0.0, 6.0], [1.0, 1.0]))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        jt.fit(hmm, data)
+    told = [each for each in caught if issubclass(each.category, jt.RegularizedWarning)]
+    assert len(told) == 1
+    assert "the variance of state 0" in str(told[0].message)
+    assert told[0].filename == __file__
 
 
 # --- what it comes down to -----------------------------------------------------------------------------------------

@@ -10,8 +10,9 @@ import pytest
 import juncture as jt
 from emission_examples import EMISSIONS, random_hidden_markov, walk, with_holes
 from hidden_markov_oracles import calmly, few
-from juncture.data.sequences import Sequence
+from juncture.data.sequences import Sequence, as_sequences
 from juncture.errors import MissingExtra, UnvisitedStatesWarning
+from juncture.learning.sequences.excerpts import STEPS, excerpt
 from juncture.learning.sequences.first_model import start_hidden_markov
 from juncture.learning.sequences.prior import HiddenMarkovPrior
 from juncture.models.emissions.mixture import MixtureEmissions
@@ -102,6 +103,32 @@ def test_a_model_that_is_not_alike_is_where_it_starts():
     assert fitted.trace.values[0] == pytest.approx(scored.log_likelihood)
 
 
+@pytest.mark.parametrize("length", [300, 20_000])
+def test_a_random_start_seldom_gets_stuck(length):
+    """A single draw ends with both states alike in about four of ten cases; the likeliest of some, in few."""
+    two = HiddenMarkovModel([0.5, 0.5], [[0.95, 0.05], [0.1, 0.9]], jt.Gaussian([0.0, 3.0], [1.0, 0.5]))
+    data = jt.sample(two, length, rng=2).observations
+    ends = [jt.fit(start_hidden_markov(data, 2, "diagonal", rng=seed), data).model for seed in range(12)]
+    assert sum(np.ptp(model.emissions.mean) > 2 for model in ends) >= 11
+
+
+def test_a_random_start_forbids_nothing_that_is_far_from_its_excerpt():
+    """One symbol comes up once in many steps, in a part that a function gives later."""
+    parts = [np.zeros(50_000, int), np.array([1, 0]), np.array([0, 2])]
+    table = HiddenMarkovModel([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], np.full((2, 3), 1 / 3))
+    fitted = calmly(jt.fit, table, lambda: iter(parts), start="random", method=few(1))
+    assert np.isfinite(fitted.log_likelihood)
+
+
+def test_an_excerpt_is_windows_of_the_sequences():
+    lengths = np.array([5_000, 0, 9_000, 400, 20_000])
+    whole = as_sequences([1000.0 * place + np.arange(length) for place, length in enumerate(lengths)])
+    found = excerpt(whole)
+    assert found.num_steps == STEPS
+    assert all((np.diff(part.observations) == 1).all() for part in found)
+    assert excerpt(as_sequences(np.arange(5.0))).num_steps == 5
+
+
 def test_k_means_needs_numbers_and_its_extra(monkeypatch):
     table = HiddenMarkovModel([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], np.full((2, 3), 1 / 3))
     with pytest.raises(jt.Unsupported, match="start at random"):
@@ -147,7 +174,20 @@ def test_first_models_of_other_kinds():
     assert stacked.num_states == 2
 
 
+def test_first_models_with_labels():
+    told = [jt.Sequence([0.1, 5.0, 0.2], states=["low", None, None]), jt.Sequence([5.1, 4.9], states=[None, "high"])]
+    for start in ("random", "left-to-right", "k-means"):
+        model = start_hidden_markov(told, ["low", "high"], "diagonal", start=start)
+        assert model.states == ("low", "high")
+        assert start != "k-means" or model["low"].mean < model["high"].mean
+    words = [jt.Sequence(["a", "b"], states=["low", "high"])]
+    assert start_hidden_markov(words, ["low", "high"], "categorical", symbols=["a", "b"]).states == ("low", "high")
+
+
 def test_first_models_refused():
+    for wrong in ("low", 1.5, None):
+        with pytest.raises(jt.InvalidData, match="states are a number of at least 1, or a list of labels"):
+            start_hidden_markov([0.0, 1.0], wrong)
     with pytest.raises(jt.InvalidData, match="at least 1"):
         start_hidden_markov([0.0, 1.0], 0)
     with pytest.raises(jt.Unsupported, match="did you mean 'diagonal'"):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
-from juncture.errors import InvalidData, RegularizedWarning
+from juncture.errors import InvalidData, RegularizedWarning, warn_user
 from juncture.families.exponential_family import weighted_sum, with_batch
 from juncture.families.statistics import Known, Moments
 from juncture.numerics import where
@@ -60,10 +59,9 @@ def rank(covariance: np.ndarray) -> np.ndarray:
 
 def _report(ranks: np.ndarray, ridge: np.ndarray, dimension: int) -> None:
     wrong = ridge > 0
-    warnings.warn(
+    warn_user(
         f"the estimated covariance{where(wrong)} has rank {int(ranks[wrong][0])} of {dimension}; "
         f"{float(ridge[wrong][0]):.3g}, {RIDGE:g} of the average variance, was added to its diagonal: "
         f"give at least {dimension + 1} rows with no column that the others determine, or a prior",
         RegularizedWarning,
-        stacklevel=5,  # where `estimate` was called
     )

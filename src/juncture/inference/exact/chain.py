@@ -6,14 +6,13 @@ on hidden Markov models and selected applications in speech recognition, 1989.
 
 from __future__ import annotations
 
-import warnings
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from juncture.data.sequences import Sequences
-from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, InvalidData, Unsupported
+from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, InvalidData, Unsupported, warn_user
 from juncture.inference.exact.chain_beliefs import ChainBeliefs
 from juncture.inference.exact.chain_model import Chain
 from juncture.inference.exact.chain_parts import over_parts
@@ -86,9 +85,8 @@ def refuse_impossible(
     why = f"no path of states explains the observations up to step {step}"
     if sequences.is_single or on_impossible == "raise":
         raise ImpossibleEvidence(f"{where} has probability zero: {why}")
-    warnings.warn(
+    warn_user(
         f"{len(impossible)} of {sequences.num} sequences have probability zero, the first is {where}: {why}; "
         "their log-evidence is -inf and their laws are NaN",
         ImpossibleEvidenceWarning,
-        stacklevel=4,
     )

@@ -9,18 +9,20 @@ from typing import Any
 import numpy as np
 
 from juncture import numerics
+from juncture.data.labels import labelled
 from juncture.data.sequences import Sequences
 from juncture.errors import ImpossibleEvidence, InvalidData
-from juncture.inference.exact.chain_forecast import ChainForecast
+from juncture.inference.display import steps_html
+from juncture.inference.exact.chain_forecast import ChainForecast, laws_ahead
 from juncture.inference.exact.chain_likelihoods import Form, likelihoods
 from juncture.inference.exact.chain_model import Chain
 from juncture.inference.exact.chain_walks import smooth, walk_through
-from juncture.inference.exact.state_labels import labelled
 from juncture.kernels.chain_lags import look_back
 from juncture.kernels.chain_paths import draw_paths
 from juncture.kernels.chains import FORGET
 from juncture.models.hidden_markov import HiddenMarkovModel
 from juncture.options import as_generator
+from juncture.values import number_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,12 +103,12 @@ class ChainBeliefs:
         look_back(chain.back, form is Form.EXACT, found.values, found.rows, checked_count(lag, "lag", 0), lattice)
         return as_plain(lattice)
 
-    def forecast(self, h: int = 1) -> ChainForecast:
-        """What comes `h` steps after the last observation."""
+    def forecast(self, num_steps: int) -> ChainForecast:
+        """The laws of the steps after the end: of each state, and of what it will emit."""
+        count = checked_count(num_steps, "the number of steps", 0)
         walker, _ = walk_through(self._possible_chain(), self.sequence, use=FORGET)
         law = as_plain(walker.message.copy())
-        law = law / law.sum() @ np.linalg.matrix_power(self._chain.transition, checked_count(h, "h", 1) - 1)
-        return ChainForecast(self.model, law / law.sum())
+        return ChainForecast(self.model, laws_ahead(law / law.sum(), self._chain.transition, count))
 
     def sample(self, n: int, *, rng: Any = None) -> np.ndarray:
         """`n` paths drawn from p(all states | all observations), (path, step)."""
@@ -130,8 +132,11 @@ class ChainBeliefs:
         return self.num_steps
 
     def __repr__(self) -> str:
-        size = f"{self.num_steps:,} steps, {self.model.num_states} states"
+        size = f"{number_of(self.num_steps, 'step')}, {number_of(self.model.num_states, 'state')}"
         return f"ChainBeliefs({size}; log_evidence={self.log_evidence:.6g}; exact, by {self.method})"
+
+    def _repr_html_(self) -> str:
+        return steps_html(repr(self), self.model.states, self.smoothed)
 
 
 def as_plain(numbers: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from juncture.inference.exact.chain_model import Chain
 from juncture.inference.exact.chain_step import log_likelihoods_of
 from juncture.inference.start_filter import start_filter
 from juncture.models.hidden_markov import HiddenMarkovModel
+from juncture.values import number_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,9 +32,12 @@ class ChainFilter:
     log_predicted: np.ndarray  # (state,)
     recent: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
 
-    def step(self, observation: Any) -> ChainFilter:
-        """The filter after this observation; None is a step at which nothing was observed."""
-        log_likelihoods = log_likelihoods_of(self.model, observation)
+    def step(self, observation: Any, state: Any = None) -> ChainFilter:
+        """The filter after this observation; None is a step at which nothing was observed.
+
+        `state` is the label of the step, where it is known; a `Sequence` of one step may tell it too.
+        """
+        log_likelihoods = log_likelihoods_of(self.model, observation, state, step=self.num_steps)
         log_joint = self.log_predicted + log_likelihoods
         log_total = float(numerics.log_sum_exp(log_joint))
         if log_total == -np.inf:
@@ -72,7 +76,7 @@ class ChainFilter:
         return np.asarray(np.exp(log_law - numerics.log_sum_exp(log_law)))
 
     def __repr__(self) -> str:
-        return f"ChainFilter({self.num_steps:,} steps, lag={self.lag}; log_evidence={self.log_evidence:.6g})"
+        return f"ChainFilter({number_of(self.num_steps, 'step')}, lag={self.lag}; log_evidence={self.log_evidence:.6g})"
 
 
 @start_filter.register

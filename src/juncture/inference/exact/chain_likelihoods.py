@@ -41,8 +41,7 @@ def likelihoods(emissions: Any, rows: np.ndarray, labels: np.ndarray | None, for
     tops = np.empty(len(values))
     known = np.empty(0, np.int64) if labels is None else np.require(labels, np.int64, ["C", "W"])
     step = subtract_tops(values, known, tops)
-    if step >= 0:
-        raise InvalidData(f"the likelihood of the observation {rows[step]!r} is not a number")
+    refuse_infinite(rows, tops, step)
     in_form(values, form)
     return Likelihoods(values, tops, np.arange(len(values)))
 
@@ -59,6 +58,17 @@ def _(emissions: CategoricalEmissions, rows: np.ndarray, labels: np.ndarray | No
         in_form(values, form)
         table = emissions.derived[form.value] = Likelihoods(values, tops, np.empty(0, np.int64))
     return table._replace(rows=np.require(emissions.codes(rows), np.int64, ["C", "W"]))
+
+
+def refuse_infinite(rows: np.ndarray, tops: np.ndarray, step: int) -> None:
+    """Raise where a density is infinite, at the step told or at one whose largest is: nothing compares with it."""
+    is_infinite = np.isposinf(tops[: step if step >= 0 else None])
+    first = int(np.argmax(is_infinite)) if is_infinite.any() else step
+    if first >= 0:
+        raise InvalidData(
+            f"the observation {rows[first].tolist()!r} has no finite density in some state, so that the states cannot"
+            " be compared: move it off the edge, leave it out as None, or take other laws"
+        )
 
 
 def in_form(log_values: np.ndarray, form: Form) -> None:

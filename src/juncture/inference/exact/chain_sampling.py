@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from juncture.data.labels import labelled
 from juncture.data.sequences import Sequence
 from juncture.inference.exact.chain_beliefs import checked_count
 from juncture.inference.exact.chain_model import Chain
-from juncture.inference.exact.state_labels import labelled
 from juncture.inference.infer import infer
 from juncture.inference.sampling.forward import sample
 from juncture.kernels.chain_paths import draw_paths
@@ -25,7 +25,7 @@ def sample_chain(model: HiddenMarkovModel, n: Any, *, given: Any = None, rng: An
     With `given`, one sequence of observations: `n` paths of states from the posterior, (path, step).
     """
     if given is not None:
-        return infer(model, given).sample(n, rng=rng)  # type: ignore[attr-defined]
+        return infer(model, given).sample(n, rng=rng)
     stream = as_generator(rng)
     if np.ndim(n) == 0:
         return draw_sequence(model, checked_count(n, "the number of steps", 0), stream)

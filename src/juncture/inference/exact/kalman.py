@@ -20,6 +20,7 @@ from juncture.inference.log_prob import log_prob
 from juncture.inference.most_probable import most_probable
 from juncture.models.state_space import LinearGaussianStateSpace
 from juncture.numerics import LOG_TWO_PI, log
+from juncture.values import number_of
 
 
 @infer.register(LinearGaussianStateSpace)
@@ -58,8 +59,8 @@ def sums(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 class BestStates:
     """The path of states with the highest density given the observations, which is that of the smoothed means.
 
-    `log_prob` is its log-density given the observations (inf where some state has no density), `log_joint` that of
-    states and observations together.
+    `log_prob` is its log-density given the observations, `log_joint` that of states and observations together. Both are
+    inf where some state has no density: where it follows without noise from others, as noises may be singular.
     """
 
     path: np.ndarray  # (step, state)
@@ -67,8 +68,8 @@ class BestStates:
     log_joint: float
 
     def __repr__(self) -> str:
-        num_steps, num_states = self.path.shape
-        return f"BestStates({num_steps:,} steps of {num_states} states; log_joint={self.log_joint:.6g})"
+        steps, states = map(number_of, self.path.shape, ("step", "state"))
+        return f"BestStates({steps} of {states}; log_joint={self.log_joint:.6g})"
 
 
 @most_probable.register(LinearGaussianStateSpace)

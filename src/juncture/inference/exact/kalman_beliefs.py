@@ -16,6 +16,7 @@ from juncture.inference.exact.kalman_passes import Filtered, Smoothed
 from juncture.kernels.state_paths import covariances, draw_backward
 from juncture.models.state_space import LinearGaussianStateSpace
 from juncture.options import as_generator, as_sizes
+from juncture.values import number_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,14 +123,14 @@ class StateSpaceBeliefs:
         """Paths of states drawn from the posterior, (*size, step, state)."""
         shape = as_sizes(size)
         paths = as_generator(rng).standard_normal((*shape, *self.smoothed_mean.shape))
-        flat = paths.reshape(-1, *self.smoothed_mean.shape)
-        if self.num_steps:
+        if paths.size:
             forward, backward = self.forward, self.backward
+            flat = paths.reshape(-1, *self.smoothed_mean.shape)
             draw_backward(forward.filtered_mean, forward.predicted_mean, backward.gains, backward.rests, flat)
         return paths
 
     def __repr__(self) -> str:
-        steps = f"{self.num_steps} steps of {self.model.state_dimension} states"
+        steps = f"{number_of(self.num_steps, 'step')} of {number_of(self.model.state_dimension, 'state')}"
         return f"StateSpaceBeliefs({steps}; log_evidence={self.log_evidence:.6g}; exact, by {self.method})"
 
 

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from juncture.data.steps import without_frame
 from juncture.errors import InvalidData
 from juncture.inference.exact.kalman_packing import PackedSteps, packed_model
 from juncture.inference.exact.kalman_passes import Filtered, Smoothed, refuse_trouble, run_filter, run_smoother
 from juncture.inference.start_filter import start_filter
 from juncture.models.state_space import LinearGaussianStateSpace
 from juncture.models.state_space_parts import additions
+from juncture.values import number_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,6 +34,8 @@ class KalmanFilter:
         time, model = self.num_steps, self.model
         model.check_length(time + 1, f"a sequence of {time + 1} steps")
         values = as_row(observation, model.observation_dimension, what="an observation", may_miss=True)
+        if covariates is None:
+            model.check_inputs(None, 1)
         inputs = as_row(covariates, model.num_inputs, what="a row of covariates", may_miss=False)
         shifts, levels = additions(model, np.array([time]), inputs[None])
         ahead = 1 if model.max_length == time + 1 else 2  # the state to come is one that nothing is observed of
@@ -85,7 +89,8 @@ class KalmanFilter:
         return run_smoother(parts, np.array([0, length]), self.window)
 
     def __repr__(self) -> str:
-        return f"KalmanFilter({self.num_steps:,} steps, lag={self.lag}; log_evidence={self.log_evidence:.6g})"
+        steps = number_of(self.num_steps, "step")
+        return f"KalmanFilter({steps}, lag={self.lag}; log_evidence={self.log_evidence:.6g})"
 
 
 @start_filter.register
@@ -111,7 +116,7 @@ def covariance_of(factor: np.ndarray) -> np.ndarray:
 def as_row(given: Any, size: int, *, what: str, may_miss: bool) -> np.ndarray:
     """The numbers of one step; None stands for all missing, or for none where there are to be none."""
     try:
-        row = np.full(size, np.nan) if given is None else np.asarray(given, dtype=np.float64).reshape(-1)
+        row = np.full(size, np.nan) if given is None else np.asarray(without_frame(given), dtype=np.float64).reshape(-1)
     except (TypeError, ValueError) as error:
         raise InvalidData(f"{what} is {size} numbers; got {given!r}") from error
     if len(row) != size:

@@ -14,6 +14,7 @@ from juncture.inference.exact.kalman_packing import PackedSteps, packed_model
 from juncture.inference.exact.kalman_passes import Filtered, run_filter
 from juncture.models.state_space import LinearGaussianStateSpace
 from juncture.models.state_space_parts import additions, each_step
+from juncture.values import number_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,8 @@ class StateSpaceForecast:
         return len(self.state_mean)
 
     def __repr__(self) -> str:
-        return f"StateSpaceForecast({len(self)} steps of {self.observation_mean.shape[1]} observations)"
+        size = number_of(self.observation_mean.shape[1], "observation")
+        return f"StateSpaceForecast({number_of(len(self), 'step')} of {size})"
 
 
 def central(mean: np.ndarray, covariance: np.ndarray, probability: float) -> tuple[np.ndarray, np.ndarray]:

@@ -11,25 +11,36 @@ from typing import Any
 import numpy as np
 
 from juncture.data.sequences import Sequences
+from juncture.errors import Unsupported
 from juncture.inference.infer import infer
 from juncture.inference.log_prob import log_prob
 from juncture.inference.most_probable import most_probable
 from juncture.models.chains.evolution import next_law, power
 from juncture.models.chains.windows import Sightings, cells, own_steps, owners
+from juncture.models.hidden_markov import HiddenMarkovModel
 from juncture.models.markov_chain import MarkovChain
 from juncture.numerics import log
 
 
 @infer.register
-def infer_missing(model: MarkovChain, evidence: Any, **options: Any) -> Any:
+def infer_missing(model: MarkovChain, evidence: Any, *, lengths: Any = None, **options: Any) -> Any:
     """The beliefs about each state of a sequence, or of each of many sequences."""
-    return infer(model.to_hidden_markov_model(), evidence, **options)
+    return infer(as_hidden(model), model.sequences(evidence, lengths), **options)
 
 
 @most_probable.register
-def most_probable_missing(model: MarkovChain, evidence: Any, **options: Any) -> Any:
+def most_probable_missing(model: MarkovChain, evidence: Any, *, lengths: Any = None, **options: Any) -> Any:
     """The most probable states of a sequence, or of each of many sequences."""
-    return most_probable(model.to_hidden_markov_model(), evidence, **options)
+    return most_probable(as_hidden(model), model.sequences(evidence, lengths), **options)
+
+
+def as_hidden(model: MarkovChain) -> HiddenMarkovModel:
+    if model.order > 1:
+        raise Unsupported(
+            f"missing states are inferred in chains of order 1, and this one has order {model.order}: put the question"
+            " to the network chain.to_bayesian_network(length), whose variables are state0, state1, …"
+        )
+    return model.to_hidden_markov_model()
 
 
 @log_prob.register

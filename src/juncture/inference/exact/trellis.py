@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from juncture.data.labels import labelled
 from juncture.data.sequences import Sequences
 from juncture.drawing.diagram import Diagram, Edge, Node
 from juncture.inference.exact.chain_likelihoods import Form, likelihoods
 from juncture.inference.exact.chain_model import Chain
-from juncture.inference.exact.state_labels import labelled
 from juncture.models.hidden_markov import HiddenMarkovModel
+from juncture.values import number_of
 from juncture.variables import State
 
 SHOWN = 10  # steps at most in a text
@@ -91,7 +92,8 @@ class Trellis:
         return f"{self.scores[step, state]:.4g}{way}{' *' if self.codes[step] == state else ''}"
 
     def __repr__(self) -> str:
-        return f"Trellis({len(self.scores):,} steps, {len(self.states)} states)\n{self}"
+        steps, states = map(number_of, self.scores.shape, ("step", "state"))
+        return f"Trellis({steps}, {states})\n{self}"
 
 
 def node_name(step: int, state: int) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.data.labels import labelled
 from juncture.data.sequences import Sequences
 from juncture.errors import InvalidData
 from juncture.inference.exact.chain import refuse_impossible
@@ -21,7 +22,6 @@ from juncture.inference.exact.chain_likelihoods import Form, likelihoods
 from juncture.inference.exact.chain_model import Chain
 from juncture.inference.exact.chain_parts import is_long, over_parts
 from juncture.inference.exact.chain_walks import score
-from juncture.inference.exact.state_labels import labelled
 from juncture.inference.exact.trellis import Trellis
 from juncture.inference.exact.viterbi_long import decode_long
 from juncture.inference.most_probable import most_probable

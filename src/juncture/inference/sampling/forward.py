@@ -12,23 +12,24 @@ from juncture.errors import InvalidData, Unsupported
 from juncture.evidence import as_findings
 from juncture.factors.conditional import Conditional
 from juncture.inference.beliefs import Beliefs
-from juncture.inference.homes import taught_by
 from juncture.inference.impossible import check_possible
 from juncture.inference.methods import engine_for
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.factor_product import FactorProduct
 from juncture.options import as_generator
+from juncture.verbs import taught_by
 
 
 @taught_by(
     {
         "HiddenMarkovModel": "juncture.inference.exact.chain_sampling",
         "MarkovChain": "juncture.inference.sampling.markov_chain",
+        "Mixture": "juncture.inference.exact.mixture",
         "LinearGaussianStateSpace": "juncture.inference.sampling.state_space",
     }
 )
 @singledispatch
-def sample(model: Any, n: int, *, given: Any = None, rng: Any = None, method: Any = "auto") -> Dataset:
+def sample(model: Any, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto") -> Any:
     """`n` rows drawn from the model, or from its posterior `given` one row of evidence.
 
     `rng` is a seed or a `numpy.random.Generator`; the same seed gives the same rows.

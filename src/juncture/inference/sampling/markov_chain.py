@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.data.labels import label_array
 from juncture.errors import InvalidData
 from juncture.inference.sampling.forward import checked_count, sample
 from juncture.models.markov_chain import MarkovChain
@@ -19,7 +20,7 @@ def sample_chain(model: MarkovChain, n: Any, *, rng: Any = None) -> Any:
     """One sequence of `n` states, as an array of labels; with a list of lengths, a list of such arrays."""
     stream, first = as_generator(rng), cumulative(model.first_law().reshape(1, -1))
     later = cumulative(model.transition.reshape(-1, model.num_states))
-    states = as_array(model.states)
+    states = label_array(model.states)
     if np.ndim(n) == 0:
         return states[drawn(model, first, later, checked_count(n), stream)]
     if np.ndim(n) != 1:
@@ -52,13 +53,3 @@ def cumulative(probabilities: np.ndarray) -> list[list[float]]:
     sums = np.cumsum(probabilities, axis=1)
     rows: list[list[float]] = (sums / sums[:, -1:]).tolist()
     return rows
-
-
-def as_array(labels: tuple[Any, ...]) -> np.ndarray:
-    """Labels of one kind as an array of that kind; others, and tuples, as objects."""
-    kinds = {type(label) for label in labels}
-    if len(kinds) == 1 and tuple not in kinds:
-        return np.array(labels)
-    array = np.empty(len(labels), dtype=object)
-    array[:] = labels
-    return array

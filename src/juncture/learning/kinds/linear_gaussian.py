@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from itertools import combinations_with_replacement
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData
+from juncture.errors import InvalidData, warn_user
 from juncture.factors.conditional import checked_parents
 from juncture.factors.gaussian import LinearGaussian
 from juncture.learning.kinds.alignment import spread, united_scope
@@ -141,11 +140,10 @@ def slopes(across: np.ndarray, along: np.ndarray, name: str) -> np.ndarray:
     scale = np.where(spreads > 0, spreads, 1.0)  # or a parent of small numbers would pass for a combination of others
     found, _, rank, _ = np.linalg.lstsq(across / np.outer(scale, scale), along / scale, rcond=1e-13)
     if rank < len(along):
-        warnings.warn(
+        warn_user(
             f"the real parents of {name!r} depend on each other linearly (rank {rank} of {len(along)}):"
             " of all slopes that fit alike, the shortest are taken",
             UserWarning,
-            stacklevel=2,
         )
     return np.asarray(found / scale)
 

@@ -15,11 +15,11 @@ from functools import reduce
 import numpy as np
 
 from juncture.data.sequences import Sequences
-from juncture.errors import ImpossibleEvidence
 from juncture.inference.exact.chain_expectation import expected
 from juncture.iteration import has_fallen
 from juncture.learning.leaps import leap
-from juncture.learning.sequences.estimation import estimated
+from juncture.learning.sequences.estimation import quietly_estimated
+from juncture.learning.sequences.impossible import refuse_impossible
 from juncture.learning.sequences.statistics import HiddenMarkovStatistics
 from juncture.learning.sequences.wishes import Wishes
 from juncture.models.emissions.categorical import CategoricalEmissions
@@ -50,11 +50,11 @@ class BaumWelch:
         return self.believed(self.start)
 
     def step(self, state: Believed) -> Believed:
-        """A law that is kept from its optimum, as by the floor of a variance, may be worse: then it stays."""
-        moved = self.believed(estimated(state.model, state.statistics, self.wishes))
+        """Covariances that are almost singular are rounded so much that a step may lose a little: then laws stay."""
+        moved = self.believed(quietly_estimated(state.model, state.statistics, self.wishes))
         if not has_fallen(state.objective, moved.objective):
             return moved
-        return self.believed(estimated(state.model, state.statistics, self.wishes.keeping("emissions")))
+        return self.believed(quietly_estimated(state.model, state.statistics, self.wishes.keeping("emissions")))
 
     def objective(self, state: Believed) -> float:
         return state.objective
@@ -101,18 +101,9 @@ def expectation(model: HiddenMarkovModel, parts: Pass) -> tuple[HiddenMarkovStat
     found, log_likelihood, num_before = [], 0.0, 0
     for sequences in parts():
         part = expected(model, sequences)
-        refuse_impossible(part.log_evidence, sequences.weights, num_before)
+        refuse_impossible(model, sequences, part.log_evidence, num_before)
         found.append(HiddenMarkovStatistics(part.initial, part.transitions, part.emissions))
         heavy = sequences.weights > 0
         log_likelihood += float(sequences.weights[heavy] @ part.log_evidence[heavy])
         num_before += sequences.num
     return reduce(operator.add, found), log_likelihood
-
-
-def refuse_impossible(log_evidence: np.ndarray, weights: np.ndarray, num_before: int) -> None:
-    impossible = np.flatnonzero((log_evidence == -np.inf) & (weights > 0))
-    if impossible.size:
-        raise ImpossibleEvidence(
-            f"sequence {impossible[0] + num_before} has probability zero under the model that learning starts from, so"
-            ' nothing can be learned of it: give a model that allows it, or start="random"'
-        )

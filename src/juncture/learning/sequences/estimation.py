@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from juncture.errors import InvalidData
+from juncture.errors import InvalidData, RegularizedWarning, warn_user
 from juncture.learning.estimation import estimate
 from juncture.learning.kinds.table import NEGLIGIBLE
 from juncture.learning.sequences.sharing import Groups
 from juncture.learning.sequences.statistics import HiddenMarkovStatistics
 from juncture.learning.sequences.wishes import Wishes
+from juncture.models.emissions.regularized import named
 from juncture.models.hidden_markov import HiddenMarkovModel
 
 
@@ -46,8 +48,27 @@ def estimated(model: HiddenMarkovModel, statistics: HiddenMarkovStatistics, wish
         counts = wishes.rows.pooled(statistics.transitions) + wishes.transition_counts
         transition = rows_from(counts, transition[wishes.rows.first])[wishes.rows.of_state]
     if wishes.learns("emissions"):
-        emissions = emissions.estimate(statistics.emissions, wishes.emissions_prior)
+        with named(lambda place, state: f"state {model.states[place]!r}"):
+            emissions = emissions.estimate(statistics.emissions, wishes.emissions_prior)
     return HiddenMarkovModel(initial, transition, emissions, states=model.states)
+
+
+def quietly_estimated(
+    model: HiddenMarkovModel, statistics: HiddenMarkovStatistics, wishes: Wishes
+) -> HiddenMarkovModel:
+    """The same on the way of EM: whether a law had to be held shows in the end."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RegularizedWarning)
+        return estimated(model, statistics, wishes)
+
+
+def report_regularized(model: HiddenMarkovModel, statistics: HiddenMarkovStatistics, wishes: Wishes) -> None:
+    """One warning for each law of the model in the end that is held where its data would not have it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RegularizedWarning)
+        estimated(model, statistics, wishes)
+    for message in dict.fromkeys(str(each.message) for each in caught if each.category is RegularizedWarning):
+        warn_user(message, RegularizedWarning)
 
 
 def rows_from(counts: np.ndarray, otherwise: np.ndarray) -> np.ndarray:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from juncture.data.labels import as_variable
 from juncture.data.sequences import Sequences, as_sequences
 from juncture.data.steps import without_frame
-from juncture.errors import InvalidData, Unsupported, hint
+from juncture.errors import InvalidData, InvalidModel, Unsupported, hint
 from juncture.families.family import Family
 from juncture.learning.sequences.clusters import column_moments, columns_of
 from juncture.learning.sequences.fit import Start, checked_choice, onwards_only
@@ -25,11 +28,12 @@ from juncture.options import as_generator
 from juncture.variables import State, Variable
 
 FROM_DATA = ("random", "k-means", "left-to-right")
+TRIES = 100  # draws of data for a first law
 
 
 def start_hidden_markov(
     data: Any,
-    num_states: int,
+    states: int | Iterable[State],
     kind: Any = "full",
     *,
     start: Start = "random",
@@ -38,45 +42,46 @@ def start_hidden_markov(
     symbols: Iterable[State] | None = None,
     rng: Any = 0,
 ) -> HiddenMarkovModel:
-    """A first model with this many states, to be fitted: `fit(start_hidden_markov(data, 3, start="k-means"), data)`.
+    """A first model with these states, to be fitted: `fit(start_hidden_markov(data, 3, start="k-means"), data)`.
 
+    `states` are their number or their labels, which a `Sequence` may tell of steps.
     The kind of emissions is a structure of Gaussian covariances ("full", "diagonal", "spherical", "tied"),
     "categorical" (with `symbols` if they are not numbers from 0 on), a family such as `jt.Poisson`, or one law, which
-    tells what is known, such as `jt.Binomial(10, 0.5)`. The start is "random", "k-means" or "left-to-right". EM may get
-    stuck after one that is random: let `fit` try several.
+    tells what is known, such as `jt.Binomial(10, 0.5)`. The start is "random", which is the likeliest of several draws,
+    "k-means" or "left-to-right".
     """
-    if not hasattr(num_states, "__index__") or num_states < 1:
-        raise InvalidData(f"the number of states is a whole number of at least 1; got {num_states!r}")
     checked_choice(start, FROM_DATA, "start")
-    even = np.full((num_states, num_states), 1.0 / num_states)
-    laws = first_laws(kind, data, lengths, symbols)
-    model = HiddenMarkovModel(even[0], even, repeated(laws, num_states))
+    variable = as_variable("state", states)
+    even = np.full((variable.num_states, variable.num_states), 1.0 / variable.num_states)
+    read = partial(as_sequences, data, lengths, state_code=variable.code)
+    laws = repeated(first_laws(kind, data, read, symbols), variable.num_states)
+    model = HiddenMarkovModel(even[0], even, laws, states=variable.labels)
     template = onwards_only(model) if start == "left-to-right" else model
-    wishes = Wishes.of(template, Groups.numbered(range(num_states)), None, ())
+    wishes = Wishes.of(template, Groups.numbered(variable.labels), None, ())
     return Starts(template, passes(template, data, lengths, weights), wishes, as_generator(rng)).make(start)
 
 
-def first_laws(kind: Any, data: Any, lengths: Any, symbols: Iterable[State] | None) -> Any:
+def first_laws(kind: Any, data: Any, read: Callable[..., Sequences], symbols: Iterable[State] | None) -> Any:
     """One law that all data could have: emissions with one state, or a distribution."""
     if kind == "categorical":
-        return first_table(data, lengths, symbols)
+        return first_table(read, symbols)
     if isinstance(kind, str) and kind in STRUCTURES:
-        return first_gaussian(as_sequences(data, lengths, event_shape=event_shape_of(data)), kind)
+        return first_gaussian(read(event_shape=event_shape_of(data)), kind)
     if isinstance(kind, type) and issubclass(kind, Family):
-        return first_member(kind, as_sequences(data, lengths, event_shape=event_shape_of(data)))
+        return first_member(kind, read(event_shape=event_shape_of(data)))
     if isinstance(kind, str) or not hasattr(kind, "log_prob"):
         known = (*STRUCTURES, "categorical")
         raise Unsupported(f"there is no kind of emissions {kind!r}; a family will do, or {hint(kind, known)}")
     return kind
 
 
-def first_table(data: Any, lengths: Any, symbols: Iterable[State] | None) -> CategoricalEmissions:
+def first_table(read: Callable[..., Sequences], symbols: Iterable[State] | None) -> CategoricalEmissions:
     """All symbols alike: as many as are named, or as the largest code needs."""
     if symbols is not None:
         labels = Variable("symbol", symbols).labels
         return CategoricalEmissions(np.full((1, len(labels)), 1.0 / len(labels)), labels)
     try:
-        codes = as_sequences(data, lengths).observations
+        codes = read().observations
     except InvalidData as error:
         raise InvalidData(f"{error}; where symbols are labels, say which there are, as symbols=[…]") from None
     seen = codes[is_whole(codes)]
@@ -97,9 +102,19 @@ def first_gaussian(sequences: Sequences, structure: str) -> GaussianEmissions:
 
 
 def first_member(family: type[Family], sequences: Sequences) -> Family:
-    """The member that fits all steps together best."""
-    rows = sequences.observations
-    return family.estimate(family.statistics(rows[is_whole(rows)]))
+    """The member that fits all steps together best; where there is none, one that fits steps drawn from them.
+
+    Few steps may have tails too light for a StudentT; drawn with repetitions, some are heavier.
+    """
+    rows = sequences.observations[is_whole(sequences.observations)]
+    statistics, rng = family.statistics(rows), np.random.default_rng(0)
+    try:
+        return family.estimate(statistics)
+    except (InvalidData, InvalidModel) as error:
+        for _ in range(TRIES if len(rows) else 0):
+            with suppress(InvalidData, InvalidModel):
+                return family.estimate(family.statistics(rng.choice(rows, len(rows))))
+        raise InvalidData(f"{error}; or start from one law, as jt.{family.__name__}(…)") from error
 
 
 def repeated(law: Any, num_states: int) -> Any:

@@ -14,7 +14,8 @@ from juncture.iteration import Trace, Watch
 from juncture.learning.fit import Fit, fit
 from juncture.learning.learners import ExpectationMaximization, learner_for
 from juncture.learning.sequences.baum_welch import Believed, Pass, expectation
-from juncture.learning.sequences.estimation import estimated, refuse_forbidden
+from juncture.learning.sequences.estimation import quietly_estimated, refuse_forbidden, report_regularized
+from juncture.learning.sequences.observed import refuse_unobserved
 from juncture.learning.sequences.sharing import tied_states
 from juncture.learning.sequences.starts import Starts
 from juncture.learning.sequences.statistics import HiddenMarkovStatistics, counted, is_labelled
@@ -50,9 +51,10 @@ def fit_hidden_markov(  # noqa: PLR0913 (one verb, many wishes)
     Steps whose state is told keep to it; where all are, the model is counted in one step. The prior is a pseudo-count
     for all tables or a `HiddenMarkovPrior`. `weights` are those of the sequences. `fixed` names parts that stay as
     they are: "initial", "transition", "emissions". `tied` maps "emissions" or "transition" to a group label for each
-    state: states with the same label share their law, or their row; a list of names lets all states share. `start` is
-    the model "given", "k-means" clusters, "random", or "left-to-right": then a state can only stay or move on to the
-    next. `method` may be an `ExpectationMaximization` with restarts. States that no sequence visits any more are held
+    state: states with the same label share their law, or their row; a list of names lets all states share. They begin
+    with what the first of them has; laws of different kinds, and different zeros, cannot be shared. `start` is the
+    model "given", "k-means" clusters, "random", or "left-to-right": then a state can only stay or move on to the next.
+    `method` may be an `ExpectationMaximization` with restarts. States that no sequence visits any more are held
     as they are, or by the prior, or with `on_unvisited="reseed"` try other data; a warning names them.
     """
     learner = checked_learner(method)
@@ -61,15 +63,17 @@ def fit_hidden_markov(  # noqa: PLR0913 (one verb, many wishes)
     if progress is not None and not callable(progress):
         raise InvalidData(f"progress is a function of the step and the objective; got {progress!r}")
     shaped = onwards_only(model, fixed_parts(fixed)) if start == "left-to-right" else model
-    template, rows = tied_states(shaped, tied)
+    template, rows = tied_states(shaped, tied, fixed_parts(fixed))
     wishes = Wishes.of(template, rows, prior, fixed)
     starts = Starts(template, passes(template, data, lengths, weights), wishes, as_generator(rng))
+    refuse_unobserved(starts.parts())
     task = SequenceTask(starts, start, progress)
     labelled = counted_once(starts)
     found, trace = labelled or learner.run(task)
     if on_unvisited == "reseed" and labelled is None:
         found, trace = revived((found, trace), learner, task)
     report_unvisited(found.model, found.statistics)
+    report_regularized(found.model, found.statistics, wishes)
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
 
 
@@ -80,8 +84,8 @@ def counted_once(starts: Starts) -> tuple[Believed, Trace] | None:
     template, wishes = starts.template, starts.wishes
     statistics = counted_parts(template, starts.parts)
     refuse_forbidden(template, statistics, wishes)
-    model = estimated(template, statistics, wishes)
-    if estimated(model, counted_parts(model, starts.parts), wishes) != model:
+    model = quietly_estimated(template, statistics, wishes)
+    if quietly_estimated(model, counted_parts(model, starts.parts), wishes) != model:
         return None
     log_likelihood = expectation(model, starts.parts)[1]
     objective = log_likelihood + wishes.log_prior(model)

@@ -18,6 +18,7 @@ from juncture.learning.sequences.markov_chain_statistics import (
     counted,
     first_hole,
 )
+from juncture.learning.sequences.observed import refuse_unobserved
 from juncture.learning.sequences.statistics import with_weights
 from juncture.learning.statistics import statistics
 from juncture.models.markov_chain import MarkovChain
@@ -78,6 +79,7 @@ def fit_chain(  # noqa: PLR0913 (one verb, many wishes)
         raise InvalidData(
             f"{hole} is missing; a chain of order {model.order} is learned from complete sequences: cut this one there"
         )
+    refuse_unobserved([sequences])
     task = ChainTask(model, GapCounts.of(sequences, model.num_states), wishes, as_generator(rng), progress)
     believed, trace = checked_learner(method).run(task)
     Estimate(believed.statistics, wishes).report_unseen()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from juncture.errors import InvalidData, UnseenParentsWarning, hint
+from juncture.errors import InvalidData, UnseenParentsWarning, hint, warn_user
 from juncture.learning.kinds.contract import Wishes
 from juncture.learning.kinds.table import added_counts, weighted_logs
 from juncture.learning.kinds.table_counts import TableCounts
@@ -63,10 +62,9 @@ class Estimate:
         message = f"no sequence goes on from {few}{f', … ({len(unseen)} in all)' if len(unseen) > SHOWN else ''}"
         if self.wishes.on_unseen == "error":
             raise InvalidData(f'{message}; give a prior, or on_unseen="uniform"')
-        warnings.warn(
+        warn_user(
             f"{message}; there all states are taken as equally likely to follow: give a prior to say otherwise",
             UnseenParentsWarning,
-            stacklevel=4,
         )
 
 

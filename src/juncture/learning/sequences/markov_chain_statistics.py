@@ -12,7 +12,7 @@ from juncture.errors import InvalidData
 from juncture.learning.kinds.table_counts import TableCounts
 from juncture.models.chains.windows import cells, own_steps, owners
 from juncture.models.markov_chain import MarkovChain
-from juncture.values import Value
+from juncture.values import Value, number_of
 from juncture.variables import Scope, State, Variable
 
 
@@ -66,7 +66,8 @@ class MarkovChainStatistics(Value):
     def __repr__(self) -> str:
         steps = sum(part.weight for part in (*self.starts, self.transitions))
         order = f", order {self.order}" if self.order > 1 else ""
-        return f"MarkovChainStatistics({len(self.states)} states{order}, {self.weight:g} sequences, {steps:g} steps)"
+        seen = f"{number_of(self.weight, 'sequence')}, {number_of(steps, 'step')}"
+        return f"MarkovChainStatistics({number_of(len(self.states), 'state')}{order}, {seen})"
 
 
 def counted(model: MarkovChain, sequences: Sequences) -> MarkovChainStatistics:

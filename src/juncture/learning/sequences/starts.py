@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
@@ -16,7 +16,8 @@ import numpy as np
 from juncture.data.sequences import Sequences
 from juncture.learning.sequences.baum_welch import Believed, Pass
 from juncture.learning.sequences.clusters import Clusters, fraction_passed
-from juncture.learning.sequences.estimation import estimated
+from juncture.learning.sequences.estimation import quietly_estimated
+from juncture.learning.sequences.excerpts import excerpt, log_likelihood
 from juncture.learning.sequences.statistics import HiddenMarkovStatistics, assigned
 from juncture.learning.sequences.twins import parted_rows, twins
 from juncture.learning.sequences.wishes import Wishes
@@ -25,6 +26,7 @@ from juncture.models.hidden_markov import HiddenMarkovModel
 
 SPREAD = 0.05  # of every step goes to all states alike, so that no start forbids what the data may ask for
 STRETCH = 4  # at most so many steps are drawn for a state at random
+DRAWS = 16  # of which the likeliest is a start at random; EM often gets stuck from a single one
 
 Shares = Callable[[Sequences, slice], np.ndarray]  # (step, state) of some steps
 
@@ -74,12 +76,22 @@ class Starts:
         )
 
     def at_random(self) -> HiddenMarkovModel:
+        """The likeliest of several draws on an excerpt of the data, and a little of all data, to forbid none of it."""
+        first = next(iter(self.parts()))
+        some, num_states = excerpt(first), self.template.num_states
+        within = replace(self, parts=lambda: iter([some]))
+        best = max((within.drawn() for _ in range(DRAWS)), key=lambda draw: log_likelihood(self.estimated(draw), some))
+        little = self.shared_out(
+            lambda part, steps: np.full((len(part.observations[steps]), num_states), 1.0 / first.num_steps)
+        )
+        return self.estimated(HiddenMarkovStatistics(best.initial, best.transitions, best.emissions + little.emissions))
+
+    def drawn(self) -> HiddenMarkovStatistics:
         """Tables drawn evenly among all that the structure allows; each state's law from a stretch drawn at random."""
-        everyone = np.ones(self.template.num_states, dtype=bool)
-        seen = self.shared_out(self.stretches(everyone))
+        seen = self.shared_out(self.stretches(np.ones(self.template.num_states, dtype=bool)))
         initial, transitions = self.random_tables()
         scale = max(1.0, float(seen.visits.sum()))  # a prior must not drown the draw
-        return self.estimated(HiddenMarkovStatistics(scale * initial, scale * transitions, seen.emissions))
+        return HiddenMarkovStatistics(scale * initial, scale * transitions, seen.emissions)
 
     def reseeded(self, found: Believed, dead: np.ndarray) -> HiddenMarkovModel:
         """The model found, in which states that no sequence visits any more try other stretches of the data."""
@@ -134,7 +146,7 @@ class Starts:
             statistics.transitions * self.wishes.may_follow,
             statistics.emissions,
         )
-        return estimated(self.template, allowed, self.wishes)
+        return quietly_estimated(self.template, allowed, self.wishes)
 
 
 def spread(numbers: np.ndarray, states: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from juncture.data.sequences import Sequences
 from juncture.errors import InvalidData
 from juncture.learning.statistics import statistics
 from juncture.models.hidden_markov import HiddenMarkovModel
-from juncture.values import Value, read_only
+from juncture.values import Value, number_of, read_only
 
 STEPS_AT_ONCE = 2**16
 
@@ -51,7 +51,8 @@ class HiddenMarkovStatistics(Value):
         return self if other == 0 else NotImplemented  # sum([...]) starts from 0
 
     def __repr__(self) -> str:
-        return f"HiddenMarkovStatistics({len(self.initial)} states, {self.visits.sum():.12g} steps)"
+        steps = number_of(self.visits.sum(), "step")
+        return f"HiddenMarkovStatistics({number_of(len(self.initial), 'state')}, {steps})"
 
 
 @statistics.register(HiddenMarkovModel)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
-from juncture.errors import UnvisitedStatesWarning
+from juncture.errors import UnvisitedStatesWarning, warn_user
 from juncture.iteration import Trace
 from juncture.learning.learners import ExpectationMaximization
 from juncture.learning.sequences.baum_welch import Believed
@@ -41,9 +39,8 @@ def report_unvisited(model: HiddenMarkovModel, statistics: HiddenMarkovStatistic
     dead = np.flatnonzero(unvisited(statistics))
     if dead.size:
         names = ", ".join(repr(model.states[state]) for state in dead[:8]) + (", …" if dead.size > 8 else "")
-        warnings.warn(
+        warn_user(
             f"no sequence visits the state{'s' if dead.size > 1 else ''} {names}; what the prior does not tell of them"
             ' stays as it was: take fewer states, give a prior, other starts, or on_unvisited="reseed"',
             UnvisitedStatesWarning,
-            stacklevel=4,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from functools import singledispatch
 from itertools import chain
 from typing import Any
@@ -33,18 +33,27 @@ def read_links(given: Any) -> tuple[Pages, Any]:
     if hasattr(given, "edges"):
         raise InvalidData(f"the links of a {type(given).__name__} are given as list(graph.edges)")
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise InvalidData(f"links are a list of pairs (from, to), a DirectedGraph or a square array; got {given!r}")
+        raise InvalidData(
+            "links are a list of pairs (from, to), a mapping from a page to those it links to, a DirectedGraph or a"
+            f" square array; got {given!r}"
+        )
     pairs = list(given)
     check_pairs(pairs)
-    try:
-        return from_pairs(pairs, dict.fromkeys(chain.from_iterable(pairs)))
-    except TypeError as error:
-        raise InvalidData(f"a page is named by text, a number or another hashable value: {error}") from error
+    return from_pairs(pairs)
+
+
+@read_links.register
+def _(given: Mapping) -> tuple[Pages, Any]:  # type: ignore[type-arg]
+    """From each page to the pages that it links to."""
+    for page, others in given.items():
+        if isinstance(others, str | Mapping) or not isinstance(others, Iterable):
+            raise InvalidData(f"page {page!r} is to have a list of the pages that it links to; got {others!r}")
+    return from_pairs([(page, other) for page, others in given.items() for other in others], given)
 
 
 @read_links.register
 def _(given: DirectedGraph) -> tuple[Pages, Any]:
-    return from_pairs(given.edges, dict.fromkeys(given.nodes))
+    return from_pairs(given.edges, given.nodes)
 
 
 @read_links.register(np.ndarray)
@@ -66,13 +75,29 @@ def from_matrix(given: Any) -> tuple[Pages, Any]:
 
 
 def check_pairs(pairs: list[Any]) -> None:
+    """Raise where a link is no pair, or where two pairs could as well be an array of two pages."""
     for pair in pairs:
         if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
-            raise InvalidData(f"a link is a pair (from, to) of pages; got {pair!r}")
+            is_row = isinstance(pair, list) and len(pair) == len(pairs)
+            remedy = ": for a square array write np.array(…)" if is_row else ""
+            raise InvalidData(f"a link is a pair (from, to) of pages; got {pair!r}{remedy}")
+    if len(pairs) == 2 and all(isinstance(pair, list) and all(map(is_number, pair)) for pair in pairs):
+        raise InvalidData(
+            f"{pairs} may be two links or a square array: for links write {list(map(tuple, pairs))}, for an array"
+            f" np.array({pairs})"
+        )
 
 
-def from_pairs(pairs: Iterable[Any], pages: dict[Hashable, None]) -> tuple[Pages, Any]:
-    places = {page: place for place, page in enumerate(pages)}
+def is_number(page: Any) -> bool:
+    return isinstance(page, int | float | np.number)
+
+
+def from_pairs(pairs: Iterable[Any], first: Iterable[Hashable] = ()) -> tuple[Pages, Any]:
+    """The pages, those of `first` before all others, and their links."""
+    try:
+        places = {page: place for place, page in enumerate(dict.fromkeys(chain(first, chain.from_iterable(pairs))))}
+    except TypeError as error:
+        raise InvalidData(f"a page is named by text, a number or another hashable value: {error}") from error
     ends = np.array([(places[tail], places[head]) for tail, head in pairs], dtype=np.int64).reshape(-1, 2)
     links = np.unique(ends[:, 0] * len(places) + ends[:, 1])
     return tuple(places), sparse(np.ones(len(links)), *divmod(links, max(len(places), 1)), len(places))

@@ -15,9 +15,9 @@ from juncture.data.sequences import Sequences
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.discrete.categorical import Categorical
 from juncture.families.vectors.dirichlet import Dirichlet
-from juncture.models.emissions.contract import DEAD, Emissions, EmissionStatistics, refuse_prior
+from juncture.models.emissions.contract import DEAD, Emissions, EmissionStatistics, in_one_line, refuse_prior
 from juncture.models.emissions.densities import weight_of_codes
-from juncture.values import read_only
+from juncture.values import number_of, read_only
 from juncture.variables import State, Variable
 
 
@@ -138,11 +138,10 @@ class CategoricalEmissions(Emissions):
 
     @property
     def summary(self) -> str:
-        return f"{self.num_symbols} symbols"
+        return number_of(self.num_symbols, "symbol")
 
     def __getitem__(self, state: int) -> Categorical:
         return Categorical(self.probabilities[state])
 
     def __repr__(self) -> str:
-        table = np.array2string(self.probabilities, precision=6, threshold=24, edgeitems=2, separator=", ")
-        return f"CategoricalEmissions({table})".replace("\n", "")
+        return f"CategoricalEmissions({in_one_line(self.probabilities)})"

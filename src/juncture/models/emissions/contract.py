@@ -163,6 +163,11 @@ def drawn_by_state(emissions: Emissions, states: np.ndarray, rng: np.random.Gene
     return np.empty((0, *emissions.event_shape)) if found is None else found
 
 
+def in_one_line(array: np.ndarray) -> str:
+    """Numbers as a `repr` shows them."""
+    return " ".join(np.array2string(array, precision=6, threshold=24, edgeitems=2, separator=", ").split())
+
+
 def refuse_prior(prior: Any, emissions: Emissions, wanted: str) -> NoReturn:
     """Raise for a prior of the wrong kind."""
     raise Unsupported(f"the prior of {type(emissions).__name__} is {wanted}; got {prior!r}")

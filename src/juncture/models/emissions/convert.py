@@ -54,11 +54,11 @@ def converted(given: Any) -> Emissions:
     laws = list(given) if isinstance(given, list | tuple) else []
     if laws and all(isinstance(law, Family) for law in laws):
         return of_families(laws)
-    if laws and all(isinstance(law, Mixture) for law in laws):
-        return of_mixtures(laws)
+    if laws and all(isinstance(law, Family | Mixture) for law in laws):
+        return of_mixtures([law if isinstance(law, Mixture) else Mixture([1.0], [law]) for law in laws])
     if any(isinstance(law, Family | Mixture) for law in laws):
-        wrong = next(law for law in laws if not isinstance(law, Family))
-        raise InvalidModel(f"a list of emissions has a family for each state, or a mixture for each; got {wrong!r}")
+        wrong = next(law for law in laws if not isinstance(law, Family | Mixture))
+        raise InvalidModel(f"a list of emissions has a family or a mixture for each state; got {wrong!r}")
     if not is_table(given):
         raise InvalidModel(
             "emissions are a batch of a family, a list of families or mixtures, one for each state, a table"

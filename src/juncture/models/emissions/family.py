@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 
-from juncture.errors import InvalidData, InvalidModel, RegularizedWarning, Unsupported
+from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.constraints import SIMPLEX
 from juncture.families.family import Family
 from juncture.families.sample_statistics import Sample
@@ -23,6 +22,7 @@ from juncture.models.emissions.contract import (
 )
 from juncture.models.emissions.densities import weight_of_codes
 from juncture.models.emissions.members import members_of, picked_members, with_members
+from juncture.models.emissions.regularized import name_of, warn_regularized
 
 
 class FamilyEmissions(Emissions):
@@ -106,10 +106,9 @@ class FamilyEmissions(Emissions):
             return self
         places = np.flatnonzero(alive)
         try:
-            found = self._estimated(statistics.parts[0], places, prior)
-        except InvalidData:
+            return type(self)(with_members(self.family, places, self._estimated(statistics.parts[0], places, prior)))
+        except (InvalidData, InvalidModel):
             return self._estimated_one_by_one(statistics.parts[0], places, prior)
-        return type(self)(with_members(self.family, places, found))
 
     def _estimated(self, statistics: Statistics, places: np.ndarray, prior: Any) -> Family:
         if prior is None:
@@ -127,8 +126,11 @@ class FamilyEmissions(Emissions):
             try:
                 family = with_members(family, one, self._estimated(statistics, one, prior))
             except InvalidData as error:
-                message = f"state {place} keeps its {type(family).__name__}: {error}"
-                warnings.warn(message, RegularizedWarning, stacklevel=4)
+                warn_regularized(f"{name_of(int(place))} keeps its {type(family).__name__}: {error}")
+            except InvalidModel as error:
+                warn_regularized(
+                    f"{name_of(int(place))} keeps its law, as its data shrank to a point or an edge: {error}"
+                )
         return type(self)(family)
 
     def log_prior(self, prior: Any) -> float:

@@ -10,12 +10,12 @@ import numpy as np
 from juncture.errors import InvalidModel, hint
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.models.emissions.contract import Emissions, EmissionStatistics, is_seen
+from juncture.models.emissions.contract import Emissions, EmissionStatistics, in_one_line, is_seen
 from juncture.models.emissions.densities import diagonal_log_prob, diagonal_moments
 from juncture.models.emissions.gaussian_estimate import best_fit
 from juncture.models.emissions.gaussian_holes import expected_moments, full_log_prob
 from juncture.models.emissions.gaussian_prior import log_prior, posterior_mode
-from juncture.values import read_only
+from juncture.values import number_of, read_only
 
 Structure = Literal["full", "diagonal", "spherical", "tied"]
 STRUCTURES = ("full", "diagonal", "spherical", "tied")
@@ -150,7 +150,7 @@ class GaussianEmissions(Emissions):
     def summary(self) -> str:
         if not self.event_shape:
             return "Gaussian" if self.structure == "diagonal" else "Gaussian, one variance"
-        return f"{self.structure} Gaussian of {self.dimension} coordinates"
+        return f"{self.structure} Gaussian of {number_of(self.dimension, 'coordinate')}"
 
     def __getitem__(self, state: int) -> Any:
         if not self.event_shape:
@@ -158,9 +158,8 @@ class GaussianEmissions(Emissions):
         return self.full[state]
 
     def __repr__(self) -> str:
-        parts = (np.array2string(array, precision=6, threshold=24, edgeitems=2, separator=", ").replace("\n", "")
-                 for array in (self.mean, self.covariance))  # fmt: skip
-        return f"GaussianEmissions(mean={', covariance='.join(parts)}, structure={self.structure!r})"
+        parts = f"mean={in_one_line(self.mean)}, covariance={in_one_line(self.covariance)}"
+        return f"GaussianEmissions({parts}, structure={self.structure!r})"
 
 
 def shape_of(structure: str, shape: tuple[int, ...]) -> tuple[int, ...]:

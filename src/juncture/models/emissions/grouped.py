@@ -9,6 +9,7 @@ import numpy as np
 
 from juncture.errors import InvalidData, InvalidModel
 from juncture.models.emissions.contract import Emissions, EmissionStatistics, is_seen
+from juncture.models.emissions.regularized import Rename, named
 from juncture.values import read_only
 
 
@@ -66,8 +67,13 @@ class GroupedEmissions(Emissions):
         return EmissionStatistics(weights[is_seen(rows)].sum(axis=0), found)
 
     def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
-        parts = zip(self.groups, statistics.parts, self._priors(prior), strict=True)
-        return type(self)((group.estimate(found, own) for group, found, own in parts), self.places)
+        groups = []
+        for group, places, found, own in zip(
+            self.groups, self.places, statistics.parts, self._priors(prior), strict=True
+        ):
+            with named(among(places)):
+                groups.append(group.estimate(found, own))
+        return type(self)(groups, self.places)
 
     def log_prior(self, prior: Any) -> float:
         return sum(group.log_prior(own) for group, own in zip(self.groups, self._priors(prior), strict=True))
@@ -105,3 +111,8 @@ class GroupedEmissions(Emissions):
 
     def __repr__(self) -> str:
         return f"GroupedEmissions({list(self)!r})"
+
+
+def among(places: np.ndarray) -> Rename:
+    """A group's own states by their places among all."""
+    return lambda place, state: state(int(places[place]))

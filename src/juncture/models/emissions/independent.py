@@ -14,6 +14,7 @@ from juncture.data.sequences import Sequences
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.vectors.independent import Independent
 from juncture.models.emissions.contract import Emissions, EmissionStatistics, is_seen
+from juncture.models.emissions.regularized import Rename, named
 
 
 class IndependentEmissions(Emissions):
@@ -76,8 +77,13 @@ class IndependentEmissions(Emissions):
         return EmissionStatistics(weights[is_seen(rows)].sum(axis=0), found)
 
     def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
-        parts = zip(self.parts, statistics.parts, self._priors(prior), strict=True)
-        return type(self)(part.estimate(found, own) for part, found, own in parts)
+        parts = []
+        for column, (part, found, own) in enumerate(
+            zip(self.parts, statistics.parts, self._priors(prior), strict=True)
+        ):
+            with named(of_column(column)):
+                parts.append(part.estimate(found, own))
+        return type(self)(parts)
 
     def log_prior(self, prior: Any) -> float:
         return sum(part.log_prior(own) for part, own in zip(self.parts, self._priors(prior), strict=True))
@@ -105,3 +111,7 @@ class IndependentEmissions(Emissions):
 
     def __repr__(self) -> str:
         return f"IndependentEmissions({list(self.parts)!r})"
+
+
+def of_column(column: int) -> Rename:
+    return lambda place, state: f"column {column} of {state(place)}"

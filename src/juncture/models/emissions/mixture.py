@@ -14,7 +14,8 @@ from juncture.data.sequences import Sequences
 from juncture.errors import InvalidModel
 from juncture.families.compiled import as_buffer
 from juncture.models.emissions.categorical import CategoricalEmissions
-from juncture.models.emissions.contract import Emissions, EmissionStatistics, is_seen, refuse_prior
+from juncture.models.emissions.contract import Emissions, EmissionStatistics, in_one_line, is_seen, refuse_prior
+from juncture.models.emissions.regularized import named
 
 if TYPE_CHECKING:
     from juncture.models.mixture import Mixture
@@ -119,7 +120,10 @@ class MixtureEmissions(Emissions):
         own = self._prior(prior)
         counts, found = statistics.parts
         mixing = self._mixing.estimate(EmissionStatistics(counts.sum(axis=1), [counts]), own.weights)
-        return type(self)(mixing.probabilities, self.components.estimate(found, own.components))
+        with named(
+            lambda place, state: f"component {place % self.num_components} of {state(place // self.num_components)}"
+        ):
+            return type(self)(mixing.probabilities, self.components.estimate(found, own.components))
 
     def log_prior(self, prior: Any) -> float:
         own = self._prior(prior)
@@ -153,5 +157,4 @@ class MixtureEmissions(Emissions):
         return Mixture(self.weights[state, held], [self.components[first + place] for place in held])
 
     def __repr__(self) -> str:
-        table = np.array2string(self.weights, precision=6, threshold=24, edgeitems=2, separator=", ").replace("\n", "")
-        return f"MixtureEmissions({table}, {self.components!r})"
+        return f"MixtureEmissions({in_one_line(self.weights)}, {self.components!r})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -10,11 +11,15 @@ import numpy as np
 from juncture.data.sequences import Sequences
 from juncture.errors import InvalidModel
 from juncture.models.emissions.contract import Emissions, EmissionStatistics
-from juncture.values import read_only
+from juncture.models.emissions.regularized import named
+from juncture.values import number_of, read_only
 
 
 class SharedEmissions(Emissions):
-    """p(observation | state) = the law number `groups[state]`; states with the same law learn it together."""
+    """p(observation | state) = the law number `groups[state]`; states with the same law learn it together.
+
+    What emissions of the laws' kind have, such as `mean` or `probabilities`, these have too: for each state.
+    """
 
     _fields = ("laws", "groups")
     laws: Emissions
@@ -25,6 +30,16 @@ class SharedEmissions(Emissions):
         if not numbers.size or not np.array_equal(np.unique(numbers), np.arange(laws.num_states)):
             raise InvalidModel(f"states share {laws.num_states} laws, numbered from 0 and all in use; got {numbers}")
         self._set(laws=laws, groups=numbers)
+
+    @cached_property
+    def of_states(self) -> Emissions:
+        """The same laws, written out for each state."""
+        return self.laws.take(self.groups)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name in self._fields:
+            raise AttributeError(name)
+        return getattr(self.of_states, name)
 
     @property
     def is_table(self) -> bool:  # type: ignore[override]
@@ -60,7 +75,8 @@ class SharedEmissions(Emissions):
         return self.laws.statistics(rows, weights @ member)
 
     def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
-        return type(self)(self.laws.estimate(statistics, prior), self.groups)
+        with named(lambda law, state: state(int(np.argmax(self.groups == law)))):
+            return type(self)(self.laws.estimate(statistics, prior), self.groups)
 
     def log_prior(self, prior: Any) -> float:
         return self.laws.log_prior(prior)
@@ -70,7 +86,7 @@ class SharedEmissions(Emissions):
 
     @property
     def summary(self) -> str:
-        return f"{self.laws.num_states} shared laws, {self.laws.summary}"
+        return f"{number_of(self.laws.num_states, 'shared law')}, {self.laws.summary}"
 
     def __getitem__(self, state: int) -> Any:
         return self.laws[int(self.groups[state])]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any, TypeVar
-
-from juncture.options import is_taught
 
 Verb = TypeVar("Verb", bound=Any)
 
@@ -23,3 +22,12 @@ def taught_by(homes: Mapping[str, str]) -> Callable[[Verb], Verb]:
         return verb
 
     return taught
+
+
+def is_taught(verb: Any, model: Any, homes: Mapping[str, str]) -> bool:
+    """Whether the verb has learned of this kind of model from the module that is its home."""
+    for kind in type(model).__mro__:
+        if kind.__name__ in homes:
+            import_module(homes[kind.__name__])
+            return verb.dispatch(type(model)) is not verb.dispatch(object)
+    return False

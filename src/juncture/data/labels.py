@@ -1,0 +1,37 @@
+"""Labels of states and symbols as arrays: text as text, numbers as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import InvalidData
+from juncture.variables import State, Variable
+
+
+def label_array(labels: Iterable[Any]) -> np.ndarray:
+    """Labels of one kind as an array of that kind; others, and tuples, as objects."""
+    kept = list(labels)
+    kinds = {type(label) for label in kept}
+    if len(kinds) == 1 and tuple not in kinds:
+        return np.array(kept)
+    found = np.empty(len(kept), dtype=object)
+    found[:] = kept
+    return found
+
+
+def labelled(labels: tuple[State, ...], codes: np.ndarray) -> np.ndarray:
+    """The label of each code; -1, which is none, stays where labels are 0, 1, … and becomes None elsewhere."""
+    if labels == tuple(range(len(labels))) and {type(label) for label in labels} == {int}:
+        return codes
+    return np.asarray(label_array(labels if (codes >= 0).all() else (*labels, None))[codes])
+
+
+def as_variable(name: str, states: Any) -> Variable:
+    """A variable with so many states, or with these."""
+    is_number = hasattr(states, "__index__") and not isinstance(states, bool)
+    if (is_number and states < 1) or isinstance(states, str) or not (is_number or np.iterable(states)):
+        raise InvalidData(f"{name}s are a number of at least 1, or a list of labels; got {states!r}")
+    return Variable(name, int(states) if is_number else states)
