@@ -77,6 +77,8 @@ def test_strengths_repeat_by_seed():
     one, same, other = (edge_strengths(data, samples=10, rng=seed) for seed in (1, 1, 2))
     assert np.array_equal(one.directed, same.directed)
     assert not np.array_equal(one.directed, other.directed)
+    assert one == same != other
+    assert repr(one).startswith("EdgeStrengths(n")
 
 
 @pytest.mark.parametrize("method", ["hill-climbing", "pc", "ges", "chow-liu"])

@@ -42,7 +42,7 @@ class Tester(Protocol):
 
 
 @dataclass(frozen=True)
-class GSquared:
+class GSquaredTest:
     """G² = 2 n · mutual information, as χ² with a degree of freedom for each cell that can occur."""
 
     kind = "likelihood ratio"
@@ -52,7 +52,7 @@ class GSquared:
 
 
 @dataclass(frozen=True)
-class ChiSquared(GSquared):
+class ChiSquaredTest(GSquaredTest):
     """Pearson's χ² = Σ (n - expected)² / expected, with a degree of freedom for each cell that can occur."""
 
     kind = "chi squared"
@@ -94,7 +94,7 @@ def coded(data: Dataset) -> CodedRows:
 
 
 @dataclass(frozen=True)
-class Permutation:
+class PermutationTest:
     """G² compared with those after shuffling one variable among rows alike in the others: no large sample needed."""
 
     num_shuffles: int = 1000
@@ -146,7 +146,7 @@ class PermutationTester:
 
 
 @dataclass(frozen=True)
-class FisherZ:
+class FisherZTest:
     """The partial correlation, brought to a normal scale: √(n - |given| - 3) · artanh r (Fisher 1921)."""
 
     def on(self, data: Dataset, rng: np.random.Generator) -> Tester:
@@ -199,11 +199,11 @@ class OracleTester:
 
 
 TESTS: dict[str, Callable[[], Any]] = {
-    "g2": GSquared,
-    "mutual-information": GSquared,
-    "chi2": ChiSquared,
-    "permutation": Permutation,
-    "fisher-z": FisherZ,
+    "g2": GSquaredTest,
+    "mutual-information": GSquaredTest,
+    "chi2": ChiSquaredTest,
+    "permutation": PermutationTest,
+    "fisher-z": FisherZTest,
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,10 @@ from juncture.learning.structure.constraints import Bounds
 from juncture.learning.structure.equivalence_classes import informed
 from juncture.learning.structure.learn import dataset_of, named_method, search_of
 from juncture.options import as_generator
-from juncture.values import Value, read_only
+from juncture.values import Value, content_key, read_only
 from juncture.variables import Variable
+
+SHOWN = 5  # edges that the text of strengths tells
 
 
 class EdgeStrengths(Value):
@@ -37,6 +39,15 @@ class EdgeStrengths(Value):
     def __init__(self, names: tuple[str, ...], directed: Any, bounds: Bounds) -> None:
         shares = np.asarray(directed, dtype=np.float64)
         self._set(names=names, joined=read_only(shares + shares.T), directed=read_only(shares), bounds=bounds)
+
+    def __repr__(self) -> str:
+        edges = self.strongest()
+        told = [f"{tail} -> {head} {strength:.2f}" for tail, head, strength, _ in edges[:SHOWN]]
+        return f"EdgeStrengths({', '.join(told)}{', …' if len(edges) > SHOWN else ''})"
+
+    def _key(self) -> Hashable:
+        limits = (self.bounds.allowed, self.bounds.required, self.bounds.max_parents)
+        return content_key((self.names, self.directed, *limits))
 
     def threshold(self) -> float:
         """The strength from which an edge is taken for real: where the strengths part best into 0 and 1.
