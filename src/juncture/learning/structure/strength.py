@@ -92,7 +92,9 @@ class EdgeStrengths(Value):
         for one, other in np.argwhere(np.triu(self.joined, 1) > 0).tolist():
             tail, head = (one, other) if self.directed[one, other] >= self.directed[other, one] else (other, one)
             share = float(self.directed[tail, head] / self.joined[tail, head])
-            found.append((self.names[tail], self.names[head], float(self.joined[tail, head]), share))
+            found.append(
+                (self.names[tail], self.names[head], round(float(self.joined[tail, head]), 9), round(share, 9))
+            )
         return sorted(found, key=lambda edge: (-edge[2], edge[:2]))
 
 
