@@ -21,8 +21,8 @@ from juncture.learning.structure.climbing import Change, Climb, Move
 from juncture.learning.structure.constraints import Bounds, Constrained
 from juncture.learning.structure.families import ScoreCache, rounding
 from juncture.learning.structure.scores import families_of
-from juncture.learning.structure.sets import Positions, members, set_of
-from juncture.learning.structure.translation import graph_of
+from juncture.learning.structure.sets import Positions, members
+from juncture.learning.structure.translation import graph_of, without
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +104,7 @@ class Path:
         start, number, idle = self.peak, 0, 0
         while idle < len(groups):
             before = self.peak
-            self.climb(without(self.best, groups[number], self.bounds))
+            self.climb(without(self.best, groups[number], self.bounds.needed))
             idle = 0 if self.peak > before else idle + 1
             number = (number + 1) % len(groups)
         return self.peak > start
@@ -131,15 +131,6 @@ class Path:
         self.num_steps = other.num_steps
         if other.peak > self.peak + rounding(other.peak):
             self.best, self.peak, self.top = other.best, other.peak, other.top
-
-
-def without(parents: Sequence[Positions], places: Sequence[int], bounds: Bounds) -> list[Positions]:
-    """The graph when some variables have only the edges that they must have."""
-    gone = set_of(places)
-    apart = [one & ~gone | bounds.needed[child] for child, one in enumerate(parents)]
-    for place in places:
-        apart[place] = bounds.needed[place]
-    return apart
 
 
 def shaken(top: Climb, rng: np.random.Generator) -> list[Positions]:
