@@ -89,7 +89,7 @@ class Path:
         self._keep(state)
         changed = np.full(state.edges.shape, -np.inf)
         step = best_step = 0
-        while (move := state.best(self._open(state, changed, step))) is not None:
+        while (move := state.best(changed, step - self.tabu, self._lack(state))) is not None:
             if move.gain <= rounding(state.total) and step - best_step >= self.tabu:
                 break
             state.make(move)
@@ -109,16 +109,13 @@ class Path:
             number = (number + 1) % len(groups)
         return self.peak > start
 
-    def _open(self, state: Climb, changed: np.ndarray, step: int) -> np.ndarray:
-        """What may be changed: edges that did not change lately, and whatever leads to a new best graph."""
-        options = state.options()
-        if self.tabu:
-            options[(changed > step - self.tabu) & (state.total + options <= self.peak)] = -np.inf
-        return options
+    def _lack(self, state: Climb) -> float:
+        """What the graph would have to gain, to be the best so far."""
+        return self.peak + rounding(state.total) - state.total
 
     def _keep(self, state: Climb) -> bool:
         """Whether the graph is the best so far, which is then kept."""
-        is_better = state.total > self.peak + rounding(state.total)
+        is_better = self._lack(state) < 0
         if is_better:
             self.best, self.peak = list(state.parents), state.total
         self.num_steps += 1
