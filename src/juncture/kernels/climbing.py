@@ -50,19 +50,19 @@ def best_change(edges, reaches, allowed, required, gains, max_parents, changed, 
             gain = gains[parent, child]
             floor = least if changed[parent, child] > since else -np.inf
             if not edges[parent, child]:
-                if gain > best[ADD] and gain > floor:
-                    if may_add(edges, reaches, allowed, num_parents, max_parents, parent, child):
-                        best[ADD] = gain
-                        places[ADD, 0], places[ADD, 1] = parent, child
+                is_best = gain > best[ADD] and gain > floor
+                if is_best and may_add(edges, reaches, allowed, num_parents, max_parents, parent, child):
+                    best[ADD] = gain
+                    places[ADD, 0], places[ADD, 1] = parent, child
             elif not required[parent, child]:
                 if gain > best[DELETE] and gain > floor:
                     best[DELETE] = gain
                     places[DELETE, 0], places[DELETE, 1] = parent, child
                 gain += gains[child, parent]
-                if gain > best[REVERSE] and gain > floor:
-                    if may_reverse(edges, reaches, allowed, num_parents, max_parents, parent, child):
-                        best[REVERSE] = gain
-                        places[REVERSE, 0], places[REVERSE, 1] = parent, child
+                is_best = gain > best[REVERSE] and gain > floor
+                if is_best and may_reverse(edges, reaches, allowed, num_parents, max_parents, parent, child):
+                    best[REVERSE] = gain
+                    places[REVERSE, 0], places[REVERSE, 1] = parent, child
     change = np.argmax(best)
     found[0] = change
     found[1:] = places[change]
