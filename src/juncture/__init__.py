@@ -212,6 +212,7 @@ _HOMES = {
     "UnseenStatesWarning": "errors",
     "NotConvergedWarning": "errors",
     "NotDirectedWarning": "errors",
+    "DeterminedWarning": "errors",
     "RegularizedWarning": "errors",
 }
 

@@ -4,6 +4,7 @@ from juncture.data.dataset import Dataset as Dataset
 from juncture.data.discretizer import Discretizer as Discretizer
 from juncture.data.discretizer import FittedDiscretizer as FittedDiscretizer
 from juncture.data.missingness import missingness as missingness
+from juncture.errors import DeterminedWarning as DeterminedWarning
 from juncture.errors import FormatError as FormatError
 from juncture.errors import ImpossibleEvidence as ImpossibleEvidence
 from juncture.errors import ImpossibleEvidenceWarning as ImpossibleEvidenceWarning

@@ -30,6 +30,7 @@ PUBLIC_NAMES = [
     "Constant",
     "Dataset",
     "Density",
+    "DeterminedWarning",
     "Deterministic",
     "DirectedGraph",
     "Dirichlet",

@@ -86,14 +86,15 @@ def test_what_is_joined_is_dependent_given_all_its_neighbours():
             assert pair in skeleton.separators
 
 
-def test_the_classes_of_asia_from_rows():
-    """With 50,000 rows all edges are found but asia -- tub, which 1 % of the rows speak for."""
+@pytest.mark.filterwarnings("ignore::juncture.errors.DeterminedWarning")
+def test_the_edges_of_asia_from_rows():
+    """With 50,000 rows all are found, though of asia -- tub only 1 % of the rows speak, and one more at most."""
     model = example("asia")
     found = learn_structure(sample(model, 50_000, rng=0), "pc", level=0.01)
     true = {frozenset(edge) for edge in model.graph.edges}
     mine = {frozenset(edge) for edge in found.edges}
+    assert true <= mine
     assert len(mine - true) <= 1
-    assert len(true - mine) <= 3
 
 
 def test_refusals():

@@ -20,6 +20,7 @@ from juncture.learning.structure.gaussian_families import Moments
 from juncture.options import chosen
 
 KINDS = ("likelihood ratio", "chi squared")  # by the numbers they have in the kernel
+NOTHING_LEFT = 1e-10  # a share of the variance that is rounding
 
 
 class Tester(Protocol):
@@ -34,7 +35,11 @@ class Tester(Protocol):
         ...
 
     def p_values(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> np.ndarray:
-        """A p-value for each set; the sets must be equally large."""
+        """A p-value for each set; the sets must be equally large. It is 1 where there is nothing to compare."""
+        ...
+
+    def rows_for_function(self, given: Sequence[int], child: int) -> float:
+        """Where the child is a function of the given in these rows, how many there are for each combination; else 0."""
         ...
 
 
@@ -76,6 +81,16 @@ class TableTester:
 
         statistics, degrees = self.statistics(pair, conditions)
         return np.where(degrees > 0, chdtrc(np.maximum(degrees, 1.0), statistics), 1.0)
+
+    def rows_for_function(self, given: Sequence[int], child: int) -> float:
+        from juncture.kernels.family_scores import number_parents
+
+        numbers, size = np.empty(self.num_rows, np.int64), self.rows.sizes[child]
+        count = number_parents(self.rows.codes, self.rows.sizes, np.array(given, dtype=np.int64), numbers)
+        cells = numbers * size + self.rows.codes[child]
+        shown = np.bincount(cells, self.rows.weights, minlength=count * size).reshape(count, size) > 0
+        is_function = (shown.sum(axis=1) <= 1).all() and shown.any(axis=0).sum() > 1
+        return float(self.rows.weights.sum() / shown.any(axis=1).sum()) if is_function else 0.0
 
     def statistics(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
         from juncture.kernels.contingency import test_pair
@@ -126,6 +141,9 @@ class PermutationTester:
         observed, _ = TableTester(self.rows, 0).statistics(pair, conditions)
         return np.array([self._p_value(pair, given, one) for given, one in zip(conditions, observed, strict=True)])
 
+    def rows_for_function(self, given: Sequence[int], child: int) -> float:
+        return TableTester(self.rows, 0).rows_for_function(given, child)
+
     def _p_value(self, pair: tuple[int, int], given: Sequence[int], observed: float) -> float:
         """(1 + shuffles that depart as far) / (1 + shuffles); the stream depends on the question alone."""
         from juncture.kernels.contingency import permuted_statistics
@@ -173,13 +191,26 @@ class CorrelationTester:
         freedom = self.moments.weight - len(positions) - 1
         if freedom <= 0:
             raise InvalidData(f"Fisher's z needs more than {len(positions) + 1} rows to test {len(positions)} columns")
-        scatter = self.moments.scatter[np.ix_(positions, positions)]
-        precision = np.linalg.pinv(scatter, hermitian=True)
-        scale = sqrt(precision[0, 0] * precision[1, 1])
-        if scale == 0.0:
+        left = self._left(positions[:2], positions[2:])
+        if min(left[0, 0], left[1, 1]) < NOTHING_LEFT:
             return 1.0
-        correlation = min(abs(precision[0, 1]) / scale, 1.0 - 1e-15)
+        correlation = min(abs(left[0, 1]) / sqrt(left[0, 0] * left[1, 1]), 1.0 - 1e-15)
         return float(erfc(sqrt(freedom) * np.arctanh(correlation) / sqrt(2.0)))
+
+    def _left(self, positions: Sequence[int], given: Sequence[int]) -> np.ndarray:
+        """The covariances of standardised columns that lines through the given leave."""
+        everyone = [*positions, *given]
+        scatter = self.moments.scatter[np.ix_(everyone, everyone)]
+        scale = np.sqrt(scatter.diagonal())
+        scale[scale == 0.0] = 1.0
+        standard = scatter / np.outer(scale, scale)
+        own, rest = slice(len(positions)), slice(len(positions), None)
+        slopes = standard[own, rest] @ np.linalg.pinv(standard[rest, rest], hermitian=True)
+        return np.asarray(standard[own, own] - slopes @ standard[rest, own])
+
+    def rows_for_function(self, given: Sequence[int], child: int) -> float:
+        is_function = self.moments.scatter[child, child] > 0 and self._left([child], given)[0, 0] < NOTHING_LEFT
+        return max(self.moments.weight - len(given), 0.0) if is_function else 0.0
 
 
 # --- certainty -------------------------------------------------------------------------------------------------------
@@ -196,6 +227,9 @@ class OracleTester:
     def p_values(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> np.ndarray:
         a, b = ({self.names[place]} for place in pair)
         return np.array([float(self.oracle(a, b, {self.names[place] for place in given})) for given in conditions])
+
+    def rows_for_function(self, given: Sequence[int], child: int) -> float:
+        return 0.0
 
 
 TESTS: dict[str, Callable[[], Any]] = {

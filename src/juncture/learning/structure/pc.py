@@ -21,6 +21,7 @@ from juncture.iteration import Watch
 from juncture.learning.structure.climbing import reachability
 from juncture.learning.structure.constraints import Bounds, Constrained
 from juncture.learning.structure.extension import directed_extension
+from juncture.learning.structure.functions import tell_functions
 from juncture.learning.structure.independence import as_tester
 from juncture.learning.structure.skeleton import Skeleton, find_skeleton
 
@@ -48,6 +49,7 @@ class PC(Constrained):
         tester = as_tester(data, self.test, rng)
         bounds = self.bounds(tester.names)
         skeleton = find_skeleton(tester, bounds, self.level, self.max_given, progress)
+        tell_functions(tester, skeleton.joined)
         graph = oriented(skeleton, bounds)
         return directed_extension(graph, bounds, skeleton.p_values) if self.directed else graph
 

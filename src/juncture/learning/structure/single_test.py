@@ -17,7 +17,8 @@ def independence_test(
 ) -> float:
     """The p-value of a test that two columns are independent given others: small where the rows speak against it.
 
-    The test is "g2" for columns with states and "fisher-z" for numbers, unless told.
+    The test is "g2" for columns with states and "fisher-z" for numbers, unless told. It is 1
+    where nothing can be compared, as one of the two is a constant or a function of what is given.
 
     >>> rows = {"a": [0, 0, 1, 1] * 9, "b": [0, 0, 1, 1] * 9, "c": [0, 1, 0, 1] * 9}
     >>> independence_test(rows, "a", "c"), independence_test(rows, "a", "b") < 0.001

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData
+from juncture.errors import DeterminedWarning, InvalidData
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import Watch
 from juncture.learning.structure.climbing import reachability
@@ -117,7 +118,10 @@ def edge_strengths(
     bounds = search.bounds(names)
     total = np.zeros((len(names), len(names)))
     for number, child in enumerate(as_generator(rng).spawn(samples), start=1):
-        graph = search.run(drawn_anew(dataset, child), rng=child)
+        with warnings.catch_warnings():
+            if number > 1:  # once is enough
+                warnings.simplefilter("ignore", DeterminedWarning)
+            graph = search.run(drawn_anew(dataset, child), rng=child)
         total += directions(graph, bounds)
         if progress is not None:
             progress(number, float(number) / samples)
