@@ -17,6 +17,7 @@ from juncture.errors import InvalidData, Unsupported
 from juncture.graphs.maps import Oracle
 from juncture.learning.structure.counted_families import CodedRows
 from juncture.learning.structure.gaussian_families import Moments
+from juncture.learning.structure.mixed import refuse_mixed
 from juncture.options import chosen
 
 KINDS = ("likelihood ratio", "chi squared")  # by the numbers they have in the kernel
@@ -245,6 +246,7 @@ def as_tester(source: Any, test: Any, rng: np.random.Generator) -> Tester:
     """The test on the data, by itself one that fits their kind; an oracle answers by itself."""
     if isinstance(source, OracleTester):
         return source
+    refuse_mixed(source)
     if test == "auto":
         test = "fisher-z" if any(variable.is_real for variable in source.variables) else "g2"
     tester: Tester = chosen(test, TESTS, what="test").on(source, rng)

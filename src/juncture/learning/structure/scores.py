@@ -19,6 +19,7 @@ from juncture.learning.priors import K2, BDeu, checked_count
 from juncture.learning.structure.counted_families import counted_families
 from juncture.learning.structure.families import Families, ScoreCache, weighed_families
 from juncture.learning.structure.gaussian_families import BGe, gaussian_families
+from juncture.learning.structure.mixed import refuse_mixed
 from juncture.learning.structure.observed_families import NodeAverage, observed_families
 from juncture.learning.structure.translation import parents_of
 from juncture.options import chosen
@@ -90,13 +91,8 @@ def families_of(score: Any, data: Dataset) -> Families:
     wanted = chosen(score, SCORES, what="score")
     if isinstance(wanted, EdgePrior):
         return weighed_families(families_of(wanted.score, data), wanted.expected_parents)
-    kinds = {variable.is_real for variable in data.variables}
-    if len(kinds) > 1:
-        raise Unsupported(
-            "structure is learned from variables that all have states, or all are real: discretise the real ones"
-            " (jt.Discretizer)"
-        )
-    if kinds == {True}:
+    refuse_mixed(data)
+    if any(variable.is_real for variable in data.variables):
         return gaussian_families(wanted, data)
     if isinstance(wanted, NodeAverage):
         return observed_families(wanted, data)
