@@ -60,7 +60,10 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Fit:
     `ExpectationMaximization` or a `GradientAscent`; `rng` the seed of starts at random; and `progress(step, objective)`
     is called after each step.
     """
-    raise Unsupported(f"what is learned is a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}")
+    raise Unsupported(
+        f"what is learned is a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}"
+        f"{'' if not hasattr(structure, 'consistent_extension') else ': take a graph of it, consistent_extension()'}"
+    )
 
 
 @fit.register(BayesianNetwork)

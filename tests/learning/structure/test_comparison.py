@@ -108,5 +108,5 @@ def test_the_threshold_parts_weak_from_strong():
 
 
 def test_refused_samples():
-    with pytest.raises(InvalidData, match="samples must be at least 1"):
+    with pytest.raises(InvalidData, match="samples must be a whole number of at least 1"):
         edge_strengths({"a": [0, 1], "b": [0, 1]}, samples=0)

@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import Watch
 from juncture.learning.structure.climbing import Change, Climb, Move
-from juncture.learning.structure.constraints import Bounds, Constrained
+from juncture.learning.structure.constraints import Bounds, Constrained, check_whole
 from juncture.learning.structure.families import ScoreCache, rounding
 from juncture.learning.structure.scores import families_of
 from juncture.learning.structure.sets import Positions, members
@@ -41,8 +40,7 @@ class HillClimbing(Constrained):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("tabu", "restarts"):
-            if not hasattr(getattr(self, name), "__index__") or getattr(self, name) < 0:
-                raise InvalidData(f"{name} must be a whole number of at least 0; got {getattr(self, name)!r}")
+            check_whole(getattr(self, name), name)
 
     def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
         scores = ScoreCache(families_of(self.score, data))

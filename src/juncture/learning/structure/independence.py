@@ -15,6 +15,7 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.graphs.maps import Oracle
+from juncture.learning.structure.constraints import check_whole
 from juncture.learning.structure.counted_families import CodedRows
 from juncture.learning.structure.gaussian_families import Moments
 from juncture.learning.structure.mixed import refuse_mixed
@@ -114,6 +115,9 @@ class PermutationTest:
     """G² compared with those after shuffling one variable among rows alike in the others: no large sample needed."""
 
     num_shuffles: int = 1000
+
+    def __post_init__(self) -> None:
+        check_whole(self.num_shuffles, "num_shuffles", least=1)
 
     def on(self, data: Dataset, rng: np.random.Generator) -> Tester:
         if data.weights is not None:

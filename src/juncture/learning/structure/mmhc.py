@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import Watch
-from juncture.learning.structure.constraints import Bounds, Constrained
+from juncture.learning.structure.constraints import Bounds, Constrained, check_level, check_whole
 from juncture.learning.structure.families import ScoreCache, spread
 from juncture.learning.structure.functions import determined, tell_functions
 from juncture.learning.structure.hill_climbing import HillClimbing
@@ -39,8 +38,8 @@ class MMHC(Constrained):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 < self.level < 1:
-            raise InvalidData(f"the level of a test lies between 0 and 1; got {self.level!r}")
+        check_level(self.level)
+        check_whole(self.max_given, "max_given")
 
     def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
         scores = ScoreCache(families_of(self.score, data))

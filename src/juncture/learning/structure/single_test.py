@@ -13,7 +13,14 @@ from juncture.options import as_generator
 
 
 def independence_test(
-    data: Any, a: str, b: str, given: str | Iterable[str] = (), *, test: Any = "auto", weights: Any = None, rng: Any = 0
+    data: Any,
+    a: str,
+    b: str,
+    given: str | Iterable[str] | None = (),
+    *,
+    test: Any = "auto",
+    weights: Any = None,
+    rng: Any = 0,
 ) -> float:
     """The p-value of a test that two columns are independent given others: small where the rows speak against it.
 
@@ -25,7 +32,7 @@ def independence_test(
     (1.0, True)
     """
     dataset = dataset_of(data, None, weights)
-    asked = [a, b, *([given] if isinstance(given, str) else given)]
+    asked = [a, b, *([given] if isinstance(given, str) else given or ())]
     if len(set(asked)) < len(asked):
         raise InvalidData(f"a, b and given must be different columns; got {', '.join(map(repr, asked))}")
     places = {name: place for place, name in enumerate(dataset.columns)}

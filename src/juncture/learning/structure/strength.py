@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.errors import DeterminedWarning, InvalidData
+from juncture.errors import DeterminedWarning
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import Watch
 from juncture.learning.structure.climbing import reachability
 from juncture.learning.structure.comparison import links
-from juncture.learning.structure.constraints import Bounds
+from juncture.learning.structure.constraints import Bounds, check_whole
 from juncture.learning.structure.equivalence_classes import informed
 from juncture.learning.structure.learn import dataset_of, named_method, search_of
 from juncture.options import as_generator
@@ -110,8 +110,7 @@ def edge_strengths(
     **options: Any,
 ) -> EdgeStrengths:
     """How often each edge is learned from as many rows as there are, drawn with replacement."""
-    if samples < 1:
-        raise InvalidData(f"samples must be at least 1; got {samples!r}")
+    check_whole(samples, "samples", least=1)
     dataset = dataset_of(data, variables, None)
     search = search_of(named_method(method, dataset), options)
     names = tuple(dataset.columns)

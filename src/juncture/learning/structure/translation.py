@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import singledispatch
+from typing import Any
 
+from juncture.errors import Unsupported
 from juncture.graphs.directed import DirectedGraph
+from juncture.graphs.partially_directed import PartiallyDirectedGraph
 from juncture.learning.structure.sets import Positions, members, set_of
 
 
@@ -27,3 +31,22 @@ def without(parents: Sequence[Positions], places: Sequence[int], needed: Sequenc
     for place in places:
         apart[place] = needed[place]
     return apart
+
+
+@singledispatch
+def member_of(graph: Any) -> DirectedGraph:
+    """The graph itself, or one of the class that it stands for."""
+    raise Unsupported(
+        f"a DirectedGraph, or a PartiallyDirectedGraph for its class, is asked for; got {type(graph).__name__},"
+        " of a model take .graph"
+    )
+
+
+@member_of.register
+def _(graph: DirectedGraph) -> DirectedGraph:
+    return graph
+
+
+@member_of.register
+def _(graph: PartiallyDirectedGraph) -> DirectedGraph:
+    return graph.consistent_extension()
