@@ -10,6 +10,7 @@ import pytest
 from builders import random_table
 from graph_examples import all_directed_graphs
 from juncture.errors import InvalidModel
+from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
 from juncture.inference.sampling.forward import sample
 from juncture.learning.structure.equivalence_classes import GraphClass, completed
@@ -114,3 +115,11 @@ def test_many_small_problems_end_at_the_best_class():
 def test_a_score_that_is_not_equivalent_still_ends():
     data = random_rows(np.random.default_rng(1), 200, [2, 4, 2, 3, 2])
     assert learn_structure(data, "ges", score="k2").is_essential()
+
+
+def test_progress_tells_the_best_so_far():
+    told: list[float] = []
+    data = sample(example("asia"), 1000, rng=0)
+    found = learn_structure(data, "ges", directed=True, progress=lambda step, score: told.append(score))
+    assert told == sorted(told)
+    assert told[-1] == pytest.approx(structure_score(found, data))

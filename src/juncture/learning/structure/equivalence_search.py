@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import inf
 from typing import TypeAlias
 
 from juncture.graphs.partially_directed import PartiallyDirectedGraph
@@ -23,7 +24,7 @@ class EquivalenceSearch:
 
     def __init__(self, scores: ScoreCache, bounds: Bounds, progress: Watch | None = None) -> None:
         self.scores, self.bounds, self.progress = scores, bounds, progress
-        self.num_steps, self.total = 0, 0.0
+        self.num_steps, self.total, self.peak = 0, 0.0, -inf
         self._known: dict[Local, list[Step]] = {}
         self._gaining: dict[tuple[Positions, ...], list[Step]] = {}
         scores.toggle_all([(child, 0, candidates) for child, candidates in enumerate(bounds.candidates)])
@@ -71,8 +72,9 @@ class EquivalenceSearch:
             step, state = found
             self.num_steps += 1
             self.total += step.gain
+            self.peak = max(self.peak, self.total)
             if self.progress is not None:
-                self.progress(self.num_steps, self.total)
+                self.progress(self.num_steps, self.peak)
 
     def _taken(self, state: GraphClass, step: Step, draw: Draw) -> GraphClass | None:
         """Where the step leads; None where it may not be taken."""
