@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 CALLED = {
-    "climbing": ("close_paths", "best_change", "legal_gains"),
+    "climbing": ("close_paths", "reach_below", "best_change", "legal_gains"),
     "contingency": ("test_pair", "permuted_statistics"),
     "distinct": ("number_keys", "hash_words", "are_as_numbered"),
     "family_scores": ("number_parents", "score_extensions"),

@@ -20,6 +20,31 @@ def close_paths(reaches):
 
 
 @kernel
+def reach_below(edges, reaches):
+    """Fill `reaches` with the paths of an acyclic graph, the last nodes first: children, and all that they reach."""
+    size = len(edges)
+    waiting = np.zeros(size, np.int64)  # children whose own paths are not known yet
+    for tail in range(size):
+        for head in range(size):
+            waiting[tail] += edges[tail, head]
+    ready = np.flatnonzero(waiting == 0)
+    order = np.empty(size, np.int64)
+    order[: len(ready)] = ready
+    known = len(ready)
+    reaches[:] = edges
+    for place in range(size):
+        node = order[place]
+        for tail in range(size):
+            if edges[tail, node]:
+                for end in range(size):
+                    reaches[tail, end] |= reaches[node, end]
+                waiting[tail] -= 1
+                if waiting[tail] == 0:
+                    order[known] = tail
+                    known += 1
+
+
+@kernel
 def legal_gains(edges, reaches, allowed, required, gains, max_parents, options):
     """Fill `options` (change, parent, child) with the gain of every legal change, and -inf elsewhere."""
     num_parents = count_parents(edges)

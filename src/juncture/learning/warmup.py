@@ -9,6 +9,7 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.inference import warmup
 from juncture.inference.sampling.forward import sample
 from juncture.learning.fit import fit
+from juncture.learning.structure.climbing import reachability
 from juncture.learning.structure.independence import PermutationTest
 from juncture.learning.structure.learn import learn_structure
 
@@ -30,3 +31,4 @@ def warm_up() -> None:
     learn_structure(rows, "hill-climbing", restarts=1)
     learn_structure(rows, "exact")
     learn_structure(rows, "pc", test=PermutationTest(10))
+    reachability(np.zeros((2, 2), dtype=np.bool_))  # which PC asks where there are colliders

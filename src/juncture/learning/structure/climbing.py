@@ -59,7 +59,7 @@ class Climb:
         for child in changed:
             self.edges[:, child] = False
             self.edges[members(parents[child]), child] = True
-        self.reaches = reachability(self.edges)
+        self.reaches = paths_below(self.edges)
         self._refresh(changed)
 
     def _refresh(self, children: Iterable[int]) -> None:
@@ -105,12 +105,21 @@ class Climb:
             upstream[parent] = downstream[child] = True
             self.reaches |= upstream[:, np.newaxis] & downstream
         else:
-            self.reaches = reachability(self.edges)
+            self.reaches = paths_below(self.edges)
         self._refresh([child, parent] if move.change is Change.REVERSE else [child])
 
 
+def paths_below(edges: np.ndarray) -> np.ndarray:
+    """Whether a directed path leads from one position to another, in a graph without cycles."""
+    from juncture.kernels.climbing import reach_below
+
+    reaches = np.empty_like(edges)
+    reach_below(edges, reaches)
+    return reaches
+
+
 def reachability(edges: np.ndarray) -> np.ndarray:
-    """Whether a directed path leads from one position to another."""
+    """Whether a directed path leads from one position to another, in any graph."""
     from juncture.kernels.climbing import close_paths
 
     reaches = edges.copy()
