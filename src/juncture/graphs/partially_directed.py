@@ -102,11 +102,13 @@ class PartiallyDirectedGraph(Graph):
         chosen = {frozenset(edge): edge for edge in (*self.directed_edges, *found)}
         return DirectedGraph((chosen[frozenset(edge)] for edge in self.edges), self.nodes)
 
+    def is_extendable(self) -> bool:
+        """Whether there is a `consistent_extension`."""
+        return directions(self._marks(), self.nodes) is not None
+
     def is_essential(self) -> bool:
         """Whether this is the CPDAG of a class of equivalent graphs."""
-        if directions(self._marks(), self.nodes) is None:
-            return False
-        return self.consistent_extension().essential_graph() == self
+        return self.is_extendable() and self.consistent_extension().essential_graph() == self
 
     def in_order(self, edges: Iterable[Edge]) -> PartiallyDirectedGraph:
         """The same graph with its edges in this order; directions do not matter."""

@@ -72,6 +72,7 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Fit:
         return fit(structure, data, prior, **options)
     raise Unsupported(
         f"fit takes a DirectedGraph, a BayesianNetwork, {', '.join(HOMES)}; got {type(structure).__name__}"
+        f"{'' if not hasattr(structure, 'consistent_extension') else ': take a graph of it, consistent_extension()'}"
     )
 
 

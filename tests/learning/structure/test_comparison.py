@@ -77,6 +77,8 @@ def test_strengths_repeat_by_seed():
     one, same, other = (edge_strengths(data, samples=10, rng=seed) for seed in (1, 1, 2))
     assert np.array_equal(one.directed, same.directed)
     assert not np.array_equal(one.directed, other.directed)
+    assert one == same != other
+    assert repr(one).startswith("EdgeStrengths(n")
 
 
 @pytest.mark.parametrize("method", ["hill-climbing", "pc", "ges", "chow-liu"])
@@ -106,5 +108,5 @@ def test_the_threshold_parts_weak_from_strong():
 
 
 def test_refused_samples():
-    with pytest.raises(InvalidData, match="samples must be at least 1"):
+    with pytest.raises(InvalidData, match="samples must be a whole number of at least 1"):
         edge_strengths({"a": [0, 1], "b": [0, 1]}, samples=0)

@@ -139,6 +139,12 @@ def log_determinant(moments: Moments, positions: list[int]) -> float:
         return 0.0
     scatter = moments.scatter[np.ix_(positions, positions)]
     sign, value = np.linalg.slogdet(scatter)
+    for place in positions:
+        if moments.scatter[place, place] == 0.0:
+            raise InvalidData(
+                f"the column {moments.names[place]!r} has the same number in every row, so that the likelihood has no"
+                " maximum: leave it out, or take score='bge'"
+            )
     if sign <= 0 or np.linalg.matrix_rank(scatter, hermitian=True) < len(positions):
         names = ", ".join(repr(moments.names[place]) for place in positions)
         raise InvalidData(

@@ -75,21 +75,25 @@ def named_method(method: Any, source: Dataset | OracleTester) -> Any:
 
 def search_of(method: Any, options: dict[str, Any]) -> Any:
     """The search that a name and options, or an object, stand for."""
-    if isinstance(method, str):
-        search = SEARCHES.get(method) or chosen(method, SEARCHES, what="method")
-        check_options(search, options)
-        return search(**options)
-    return replace(chosen(method, SEARCHES, what="method"), **options)
+    kind = SEARCHES.get(method, method) if isinstance(method, str) else method
+    if isinstance(kind, type) and kind in SEARCHES.values():
+        check_options(kind, options)
+        for field in fields(kind):
+            if field.default is MISSING and field.name not in options:
+                raise Unsupported(f"{kind.__name__} must be told its {field.name}: give {field.name}=…")
+        return kind(**options)
+    search = chosen(kind, SEARCHES, what="method")
+    if type(search) not in SEARCHES.values():
+        raise Unsupported(f"a method is a name or a search such as HillClimbing(); got {method!r}")
+    check_options(type(search), options)
+    return replace(search, **options)
 
 
-def check_options(search: Any, options: dict[str, Any]) -> None:
-    known = [field.name for field in fields(search)]
+def check_options(kind: Any, options: dict[str, Any]) -> None:
+    known = [field.name for field in fields(kind)]
     for name in options:
         if name not in known:
-            raise Unsupported(f"{search.__name__} has no option {name!r}; {hint(name, known)}")
-    for field in fields(search):
-        if field.default is MISSING and field.name not in options:
-            raise Unsupported(f"{search.__name__} must be told its {field.name}: give {field.name}=…")
+            raise Unsupported(f"{kind.__name__} has no option {name!r}; {hint(name, known)}")
 
 
 def dataset_of(data: Any, variables: Iterable[Variable] | None, weights: Any) -> Dataset:

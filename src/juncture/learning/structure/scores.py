@@ -15,12 +15,14 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.graphs.directed import DirectedGraph
+from juncture.graphs.partially_directed import PartiallyDirectedGraph
 from juncture.learning.priors import K2, BDeu, checked_count
 from juncture.learning.structure.counted_families import counted_families
 from juncture.learning.structure.families import Families, ScoreCache, weighed_families
 from juncture.learning.structure.gaussian_families import BGe, gaussian_families
+from juncture.learning.structure.mixed import refuse_mixed
 from juncture.learning.structure.observed_families import NodeAverage, observed_families
-from juncture.learning.structure.translation import parents_of
+from juncture.learning.structure.translation import member_of, parents_of
 from juncture.options import chosen
 
 
@@ -90,13 +92,8 @@ def families_of(score: Any, data: Dataset) -> Families:
     wanted = chosen(score, SCORES, what="score")
     if isinstance(wanted, EdgePrior):
         return weighed_families(families_of(wanted.score, data), wanted.expected_parents)
-    kinds = {variable.is_real for variable in data.variables}
-    if len(kinds) > 1:
-        raise Unsupported(
-            "structure is learned from variables that all have states, or all are real: discretise the real ones"
-            " (jt.Discretizer)"
-        )
-    if kinds == {True}:
+    refuse_mixed(data)
+    if any(variable.is_real for variable in data.variables):
         return gaussian_families(wanted, data)
     if isinstance(wanted, NodeAverage):
         return observed_families(wanted, data)
@@ -108,15 +105,16 @@ def families_of(score: Any, data: Dataset) -> Families:
     return counted_families(data, EVIDENCES[type(wanted)], getattr(wanted, "equivalent_sample_size", 1.0))
 
 
-def structure_score(graph: DirectedGraph, data: Any, score: Any = "bic") -> float:
-    """The score of a graph: a sum over its families.
+def structure_score(graph: DirectedGraph | PartiallyDirectedGraph, data: Any, score: Any = "bic") -> float:
+    """The score of a graph, a sum over its families; of a class, that of one of its graphs.
 
     >>> data = {"a": [0, 0, 1, 1], "b": [0, 0, 1, 1]}
     >>> round(structure_score(DirectedGraph.parse("a -> b"), data, "log-likelihood"), 6)  # 4 log ½
     -2.772589
     """
+    member = member_of(graph)
     dataset = data if isinstance(data, Dataset) else Dataset(data)
-    if missing := [name for name in graph.nodes if name not in dataset.columns]:
+    if missing := [name for name in member.nodes if name not in dataset.columns]:
         raise InvalidData(f"the data have no column {missing[0]!r}, which is a node of the graph")
-    kept = dataset.only(graph.nodes)
-    return ScoreCache(families_of(score, kept)).total(parents_of(graph))
+    kept = dataset.only(member.nodes)
+    return ScoreCache(families_of(score, kept)).total(parents_of(member))
