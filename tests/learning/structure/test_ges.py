@@ -9,16 +9,19 @@ import pytest
 
 from builders import random_table
 from graph_examples import all_directed_graphs
+from juncture.data.dataset import Dataset
 from juncture.errors import InvalidModel
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
 from juncture.inference.sampling.forward import sample
+from juncture.learning.priors import BDeu
 from juncture.learning.structure.equivalence_classes import GraphClass, completed
 from juncture.learning.structure.equivalence_search import EquivalenceSearch
 from juncture.learning.structure.families import ScoreCache
 from juncture.learning.structure.ges import GES
 from juncture.learning.structure.learn import learn_structure
-from juncture.learning.structure.scores import families_of, structure_score
+from juncture.learning.structure.observed_families import NodeAverage
+from juncture.learning.structure.scores import SCORES, BDs, EdgePrior, families_of, structure_score
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
 from structure_examples import random_rows
@@ -123,3 +126,34 @@ def test_progress_tells_the_best_so_far():
     found = learn_structure(data, "ges", directed=True, progress=lambda step, score: told.append(score))
     assert told == sorted(told)
     assert told[-1] == pytest.approx(structure_score(found, data))
+
+
+def refuse_circles(step: int, value: float) -> None:
+    assert step < 2000, "the search walks in a circle"
+
+
+ALL_SCORES = [*(name for name in SCORES if name != "bge"), NodeAverage(cost=1.0), EdgePrior("k2"), BDeu(1e-3), BDs(1e6)]
+
+
+@pytest.mark.parametrize("score", ALL_SCORES, ids=str)
+def test_it_ends_under_every_score(score):
+    """Also where equivalent graphs score unlike, so that what a turn gains does not add up."""
+    rng = np.random.default_rng(3)
+    for _ in range(12):
+        data = random_rows(rng, int(rng.integers(4, 40)), rng.integers(2, 4, size=4).tolist())
+        assert learn_structure(data, "ges", score=score, progress=refuse_circles).is_essential()
+
+
+def test_it_ends_where_turns_once_went_round():
+    rows = {"a": [1, 1, 1, 0, 0, 0, 0, 0], "b": [0, 1, 1, 1, 1, 1, 1, 1], "c": [1, 1, 1, 1, 0, 1, 1, 0]}
+    assert learn_structure(rows, "ges", score="k2", progress=refuse_circles).is_essential()
+
+
+@pytest.mark.parametrize("score", ["node-average", NodeAverage(cost=1.0), NodeAverage(cost=0.0)], ids=str)
+def test_it_ends_with_holes(score):
+    rng = np.random.default_rng(4)
+    for _ in range(12):
+        data = random_rows(rng, 40, [2, 3, 2, 2])
+        columns = {name: np.where(rng.random(40) < 0.3, -1, column) for name, column in data.columns.items()}
+        holed = Dataset.from_codes(data.variables, columns)
+        assert learn_structure(holed, "ges", score=score, progress=refuse_circles).is_essential()

@@ -24,7 +24,7 @@ class EquivalenceSearch:
 
     def __init__(self, scores: ScoreCache, bounds: Bounds, progress: Watch | None = None) -> None:
         self.scores, self.bounds, self.progress = scores, bounds, progress
-        self.num_steps, self.total, self.peak = 0, 0.0, -inf
+        self.num_steps, self.peak = 0, -inf
         self._known: dict[Local, list[Step]] = {}
         self._gaining: dict[tuple[Positions, ...], list[Step]] = {}
         scores.toggle_all([(child, 0, candidates) for child, candidates in enumerate(bounds.candidates)])
@@ -33,7 +33,6 @@ class EquivalenceSearch:
         """From a graph: insertions and deletions in turns until neither gains, then turns of edges, and anew."""
         start = graph_of(self.bounds.names, parents)
         best = GraphClass(start.essential_graph(), start)
-        self.total = self.score(best)
         while True:
             state = self._ascend(best, self._insertions, GraphClass.inserted)
             state = self._ascend(state, self._deletions, GraphClass.deleted)
@@ -55,31 +54,36 @@ class EquivalenceSearch:
         return best
 
     def _gains(self, best: GraphClass, state: GraphClass) -> bool:
-        """Whether a class scores more; gains may not add up, where equivalent graphs score unlike."""
-        before, self.total = self.score(best), self.score(state)
-        return self.total > before + rounding(before)
+        before = self.score(best)
+        return self.score(state) > before + rounding(before)
 
     def score(self, state: GraphClass) -> float:
         return self.scores.total(parents_of(state.member))
 
     def _ascend(self, state: GraphClass, options: Options, draw: Draw) -> GraphClass:
         """Take the step that gains most, again and again, until none gains."""
+        total = self.score(state)
         while True:
-            gains = sorted((step for step in options(state) if step.gain > rounding(self.total)), reverse=True)
-            found = next(((step, new) for step in gains if (new := self._taken(state, step, draw))), None)
+            least = rounding(total)
+            steps = sorted((step for step in options(state) if step.gain > least), reverse=True)
+            found = next((new for step in steps if (new := self._taken(state, step, draw, total + least))), None)
             if found is None:
                 return state
-            step, state = found
+            state, total = found, self.score(found)
             self.num_steps += 1
-            self.total += step.gain
-            self.peak = max(self.peak, self.total)
+            self.peak = max(self.peak, total)
             if self.progress is not None:
                 self.progress(self.num_steps, self.peak)
 
-    def _taken(self, state: GraphClass, step: Step, draw: Draw) -> GraphClass | None:
-        """Where the step leads; None where it may not be taken."""
+    def _taken(self, state: GraphClass, step: Step, draw: Draw, least: float) -> GraphClass | None:
+        """Where the step leads; None where it may not be taken, or the class that it leads to scores no more.
+
+        Where equivalent graphs score unlike, the gain is that of other graphs than those that stand for the classes:
+        to go by it alone could lead in a circle.
+        """
         drawn = draw(state, step)
-        return None if drawn is None else completed(drawn, self.bounds)
+        found = None if drawn is None else completed(drawn, self.bounds)
+        return found if found is not None and self.score(found) > least else None
 
     def _insertions(self, state: GraphClass) -> Iterator[Step]:
         """Those that gain; kept for each head while what is joined to it and to its neighbours is the same."""
