@@ -69,7 +69,7 @@ def within(name: str, constraints: dict[str, Any], options: dict[str, Any]) -> l
 
 def rows(rng: np.random.Generator) -> Dataset:
     data = random_rows(rng, 60, [2, 3, 2, 2])
-    return Dataset({name: column for name, column in zip(NAMES, data.arrays, strict=True)})
+    return Dataset(dict(zip(NAMES, data.arrays, strict=True)))
 
 
 @pytest.mark.parametrize("name", SEARCHES)

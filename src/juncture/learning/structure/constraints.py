@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from numbers import Real
 from typing import Any
 
@@ -77,8 +78,13 @@ class Constrained:
 
 
 def check_whole(value: Any, what: str, least: int = 0) -> None:
-    if not hasattr(value, "__index__") or value < least:
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
         raise InvalidData(f"{what} must be a whole number of at least {least}; got {value!r}")
+
+
+def check_positive(value: Any, what: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < inf:
+        raise InvalidData(f"{what} must be a finite number of more than 0; got {value!r}")
 
 
 def check_level(level: Any) -> None:

@@ -17,6 +17,7 @@ from juncture.errors import InvalidData, Unsupported
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.partially_directed import PartiallyDirectedGraph
 from juncture.learning.priors import K2, BDeu, checked_count
+from juncture.learning.structure.constraints import check_positive
 from juncture.learning.structure.counted_families import counted_families
 from juncture.learning.structure.families import Families, ScoreCache, weighed_families
 from juncture.learning.structure.gaussian_families import BGe, gaussian_families
@@ -69,8 +70,7 @@ class EdgePrior:
     expected_parents: float = 1.0
 
     def __post_init__(self) -> None:
-        if not self.expected_parents > 0:
-            raise InvalidData(f"expected_parents must be more than 0; got {self.expected_parents!r}")
+        check_positive(self.expected_parents, "expected_parents")
 
 
 SCORES: dict[str, Callable[[], Any]] = {
@@ -84,6 +84,7 @@ SCORES: dict[str, Callable[[], Any]] = {
     "bge": BGe,
     "node-average": NodeAverage,
 }
+LEAST_SIZE = 1e-100  # rows before the data, which are spread over many cells
 EVIDENCES = {K2: "cell", BDeu: "even", BDs: "seen"}
 
 
@@ -102,7 +103,18 @@ def families_of(score: Any, data: Dataset) -> Families:
         return counted_families(data, "likelihood", wanted.cost(total))
     if type(wanted) not in EVIDENCES:
         raise Unsupported(f"the score {wanted!r} is not one of variables with states; take 'bic' or 'bdeu'")
-    return counted_families(data, EVIDENCES[type(wanted)], getattr(wanted, "equivalent_sample_size", 1.0))
+    size = getattr(wanted, "equivalent_sample_size", 1.0)
+    if not size >= LEAST_SIZE:
+        raise InvalidData(f"the evidence under {wanted!r} needs rows before the data: give at least {LEAST_SIZE}")
+    return counted_families(data, EVIDENCES[type(wanted)], size)
+
+
+def takes_holes(score: Any) -> bool:
+    """Whether a score takes rows with holes as they are."""
+    if score is None:
+        return False
+    wanted = chosen(score, SCORES, what="score")
+    return takes_holes(wanted.score) if isinstance(wanted, EdgePrior) else isinstance(wanted, NodeAverage)
 
 
 def structure_score(graph: DirectedGraph | PartiallyDirectedGraph, data: Any, score: Any = "bic") -> float:

@@ -112,7 +112,8 @@ def refuse_edges_into(bounds: Bounds, place: int, what: str) -> None:
     for parent in np.flatnonzero(bounds.required[:, place]):
         names = bounds.names
         raise InvalidData(
-            f"the edge {names[parent]!r} -> {names[place]!r} is required, but {names[place]!r} {what}, and has no parent"
+            f"the edge {names[parent]!r} -> {names[place]!r} is required, but {names[place]!r} {what}, and has no"
+            " parent"
         )
 
 
