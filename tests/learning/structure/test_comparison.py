@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 
 from graph_examples import all_directed_graphs
+from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
 from juncture.inference.sampling.forward import sample
 from juncture.learning.structure.comparison import compare_graphs
 from juncture.learning.structure.constraints import Constrained
+from juncture.learning.structure.independence import PermutationTest
 from juncture.learning.structure.scores import structure_score
-from juncture.learning.structure.strength import EdgeStrengths, edge_strengths
+from juncture.learning.structure.strength import EdgeStrengths, drawn_anew, edge_strengths
 from structure_examples import keeps, random_rows
 
 
@@ -70,6 +72,23 @@ def test_sure_edges_are_always_there():
     assert {frozenset(edge) for edge in average.edges} == {
         pair for pair, share in shares.items() if share >= found.threshold()
     }
+
+
+def test_rows_that_are_drawn_can_be_shuffled():
+    data = random_rows(np.random.default_rng(0), 60, [2, 3, 2])
+    found = edge_strengths(data, "pc", test=PermutationTest(50), samples=5)
+    assert found.joined.max() > 0
+
+
+def test_rows_are_drawn_by_their_weights():
+    """Rows that weigh nothing are never drawn, however the weights are given."""
+    data = random_rows(np.random.default_rng(0), 100, [2, 3, 2])
+    weights = np.repeat([1.0, 0.0], 50)
+    found = edge_strengths(data, samples=10, weights=weights)
+    assert found == edge_strengths(Dataset(data, weights=weights), samples=10)
+    drawn = drawn_anew(Dataset(data, weights=weights), np.random.default_rng(0))
+    assert not drawn.weights[50:].any()
+    assert drawn.weights.sum() == pytest.approx(50.0)
 
 
 def test_strengths_repeat_by_seed():

@@ -105,14 +105,15 @@ def edge_strengths(
     *,
     samples: int = 200,
     variables: Iterable[Variable] | None = None,
+    weights: Any = None,
     rng: Any = 0,
     progress: Watch | None = None,
     **options: Any,
 ) -> EdgeStrengths:
-    """How often each edge is learned from as many rows as there are, drawn with replacement."""
+    """How often each edge is learned from as many rows as there are, drawn with replacement, by their weights."""
     check_whole(samples, "samples", least=1)
-    dataset = dataset_of(data, variables, None)
-    search = search_of(named_method(method, dataset), options)
+    dataset = dataset_of(data, variables, weights)
+    search = search_of(named_method(method, dataset, options.get("score")), options)
     names = tuple(dataset.columns)
     bounds = search.bounds(names)
     total = np.zeros((len(names), len(names)))
@@ -128,9 +129,11 @@ def edge_strengths(
 
 
 def drawn_anew(data: Dataset, rng: np.random.Generator) -> Dataset:
-    """The same rows, each weighed by how often it was drawn."""
+    """Rows drawn with replacement; where rows have weights, the same rows, weighed by how often they were drawn."""
     weights = np.ones(len(data)) if data.weights is None else data.weights
     times = rng.multinomial(len(data), weights / weights.sum())
+    if data.weights is None:
+        return data.take(np.repeat(np.arange(len(data)), times))
     return Dataset.from_codes(data.variables, data.columns, times * (weights.sum() / len(data)))
 
 
