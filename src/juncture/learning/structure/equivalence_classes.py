@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from juncture.errors import InvalidModel
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.partially_directed import PartiallyDirectedGraph
 from juncture.learning.structure.constraints import Bounds
@@ -141,7 +142,10 @@ def informed(essential: PartiallyDirectedGraph, bounds: Bounds) -> PartiallyDire
     for one, other in essential.undirected_edges:
         is_open = (one, other) in told.undirected_edges or (other, one) in told.undirected_edges
         if is_open and may(one, other) != may(other, one):
-            told = told.orient((one, other) if may(one, other) else (other, one))
+            try:
+                told = told.orient((one, other) if may(one, other) else (other, one))
+            except InvalidModel:
+                return None
     arrows_fit = all(may(*edge) for edge in told.directed_edges)
     return told if arrows_fit and all(may(*edge) for edge in told.undirected_edges) else None
 
