@@ -13,7 +13,7 @@ JunctureError
 └── MissingExtra        (ImportError)   an optional package is not installed
 
 Warnings, all UserWarning: ImpossibleEvidenceWarning, RenormalizedWarning, RegularizedWarning, UnseenParentsWarning,
-UnseenStatesWarning, UnvisitedStatesWarning, NotConvergedWarning, NotDirectedWarning.
+UnseenStatesWarning, UnvisitedStatesWarning, NotConvergedWarning, NotDirectedWarning, DeterminedWarning.
 """
 
 from __future__ import annotations
@@ -129,6 +129,10 @@ class NotConvergedWarning(UserWarning):
 
 class NotDirectedWarning(UserWarning):
     """What was asked of a Bayesian network has an answer that is none; it is a Markov network."""
+
+
+class DeterminedWarning(UserWarning):
+    """Variables are functions of others in the rows, so that tests of independence can tell little of their edges."""
 
 
 class RegularizedWarning(UserWarning):

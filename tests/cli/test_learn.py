@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import juncture as jt
 from juncture.cli.main import app
-from juncture.errors import InvalidData
+from juncture.errors import JunctureError
 from juncture.learning.structure.learn import learn_structure
 
 
@@ -34,6 +35,7 @@ def test_the_network_written_has_the_graph_told(rows):
     assert document["method"] == "hill-climbing"
 
 
+@pytest.mark.filterwarnings("ignore::juncture.errors.DeterminedWarning")
 @pytest.mark.parametrize("method", ["ges", "pc", "exact", "mmhc", "chow-liu", "structural-em"])
 def test_every_method_with_constraints(rows, method):
     options = ("--require", "smoke->lung", "--forbid", "lung -> either", "--max-parents", "2", "--tier", "smoke,asia")
@@ -50,8 +52,54 @@ def test_a_class_has_its_own_method(rows):
     assert len(jt.read("a.bif").graph.children("lung")) == 7
 
 
+@pytest.mark.filterwarnings("ignore::juncture.errors.DeterminedWarning")
+@pytest.mark.parametrize(
+    "wishes",
+    [("--tabu", "5", "--restarts", "2"), ("--method", "mmhc", "--level", "0.01"), ("--method", "pc", "--test", "chi2")],
+)
+def test_options_of_searches(rows, wishes):
+    assert learn("--out", "learned.bif", *wishes).exit_code == 0
+
+
+def told(*arguments: str, rows: str = "rows.csv") -> str:
+    with pytest.raises(JunctureError) as error:
+        CliRunner().invoke(app, ["learn", rows, "--out", "a.json", *arguments], catch_exceptions=False)
+    return str(error.value)
+
+
 def test_wrong_wishes(rows):
-    with pytest.raises(InvalidData, match="written A->B"):
-        CliRunner().invoke(app, ["learn", "rows.csv", "--out", "a.bif", "--require", "ab"], catch_exceptions=False)
+    assert "an edge is written A->B" in told("--require", "ab")
+    assert "an edge is written A->B" in told("--require", "a -> b -> c")
+    assert "no variable 'smook'; did you mean 'smoke'" in told("--require", "smook->lung")
+    assert "required, but forbidden too" in told("--require", "lung->smoke", "--tier", "smoke", "--tier", "lung")
+    assert "PC has no option 'score'" in told("--method", "pc", "--score", "aic")
+    assert "HillClimbing has no option 'target'" in told("--target", "lung")
     assert learn("--out", "a.unknown").exit_code == 1
     assert learn().exit_code == 2
+
+
+def written(name: str, text: str) -> str:
+    Path(name).write_text(text, encoding="utf-8")
+    return name
+
+
+def test_odd_tables(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "rows.csv has no rows" in told(rows=written("rows.csv", "a,b\n"))
+    assert "'b' has no observed cell to take states from; leave it out" in told(rows=written("a.csv", "a,b\nx,\ny,\n"))
+    mixed = written("mixed.csv", "a,b\n" + "x,1.5\ny,2.5\nx,3.5\n" * 9)
+    for method in ("auto", "pc", "mmhc", "ges"):
+        assert "juncture learn --bins 5" in told("--method", method, rows=mixed)
+    binned = CliRunner().invoke(app, ["learn", mixed, "--out", "a.json", "--bins", "2"])
+    assert "a -> b" in binned.stdout or "b -> a" in binned.stdout
+    assert "'k' has the same number in every row" in told(rows=written("k.csv", "x,k\n1.5,2.5\n2.5,2.5\n4.5,2.5\n"))
+    constant = CliRunner().invoke(app, ["learn", written("c.csv", "a,k\n1,0\n2,0\n"), "--out", "a.json"])
+    assert "tell nothing: k" in constant.stdout
+
+
+def test_names_with_arrows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = written("rows.csv", "my grade,a -> b\n" + "1,2\n2,1\n" * 20)
+    answer = CliRunner().invoke(app, ["learn", rows, "--out", "a.json", "--require", '"a -> b" -> "my grade"'])
+    assert '"a -> b" -> "my grade"' in answer.stdout
+    assert jt.read("a.json").graph.edges == (("a -> b", "my grade"),)

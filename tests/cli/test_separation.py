@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import juncture as jt
 from juncture.cli.main import app
-from juncture.errors import InvalidModel, UnknownVariable
+from juncture.errors import InvalidData, InvalidModel, UnknownVariable
 
 
 def run(*arguments: str):
@@ -69,3 +69,8 @@ def test_bad_questions_are_refused(arguments, kind, message):
     answer = run(*arguments)
     assert isinstance(answer.exception, kind)
     assert message in str(answer.exception)
+
+
+def test_trails_are_between_two():
+    with pytest.raises(InvalidData, match="one name each"):
+        CliRunner().invoke(app, ["separation", "asia", "tub,lung", "bronc", "--trails"], catch_exceptions=False)

@@ -53,6 +53,18 @@ def test_topological_order_respects_every_edge_and_takes_the_earliest_ready_node
         assert node == ready[0]
 
 
+@settings(deadline=None, derandomize=True, max_examples=50)
+@given(acyclic_graphs())
+def test_whatever_does_not_descend_from_a_node_can_come_before_it(graph):
+    """S0-129."""
+    for node in graph.nodes:
+        below = graph.descendants({node}) - {node}
+        parts = (set(graph.nodes) - below - {node}, {node}, below)
+        order = [one for part in parts for one in graph.subgraph(part).topological_order()]
+        place = {one: index for index, one in enumerate(order)}
+        assert all(place[tail] < place[head] for tail, head in graph.edges)
+
+
 @settings(deadline=None, derandomize=True, max_examples=150)
 @given(acyclic_graphs(), st.data())
 def test_ancestors_and_descendants_are_the_transitive_closure(graph, data):

@@ -72,6 +72,16 @@ def test_two_edges_between_two_nodes_are_refused(text):
         PartiallyDirectedGraph.parse(text)
 
 
+def test_arrows_that_close_a_cycle_are_refused():
+    triangle = PartiallyDirectedGraph.parse("a -- b -- c -- a")
+    with pytest.raises(InvalidModel, match="close the cycle a -> b -> c -> a"):
+        triangle.orient(("a", "b"), ("b", "c"), ("c", "a"))
+    with pytest.raises(InvalidModel, match="close the cycle a -> b -> c -> d -> a"):
+        PartiallyDirectedGraph.parse("a -- b -- c -- d -- a").orient(("a", "b"))
+    round_already = PartiallyDirectedGraph.parse("a -> b -> c -> a; d -- e")
+    assert round_already.orient(("d", "e")).undirected_edges == ()
+
+
 def test_bad_names_and_edges_are_refused():
     with pytest.raises(UnknownVariable, match="the graph has no variable 'z'"):
         MIXED.parents("z")

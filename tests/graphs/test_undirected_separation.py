@@ -36,6 +36,17 @@ def test_separation_is_falling_apart(graph, data):
         assert graph.is_separated(a, b, set(graph.nodes) - a - b)
 
 
+@forall(undirected_graphs(max_nodes=7), st.data())
+def test_two_sides_grow_until_nothing_is_left(graph, data):
+    """S0-141: what is not separated from a joins it, the rest is the other side; still separated, and nothing else."""
+    place = {node: data.draw(st.integers(0, 2)) for node in graph.nodes}
+    a, given = ({node for node in graph.nodes if place[node] == which} for which in range(2))
+    other = graph.separated_from(a, given)
+    grown = set(graph.nodes) - given - other
+    assert a <= grown
+    assert graph.is_separated(grown, other, given)
+
+
 @forall(undirected_graphs(max_nodes=6, min_nodes=1))
 def test_local_and_pairwise_statements_hold(graph):
     """S0-145, S1-067: neighbours separate a node from the rest, and all others separate two that are not joined."""

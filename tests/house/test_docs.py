@@ -194,9 +194,8 @@ def call(line: str, monkeypatch, capsys) -> Answer:
     return answer
 
 
-COMMANDS = [
-    pytest.param(item, id=item.line) for page in (ROOT / "README.md", DOCS / "cli.md") for item in calls_in(page)
-]
+COMMAND_PAGES = (ROOT / "README.md", DOCS / "cli.md", DOCS / "structure.md")
+COMMANDS = [pytest.param(item, id=item.line) for page in COMMAND_PAGES for item in calls_in(page)]
 
 
 @pytest.mark.parametrize("documented", COMMANDS)

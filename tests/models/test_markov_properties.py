@@ -206,6 +206,20 @@ def test_two_ways_that_cancel_are_found():
     assert faithfulness_violations(cancelled, max_given=0) == (Independence("a", "c"),)
 
 
+def test_a_model_is_not_a_table():
+    model = jt.example("fuel")
+    joint = joint_of(model)
+    for ask in (markov_violations, factorizes):
+        with pytest.raises(Unsupported, match=r"got BayesianNetwork: of a model that is jt.infer\(model\).joint"):
+            ask(model, model.graph)
+        with pytest.raises(Unsupported, match="got BayesianNetwork: of a model take .graph"):
+            ask(joint, model)
+        with pytest.raises(Unsupported, match="got PartiallyDirectedGraph$"):
+            ask(joint, model.graph.essential_graph())
+    with pytest.raises(Unsupported, match="faithfulness is that of a model"):
+        faithfulness_violations(joint)
+
+
 # --- information along edges -----------------------------------------------------------------------------------------
 
 

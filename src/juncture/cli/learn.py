@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Annotated, Any, TextIO
 
 import typer
@@ -13,18 +14,31 @@ from juncture.cli.output import check_target, console, print_json, save, table
 from juncture.cli.progress import steps_shown
 from juncture.cli.rows import Missing, RowsFile
 from juncture.data.dataset import Dataset
+from juncture.data.discretizer import Discretizer
 from juncture.data.files import csv_table
 from juncture.data.tables import as_table
 from juncture.errors import InvalidData
 from juncture.graphs.edges import Edge
+from juncture.graphs.text import parse_chains, quoted
 from juncture.learning.fit import fit
 from juncture.learning.structure.learn import learn_structure, named_method
+from juncture.variables import Variable
 
 Method = Annotated[
     str,
     typer.Option("--method", help="hill-climbing, ges, pc, exact, mmhc, chow-liu, tree-augmented, structural-em."),
 ]
-Score = Annotated[str, typer.Option("--score", help="What is sought: bic, aic, bdeu, bds, k2, log-likelihood, bge.")]
+Score = Annotated[
+    str | None,
+    typer.Option("--score", help="What is sought: bic (by itself), aic, bdeu, bds, k2, log-likelihood, bge."),
+]
+Test = Annotated[
+    str | None, typer.Option("--test", help="Of pc and mmhc: g2, chi2, permutation; for numbers fisher-z.")
+]
+Level = Annotated[float | None, typer.Option("--level", help="Of the tests: a larger p-value parts two variables.")]
+Tabu = Annotated[int | None, typer.Option("--tabu", min=0, help="Steps that a climb walks on over its peaks.")]
+Restarts = Annotated[int | None, typer.Option("--restarts", min=0, help="Further climbs, from shaken graphs.")]
+Bins = Annotated[int | None, typer.Option("--bins", min=2, help="Put numbers into so many bins, equally full.")]
 MaxParents = Annotated[int | None, typer.Option("--max-parents", min=0, help="How many parents at most.")]
 Required = Annotated[
     list[str], typer.Option("--require", metavar="A->B", help="An edge that must be there; repeat it.")
@@ -43,8 +57,13 @@ SCORED = {"hill-climbing", "ges", "exact", "mmhc", "chow-liu", "tree-augmented",
 def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     rows: RowsFile,
     out: Out,
-    score: Score = "bic",
+    score: Score = None,
     method: Method = "auto",
+    test: Test = None,
+    level: Level = None,
+    tabu: Tabu = None,
+    restarts: Restarts = None,
+    bins: Bins = None,
     max_parents: MaxParents = None,
     require: Required = [],  # noqa: B006
     forbid: Forbidden = [],  # noqa: B006
@@ -60,17 +79,18 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     Example: juncture learn rows.csv --score bic --out learned.bif
     """
     check_target(out)
-    data = Dataset(csv_table(sys.stdin) if rows == "-" else as_table(rows), missing=missing or None)
+    data = read_data(rows, missing, bins)
+    chosen = str(named_method(method, data))
+    score = score or ("bic" if chosen in SCORED else None)
+    wishes = {"score": score, "test": test, "level": level, "tabu": tabu, "restarts": restarts, "target": target}
     options: dict[str, Any] = {
         "required": [as_edge(text) for text in require],
         "forbidden": [as_edge(text) for text in forbid],
         "tiers": [text.split(",") for text in tier],
         "max_parents": max_parents,
+        **({"directed": True} if chosen in CLASSES else {}),
+        **{name: value for name, value in wishes.items() if value is not None},
     }
-    chosen = str(named_method(method, data))
-    options |= {"directed": True} if chosen in CLASSES else {}
-    options |= {"score": score} if chosen in SCORED else {}
-    options |= {} if target is None else {"target": target}
     with steps_shown(f"learning from {len(data):,} rows", "score") as watch:
         graph = learn_structure(data, chosen, rng=seed, progress=watch, **options)
     fitted = fit(graph, data, None if any(one.is_real for one in data.variables) else prior)
@@ -79,7 +99,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
         "data": rows,
         "rows": len(data),
         "method": chosen,
-        "score": score if chosen in SCORED else None,
+        "score": score,
         "edges": [list(edge) for edge in graph.edges],
         "log_likelihood": fitted.log_likelihood,
         "written_to": out,
@@ -87,20 +107,34 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     if json and out != "-":
         print_json(facts)
     else:
-        print_facts(facts, len(data.variables), sys.stderr if out == "-" else sys.stdout)
+        print_facts(facts, data.variables, sys.stderr if out == "-" else sys.stdout)
+
+
+def read_data(rows: str, missing: list[str], bins: int | None) -> Dataset:
+    """The columns with states of their own; numbers in bins, if told."""
+    cells = csv_table(sys.stdin) if rows == "-" else as_table(rows)
+    if not len(cells):
+        raise InvalidData(f"{'standard input' if rows == '-' else rows} has no rows to learn from")
+    data = Dataset(cells, missing=missing or None)
+    return data if bins is None else Discretizer(bins).fit(data).transform(data)
 
 
 def as_edge(text: str) -> Edge:
-    tail, arrow, head = (part.strip() for part in text.partition("->"))
-    if not (tail and arrow and head):
-        raise InvalidData(f"an edge is written A->B; got {text!r}")
-    return tail, head
+    """`A->B`; names that hold an arrow stand between double quotes."""
+    if '"' in text:
+        links, _ = parse_chains(text, ("->",))
+        ends = [end for link in links for end in (link.tail, link.head)]
+    else:
+        ends = [part.strip() for part in text.split("->")]
+    if len(ends) != 2 or not all(ends):
+        raise InvalidData(f'an edge is written A->B, or "A"->"B" where a name holds an arrow; got {text!r}')
+    return ends[0], ends[1]
 
 
-def print_facts(facts: dict[str, Any], num_variables: int, stream: TextIO) -> None:
+def print_facts(facts: dict[str, Any], variables: Sequence[Variable], stream: TextIO) -> None:
     told = {
         "rows": f"{facts['rows']:,}",
-        "variables": f"{num_variables:,}",
+        "variables": f"{len(variables):,}",
         "edges": f"{len(facts['edges']):,}",
         "method": facts["method"] + (f", {facts['score']}" if facts["score"] else ""),
         "log-likelihood": f"{facts['log_likelihood']:,.6f}",
@@ -112,4 +146,7 @@ def print_facts(facts: dict[str, Any], num_variables: int, stream: TextIO) -> No
     out = console(stream)
     out.print(summary)
     for tail, head in facts["edges"]:
-        out.print(f"  {tail} -> {head}")
+        out.print(f"  {quoted(tail)} -> {quoted(head)}")
+    constants = [variable.name for variable in variables if not variable.is_real and variable.num_states == 1]
+    if constants:
+        out.print(f"\nnote: of these all rows have the same value, so that they tell nothing: {', '.join(constants)}")

@@ -32,6 +32,7 @@ def table(title: str, *columns: str, numeric: tuple[str, ...] = ()) -> Table:
 
     head = any(columns)
     result = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE, show_header=head)
+    result.min_width = 0 if head else len(title)  # else a long title is broken
     for column in columns:
         result.add_column(column, justify="right" if column in numeric else "left", overflow="fold")
     return result

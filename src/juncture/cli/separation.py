@@ -9,6 +9,7 @@ import typer
 
 from juncture.cli.arguments import AsJson, Network, load
 from juncture.cli.output import console, print_json
+from juncture.errors import InvalidData
 from juncture.graphs.independence import Independence
 from juncture.graphs.trails import Trail
 
@@ -34,6 +35,8 @@ def separation(
     """
     model = load(network)
     asked = Independence(names(a, model.variables.names), names(b, model.variables.names), given)
+    if trails and len(asked.a) + len(asked.b) > 2:
+        raise InvalidData("--trails shows the trails between two variables; give A and B one name each")
     trail = model.graph.active_trail(*asked)
     shown = list(islice(model.graph.trails(a, b, given), MAX_TRAILS)) if trails else [trail] if trail else []
     if json:

@@ -157,7 +157,9 @@ class Levels(Value):
         """Real when its labels are numbers and some are floats, else the labels as states, sorted unless declared."""
         labels = {state_key(label): check_label(label, name) for label in self.labels}
         if not labels:
-            raise InvalidData(f"column {name!r} has no observed cell to take states from; declare it in `variables`")
+            raise InvalidData(
+                f"column {name!r} has no observed cell to take states from; leave it out, or declare it in `variables`"
+            )
         if self.is_declared:
             return Variable(name, labels.values())
         kinds = {type(label) for label in labels.values()}

@@ -32,7 +32,7 @@ def as_edges(edges: Iterable[object], arrow: str) -> tuple[Edge, ...]:
 
 def as_edge(edge: Any, arrow: str) -> Edge:
     """A pair of different names; a set is refused, since it has no first and second."""
-    if isinstance(edge, str | Set | Mapping):
+    if type(edge) is not tuple and isinstance(edge, str | Set | Mapping):  # the first look is the quick one
         raise InvalidModel(f"an edge must be a pair of names such as ('a', 'b'); got {edge!r}")
     try:
         first, second = edge

@@ -96,9 +96,9 @@ class Graph(Value):
     def _positions(self) -> dict[str, int]:
         return {node: position for position, node in enumerate(self.nodes)}
 
-    def _known(self, names: str | Iterable[str]) -> set[str]:
-        """The names, all of them nodes; text is one name, not its letters."""
-        return {self._known_name(name) for name in ([names] if isinstance(names, str) else names)}
+    def _known(self, names: str | Iterable[str] | None) -> set[str]:
+        """The names, all of them nodes; text is one name, not its letters, and None none."""
+        return {self._known_name(name) for name in ([names] if isinstance(names, str) else names or ())}
 
     def _known_name(self, name: str) -> str:
         if not isinstance(name, str) or name not in self._positions:

@@ -13,7 +13,8 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.edges import Edge, as_edges
 from juncture.graphs.graph import Graph, adjacency
 from juncture.graphs.orientation import Marks, directions, orient_all
-from juncture.graphs.text import Link, quoted
+from juncture.graphs.text import Link, path_text, quoted
+from juncture.graphs.traversal import find_cycle, topological_order
 from juncture.graphs.undirected import UndirectedGraph
 
 
@@ -85,7 +86,14 @@ class PartiallyDirectedGraph(Graph):
                 raise InvalidModel(f"there is no plain edge {quoted(tail)} -- {quoted(head)} to direct")
             marks.orient(tail, head)
         orient_all(marks, self._positions)
-        return self._directed_as(marks)
+        oriented = self._directed_as(marks)
+        cycle = oriented._cycle()
+        if cycle and not self._cycle():
+            raise InvalidModel(
+                f"these arrows, and what follows from them, close the cycle {path_text([*cycle, cycle[0]], '->')}: no"
+                " directed graph has them"
+            )
+        return oriented
 
     def consistent_extension(self) -> DirectedGraph:
         """A directed graph with these edges, these arrows, no cycle and no other immoralities; it may not exist.
@@ -102,11 +110,13 @@ class PartiallyDirectedGraph(Graph):
         chosen = {frozenset(edge): edge for edge in (*self.directed_edges, *found)}
         return DirectedGraph((chosen[frozenset(edge)] for edge in self.edges), self.nodes)
 
+    def is_extendable(self) -> bool:
+        """Whether there is a `consistent_extension`."""
+        return directions(self._marks(), self.nodes) is not None
+
     def is_essential(self) -> bool:
         """Whether this is the CPDAG of a class of equivalent graphs."""
-        if directions(self._marks(), self.nodes) is None:
-            return False
-        return self.consistent_extension().essential_graph() == self
+        return self.is_extendable() and self.consistent_extension().essential_graph() == self
 
     def in_order(self, edges: Iterable[Edge]) -> PartiallyDirectedGraph:
         """The same graph with its edges in this order; directions do not matter."""
@@ -138,6 +148,12 @@ class PartiallyDirectedGraph(Graph):
 
     def _marks(self) -> Marks:
         return Marks(self.nodes, self.directed_edges, self.undirected_edges)
+
+    def _cycle(self) -> list[str]:
+        """A cycle of arrows, or none."""
+        ordered = set(topological_order(self.nodes, self._parents, self._children))
+        left = [node for node in self.nodes if node not in ordered]
+        return find_cycle(left, self._parents) if left else []
 
     def _directed_as(self, marks: Marks) -> PartiallyDirectedGraph:
         """These edges, with the directions that the marks have."""

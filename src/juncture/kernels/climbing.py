@@ -20,25 +20,99 @@ def close_paths(reaches):
 
 
 @kernel
+def reach_below(edges, reaches):
+    """Fill `reaches` with the paths of an acyclic graph, the last nodes first: children, and all that they reach."""
+    size = len(edges)
+    waiting = np.zeros(size, np.int64)  # children whose own paths are not known yet
+    for tail in range(size):
+        for head in range(size):
+            waiting[tail] += edges[tail, head]
+    ready = np.flatnonzero(waiting == 0)
+    order = np.empty(size, np.int64)
+    order[: len(ready)] = ready
+    known = len(ready)
+    reaches[:] = edges
+    for place in range(size):
+        node = order[place]
+        for tail in range(size):
+            if edges[tail, node]:
+                for end in range(size):
+                    reaches[tail, end] |= reaches[node, end]
+                waiting[tail] -= 1
+                if waiting[tail] == 0:
+                    order[known] = tail
+                    known += 1
+
+
+@kernel
 def legal_gains(edges, reaches, allowed, required, gains, max_parents, options):
     """Fill `options` (change, parent, child) with the gain of every legal change, and -inf elsewhere."""
-    size = len(edges)
-    num_parents = np.zeros(size, np.int64)
-    for parent in range(size):
-        for child in range(size):
-            num_parents[child] += edges[parent, child]
+    num_parents = count_parents(edges)
     options[:] = -np.inf
-    for parent in range(size):
-        for child in range(size):
+    for parent in range(len(edges)):
+        for child in range(len(edges)):
             if not edges[parent, child]:
-                is_legal = allowed[parent, child] and not reaches[child, parent] and num_parents[child] < max_parents
-                if is_legal and not edges[child, parent]:
+                if may_add(edges, reaches, allowed, num_parents, max_parents, parent, child):
                     options[ADD, parent, child] = gains[parent, child]
             elif not required[parent, child]:
                 options[DELETE, parent, child] = gains[parent, child]
-                has_room = allowed[child, parent] and num_parents[parent] < max_parents
-                if has_room and not has_detour(edges, reaches, parent, child):
+                if may_reverse(edges, reaches, allowed, num_parents, max_parents, parent, child):
                     options[REVERSE, parent, child] = gains[parent, child] + gains[child, parent]
+
+
+@kernel
+def best_change(edges, reaches, allowed, required, gains, max_parents, changed, since, least, found):
+    """Fill `found` with the (change, parent, child) that gains most, of equals the first; gives its gain, or -inf.
+
+    A pair that changed after `since` may only change for more than `least`. Legality is looked at only where a gain
+    would be the largest so far.
+    """
+    num_parents = count_parents(edges)
+    best = np.full(3, -np.inf)
+    places = np.zeros((3, 2), np.int64)
+    for parent in range(len(edges)):
+        for child in range(len(edges)):
+            gain = gains[parent, child]
+            floor = least if changed[parent, child] > since else -np.inf
+            if not edges[parent, child]:
+                is_best = gain > best[ADD] and gain > floor
+                if is_best and may_add(edges, reaches, allowed, num_parents, max_parents, parent, child):
+                    best[ADD] = gain
+                    places[ADD, 0], places[ADD, 1] = parent, child
+            elif not required[parent, child]:
+                if gain > best[DELETE] and gain > floor:
+                    best[DELETE] = gain
+                    places[DELETE, 0], places[DELETE, 1] = parent, child
+                gain += gains[child, parent]
+                is_best = gain > best[REVERSE] and gain > floor
+                if is_best and may_reverse(edges, reaches, allowed, num_parents, max_parents, parent, child):
+                    best[REVERSE] = gain
+                    places[REVERSE, 0], places[REVERSE, 1] = parent, child
+    change = np.argmax(best)
+    found[0] = change
+    found[1:] = places[change]
+    return best[change]
+
+
+@kernel
+def count_parents(edges):
+    num_parents = np.zeros(len(edges), np.int64)
+    for parent in range(len(edges)):
+        for child in range(len(edges)):
+            num_parents[child] += edges[parent, child]
+    return num_parents
+
+
+@kernel
+def may_add(edges, reaches, allowed, num_parents, max_parents, parent, child):
+    is_legal = allowed[parent, child] and not reaches[child, parent] and num_parents[child] < max_parents
+    return is_legal and not edges[child, parent]
+
+
+@kernel
+def may_reverse(edges, reaches, allowed, num_parents, max_parents, parent, child):
+    has_room = allowed[child, parent] and num_parents[parent] < max_parents
+    return has_room and not has_detour(edges, reaches, parent, child)
 
 
 @kernel

@@ -17,6 +17,7 @@ LIKELIHOOD, CELL, EVEN, SEEN = 0, 1, 2, 3  # what `amount` is: a cost per parame
 NOTHING = -1  # the candidate that adds no parent
 SPREAD = 1024  # cells up to which rows go to several tables, so that one need not wait for the last
 MIN_CELLS = 4096
+LARGE = 1e4  # a start from which Stirling's series needs one term
 FEW = 16.0  # rows of a cell up to which a product is quicker than the logarithm of Γ
 
 
@@ -101,7 +102,14 @@ def log_likelihood(table, size):
 
 @kernel
 def log_rising(start, steps):
-    """log Γ(start + steps) / Γ(start): of few whole steps, the logarithm of their product."""
+    """log Γ(start + steps) / Γ(start): of few whole steps, the logarithm of their product.
+
+    The two logarithms are so alike from a large start that their difference would be rounding: there it is Stirling's.
+    """
+    if start > LARGE:
+        end = start + steps
+        bend = (1.0 / end - 1.0 / start) / 12.0  # the next term is less than 1e-14
+        return steps * (math.log(start) - 1.0) + (end - 0.5) * math.log1p(steps / start) + bend
     if steps <= FEW and steps == math.floor(steps):
         product = 1.0
         for step in range(int(steps)):

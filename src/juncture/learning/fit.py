@@ -73,6 +73,7 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Fit:
     raise Unsupported(
         "fit takes a DirectedGraph, a BayesianNetwork, a HiddenMarkovModel, a MarkovChain or a"
         f" LinearGaussianStateSpace; got {type(structure).__name__}"
+        f"{'' if not hasattr(structure, 'consistent_extension') else ': take a graph of it, consistent_extension()'}"
     )
 
 

@@ -71,6 +71,6 @@ def prior_of(prior: Any, child: str) -> Any:
 
 
 def checked_count(value: Any, what: str) -> float:
-    if not np.isfinite(float(value)) or float(value) < 0:
+    if not isinstance(value, Real) or not 0 <= float(value) < np.inf:
         raise InvalidData(f"{what} must be a finite number of at least 0; got {value!r}")
     return float(value)

@@ -31,7 +31,10 @@ def prepared(
     weights: Any = None,
 ) -> tuple[BayesianNetwork, Dataset]:
     """A network of the kind to be learned, and the data coded by its variables; a latent one's column is left out."""
-    raise Unsupported(f"what is learned is a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}")
+    raise Unsupported(
+        f"what is learned is a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}"
+        f"{'' if not hasattr(structure, 'consistent_extension') else ': take a graph of it, consistent_extension()'}"
+    )
 
 
 @prepared.register

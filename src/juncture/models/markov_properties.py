@@ -30,6 +30,7 @@ def markov_violations(
 
     A statement holds if p(a, b | given) and p(a | given) p(b | given) differ nowhere by more than the tolerance.
     """
+    check_asked(joint, graph)
     kinds: dict[str, Callable[[], tuple[Independence, ...]]] = {
         "local": graph.local_independencies,
         "pairwise": graph.pairwise_independencies,
@@ -45,6 +46,7 @@ def factorizes(joint: Factor, graph: DirectedGraph | UndirectedGraph, *, toleran
 
     No entry of the table, as a distribution, may differ from the product by more than the tolerance.
     """
+    check_asked(joint, graph)
     if set(graph.nodes) != set(joint.scope.names):
         raise InvalidModel(
             f"the table is over {', '.join(joint.scope.names)}, but the graph is over {', '.join(graph.nodes)}"
@@ -52,13 +54,23 @@ def factorizes(joint: Factor, graph: DirectedGraph | UndirectedGraph, *, toleran
     return product_exists(graph, joint.normalize(), tolerance)
 
 
+def check_asked(joint: Any, graph: Any) -> None:
+    """A table beside a graph that states independencies."""
+    if not isinstance(joint, Factor):
+        raise Unsupported(
+            f"a joint table, a Factor, is compared with the graph; got {type(joint).__name__}: of a model that is"
+            " jt.infer(model).joint('a', 'b', …), with the names of its variables"
+        )
+    if not isinstance(graph, DirectedGraph | UndirectedGraph):
+        raise Unsupported(
+            f"a table is compared with a directed or undirected graph; got {type(graph).__name__}"
+            f"{': of a model take .graph' if hasattr(graph, 'graph') else ''}"
+        )
+
+
 @singledispatch
 def product_exists(graph: Any, joint: Factor, tolerance: float) -> bool:
-    raise Unsupported(f"a table factorises over a directed or undirected graph; got {type(graph).__name__}")
-
-
-@product_exists.register
-def _(graph: DirectedGraph, joint: Factor, tolerance: float) -> bool:
+    """Whether the product of the conditionals, one for each node of a directed graph, is the table."""
     product = product_of(BayesianNetwork.from_joint(joint, graph).factors)
     return bool(np.abs(product.reorder(*joint.scope.names).values - joint.values).max() <= tolerance)
 
@@ -98,6 +110,8 @@ def faithfulness_violations(
     model: BayesianNetwork | MarkovNetwork, max_given: int | None = None, *, tolerance: float = TOLERANCE
 ) -> tuple[Independence, ...]:
     """The independencies of two variables that the numbers of a model make, but its graph does not state."""
+    if not hasattr(model, "factors"):
+        raise Unsupported(f"faithfulness is that of a model, whose graph it has; got {type(model).__name__}")
     joint = product_of(model.factors)
     statements = (
         item for item in pair_statements(model.variables.names, max_given) if not model.graph.is_separated(*item)

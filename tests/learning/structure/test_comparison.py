@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 
 from graph_examples import all_directed_graphs
+from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
 from juncture.inference.sampling.forward import sample
 from juncture.learning.structure.comparison import compare_graphs
 from juncture.learning.structure.constraints import Constrained
+from juncture.learning.structure.independence import PermutationTest
 from juncture.learning.structure.scores import structure_score
-from juncture.learning.structure.strength import EdgeStrengths, edge_strengths
+from juncture.learning.structure.strength import EdgeStrengths, drawn_anew, edge_strengths
 from structure_examples import keeps, random_rows
 
 
@@ -72,11 +74,30 @@ def test_sure_edges_are_always_there():
     }
 
 
+def test_rows_that_are_drawn_can_be_shuffled():
+    data = random_rows(np.random.default_rng(0), 60, [2, 3, 2])
+    found = edge_strengths(data, "pc", test=PermutationTest(50), samples=5)
+    assert found.joined.max() > 0
+
+
+def test_rows_are_drawn_by_their_weights():
+    """Rows that weigh nothing are never drawn, however the weights are given."""
+    data = random_rows(np.random.default_rng(0), 100, [2, 3, 2])
+    weights = np.repeat([1.0, 0.0], 50)
+    found = edge_strengths(data, samples=10, weights=weights)
+    assert found == edge_strengths(Dataset(data, weights=weights), samples=10)
+    drawn = drawn_anew(Dataset(data, weights=weights), np.random.default_rng(0))
+    assert not drawn.weights[50:].any()
+    assert drawn.weights.sum() == pytest.approx(50.0)
+
+
 def test_strengths_repeat_by_seed():
     data = random_rows(np.random.default_rng(0), 100, [2, 3, 2, 2])
     one, same, other = (edge_strengths(data, samples=10, rng=seed) for seed in (1, 1, 2))
     assert np.array_equal(one.directed, same.directed)
     assert not np.array_equal(one.directed, other.directed)
+    assert one == same != other
+    assert repr(one).startswith("EdgeStrengths(n")
 
 
 @pytest.mark.parametrize("method", ["hill-climbing", "pc", "ges", "chow-liu"])
@@ -106,5 +127,5 @@ def test_the_threshold_parts_weak_from_strong():
 
 
 def test_refused_samples():
-    with pytest.raises(InvalidData, match="samples must be at least 1"):
+    with pytest.raises(InvalidData, match="samples must be a whole number of at least 1"):
         edge_strengths({"a": [0, 1], "b": [0, 1]}, samples=0)

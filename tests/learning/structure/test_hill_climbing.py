@@ -11,7 +11,7 @@ from juncture.errors import InvalidData, InvalidModel
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
 from juncture.inference.sampling.forward import sample
-from juncture.learning.structure.climbing import Change, Climb, Move
+from juncture.learning.structure.climbing import Change, Climb, Move, paths_below, reachability
 from juncture.learning.structure.families import ScoreCache
 from juncture.learning.structure.hill_climbing import HillClimbing
 from juncture.learning.structure.learn import learn_structure
@@ -45,6 +45,15 @@ def test_gains_equal_full_rescoring_along_a_random_walk(seed, score):
         state.make(Move(gain, Change(change), parent, child))
         assert state.parents == parents_of(after)
         assert state.total == pytest.approx(structure_score(after, data, score))
+
+
+@given(st.integers(0, 10**6))
+def test_both_ways_to_find_paths_agree(seed):
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(1, 12))
+    order = rng.permutation(size)
+    edges = np.triu(rng.random((size, size)) < rng.random(), 1)[np.ix_(order, order)]
+    assert np.array_equal(paths_below(edges), reachability(edges))
 
 
 def neighbours(graph: DirectedGraph):

@@ -12,9 +12,9 @@ from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.fit import fit
 from juncture.learning.structure.comparison import compare_graphs
-from juncture.learning.structure.learn import learn_structure
+from juncture.learning.structure.learn import learn_structure, named_method
 from juncture.learning.structure.observed_families import NodeAverage
-from juncture.learning.structure.scores import structure_score
+from juncture.learning.structure.scores import EdgePrior, structure_score
 from juncture.learning.structure.structural_em import StructuralEM, completed, observed_score
 from juncture.variables import Variable
 from structure_examples import keeps, random_rows
@@ -99,3 +99,12 @@ def test_refusals():
         NodeAverage(cost=-1.0)
     with pytest.raises(InvalidData, match="completions"):
         StructuralEM(completions=0)
+
+
+@pytest.mark.parametrize("score", ["node-average", NodeAverage, NodeAverage(), EdgePrior("node-average")], ids=str)
+def test_a_score_that_takes_holes_needs_no_em(score):
+    """The quick way: by itself the search is hill climbing."""
+    data = rows_with_holes(example("asia"), 400)
+    assert learn_structure(data, score=score).edges == learn_structure(data, "hill-climbing", score=score).edges
+    assert named_method("auto", data, score) == "hill-climbing"
+    assert named_method("auto", data, "bdeu") == named_method("auto", data) == "structural-em"

@@ -14,7 +14,7 @@ from juncture.factors.factor import Factor
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
 from juncture.inference.sampling.forward import sample
-from juncture.learning.structure.independence import GSquared
+from juncture.learning.structure.independence import GSquaredTest
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.pc import PC
 from juncture.learning.structure.skeleton import find_skeleton
@@ -70,7 +70,7 @@ def test_what_is_joined_is_dependent_given_all_its_neighbours():
     """The definition, tried out: an edge stays exactly if no set of neighbours in some round separates its ends."""
     data = random_rows(np.random.default_rng(4), 400, [2, 3, 2, 2])
     rng = np.random.default_rng(0)
-    tester = GSquared().on(data, rng)
+    tester = GSquaredTest().on(data, rng)
     search = PC()
     skeleton = find_skeleton(tester, search.bounds(tester.names), search.level)
     for pair in combinations(range(4), 2):
@@ -86,14 +86,15 @@ def test_what_is_joined_is_dependent_given_all_its_neighbours():
             assert pair in skeleton.separators
 
 
-def test_the_classes_of_asia_from_rows():
-    """With 50,000 rows all edges are found but asia -- tub, which 1 % of the rows speak for."""
+@pytest.mark.filterwarnings("ignore::juncture.errors.DeterminedWarning")
+def test_the_edges_of_asia_from_rows():
+    """With 50,000 rows all are found, though of asia -- tub only 1 % of the rows speak, and one more at most."""
     model = example("asia")
     found = learn_structure(sample(model, 50_000, rng=0), "pc", level=0.01)
     true = {frozenset(edge) for edge in model.graph.edges}
     mine = {frozenset(edge) for edge in found.edges}
+    assert true <= mine
     assert len(mine - true) <= 1
-    assert len(true - mine) <= 3
 
 
 def test_refusals():

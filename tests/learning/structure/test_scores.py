@@ -183,7 +183,7 @@ def test_refusals():
     graph = DirectedGraph.parse("a -> b")
     with pytest.raises(InvalidData, match="'a' has holes, the first in row 1"):
         structure_score(graph, holes)
-    with pytest.raises(Unsupported, match="discretise"):
+    with pytest.raises(Unsupported, match=r"jt\.Discretizer"):
         structure_score(graph, mixed)
     with pytest.raises(Unsupported, match="did you mean 'bic'"):
         structure_score(graph, {"a": [0], "b": [1]}, "bik")

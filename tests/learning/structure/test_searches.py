@@ -6,17 +6,29 @@ import numpy as np
 import pytest
 
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData, UnknownVariable, Unsupported
+from juncture.errors import InvalidData, JunctureError, UnknownVariable, Unsupported
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
 from juncture.inference.sampling.forward import sample
+from juncture.learning.fit import fit
+from juncture.learning.structure.comparison import compare_graphs
 from juncture.learning.structure.exact import Exact
+from juncture.learning.structure.gaussian_families import BGe
+from juncture.learning.structure.independence import PermutationTest
 from juncture.learning.structure.learn import SEARCHES, learn_structure
-from juncture.learning.structure.scores import structure_score
+from juncture.learning.structure.observed_families import NodeAverage
+from juncture.learning.structure.pc import PC
+from juncture.learning.structure.scores import BDs, EdgePrior, structure_score
+from juncture.learning.structure.strength import edge_strengths
+from juncture.learning.structure.structural_em import StructuralEM
+from juncture.learning.structure.trees import TreeAugmented
 from juncture.variables import Variable
 from structure_examples import keeps, random_reals, random_rows
 
+pytestmark = pytest.mark.filterwarnings("ignore::juncture.errors.DeterminedWarning")  # asia has a function
 NEEDED = {"tree-augmented": {"target": "bronc"}, "pc": {"directed": True}, "ges": {"directed": True}}
+ROWS = {"a": [0, 1] * 20, "b": [0, 0, 1, 1] * 10}
+HOLED_NUMBERS = {"a": [0.5, None, 2.5], "b": [1.5, 2.5, 0.0]}
 CONSTRAINTS = [
     {"required": [("smoke", "asia"), ("asia", "xray")]},
     {"required": [("bronc", "dysp"), ("bronc", "xray")], "max_parents": 1},
@@ -146,3 +158,45 @@ def test_refusals(asia):
         learn_structure(asia, tiers=["tub"])
     with pytest.raises(InvalidData, match="no columns"):
         learn_structure({})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (lambda: learn_structure(ROWS, 3), "a method is a name or a search such as HillClimbing"),
+        (lambda: learn_structure(ROWS, PC(), levl=0.1), "PC has no option 'levl'; did you mean 'level'"),
+        (lambda: learn_structure(ROWS, TreeAugmented), "TreeAugmented must be told its target"),
+        (lambda: learn_structure(ROWS, "pc", level="x"), "between 0 and 1; got 'x'"),
+        (lambda: learn_structure(ROWS, "pc", max_given=-1), "max_given must be a whole number of at least 0"),
+        (lambda: learn_structure(ROWS, "mmhc", max_given=1.5), "max_given must be a whole number"),
+        (lambda: PermutationTest(0), "num_shuffles must be a whole number of at least 1"),
+        (lambda: edge_strengths(ROWS, samples=1.5), "samples must be a whole number of at least 1"),
+        (lambda: learn_structure({"a": [0.5, None], "b": [1.5, 2.5]}), "in row 1: drop the rows with holes$"),
+        (lambda: learn_structure(ROWS, "exact", max_parents=True), "max_parents must be a whole number"),
+        (lambda: StructuralEM(completions="x"), "completions must be a whole number of at least 1; got 'x'"),
+        (lambda: StructuralEM(completions=1.5), "completions must be a whole number of at least 1; got 1.5"),
+        (lambda: StructuralEM(max_steps=0), "max_steps must be a whole number of at least 1"),
+        (lambda: StructuralEM(prior="x"), "the prior of structural EM must be a finite number of more than 0"),
+        (lambda: BGe("x"), "the strength of BGe must be a finite number of more than 0; got 'x'"),
+        (lambda: BGe(degrees="x"), "the degrees of BGe must be"),
+        (lambda: NodeAverage(cost="x"), "the cost of a parameter must be"),
+        (lambda: EdgePrior(expected_parents="x"), "expected_parents must be"),
+        (lambda: BDs("x"), "equivalent sample size of BDs must be"),
+        (lambda: learn_structure(ROWS, variables=[Variable("bb", 2)]), "no column 'bb', which is declared; did you"),
+        (lambda: learn_structure(ROWS, weights=np.zeros(40)), "weights of all rows are zero"),
+        (lambda: learn_structure(ROWS, "pc", weights=np.zeros(40)), "weights of all rows are zero"),
+        (lambda: learn_structure(HOLED_NUMBERS, "structural-em"), "fills the holes of columns with states, but these"),
+        (lambda: structure_score(example("asia"), ROWS), "of a model take .graph"),
+        (lambda: compare_graphs(example("asia"), example("asia")), "of a model take .graph"),
+        (lambda: fit(learn_structure(ROWS, "pc"), ROWS), "consistent_extension"),
+    ],
+)
+def test_a_first_users_mistakes(wrong, told):
+    with pytest.raises(JunctureError, match=told):
+        wrong()
+
+
+def test_a_class_scores_as_its_graphs():
+    data = random_rows(np.random.default_rng(2), 100, [2, 3, 2])
+    graph = DirectedGraph.parse("n0 -> n1 -> n2")
+    assert structure_score(graph.essential_graph(), data) == pytest.approx(structure_score(graph, data))

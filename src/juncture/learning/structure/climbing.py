@@ -39,6 +39,7 @@ class Climb:
     def __init__(self, scores: ScoreCache, bounds: Bounds, parents: Sequence[Positions]) -> None:
         self.scores, self.bounds = scores, bounds
         self.gains = np.full(bounds.allowed.shape, -np.inf)
+        self.edges = np.zeros(bounds.allowed.shape, dtype=np.bool_)
         self.families = np.zeros(len(parents))
         self._place(parents, range(len(parents)))
 
@@ -49,16 +50,16 @@ class Climb:
     def elsewhere(self, parents: Sequence[Positions]) -> Climb:
         """A climb that starts at another graph; what both have in common is not worked out again."""
         other = copy(self)
-        other.gains, other.families = self.gains.copy(), self.families.copy()
+        other.gains, other.families, other.edges = self.gains.copy(), self.families.copy(), self.edges.copy()
         other._place(parents, [child for child, one in enumerate(parents) if one != self.parents[child]])
         return other
 
     def _place(self, parents: Sequence[Positions], changed: Iterable[int]) -> None:
         self.parents = list(parents)
-        self.edges = np.zeros(self.bounds.allowed.shape, dtype=np.bool_)
-        for child, positions in enumerate(self.parents):
-            self.edges[members(positions), child] = True
-        self.reaches = reachability(self.edges)
+        for child in changed:
+            self.edges[:, child] = False
+            self.edges[members(parents[child]), child] = True
+        self.reaches = paths_below(self.edges)
         self._refresh(changed)
 
     def _refresh(self, children: Iterable[int]) -> None:
@@ -78,11 +79,17 @@ class Climb:
         legal_gains(self.edges, self.reaches, bounds.allowed, bounds.required, self.gains, bounds.max_parents, options)
         return options
 
-    def best(self, options: np.ndarray) -> Move | None:
-        """The change that gains most, the first of several; None where there is none."""
-        place = int(np.argmax(options))
-        change, parent, child = (int(index) for index in np.unravel_index(place, options.shape))
-        gain = float(options[change, parent, child])
+    def best(self, changed: np.ndarray, since: float, least: float) -> Move | None:
+        """The legal change that gains most, the first of several; None where there is none.
+
+        Pairs that changed after the step `since` may only change for more than `least`.
+        """
+        from juncture.kernels.climbing import best_change
+
+        found, bounds = np.empty(3, np.int64), self.bounds
+        graph = (self.edges, self.reaches, bounds.allowed, bounds.required, self.gains, bounds.max_parents)
+        gain = float(best_change(*graph, changed, since, least, found))
+        change, parent, child = found.tolist()
         return None if gain == -np.inf else Move(gain, Change(change), parent, child)
 
     def make(self, move: Move) -> None:
@@ -98,12 +105,21 @@ class Climb:
             upstream[parent] = downstream[child] = True
             self.reaches |= upstream[:, np.newaxis] & downstream
         else:
-            self.reaches = reachability(self.edges)
+            self.reaches = paths_below(self.edges)
         self._refresh([child, parent] if move.change is Change.REVERSE else [child])
 
 
+def paths_below(edges: np.ndarray) -> np.ndarray:
+    """Whether a directed path leads from one position to another, in a graph without cycles."""
+    from juncture.kernels.climbing import reach_below
+
+    reaches = np.empty_like(edges)
+    reach_below(edges, reaches)
+    return reaches
+
+
 def reachability(edges: np.ndarray) -> np.ndarray:
-    """Whether a directed path leads from one position to another."""
+    """Whether a directed path leads from one position to another, in any graph."""
     from juncture.kernels.climbing import close_paths
 
     reaches = edges.copy()

@@ -11,6 +11,7 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.edges import Edge
 from juncture.graphs.partially_directed import PartiallyDirectedGraph
 from juncture.learning.structure.scores import structure_score
+from juncture.learning.structure.translation import member_of
 
 AnyGraph: TypeAlias = DirectedGraph | PartiallyDirectedGraph
 
@@ -42,12 +43,12 @@ def compare_graphs(learned: Any, truth: Any, data: Any = None, score: Any = "bic
     >>> found.distance, found.class_distance, found.recall, found.arrow_recall
     (2, 0, 1.0, 0.0)
     """
+    mine, other = links(learned), links(truth)
     if set(learned.nodes) != set(truth.nodes):
         raise InvalidData("the two graphs must have the same nodes to be compared")
-    mine, other = links(learned), links(truth)
     gap = None
     if data is not None:
-        gap = structure_score(member_of(truth), data, score) - structure_score(member_of(learned), data, score)
+        gap = structure_score(truth, data, score) - structure_score(learned, data, score)
     return GraphComparison(
         distance=num_different(mine, other),
         class_distance=num_different(links(class_of(learned)), links(class_of(truth))),
@@ -65,7 +66,10 @@ Links: TypeAlias = dict[frozenset[str], Edge | None]
 
 @singledispatch
 def links(graph: Any) -> Links:
-    raise Unsupported(f"a DirectedGraph or a PartiallyDirectedGraph can be compared; got {type(graph).__name__}")
+    raise Unsupported(
+        f"a DirectedGraph or a PartiallyDirectedGraph can be compared; got {type(graph).__name__},"
+        " of a model take .graph"
+    )
 
 
 @links.register
@@ -87,18 +91,6 @@ def num_different(mine: Links, other: Links) -> int:
 def share(part: set[Any], whole: set[Any]) -> float:
     """How much of `part` is in `whole`; all of nothing is."""
     return len(part & whole) / len(part) if part else 1.0
-
-
-@singledispatch
-def member_of(graph: Any) -> DirectedGraph:
-    """A directed graph of the class."""
-    found: DirectedGraph = graph.consistent_extension()
-    return found
-
-
-@member_of.register
-def _(graph: DirectedGraph) -> DirectedGraph:
-    return graph
 
 
 def class_of(graph: AnyGraph) -> PartiallyDirectedGraph:

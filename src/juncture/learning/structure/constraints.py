@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -62,8 +64,8 @@ class Constrained:
         for field in ("required", "forbidden"):
             object.__setattr__(self, field, as_edges(getattr(self, field), "->"))
         object.__setattr__(self, "tiers", tuple(as_tier(tier) for tier in self.tiers))
-        if self.max_parents is not None and (not hasattr(self.max_parents, "__index__") or self.max_parents < 0):
-            raise InvalidData(f"max_parents must be a whole number of at least 0, or None; got {self.max_parents!r}")
+        if self.max_parents is not None:
+            check_whole(self.max_parents, "max_parents")
 
     def bounds(self, names: Sequence[str]) -> Bounds:
         """The constraints over these variables, checked to leave at least one graph."""
@@ -73,6 +75,21 @@ class Constrained:
         most = len(names) if self.max_parents is None else int(self.max_parents)
         refuse_contradictions(names, allowed, required, most)
         return Bounds(tuple(names), allowed, required, most)
+
+
+def check_whole(value: Any, what: str, least: int = 0) -> None:
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
+        raise InvalidData(f"{what} must be a whole number of at least {least}; got {value!r}")
+
+
+def check_positive(value: Any, what: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < inf:
+        raise InvalidData(f"{what} must be a finite number of more than 0; got {value!r}")
+
+
+def check_level(level: Any) -> None:
+    if not isinstance(level, Real) or not 0 < float(level) < 1:
+        raise InvalidData(f"the level of a test lies between 0 and 1; got {level!r}")
 
 
 def as_tier(tier: Any) -> tuple[str, ...]:

@@ -105,7 +105,5 @@ def refuse_holes(data: Dataset) -> None:
         holes = np.isnan(column) if column.dtype.kind == "f" else column < 0
         if holes.any():
             row = int(np.argmax(holes.reshape(len(data), -1).any(axis=1)))
-            raise InvalidData(
-                f"the column {name!r} has holes, the first in row {row}: drop the rows with holes, or learn with"
-                " method='structural-em' or score='node-average'"
-            )
+            ways = "" if column.dtype.kind == "f" else ", or learn with method='structural-em' or score='node-average'"
+            raise InvalidData(f"the column {name!r} has holes, the first in row {row}: drop the rows with holes{ways}")

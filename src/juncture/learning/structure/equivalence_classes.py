@@ -1,4 +1,4 @@
-"""Classes of equivalent graphs as greedy equivalence search moves between them: insert an edge, or delete one."""
+"""Classes of equivalent graphs as greedy equivalence search moves between them: insert, delete or turn an edge."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from juncture.errors import InvalidModel
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.partially_directed import PartiallyDirectedGraph
 from juncture.learning.structure.constraints import Bounds
@@ -15,7 +16,7 @@ from juncture.learning.structure.sets import Positions, members, set_of
 
 
 class Step(NamedTuple):
-    """Insert tail -> head, or delete what joins them; `others` are neighbours of the head that get a direction."""
+    """Insert tail -> head, delete what joins them, or turn it; `others` are neighbours of the head with a direction."""
 
     gain: float
     tail: int
@@ -91,6 +92,21 @@ class GraphClass:
         turned = [(end, other) for end, other in ends if self.neighbors[end] >> other & 1]
         return self._redrawn(turned, [(step.tail, step.head)])
 
+    def turned(self, step: Step) -> PartiallyDirectedGraph | None:
+        """The edge made tail -> head, where it was plain or pointed the other way; None where that closes a cycle.
+
+        Of the head's neighbours the others point to it, and it to all the rest; the tail comes first among its own,
+        but for those of the others that it has too (Hauser and Bühlmann 2012, propositions 31 and 34).
+        """
+        tail, head, others = step.tail, step.head, step.others
+        before, near = others & self.neighbors[tail], self.neighbors[head] & ~(1 << tail)
+        arrows = [(tail, head), *((other, head) for other in members(others))]
+        arrows += [(head, other) for other in members(near & ~others)]
+        arrows += [(other, tail) for other in members(before)]
+        arrows += [(tail, other) for other in members(self.neighbors[tail] & ~before & ~(1 << head))]
+        drawn = self._redrawn(arrows, [])
+        return drawn if drawn.is_extendable() else None
+
     def _redrawn(self, arrows: Sequence[tuple[int, int]], gone: Sequence[tuple[int, int]]) -> PartiallyDirectedGraph:
         names = self.essential.nodes
         added = [(names[tail], names[head]) for tail, head in arrows]
@@ -126,7 +142,10 @@ def informed(essential: PartiallyDirectedGraph, bounds: Bounds) -> PartiallyDire
     for one, other in essential.undirected_edges:
         is_open = (one, other) in told.undirected_edges or (other, one) in told.undirected_edges
         if is_open and may(one, other) != may(other, one):
-            told = told.orient((one, other) if may(one, other) else (other, one))
+            try:
+                told = told.orient((one, other) if may(one, other) else (other, one))
+            except InvalidModel:
+                return None
     arrows_fit = all(may(*edge) for edge in told.directed_edges)
     return told if arrows_fit and all(may(*edge) for edge in told.undirected_edges) else None
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
+from juncture.learning.structure.constraints import check_positive
 from juncture.learning.structure.counted_families import refuse_holes
 from juncture.learning.structure.families import NOTHING, one_by_one
 
@@ -28,8 +29,9 @@ class BGe:
     degrees: float | None = None
 
     def __post_init__(self) -> None:
-        if not self.strength > 0:
-            raise InvalidData(f"the strength of BGe must be more than 0; got {self.strength!r}")
+        check_positive(self.strength, "the strength of BGe")
+        if self.degrees is not None:
+            check_positive(self.degrees, "the degrees of BGe")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +55,7 @@ class Moments:
         if not total > 0:
             raise InvalidData("no row has a weight: structure is learned from at least one row")
         centred = values - (values @ weights / total)[:, np.newaxis]
+        centred[np.ptp(values[:, weights > 0], axis=1) == 0.0] = 0.0  # a mean of equal numbers may be off by rounding
         names = tuple(variable.name for variable in data.variables)
         return cls(names, len(data), total, (centred * weights) @ centred.T)
 
@@ -135,17 +138,26 @@ def log_multigamma(value: float, size: int) -> float:
 
 
 def log_determinant(moments: Moments, positions: list[int]) -> float:
+    """log |scatter|, of the correlations and the scales apart, as columns may be told in any unit."""
     if not positions:
         return 0.0
+    for place in positions:
+        if moments.scatter[place, place] == 0.0:
+            raise InvalidData(
+                f"the column {moments.names[place]!r} has the same number in every row, so that the likelihood has no"
+                " maximum: leave it out, or take score='bge'"
+            )
     scatter = moments.scatter[np.ix_(positions, positions)]
-    sign, value = np.linalg.slogdet(scatter)
-    if sign <= 0 or np.linalg.matrix_rank(scatter, hermitian=True) < len(positions):
+    scales = np.sqrt(scatter.diagonal())
+    correlations = scatter / scales / scales[:, np.newaxis]
+    sign, value = np.linalg.slogdet(correlations)
+    if sign <= 0 or np.linalg.matrix_rank(correlations, hermitian=True) < len(positions):
         names = ", ".join(repr(moments.names[place]) for place in positions)
         raise InvalidData(
             f"the columns {names} lie on a plane in these rows, so that the likelihood has no maximum:"
             " drop one of them, take more rows, or take score='bge'"
         )
-    return float(value)
+    return float(value + 2.0 * np.log(scales).sum())
 
 
 @singledispatch

@@ -14,15 +14,14 @@ from typing import Any
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import Watch
 from juncture.learning.structure.climbing import Change, Climb, Move
-from juncture.learning.structure.constraints import Bounds, Constrained
+from juncture.learning.structure.constraints import Bounds, Constrained, check_whole
 from juncture.learning.structure.families import ScoreCache, rounding
 from juncture.learning.structure.scores import families_of
-from juncture.learning.structure.sets import Positions, members, set_of
-from juncture.learning.structure.translation import graph_of
+from juncture.learning.structure.sets import Positions, members
+from juncture.learning.structure.translation import graph_of, without
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +40,7 @@ class HillClimbing(Constrained):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("tabu", "restarts"):
-            if not hasattr(getattr(self, name), "__index__") or getattr(self, name) < 0:
-                raise InvalidData(f"{name} must be a whole number of at least 0; got {getattr(self, name)!r}")
+            check_whole(getattr(self, name), name)
 
     def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
         scores = ScoreCache(families_of(self.score, data))
@@ -89,7 +87,7 @@ class Path:
         self._keep(state)
         changed = np.full(state.edges.shape, -np.inf)
         step = best_step = 0
-        while (move := state.best(self._open(state, changed, step))) is not None:
+        while (move := state.best(changed, step - self.tabu, self._lack(state))) is not None:
             if move.gain <= rounding(state.total) and step - best_step >= self.tabu:
                 break
             state.make(move)
@@ -104,21 +102,18 @@ class Path:
         start, number, idle = self.peak, 0, 0
         while idle < len(groups):
             before = self.peak
-            self.climb(without(self.best, groups[number], self.bounds))
+            self.climb(without(self.best, groups[number], self.bounds.needed))
             idle = 0 if self.peak > before else idle + 1
             number = (number + 1) % len(groups)
         return self.peak > start
 
-    def _open(self, state: Climb, changed: np.ndarray, step: int) -> np.ndarray:
-        """What may be changed: edges that did not change lately, and whatever leads to a new best graph."""
-        options = state.options()
-        if self.tabu:
-            options[(changed > step - self.tabu) & (state.total + options <= self.peak)] = -np.inf
-        return options
+    def _lack(self, state: Climb) -> float:
+        """What the graph would have to gain, to be the best so far."""
+        return self.peak + rounding(state.total) - state.total
 
     def _keep(self, state: Climb) -> bool:
         """Whether the graph is the best so far, which is then kept."""
-        is_better = state.total > self.peak + rounding(state.total)
+        is_better = self._lack(state) < 0
         if is_better:
             self.best, self.peak = list(state.parents), state.total
         self.num_steps += 1
@@ -131,15 +126,6 @@ class Path:
         self.num_steps = other.num_steps
         if other.peak > self.peak + rounding(other.peak):
             self.best, self.peak, self.top = other.best, other.peak, other.top
-
-
-def without(parents: Sequence[Positions], places: Sequence[int], bounds: Bounds) -> list[Positions]:
-    """The graph when some variables have only the edges that they must have."""
-    gone = set_of(places)
-    apart = [one & ~gone | bounds.needed[child] for child, one in enumerate(parents)]
-    for place in places:
-        apart[place] = bounds.needed[place]
-    return apart
 
 
 def shaken(top: Climb, rng: np.random.Generator) -> list[Positions]:

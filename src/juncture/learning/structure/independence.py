@@ -15,11 +15,14 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.graphs.maps import Oracle
+from juncture.learning.structure.constraints import check_whole
 from juncture.learning.structure.counted_families import CodedRows
 from juncture.learning.structure.gaussian_families import Moments
+from juncture.learning.structure.mixed import refuse_mixed
 from juncture.options import chosen
 
 KINDS = ("likelihood ratio", "chi squared")  # by the numbers they have in the kernel
+NOTHING_LEFT = 1e-10  # a share of the variance that is rounding
 
 
 class Tester(Protocol):
@@ -34,7 +37,11 @@ class Tester(Protocol):
         ...
 
     def p_values(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> np.ndarray:
-        """A p-value for each set; the sets must be equally large."""
+        """A p-value for each set; the sets must be equally large. It is 1 where there is nothing to compare."""
+        ...
+
+    def rows_for_function(self, given: Sequence[int], child: int) -> float:
+        """Where the child is a function of the given in these rows, how many there are for each combination; else 0."""
         ...
 
 
@@ -42,7 +49,7 @@ class Tester(Protocol):
 
 
 @dataclass(frozen=True)
-class GSquared:
+class GSquaredTest:
     """G² = 2 n · mutual information, as χ² with a degree of freedom for each cell that can occur."""
 
     kind = "likelihood ratio"
@@ -52,7 +59,7 @@ class GSquared:
 
 
 @dataclass(frozen=True)
-class ChiSquared(GSquared):
+class ChiSquaredTest(GSquaredTest):
     """Pearson's χ² = Σ (n - expected)² / expected, with a degree of freedom for each cell that can occur."""
 
     kind = "chi squared"
@@ -77,6 +84,16 @@ class TableTester:
         statistics, degrees = self.statistics(pair, conditions)
         return np.where(degrees > 0, chdtrc(np.maximum(degrees, 1.0), statistics), 1.0)
 
+    def rows_for_function(self, given: Sequence[int], child: int) -> float:
+        from juncture.kernels.family_scores import number_parents
+
+        numbers, size = np.empty(self.num_rows, np.int64), self.rows.sizes[child]
+        count = number_parents(self.rows.codes, self.rows.sizes, np.array(given, dtype=np.int64), numbers)
+        cells = numbers * size + self.rows.codes[child]
+        shown = np.bincount(cells, self.rows.weights, minlength=count * size).reshape(count, size) > 0
+        is_function = (shown.sum(axis=1) <= 1).all() and shown.any(axis=0).sum() > 1
+        return float(self.rows.weights.sum() / shown.any(axis=1).sum()) if is_function else 0.0
+
     def statistics(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
         from juncture.kernels.contingency import test_pair
 
@@ -94,10 +111,13 @@ def coded(data: Dataset) -> CodedRows:
 
 
 @dataclass(frozen=True)
-class Permutation:
+class PermutationTest:
     """G² compared with those after shuffling one variable among rows alike in the others: no large sample needed."""
 
     num_shuffles: int = 1000
+
+    def __post_init__(self) -> None:
+        check_whole(self.num_shuffles, "num_shuffles", least=1)
 
     def on(self, data: Dataset, rng: np.random.Generator) -> Tester:
         if data.weights is not None:
@@ -126,6 +146,9 @@ class PermutationTester:
         observed, _ = TableTester(self.rows, 0).statistics(pair, conditions)
         return np.array([self._p_value(pair, given, one) for given, one in zip(conditions, observed, strict=True)])
 
+    def rows_for_function(self, given: Sequence[int], child: int) -> float:
+        return TableTester(self.rows, 0).rows_for_function(given, child)
+
     def _p_value(self, pair: tuple[int, int], given: Sequence[int], observed: float) -> float:
         """(1 + shuffles that depart as far) / (1 + shuffles); the stream depends on the question alone."""
         from juncture.kernels.contingency import permuted_statistics
@@ -146,7 +169,7 @@ class PermutationTester:
 
 
 @dataclass(frozen=True)
-class FisherZ:
+class FisherZTest:
     """The partial correlation, brought to a normal scale: √(n - |given| - 3) · artanh r (Fisher 1921)."""
 
     def on(self, data: Dataset, rng: np.random.Generator) -> Tester:
@@ -173,13 +196,26 @@ class CorrelationTester:
         freedom = self.moments.weight - len(positions) - 1
         if freedom <= 0:
             raise InvalidData(f"Fisher's z needs more than {len(positions) + 1} rows to test {len(positions)} columns")
-        scatter = self.moments.scatter[np.ix_(positions, positions)]
-        precision = np.linalg.pinv(scatter, hermitian=True)
-        scale = sqrt(precision[0, 0] * precision[1, 1])
-        if scale == 0.0:
+        left = self._left(positions[:2], positions[2:])
+        if min(left[0, 0], left[1, 1]) < NOTHING_LEFT:
             return 1.0
-        correlation = min(abs(precision[0, 1]) / scale, 1.0 - 1e-15)
+        correlation = min(abs(left[0, 1]) / sqrt(left[0, 0] * left[1, 1]), 1.0 - 1e-15)
         return float(erfc(sqrt(freedom) * np.arctanh(correlation) / sqrt(2.0)))
+
+    def _left(self, positions: Sequence[int], given: Sequence[int]) -> np.ndarray:
+        """The covariances of standardised columns that lines through the given leave."""
+        everyone = [*positions, *given]
+        scatter = self.moments.scatter[np.ix_(everyone, everyone)]
+        scale = np.sqrt(scatter.diagonal())
+        scale[scale == 0.0] = 1.0
+        standard = scatter / np.outer(scale, scale)
+        own, rest = slice(len(positions)), slice(len(positions), None)
+        slopes = standard[own, rest] @ np.linalg.pinv(standard[rest, rest], hermitian=True)
+        return np.asarray(standard[own, own] - slopes @ standard[rest, own])
+
+    def rows_for_function(self, given: Sequence[int], child: int) -> float:
+        is_function = self.moments.scatter[child, child] > 0 and self._left([child], given)[0, 0] < NOTHING_LEFT
+        return max(self.moments.weight - len(given), 0.0) if is_function else 0.0
 
 
 # --- certainty -------------------------------------------------------------------------------------------------------
@@ -197,13 +233,16 @@ class OracleTester:
         a, b = ({self.names[place]} for place in pair)
         return np.array([float(self.oracle(a, b, {self.names[place] for place in given})) for given in conditions])
 
+    def rows_for_function(self, given: Sequence[int], child: int) -> float:
+        return 0.0
+
 
 TESTS: dict[str, Callable[[], Any]] = {
-    "g2": GSquared,
-    "mutual-information": GSquared,
-    "chi2": ChiSquared,
-    "permutation": Permutation,
-    "fisher-z": FisherZ,
+    "g2": GSquaredTest,
+    "mutual-information": GSquaredTest,
+    "chi2": ChiSquaredTest,
+    "permutation": PermutationTest,
+    "fisher-z": FisherZTest,
 }
 
 
@@ -211,6 +250,7 @@ def as_tester(source: Any, test: Any, rng: np.random.Generator) -> Tester:
     """The test on the data, by itself one that fits their kind; an oracle answers by itself."""
     if isinstance(source, OracleTester):
         return source
+    refuse_mixed(source)
     if test == "auto":
         test = "fisher-z" if any(variable.is_real for variable in source.variables) else "g2"
     tester: Tester = chosen(test, TESTS, what="test").on(source, rng)

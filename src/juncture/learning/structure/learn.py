@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields, replace
 from typing import Any
 
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData, Unsupported, hint
+from juncture.errors import InvalidData, UnknownVariable, Unsupported, hint
 from juncture.graphs.maps import as_oracle
 from juncture.iteration import Watch
 from juncture.learning.structure.exact import Exact
@@ -16,6 +16,7 @@ from juncture.learning.structure.hill_climbing import HillClimbing
 from juncture.learning.structure.independence import OracleTester
 from juncture.learning.structure.mmhc import MMHC
 from juncture.learning.structure.pc import PC
+from juncture.learning.structure.scores import takes_holes
 from juncture.learning.structure.structural_em import StructuralEM
 from juncture.learning.structure.trees import ChowLiu, TreeAugmented
 from juncture.learning.templates import declared_dataset
@@ -57,48 +58,57 @@ def learn_structure(
     (('c', 'a'), ('a', 'b'))
     """
     source = oracle_of(data, variables) or dataset_of(data, variables, weights)
-    search = search_of(named_method(method, source), options)
+    search = search_of(named_method(method, source, options.get("score")), options)
     if isinstance(source, OracleTester) and not isinstance(search, PC):
         raise Unsupported(f"{type(search).__name__} scores rows; of an oracle only PC can learn")
     return search.run(source, rng=as_generator(rng), progress=progress)
 
 
-def named_method(method: Any, source: Dataset | OracleTester) -> Any:
-    """What "auto" stands for: what can learn from the source."""
+def named_method(method: Any, source: Dataset | OracleTester, score: Any = None) -> Any:
+    """What "auto" stands for: what can learn from the source; a score that takes holes as they are needs no EM."""
     if not isinstance(method, str) or method != "auto":
         return method
     if isinstance(source, OracleTester):
         return "pc"
     has_holes = not source.is_complete and not any(variable.is_real for variable in source.variables)
-    return "structural-em" if has_holes else "hill-climbing"
+    return "structural-em" if has_holes and not takes_holes(score) else "hill-climbing"
 
 
 def search_of(method: Any, options: dict[str, Any]) -> Any:
     """The search that a name and options, or an object, stand for."""
-    if isinstance(method, str):
-        search = SEARCHES.get(method) or chosen(method, SEARCHES, what="method")
-        check_options(search, options)
-        return search(**options)
-    return replace(chosen(method, SEARCHES, what="method"), **options)
+    kind = SEARCHES.get(method, method) if isinstance(method, str) else method
+    if isinstance(kind, type) and kind in SEARCHES.values():
+        check_options(kind, options)
+        for field in fields(kind):
+            if field.default is MISSING and field.name not in options:
+                raise Unsupported(f"{kind.__name__} must be told its {field.name}: give {field.name}=…")
+        return kind(**options)
+    search = chosen(kind, SEARCHES, what="method")
+    if type(search) not in SEARCHES.values():
+        raise Unsupported(f"a method is a name or a search such as HillClimbing(); got {method!r}")
+    check_options(type(search), options)
+    return replace(search, **options)
 
 
-def check_options(search: Any, options: dict[str, Any]) -> None:
-    known = [field.name for field in fields(search)]
+def check_options(kind: Any, options: dict[str, Any]) -> None:
+    known = [field.name for field in fields(kind)]
     for name in options:
         if name not in known:
-            raise Unsupported(f"{search.__name__} has no option {name!r}; {hint(name, known)}")
-    for field in fields(search):
-        if field.default is MISSING and field.name not in options:
-            raise Unsupported(f"{search.__name__} must be told its {field.name}: give {field.name}=…")
+            raise Unsupported(f"{kind.__name__} has no option {name!r}; {hint(name, known)}")
 
 
 def dataset_of(data: Any, variables: Iterable[Variable] | None, weights: Any) -> Dataset:
     """The columns to learn over, with declared states where there are."""
     declared = Scope(variables or ())
     found = data if isinstance(data, Dataset) else Dataset(data)
+    for name in declared.names:
+        if name not in found.columns:
+            raise UnknownVariable(f"the data have no column {name!r}, which is declared; {hint(name, found.columns)}")
     dataset = declared_dataset(data if variables else found, set(found.columns), declared, weights)
     if not dataset.variables:
         raise InvalidData("there are no columns to learn a structure over")
+    if dataset.weights is not None and not dataset.weights.any():
+        raise InvalidData("the weights of all rows are zero: structure is learned from at least one row")
     return dataset
 
 

@@ -6,18 +6,18 @@ For many variables: hill climbing then looks at few pairs only.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import Watch
-from juncture.learning.structure.constraints import Bounds, Constrained
+from juncture.learning.structure.constraints import Bounds, Constrained, check_level, check_whole
 from juncture.learning.structure.families import ScoreCache, spread
+from juncture.learning.structure.functions import determined, tell_functions
 from juncture.learning.structure.hill_climbing import HillClimbing
 from juncture.learning.structure.independence import Tester, as_tester
 from juncture.learning.structure.scores import families_of
@@ -33,20 +33,22 @@ class MMHC(Constrained):
     test: Any = "auto"
     level: float = 0.05
     max_given: int = 3
-    tabu: int = 0
+    tabu: int = 10
     restarts: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 < self.level < 1:
-            raise InvalidData(f"the level of a test lies between 0 and 1; got {self.level!r}")
+        check_level(self.level)
+        check_whole(self.max_given, "max_given")
 
     def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
         scores = ScoreCache(families_of(self.score, data))
         bounds = self.bounds(scores.names)
         gains = edge_gains(scores, bounds, [0] * len(scores.names))
         tester = as_tester(data, self.test, rng)
-        near = bounds.within(related(tester, bounds, gains, self.level, self.max_given))
+        pairs = related(tester, bounds, gains, self.level, self.max_given)
+        tell_functions(tester, pairs)
+        near = bounds.within(pairs)
         search = HillClimbing(tabu=self.tabu, restarts=self.restarts)
         return graph_of(scores.names, search.search(scores, near, rng, progress))
 
@@ -74,6 +76,7 @@ class MaxMin:
     strength: np.ndarray  # decides where p-values are equally small
     level: float
     max_given: int
+    _functions: dict[tuple[int, ...], bool] = field(default_factory=dict)
 
     def relatives(self, others: Iterable[int]) -> list[int]:
         found: list[int] = []
@@ -103,7 +106,15 @@ class MaxMin:
         largest = 0.0
         for size in sorted({len(part) for part in sets}):
             same = [part for part in sets if len(part) == size]
-            largest = max(largest, float(self.tester.p_values((self.target, other), same).max()))
+            values = self.tester.p_values((self.target, other), same)
+            told = [p for p, given in zip(values, same, strict=True) if p < 1.0 or not self.is_function(given)]
+            largest = max(largest, *map(float, told), 0.0)
             if largest > self.level:
                 break
         return largest
+
+    def is_function(self, given: tuple[int, ...]) -> bool:
+        """Whether the given leave the target no choice: then they separate it from anyone, its neighbours too."""
+        if given not in self._functions:
+            self._functions[given] = bool(determined(self.tester, [self.target], given))
+        return self._functions[given]

@@ -10,6 +10,7 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
+from juncture.learning.priors import checked_count
 from juncture.learning.structure.counted_families import CodedRows, CountedFamilies
 from juncture.learning.structure.families import NOTHING, one_by_one
 
@@ -26,8 +27,8 @@ class NodeAverage:
     cost: float | None = None
 
     def __post_init__(self) -> None:
-        if self.cost is not None and not self.cost >= 0:
-            raise InvalidData(f"the cost of a parameter must be at least 0; got {self.cost!r}")
+        if self.cost is not None:
+            checked_count(self.cost, "the cost of a parameter")
 
 
 @dataclass(frozen=True, eq=False)

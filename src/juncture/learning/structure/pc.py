@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from juncture.errors import InvalidData
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.orientation import RULES, Marks
 from juncture.graphs.partially_directed import PartiallyDirectedGraph
 from juncture.graphs.traversal import reachable
 from juncture.iteration import Watch
 from juncture.learning.structure.climbing import reachability
-from juncture.learning.structure.constraints import Bounds, Constrained
+from juncture.learning.structure.constraints import Bounds, Constrained, check_level, check_whole
 from juncture.learning.structure.extension import directed_extension
+from juncture.learning.structure.functions import tell_functions
 from juncture.learning.structure.independence import as_tester
 from juncture.learning.structure.skeleton import Skeleton, find_skeleton
 
@@ -39,8 +39,9 @@ class PC(Constrained):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 < self.level < 1:
-            raise InvalidData(f"the level of a test lies between 0 and 1; got {self.level!r}")
+        check_level(self.level)
+        if self.max_given is not None:
+            check_whole(self.max_given, "max_given")
 
     def run(
         self, data: Any, *, rng: np.random.Generator, progress: Watch | None = None
@@ -48,6 +49,7 @@ class PC(Constrained):
         tester = as_tester(data, self.test, rng)
         bounds = self.bounds(tester.names)
         skeleton = find_skeleton(tester, bounds, self.level, self.max_given, progress)
+        tell_functions(tester, skeleton.joined)
         graph = oriented(skeleton, bounds)
         return directed_extension(graph, bounds, skeleton.p_values) if self.directed else graph
 

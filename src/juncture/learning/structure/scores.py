@@ -15,12 +15,15 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.graphs.directed import DirectedGraph
+from juncture.graphs.partially_directed import PartiallyDirectedGraph
 from juncture.learning.priors import K2, BDeu, checked_count
+from juncture.learning.structure.constraints import check_positive
 from juncture.learning.structure.counted_families import counted_families
 from juncture.learning.structure.families import Families, ScoreCache, weighed_families
 from juncture.learning.structure.gaussian_families import BGe, gaussian_families
+from juncture.learning.structure.mixed import refuse_mixed
 from juncture.learning.structure.observed_families import NodeAverage, observed_families
-from juncture.learning.structure.translation import parents_of
+from juncture.learning.structure.translation import member_of, parents_of
 from juncture.options import chosen
 
 
@@ -67,8 +70,7 @@ class EdgePrior:
     expected_parents: float = 1.0
 
     def __post_init__(self) -> None:
-        if not self.expected_parents > 0:
-            raise InvalidData(f"expected_parents must be more than 0; got {self.expected_parents!r}")
+        check_positive(self.expected_parents, "expected_parents")
 
 
 SCORES: dict[str, Callable[[], Any]] = {
@@ -82,6 +84,7 @@ SCORES: dict[str, Callable[[], Any]] = {
     "bge": BGe,
     "node-average": NodeAverage,
 }
+LEAST_SIZE = 1e-100  # rows before the data, which are spread over many cells
 EVIDENCES = {K2: "cell", BDeu: "even", BDs: "seen"}
 
 
@@ -90,13 +93,8 @@ def families_of(score: Any, data: Dataset) -> Families:
     wanted = chosen(score, SCORES, what="score")
     if isinstance(wanted, EdgePrior):
         return weighed_families(families_of(wanted.score, data), wanted.expected_parents)
-    kinds = {variable.is_real for variable in data.variables}
-    if len(kinds) > 1:
-        raise Unsupported(
-            "structure is learned from variables that all have states, or all are real: discretise the real ones"
-            " (jt.Discretizer)"
-        )
-    if kinds == {True}:
+    refuse_mixed(data)
+    if any(variable.is_real for variable in data.variables):
         return gaussian_families(wanted, data)
     if isinstance(wanted, NodeAverage):
         return observed_families(wanted, data)
@@ -105,18 +103,30 @@ def families_of(score: Any, data: Dataset) -> Families:
         return counted_families(data, "likelihood", wanted.cost(total))
     if type(wanted) not in EVIDENCES:
         raise Unsupported(f"the score {wanted!r} is not one of variables with states; take 'bic' or 'bdeu'")
-    return counted_families(data, EVIDENCES[type(wanted)], getattr(wanted, "equivalent_sample_size", 1.0))
+    size = getattr(wanted, "equivalent_sample_size", 1.0)
+    if not size >= LEAST_SIZE:
+        raise InvalidData(f"the evidence under {wanted!r} needs rows before the data: give at least {LEAST_SIZE}")
+    return counted_families(data, EVIDENCES[type(wanted)], size)
 
 
-def structure_score(graph: DirectedGraph, data: Any, score: Any = "bic") -> float:
-    """The score of a graph: a sum over its families.
+def takes_holes(score: Any) -> bool:
+    """Whether a score takes rows with holes as they are."""
+    if score is None:
+        return False
+    wanted = chosen(score, SCORES, what="score")
+    return takes_holes(wanted.score) if isinstance(wanted, EdgePrior) else isinstance(wanted, NodeAverage)
+
+
+def structure_score(graph: DirectedGraph | PartiallyDirectedGraph, data: Any, score: Any = "bic") -> float:
+    """The score of a graph, a sum over its families; of a class, that of one of its graphs.
 
     >>> data = {"a": [0, 0, 1, 1], "b": [0, 0, 1, 1]}
     >>> round(structure_score(DirectedGraph.parse("a -> b"), data, "log-likelihood"), 6)  # 4 log ½
     -2.772589
     """
+    member = member_of(graph)
     dataset = data if isinstance(data, Dataset) else Dataset(data)
-    if missing := [name for name in graph.nodes if name not in dataset.columns]:
+    if missing := [name for name in member.nodes if name not in dataset.columns]:
         raise InvalidData(f"the data have no column {missing[0]!r}, which is a node of the graph")
-    kept = dataset.only(graph.nodes)
-    return ScoreCache(families_of(score, kept)).total(parents_of(graph))
+    kept = dataset.only(member.nodes)
+    return ScoreCache(families_of(score, kept)).total(parents_of(member))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
+from typing import NamedTuple
 
 import numpy as np
 
 from juncture.iteration import Watch
 from juncture.learning.structure.constraints import Bounds
 from juncture.learning.structure.families import spread
+from juncture.learning.structure.functions import determined
 from juncture.learning.structure.independence import Tester
 from juncture.learning.structure.sets import Positions, set_of
 
@@ -25,6 +27,22 @@ class Skeleton:
     separators: dict[tuple[int, int], Positions]
     p_values: np.ndarray
 
+    def part(self, pair: tuple[int, int], separating: Iterable[Sequence[int]]) -> None:
+        """The pair is no longer joined; all that stands in one of the sets separates it."""
+        self.joined[pair] = self.joined[pair[::-1]] = False
+        self.separators[pair] = set_of(chain.from_iterable(separating))
+
+
+class PairTest(NamedTuple):
+    """The tests of a pair given sets of one size.
+
+    The largest p-value; the sets that separate; and those by which one of the pair is a function, with the other.
+    """
+
+    p_value: float
+    separating: list[tuple[int, ...]]
+    empty: list[tuple[int, tuple[int, ...]]]
+
 
 def find_skeleton(
     tester: Tester, bounds: Bounds, level: float, max_given: int | None = None, progress: Watch | None = None
@@ -32,7 +50,8 @@ def find_skeleton(
     """Test every pair given sets of 0, 1, 2, … of its neighbours, until no pair has that many.
 
     Neighbours are those before the round, so that the order of the variables does not matter (Colombo and Maathuis
-    2014). A separator holds every set that separates in the round: what stands in none of them may be a collider.
+    2014). A separator holds every set that separates in the round: what stands in none of them may be a collider. A set
+    that leaves one of the pair no choice separates them if all of it is joined to the other after the round.
     """
     joined = bounds.allowed | bounds.allowed.T
     fixed = bounds.required | bounds.required.T
@@ -42,12 +61,14 @@ def find_skeleton(
         before = joined.copy()
         cells = len(pairs) * tester.num_rows
         tests = spread(lambda pair: test_pair(tester, before, pair, size, level), pairs, cells)  # noqa: B023
-        for (first, second), (p_value, separator) in zip(pairs, tests, strict=True):
-            largest = max(p_value, found.p_values[first, second])
+        for (first, second), test in zip(pairs, tests, strict=True):
+            largest = max(test.p_value, found.p_values[first, second])
             found.p_values[first, second] = found.p_values[second, first] = largest
-            if separator is not None:
-                joined[first, second] = joined[second, first] = False
-                found.separators[first, second] = separator
+            if test.separating:
+                found.part((first, second), test.separating)
+        for pair, test in zip(pairs, tests, strict=True):
+            if joined[pair] and (replacing := [given for end, given in test.empty if joined[end, list(given)].all()]):
+                found.part(pair, replacing)
         size += 1
         if progress is not None:
             progress(size, float(joined.sum() // 2))
@@ -61,18 +82,19 @@ def testable(joined: np.ndarray, fixed: np.ndarray, size: int) -> list[tuple[int
     return [(int(first), int(second)) for first, second in np.argwhere(wanted)]
 
 
-def test_pair(
-    tester: Tester, joined: np.ndarray, pair: tuple[int, int], size: int, level: float
-) -> tuple[float, Positions | None]:
-    """(the largest p-value, all that stands in a separating set; None where no set separates)."""
-    largest, separator = 0.0, None
+def test_pair(tester: Tester, joined: np.ndarray, pair: tuple[int, int], size: int, level: float) -> PairTest:
+    found = PairTest(0.0, [], [])
     sets = conditions(joined, pair, size)
     while batch := list(islice(sets, BATCH)):
-        values = tester.p_values(pair, batch)
-        largest = max(largest, float(values.max()))
-        for place in np.flatnonzero(values > level):
-            separator = (separator or 0) | set_of(batch[place])
-    return largest, separator
+        for given, value in zip(batch, tester.p_values(pair, batch).tolist(), strict=True):
+            functions = determined(tester, pair, given) if value == 1.0 else []
+            if functions:
+                found.empty.extend((sum(pair) - one, given) for one in functions)
+                continue
+            found = found._replace(p_value=max(found.p_value, value))
+            if value > level:
+                found.separating.append(given)
+    return found
 
 
 def conditions(joined: np.ndarray, pair: tuple[int, int], size: int) -> Iterator[tuple[int, ...]]:

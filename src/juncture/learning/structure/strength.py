@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData
+from juncture.errors import DeterminedWarning
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import Watch
 from juncture.learning.structure.climbing import reachability
 from juncture.learning.structure.comparison import links
-from juncture.learning.structure.constraints import Bounds
+from juncture.learning.structure.constraints import Bounds, check_whole
 from juncture.learning.structure.equivalence_classes import informed
 from juncture.learning.structure.learn import dataset_of, named_method, search_of
 from juncture.options import as_generator
-from juncture.values import Value, read_only
+from juncture.values import Value, content_key, read_only
 from juncture.variables import Variable
+
+SHOWN = 5  # edges that the text of strengths tells
 
 
 class EdgeStrengths(Value):
@@ -37,6 +40,15 @@ class EdgeStrengths(Value):
     def __init__(self, names: tuple[str, ...], directed: Any, bounds: Bounds) -> None:
         shares = np.asarray(directed, dtype=np.float64)
         self._set(names=names, joined=read_only(shares + shares.T), directed=read_only(shares), bounds=bounds)
+
+    def __repr__(self) -> str:
+        edges = self.strongest()
+        told = [f"{tail} -> {head} {strength:.2f}" for tail, head, strength, _ in edges[:SHOWN]]
+        return f"EdgeStrengths({', '.join(told)}{', …' if len(edges) > SHOWN else ''})"
+
+    def _key(self) -> Hashable:
+        limits = (self.bounds.allowed, self.bounds.required, self.bounds.max_parents)
+        return content_key((self.names, self.directed, *limits))
 
     def threshold(self) -> float:
         """The strength from which an edge is taken for real: where the strengths part best into 0 and 1.
@@ -81,7 +93,9 @@ class EdgeStrengths(Value):
         for one, other in np.argwhere(np.triu(self.joined, 1) > 0).tolist():
             tail, head = (one, other) if self.directed[one, other] >= self.directed[other, one] else (other, one)
             share = float(self.directed[tail, head] / self.joined[tail, head])
-            found.append((self.names[tail], self.names[head], float(self.joined[tail, head]), share))
+            found.append(
+                (self.names[tail], self.names[head], round(float(self.joined[tail, head]), 9), round(share, 9))
+            )
         return sorted(found, key=lambda edge: (-edge[2], edge[:2]))
 
 
@@ -91,20 +105,23 @@ def edge_strengths(
     *,
     samples: int = 200,
     variables: Iterable[Variable] | None = None,
+    weights: Any = None,
     rng: Any = 0,
     progress: Watch | None = None,
     **options: Any,
 ) -> EdgeStrengths:
-    """How often each edge is learned from as many rows as there are, drawn with replacement."""
-    if samples < 1:
-        raise InvalidData(f"samples must be at least 1; got {samples!r}")
-    dataset = dataset_of(data, variables, None)
-    search = search_of(named_method(method, dataset), options)
+    """How often each edge is learned from as many rows as there are, drawn with replacement, by their weights."""
+    check_whole(samples, "samples", least=1)
+    dataset = dataset_of(data, variables, weights)
+    search = search_of(named_method(method, dataset, options.get("score")), options)
     names = tuple(dataset.columns)
     bounds = search.bounds(names)
     total = np.zeros((len(names), len(names)))
     for number, child in enumerate(as_generator(rng).spawn(samples), start=1):
-        graph = search.run(drawn_anew(dataset, child), rng=child)
+        with warnings.catch_warnings():
+            if number > 1:  # once is enough
+                warnings.simplefilter("ignore", DeterminedWarning)
+            graph = search.run(drawn_anew(dataset, child), rng=child)
         total += directions(graph, bounds)
         if progress is not None:
             progress(number, float(number) / samples)
@@ -112,9 +129,11 @@ def edge_strengths(
 
 
 def drawn_anew(data: Dataset, rng: np.random.Generator) -> Dataset:
-    """The same rows, each weighed by how often it was drawn."""
+    """Rows drawn with replacement; where rows have weights, the same rows, weighed by how often they were drawn."""
     weights = np.ones(len(data)) if data.weights is None else data.weights
     times = rng.multinomial(len(data), weights / weights.sum())
+    if data.weights is None:
+        return data.take(np.repeat(np.arange(len(data)), times))
     return Dataset.from_codes(data.variables, data.columns, times * (weights.sum() / len(data)))
 
 

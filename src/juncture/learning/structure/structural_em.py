@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData
+from juncture.errors import Unsupported
 from juncture.graphs.directed import DirectedGraph
 from juncture.inference.infer import infer
 from juncture.iteration import Watch
 from juncture.learning.fit import Fit, fit
-from juncture.learning.structure.constraints import Constrained
+from juncture.learning.structure.constraints import Constrained, check_positive, check_whole
 from juncture.learning.structure.families import rounding
 from juncture.learning.structure.hill_climbing import HillClimbing
+from juncture.learning.structure.mixed import refuse_mixed
 from juncture.learning.structure.observed_families import NodeAverage
 from juncture.models.bayesian_network import BayesianNetwork
 
@@ -44,12 +45,14 @@ class StructuralEM(Constrained):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.completions < 1 or self.max_steps < 1 or not self.prior > 0:
-            raise InvalidData(f"structural EM needs completions ≥ 1, max_steps ≥ 1 and prior > 0; got {self}")
+        for name, least in (("tabu", 0), ("restarts", 0), ("completions", 1), ("max_steps", 1)):
+            check_whole(getattr(self, name), name, least)
+        check_positive(self.prior, "the prior of structural EM")
 
     def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
         if data.is_complete:
             return self._search(self.score).run(data, rng=rng, progress=progress)
+        refuse_numbers(data)
         graph = self._search(NodeAverage()).run(data, rng=rng)
         best, peak, since = graph, -np.inf, 0
         for step in range(1, self.max_steps + 1):
@@ -68,6 +71,15 @@ class StructuralEM(Constrained):
     def _search(self, score: Any) -> HillClimbing:
         constraints = {name: getattr(self, name) for name in Constrained.__dataclass_fields__}
         return HillClimbing(score=score, tabu=self.tabu, restarts=self.restarts, **constraints)
+
+
+def refuse_numbers(data: Dataset) -> None:
+    refuse_mixed(data)
+    if any(variable.is_real for variable in data.variables):
+        raise Unsupported(
+            "structural EM fills the holes of columns with states, but these are numbers: drop the rows with holes, or"
+            " put the numbers into bins, jt.Discretizer(bins=5).fit(data).transform(data) or juncture learn --bins 5"
+        )
 
 
 def observed_score(fitted: Fit, data: Dataset) -> float:

@@ -38,6 +38,7 @@ class ChowLiu(Constrained):
         refuse_two_parents(bounds, range(len(scores.names)))
         if self.root is not None or bounds.is_free:
             root = place_named(self.root, scores.names) if self.root is not None else 0
+            refuse_edges_into(bounds, root, "is the root")
             weights[:, root : root + 1] = -np.inf
         return graph_of(scores.names, one_each(weights, bounds, [0] * len(scores.names)))
 
@@ -57,12 +58,12 @@ class TreeAugmented(Constrained):
         scores = ScoreCache(families_of(self.score, data))
         bounds = self.bounds(scores.names)
         target = place_named(self.target, scores.names)
-        if bounds.required[:, target].any():
-            raise InvalidData(f"an edge into the class {self.target!r} is required, but here it is the parent of all")
+        refuse_edges_into(bounds, target, "is the class, the parent of all others")
         under = bounds.allowed[target] & (bounds.max_parents > 0)
         common = [int(flag) << target for flag in under]
         features = [place for place in range(len(scores.names)) if place != target]
         refuse_two_parents(bounds, features, besides=target)
+        refuse_full(bounds, target, under)
         weights = edge_gains(scores, bounds, common)
         weights[target] = weights[:, target] = -np.inf
         return graph_of(scores.names, one_each(weights, bounds, common))
@@ -74,8 +75,8 @@ def edge_gains(scores: ScoreCache, bounds: Bounds, common: Sequence[Positions]) 
     scores.toggle_all(wanted)
     gains = np.full(bounds.allowed.shape, -np.inf)
     for child, parents, candidates in wanted:
-        if parents.bit_count() < bounds.max_parents:
-            alone = scores.family(child, parents)
+        alone = scores.family(child, parents)
+        if parents.bit_count() < bounds.max_parents and np.isfinite(alone):
             joining = members(candidates & ~parents)
             found = scores.toggled(child, parents, candidates)[joining] - alone
             gains[joining, child] = np.where(np.abs(found) < rounding(alone), 0.0, found)
@@ -86,7 +87,8 @@ def one_each(weights: np.ndarray, bounds: Bounds, common: Sequence[Positions]) -
     """The parents of each when everyone gets at most one more; required ones first of all."""
     finite = np.where(np.isfinite(weights), weights, 0.0)
     enough = 1.0 + np.abs(finite).max(initial=0.0) * (len(weights) + 1)
-    preferred = np.where(bounds.required & np.isfinite(weights), enough, weights)
+    is_common = np.array([[one >> place & 1 for one in common] for place in range(len(common))], dtype=np.bool_)
+    preferred = np.where(bounds.required & ~is_common, enough, weights)
     parents = maximum_branching(preferred)
     return [one | (0 if parent == OUTSIDE else 1 << parent) for one, parent in zip(common, parents, strict=True)]
 
@@ -102,6 +104,26 @@ def refuse_two_parents(bounds: Bounds, children: Sequence[int], besides: int | N
             raise InvalidData(
                 f"the edges {first!r} -> {bounds.names[child]!r} and {second!r} -> {bounds.names[child]!r} are both"
                 " required, but in a tree everyone has one parent at most"
+            )
+
+
+def refuse_edges_into(bounds: Bounds, place: int, what: str) -> None:
+    """Some have no parent by what they are."""
+    for parent in np.flatnonzero(bounds.required[:, place]):
+        names = bounds.names
+        raise InvalidData(
+            f"the edge {names[parent]!r} -> {names[place]!r} is required, but {names[place]!r} {what}, and has no"
+            " parent"
+        )
+
+
+def refuse_full(bounds: Bounds, target: int, under: np.ndarray) -> None:
+    """A feature that has the class as its one allowed parent has no room for another."""
+    for parent, child in np.argwhere(bounds.required & under):
+        if parent != target and bounds.max_parents < 2:
+            raise InvalidData(
+                f"the edge {bounds.names[parent]!r} -> {bounds.names[child]!r} is required, but beside the class"
+                f" {bounds.names[target]!r} max_parents={bounds.max_parents} leaves no room for it: allow 2"
             )
 
 

@@ -1,0 +1,34 @@
+"""`warm_up`: compile every kernel ahead, those of inference and those that learning counts, scores and tests with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.graphs.directed import DirectedGraph
+from juncture.inference import warmup
+from juncture.inference.sampling.forward import sample
+from juncture.learning.fit import fit
+from juncture.learning.structure.climbing import reachability
+from juncture.learning.structure.independence import PermutationTest
+from juncture.learning.structure.learn import learn_structure
+
+NUM_ROWS = 64
+
+
+def warm_up() -> None:
+    """Ask small models, then learn from a few rows in every way; the compiled code is kept on disk."""
+    warmup.warm_up()
+    labels = np.arange(NUM_ROWS) % 3 % 2
+    texts = {"a": labels, "b": np.roll(labels, 1), "c": np.roll(labels, 2)}
+    rows = Dataset({name: np.array(["no", "yes"])[column] for name, column in texts.items()})
+    weighed = Dataset(rows, weights=np.full(NUM_ROWS, 0.5))
+    holed = {name: [None, *column[1:].tolist()] for name, column in texts.items()}
+    graph = DirectedGraph.parse("a -> b; b -> c")
+    for data in (rows, weighed, Dataset(holed)):
+        model = fit(graph, data, prior=1.0).model
+    sample(model, NUM_ROWS, rng=0)
+    learn_structure(rows, "hill-climbing", restarts=1)
+    learn_structure(rows, "exact")
+    learn_structure(rows, "pc", test=PermutationTest(10))
+    reachability(np.zeros((2, 2), dtype=np.bool_))  # which PC asks where there are colliders
