@@ -33,6 +33,7 @@ LAYERS = [
     "formats",
     "plotting",
     "cli",
+    "__main__",
 ]
 
 
