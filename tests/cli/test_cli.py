@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -114,3 +115,18 @@ def test_wrong_usage_exits_with_2():
 
 def test_version():
     assert juncture("--version").out == f"juncture {jt.__version__}\n"
+
+
+def test_the_package_runs_as_a_module():
+    run = subprocess.run([sys.executable, "-m", "juncture", "--version"], capture_output=True, check=True)
+    assert run.stdout.decode() == f"juncture {jt.__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [("separation", "asia", "tub", "bronc"), ("info", "asia", "--json")])
+def test_it_ends_quietly_when_nobody_reads(arguments):
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "juncture", *arguments]
+    run = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (run.returncode, run.stderr) == (0, b"")

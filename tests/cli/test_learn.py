@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import juncture as jt
+from builders import rows_with_holes
 from juncture.cli.main import app
 from juncture.errors import JunctureError
 from juncture.learning.structure.learn import learn_structure
@@ -72,10 +73,59 @@ def test_wrong_wishes(rows):
     assert "an edge is written A->B" in told("--require", "a -> b -> c")
     assert "no variable 'smook'; did you mean 'smoke'" in told("--require", "smook->lung")
     assert "required, but forbidden too" in told("--require", "lung->smoke", "--tier", "smoke", "--tier", "lung")
-    assert "PC has no option 'score'" in told("--method", "pc", "--score", "aic")
-    assert "HillClimbing has no option 'target'" in told("--target", "lung")
     assert learn("--out", "a.unknown").exit_code == 1
     assert learn().exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("wishes", "words"),
+    [
+        (("--method", "gess"), "--method: there is no 'gess'; did you mean 'ges'?"),
+        (("--score", "bicc"), "--score: there is no 'bicc'; did you mean 'bic'?"),
+        (("--method", "pc", "--test", "g3"), "--test: there is no 'g3'"),
+        (("--method", "pc", "--level", "3"), "--level: the level of a test lies between 0 and 1; got 3.0"),
+        (("--level", "0.1"), "--level: --method hill-climbing does not take it; it is for pc, mmhc"),
+        (("--method", "pc", "--score", "aic"), "--score: --method pc does not take it; it is for hill-climbing"),
+        (("--target", "lung"), "--target: --method hill-climbing does not take it; it is for tree-augmented"),
+        (("--method", "tree-augmented"), "--target: --method tree-augmented must be told the class"),
+    ],
+)
+def test_wrong_usage_names_the_option(rows, wishes, words):
+    answer = learn("--out", "a.json", *wishes)
+    assert answer.exit_code == 2
+    assert words in " ".join(answer.stderr.replace("│", " ").split())
+
+
+def learned(*arguments: str) -> dict:
+    return json.loads(learn("--out", "a.json", "--json", *arguments).stdout)
+
+
+def test_without_a_score_the_search_takes_its_own(rows):
+    found = learned("--method", "chow-liu")
+    assert found["score"] == "log-likelihood"
+    assert {tuple(edge) for edge in found["edges"]} == set(learn_structure(rows, "chow-liu").edges)
+    found = learned("--method", "tree-augmented", "--target", "lung")
+    assert {tuple(edge) for edge in found["edges"]} == set(learn_structure(rows, "tree-augmented", target="lung").edges)
+    assert learned("--method", "pc")["score"] is None
+
+
+@pytest.mark.filterwarnings("ignore::juncture.errors.UnseenParentsWarning")
+def test_holes_can_be_climbed_at_once(rows):
+    rows_with_holes(jt.example("asia"), 300).to_csv("rows.csv")
+    assert learned("--score", "node-average")["method"] == "hill-climbing"
+
+
+def test_names_of_a_tier_may_have_blanks_between(rows):
+    assert learned("--tier", "lung, smoke", "--tier", "asia ,tub") == learned(
+        "--tier", "lung,smoke", "--tier", "asia,tub"
+    )
+
+
+def test_a_prior_for_numbers_is_told_of(rows):
+    numbers = written("numbers.csv", "a,b\n" + "1.5,2.5\n2.5,1.5\n0.5,1.0\n" * 5)
+    answer = CliRunner().invoke(app, ["learn", numbers, "--out", "a.json", "--prior", "2"])
+    assert "--prior is ignored" in answer.stderr
+    assert "--prior" not in CliRunner().invoke(app, ["learn", numbers, "--out", "a.json"]).stderr
 
 
 def written(name: str, text: str) -> str:

@@ -57,9 +57,17 @@ def test_json():
     assert json.loads(run("fuel", "B", "F", "--json").stdout)["trails"] == []
 
 
+def test_what_is_given_takes_commas_too():
+    expected = run("asia", "tub", "bronc", "-g", "xray", "-g", "dysp").stdout
+    assert run("asia", "tub", "bronc", "--given", "xray,dysp").stdout == expected
+    assert run("asia", "tub", "bronc", "--given", "xray, dysp").stdout == expected
+    assert run("asia", "tub", "bronc", "--given", "xray, dysp", "--trails").stdout.count("dysp is a collider") == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "kind", "message"),
     [
+        (("asia", "tub", "lung", "-g", "xray=yes"), InvalidData, "names alone here, --given xray"),
         (("asia", "tub", "lugn"), UnknownVariable, "did you mean 'lung'"),
         (("asia", "tub", "tub"), InvalidModel, "'tub' is on both sides"),
         (("asia", "tub", "lung", "-g", "lung"), InvalidModel, "'lung' is on a side and among what is given"),

@@ -34,6 +34,7 @@ LAYERS = [
     "formats",
     "plotting",
     "cli",
+    "__main__",
 ]
 
 

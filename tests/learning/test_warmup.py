@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 CALLED = {
     "climbing": ("close_paths", "reach_below", "best_change", "legal_gains"),
     "contingency": ("test_pair", "permuted_statistics"),
@@ -22,8 +24,35 @@ for module, names in {CALLED!r}.items():
     kernels = import_module(f"juncture.kernels.{{module}}")
     print(*(name for name in names if not getattr(kernels, name).signatures), end="")
 """
+WIDE = f"""
+from importlib import import_module
+import numpy as np
+from juncture.data.dataset import Dataset
+from juncture.learning.structure.independence import PermutationTest
+from juncture.learning.structure.learn import learn_structure
+from juncture.learning.warmup import warm_up
+from juncture.variables import Variable
+
+def compiled():
+    kernels = ((import_module(f"juncture.kernels.{{module}}"), names) for module, names in {CALLED!r}.items())
+    return {{name: len(getattr(module, name).signatures) for module, names in kernels for name in names}}
+
+warm_up()
+before, rng = compiled(), np.random.default_rng(0)
+for size in (2, 130, 40_000):
+    variables = [Variable("a", size), Variable("b", 2), Variable("c", 3)]
+    codes = {{one.name: rng.integers(min(one.num_states, 9), size=200) for one in variables}}
+    data = Dataset.from_codes(variables, codes)
+    for method in ("hill-climbing", "exact", "ges", "mmhc", "pc"):
+        learn_structure(data, method)
+    learn_structure(data.only(["b", "c"]), score="node-average")
+    if size < 1000:
+        learn_structure(data, "pc", test=PermutationTest(5))
+print(*(name for name, count in compiled().items() if count != before[name]))
+"""
 
 
-def test_every_kernel_that_learning_calls_is_compiled():
-    answer = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
+@pytest.mark.parametrize("script", [SCRIPT, WIDE], ids=["every kernel", "any number of states"])
+def test_every_kernel_that_learning_calls_is_compiled(script):
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == ""

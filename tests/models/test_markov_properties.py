@@ -212,9 +212,9 @@ def test_a_model_is_not_a_table():
     for ask in (markov_violations, factorizes):
         with pytest.raises(Unsupported, match=r"got BayesianNetwork: of a model that is jt.infer\(model\).joint"):
             ask(model, model.graph)
-        with pytest.raises(Unsupported, match="got BayesianNetwork: of a model take .graph"):
+        with pytest.raises(Unsupported, match=r"got BayesianNetwork: of a model take .graph"):
             ask(joint, model)
-        with pytest.raises(Unsupported, match="got PartiallyDirectedGraph$"):
+        with pytest.raises(Unsupported, match=r"got PartiallyDirectedGraph$"):
             ask(joint, model.graph.essential_graph())
     with pytest.raises(Unsupported, match="faithfulness is that of a model"):
         faithfulness_violations(joint)

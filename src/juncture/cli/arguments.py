@@ -66,6 +66,11 @@ def split_finding(text: str, variables: Scope) -> tuple[str, str]:
     raise UnknownVariable.among(text.partition("=")[0], variables.names)
 
 
+def split_names(text: str, known: Iterable[str]) -> list[str]:
+    """One name, or several between commas; a name may hold commas itself."""
+    return [text] if text in set(known) else [part.strip() for part in text.split(",")]
+
+
 def as_value(variable: Any, text: str) -> Any:
     if not variable.is_real:
         return text

@@ -8,11 +8,12 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from juncture.cli.arguments import AsJson
+from juncture.cli.arguments import AsJson, split_names
 from juncture.cli.fit import Out
 from juncture.cli.output import check_target, console, print_json, save, table
 from juncture.cli.progress import steps_shown
 from juncture.cli.rows import Missing, RowsFile
+from juncture.cli.wishes import check_choices, check_taken
 from juncture.data.dataset import Dataset
 from juncture.data.discretizer import Discretizer
 from juncture.data.files import csv_table
@@ -21,7 +22,7 @@ from juncture.errors import InvalidData
 from juncture.graphs.edges import Edge
 from juncture.graphs.text import parse_chains, quoted
 from juncture.learning.fit import fit
-from juncture.learning.structure.learn import learn_structure, named_method
+from juncture.learning.structure.learn import SEARCHES, learn_structure, named_method
 from juncture.variables import Variable
 
 Method = Annotated[
@@ -30,7 +31,7 @@ Method = Annotated[
 ]
 Score = Annotated[
     str | None,
-    typer.Option("--score", help="What is sought: bic (by itself), aic, bdeu, bds, k2, log-likelihood, bge."),
+    typer.Option("--score", help="What is sought: bic, aic, bdeu, bds, k2, log-likelihood, bge, node-average."),
 ]
 Test = Annotated[
     str | None, typer.Option("--test", help="Of pc and mmhc: g2, chi2, permutation; for numbers fisher-z.")
@@ -48,10 +49,12 @@ Tiers = Annotated[
     list[str], typer.Option("--tier", metavar="A,B,…", help="No edge leads from a later tier to an earlier; repeat it.")
 ]
 Target = Annotated[str | None, typer.Option("--target", help="The class, for --method tree-augmented.")]
-Prior = Annotated[float, typer.Option("--prior", min=0, help="A pseudo-count for each cell of the tables.")]
+Prior = Annotated[
+    float | None, typer.Option("--prior", min=0, help="A pseudo-count for each cell of the tables, by itself 1.")
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same network.")]
 CLASSES = {"pc", "ges"}  # methods that leave directions open unless told
-SCORED = {"hill-climbing", "ges", "exact", "mmhc", "chow-liu", "tree-augmented", "structural-em"}
+PSEUDO_COUNT = 1.0
 
 
 def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
@@ -69,7 +72,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     forbid: Forbidden = [],  # noqa: B006
     tier: Tiers = [],  # noqa: B006
     target: Target = None,
-    prior: Prior = 1.0,
+    prior: Prior = None,
     seed: Seed = 0,
     missing: Missing = [],  # noqa: B006
     json: AsJson = False,
@@ -79,27 +82,29 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     Example: juncture learn rows.csv --score bic --out learned.bif
     """
     check_target(out)
+    check_choices(method, score, test, level)
     data = read_data(rows, missing, bins)
-    chosen = str(named_method(method, data))
-    score = score or ("bic" if chosen in SCORED else None)
-    wishes = {"score": score, "test": test, "level": level, "tabu": tabu, "restarts": restarts, "target": target}
+    chosen = str(named_method(method, data, score))
+    told = {"score": score, "test": test, "level": level, "tabu": tabu, "restarts": restarts, "target": target}
+    wishes = {name: value for name, value in told.items() if value is not None}
+    check_taken(chosen, wishes)
     options: dict[str, Any] = {
         "required": [as_edge(text) for text in require],
         "forbidden": [as_edge(text) for text in forbid],
-        "tiers": [text.split(",") for text in tier],
+        "tiers": [split_names(text, data.columns) for text in tier],
         "max_parents": max_parents,
         **({"directed": True} if chosen in CLASSES else {}),
-        **{name: value for name, value in wishes.items() if value is not None},
+        **wishes,
     }
     with steps_shown(f"learning from {len(data):,} rows", "score") as watch:
         graph = learn_structure(data, chosen, rng=seed, progress=watch, **options)
-    fitted = fit(graph, data, None if any(one.is_real for one in data.variables) else prior)
+    fitted = fit(graph, data, prior_for(data, prior))
     save(fitted.model, out)
     facts = {
         "data": rows,
         "rows": len(data),
         "method": chosen,
-        "score": score,
+        "score": score or getattr(SEARCHES[chosen], "score", None),
         "edges": [list(edge) for edge in graph.edges],
         "log_likelihood": fitted.log_likelihood,
         "written_to": out,
@@ -117,6 +122,15 @@ def read_data(rows: str, missing: list[str], bins: int | None) -> Dataset:
         raise InvalidData(f"{'standard input' if rows == '-' else rows} has no rows to learn from")
     data = Dataset(cells, missing=missing or None)
     return data if bins is None else Discretizer(bins).fit(data).transform(data)
+
+
+def prior_for(data: Dataset, prior: float | None) -> float | None:
+    """Pseudo-counts for tables; lines have none, which is told."""
+    if not any(variable.is_real for variable in data.variables):
+        return PSEUDO_COUNT if prior is None else prior
+    if prior is not None:
+        sys.stderr.write("juncture: note: --prior is ignored: it is for tables, and these columns are numbers\n")
+    return None
 
 
 def as_edge(text: str) -> Edge:

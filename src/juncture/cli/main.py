@@ -9,6 +9,8 @@ import io
 import os
 import sys
 import warnings
+from collections.abc import Callable
+from functools import wraps
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -33,8 +35,25 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def while_read(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, which ends quietly when nobody reads on."""
+
+    @wraps(command)
+    def reading(**options: Any) -> None:
+        try:
+            command(**options)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit from None
+
+    return reading
+
+
 for command in (info, query, mpe, separation, sample, fit, learn, predict, convert, draw, warmup):
-    app.command()(command)
+    app.command()(while_read(command))
 
 
 def show_version(wanted: bool) -> None:
@@ -62,9 +81,6 @@ def run() -> NoReturn:
     try:
         app()
     except (JunctureError, OSError) as error:
-        if isinstance(error, BrokenPipeError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone; stay quiet
-            sys.exit(0)
         told = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.filename else str(error)
         sys.stderr.write(f"juncture: {told}\n")
         sys.exit(1)

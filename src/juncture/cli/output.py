@@ -21,9 +21,13 @@ def console(stream: TextIO | None = None) -> Any:
     """Standard output, or another stream; no colour and no cut lines when piped."""
     from rich.console import Console
 
+    class Printer(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # rich would exit with 1
+
     file = stream or sys.stdout
     width = None if file.isatty() else 10_000
-    return Console(file=file, width=width, highlight=False, markup=False, emoji=False)
+    return Printer(file=file, width=width, highlight=False, markup=False, emoji=False)
 
 
 def table(title: str, *columns: str, numeric: tuple[str, ...] = ()) -> Table:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from juncture.cli.arguments import AsJson, Network, load
+from juncture.cli.arguments import AsJson, Network, load, split_names
 from juncture.cli.output import console, print_json
 from juncture.errors import InvalidData
 from juncture.graphs.independence import Independence
@@ -17,7 +17,10 @@ MAX_TRAILS = 100
 
 First = Annotated[str, typer.Argument(metavar="A", help="A variable, or several with commas between.")]
 Second = Annotated[str, typer.Argument(metavar="B", help="A variable, or several with commas between.")]
-Known = Annotated[list[str], typer.Option("--given", "-g", metavar="NAME", help="A variable that is known; repeat it.")]
+Known = Annotated[
+    list[str],
+    typer.Option("--given", "-g", metavar="NAME", help="A variable that is known, or several; repeat it."),
+]
 AllTrails = Annotated[bool, typer.Option("--trails", help="Show every trail, and what blocks it; A and B are single.")]
 
 
@@ -34,11 +37,20 @@ def separation(
     Example: juncture separation asia tub bronc --given dysp
     """
     model = load(network)
-    asked = Independence(names(a, model.variables.names), names(b, model.variables.names), given)
+    known = model.variables.names
+    everyone = [name for text in given for name in split_names(text, known)]
+    refuse_states(everyone, known)
+    asked = Independence(split_names(a, known), split_names(b, known), everyone)
     if trails and len(asked.a) + len(asked.b) > 2:
         raise InvalidData("--trails shows the trails between two variables; give A and B one name each")
     trail = model.graph.active_trail(*asked)
-    shown = list(islice(model.graph.trails(a, b, given), MAX_TRAILS)) if trails else [trail] if trail else []
+    shown = (
+        list(islice(model.graph.trails(*asked.a, *asked.b, everyone), MAX_TRAILS))
+        if trails
+        else [trail]
+        if trail
+        else []
+    )
     if json:
         sides = {"a": list(asked.a), "b": list(asked.b), "given": list(asked.given)}
         found = {"separated": trail is None, "trails": [as_document(item) for item in shown]}
@@ -53,9 +65,13 @@ def separation(
         out.print(f"note: only the first {MAX_TRAILS} trails are shown")
 
 
-def names(text: str, known: tuple[str, ...]) -> list[str]:
-    """One name, or several between commas; a name may hold commas itself."""
-    return [text] if text in known else text.split(",")
+def refuse_states(given: list[str], known: tuple[str, ...]) -> None:
+    for text in given:
+        name = text.partition("=")[0]
+        if text not in known and name in known:
+            raise InvalidData(
+                f"the graph knows no states: --given takes names alone here, --given {name}; got {text!r}"
+            )
 
 
 def as_document(trail: Trail) -> dict[str, object]:

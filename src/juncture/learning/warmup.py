@@ -12,8 +12,10 @@ from juncture.learning.fit import fit
 from juncture.learning.structure.climbing import reachability
 from juncture.learning.structure.independence import PermutationTest
 from juncture.learning.structure.learn import learn_structure
+from juncture.variables import Variable
 
 NUM_ROWS = 64
+MANY_STATES = 128  # whose codes need more than a byte
 
 
 def warm_up() -> None:
@@ -28,7 +30,13 @@ def warm_up() -> None:
     for data in (rows, weighed, Dataset(holed)):
         model = fit(graph, data, prior=1.0).model
     sample(model, NUM_ROWS, rng=0)
-    learn_structure(rows, "hill-climbing", restarts=1)
-    learn_structure(rows, "exact")
-    learn_structure(rows, "pc", test=PermutationTest(10))
+    for data in (rows, with_many_states(rows)):
+        learn_structure(data, "hill-climbing", restarts=1)
+        learn_structure(data, "exact")
+        learn_structure(data, "pc", test=PermutationTest(10))
     reachability(np.zeros((2, 2), dtype=np.bool_))  # which PC asks where there are colliders
+
+
+def with_many_states(rows: Dataset) -> Dataset:
+    """The same codes, of variables with so many states that kernels take wider ones."""
+    return Dataset.from_codes([Variable(name, MANY_STATES) for name in rows.columns], rows.columns)

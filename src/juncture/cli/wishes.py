@@ -1,0 +1,43 @@
+"""What `juncture learn` is told of its search: names and numbers that are none are wrong usage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import Any
+
+import typer
+
+from juncture.errors import hint
+from juncture.learning.structure.independence import TESTS
+from juncture.learning.structure.learn import SEARCHES
+from juncture.learning.structure.scores import SCORES
+
+
+def check_choices(method: str, score: str | None, test: str | None, level: float | None) -> None:
+    """Each is one of those that there are."""
+    named: list[tuple[str, str | None, Iterable[str]]] = [
+        ("--method", method, ("auto", *SEARCHES)),
+        ("--score", score, SCORES),
+        ("--test", test, TESTS),
+    ]
+    for option, choice, known in named:
+        if choice is not None and choice not in known:
+            raise typer.BadParameter(f"there is no {choice!r}; {hint(choice, known)}", param_hint=option)
+    if level is not None and not 0 < level < 1:
+        raise typer.BadParameter(f"the level of a test lies between 0 and 1; got {level}", param_hint="--level")
+
+
+def check_taken(method: str, wishes: Mapping[str, Any]) -> None:
+    """The method takes all that is wished, and is told all that it needs."""
+    for name in wishes:
+        if name not in options_of(method):
+            takers = ", ".join(other for other in SEARCHES if name in options_of(other))
+            raise typer.BadParameter(f"--method {method} does not take it; it is for {takers}", param_hint=f"--{name}")
+    if "target" in options_of(method) and "target" not in wishes:
+        raise typer.BadParameter(f"--method {method} must be told the class, a column", param_hint="--target")
+
+
+def options_of(method: str) -> set[str]:
+    kind: Any = SEARCHES[method]
+    return {field.name for field in fields(kind)}
