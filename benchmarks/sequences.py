@@ -1,7 +1,8 @@
 """Hidden Markov models beside hmmlearn and dynamax, in one process and on the same numbers.
 
     python benchmarks/sequences.py [--emissions categorical gaussian] [--states 8 64] [--shapes 1x100000 1000x1000]
-                                   [--tasks smoothing viterbi learning] [--long] [--memory]
+                                   [--tasks smoothing viterbi learning] [--transitions dense triangular]
+                                   [--long] [--memory]
 
 Each cell first checks that all sides agree (log-likelihood, best path's log-probability, log-likelihood after ten
 iterations), then prints the median of several runs and the ratios. hmmlearn runs in the quicker of its two
@@ -24,6 +25,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -42,9 +44,11 @@ class Problem:
     num_states: int
     num_sequences: int
     length: int
+    transitions: str = "dense"
 
     def __str__(self) -> str:
-        return f"{self.emissions}, {self.num_states} states, {self.num_sequences:,} × {self.length:,} steps"
+        size = f"{self.num_states} states, {self.num_sequences:,} × {self.length:,} steps"
+        return f"{self.emissions}, {self.transitions} transitions, {size}"
 
     @cached_property
     def parameters(self) -> dict[str, np.ndarray]:
@@ -57,6 +61,9 @@ class Problem:
             "variance": rng.gamma(4.0, 0.25, size=(k, DIMENSION)),
         }
         found["table"] = 0.99 * found["table"] + 0.01 / SYMBOLS
+        if self.transitions == "triangular":
+            ahead = np.triu(found["transition"])
+            found["transition"] = ahead / ahead.sum(axis=1, keepdims=True)
         return found
 
     @cached_property
@@ -206,6 +213,7 @@ def main() -> None:
     parser.add_argument("--states", nargs="+", type=int, default=[8, 64])
     parser.add_argument("--shapes", nargs="+", default=["1x100000", "1000x1000"])
     parser.add_argument("--tasks", nargs="+", default=["smoothing", "viterbi", "learning"])
+    parser.add_argument("--transitions", nargs="+", default=["dense"], choices=["dense", "triangular"])
     parser.add_argument("--long", action="store_true", help="one sequence of up to ten million steps")
     parser.add_argument("--memory", action="store_true", help="the peak of smoothing 1,000 sequences of 1,000")
     options = parser.parse_args()
@@ -216,10 +224,10 @@ def main() -> None:
     if options.memory or options.long:
         time_long() if options.long else tell_memory()
         return
-    for kind in options.emissions:
-        for num_states in options.states:
-            for shape in options.shapes:
-                time_problem(Problem(kind, num_states, *map(int, shape.split("x"))), options.tasks)
+    for kind, transitions in product(options.emissions, options.transitions):
+        for num_states, shape in product(options.states, options.shapes):
+            size = map(int, shape.split("x"))
+            time_problem(Problem(kind, num_states, *size, transitions), options.tasks)
 
 
 def time_problem(problem: Problem, tasks: list[str]) -> None:

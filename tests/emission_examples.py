@@ -59,6 +59,7 @@ EMISSIONS: dict[str, Callable[[Rng, int], Any]] = {
     "exponential": lambda rng, number: jt.Exponential(rng.gamma(2.0, 1.0, number)),
     "gamma": lambda rng, number: jt.Gamma(rng.gamma(8.0, 0.5, number), rng.gamma(8.0, 0.2, number)),
     "laplace": lambda rng, number: jt.Laplace(3 * rng.normal(size=number), rng.gamma(4.0, 0.25, number)),
+    "beta": lambda rng, number: jt.Beta(rng.gamma(8.0, 0.5, number), rng.gamma(8.0, 0.5, number)),
     "angles": lambda rng, number: jt.VonMises(rng.uniform(-3, 3, number), rng.gamma(4.0, 0.5, number)),
     "mixture": mixtures,
     "columns of different families": columns,

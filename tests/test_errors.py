@@ -83,3 +83,10 @@ def test_hints(value, known, ending):
 def test_unknown_names_and_states_say_where():
     assert str(UnknownVariable.among("Rian", ["Rain"])) == "the model has no variable 'Rian'; did you mean 'Rain'?"
     assert str(UnknownState.of("Rain", "ye", ["yes"])) == "variable 'Rain' has no state 'ye'; did you mean 'yes'?"
+
+
+def test_a_warning_points_at_the_line_that_asked():
+    """Whatever lies between, such as dispatch by the kind of model."""
+    with pytest.warns(UserWarning, match="look here") as caught:
+        errors.warn_user("look here", UserWarning)
+    assert caught[0].filename == __file__

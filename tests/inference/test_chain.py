@@ -436,3 +436,30 @@ def test_equal_rows_make_a_mixture():
     x = np.array([0.0, 1.0, 2.5])
     joint = weights * np.exp(law.log_prob(x[:, None]))
     assert np.allclose(jt.infer(hmm, x).smoothed, joint / joint.sum(axis=1, keepdims=True))
+
+
+TALK = jt.HiddenMarkovModel(
+    [0.5, 0.5], [[0.8, 0.2], [0.3, 0.7]], [[0.9, 0.1], [0.2, 0.8]], states=("dry", "wet"), symbols=("walk", "shop")
+)
+
+
+def test_a_filter_takes_the_states_that_are_told():
+    told = jt.Sequence(["walk", "shop", None, "walk"], states=["wet", None, "dry", None])
+    beliefs = jt.infer(TALK, told)
+    plainly = jt.start_filter(TALK).step("walk", "wet").step("shop").step(None, state="dry").step("walk")
+    wrapped = jt.start_filter(TALK)
+    for step in range(4):
+        wrapped = wrapped.step(jt.Sequence(told.observations[[step]], states=told.states[[step]]))
+    for each in (plainly, wrapped):
+        assert each.log_evidence == pytest.approx(beliefs.log_evidence)
+        assert each.filtered == pytest.approx(beliefs.filtered[-1])
+
+
+def test_a_filter_counts_its_steps_in_messages():
+    before = jt.start_filter(TALK).step("walk")
+    with pytest.raises(jt.UnknownState, match="step 1: variable 'symbol' has no state 'wlk'"):
+        before.step("wlk")
+    with pytest.raises(jt.UnknownState, match="step 1: variable 'state' has no state 'wt'"):
+        before.step("walk", "wt")
+    with pytest.raises(jt.InvalidData, match="take one step after the other"):
+        before.step(jt.Sequence(["walk", "shop"]))

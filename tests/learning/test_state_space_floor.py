@@ -36,7 +36,9 @@ def test_small_data_are_learned_from_whatever_is_free(seed, data):
     drawn = random_sequence(rng, model, rng.integers(1, 12), holes=rng.choice([0.0, 0.3, 0.7]))
     values = np.array(drawn.observations)
     values[0, 0] = 1.0
-    change = data.draw(st.sampled_from([np.asarray, np.round, lambda y: 1e6 * y, lambda y: 1e-6 * y, lambda y: 1e4 + y]))
+    change = data.draw(
+        st.sampled_from([np.asarray, np.round, lambda y: 1e6 * y, lambda y: 1e-6 * y, lambda y: 1e4 + y])
+    )
     sequence = Sequence(change(values), covariates=drawn.covariates)
     acceleration = data.draw(st.sampled_from([None, "squarem"]))
     found, told = fitted(model, sequence, max_steps=40, acceleration=acceleration)

@@ -39,8 +39,16 @@ def infer(
 ) -> Any:
     """All posterior marginals of a model given evidence; with `targets`, only of these.
 
-    Evidence is a mapping (one row), or a frame, `Dataset`, list of mappings or `Evidence` (many rows).
-    `method` is a name or an engine; `memory_limit` in bytes refuses what would need more.
+    Of a `BayesianNetwork` or a product of factors, evidence is a mapping (one row), or a frame, `Dataset`, list of
+    mappings or `Evidence` (many rows). `method` is a name or an engine; with `on_impossible="raise"` rows of
+    probability zero raise instead of having NaN with a warning; `extra` says what becomes of columns that are no
+    variables; `memory_limit` in bytes refuses what would need more. The answer is `Beliefs`.
+
+    Models in time order take a sequence, or a list of many and give a list; their options are others. Of a
+    `HiddenMarkovModel` or a `MarkovChain`, `lengths` cuts one stacked array into sequences, and `on_impossible` is as
+    above: the answer is `ChainBeliefs`, with `smoothed`, `filtered` and `predicted` laws. Of a
+    `LinearGaussianStateSpace`, `lengths`: `StateSpaceBeliefs`, with their means and covariances. Of a `Mixture`, rows
+    and `on_impossible`: `MixtureBeliefs` about the component.
     """
     raise Unsupported(f"infer takes a model; got {type(model).__name__}")
 

@@ -33,7 +33,13 @@ MANY_PATTERNS = 32  # of holes: from here on all rows go through one run of the 
 )
 @singledispatch
 def log_prob(model: Any, rows: Any, *, method: Any = "auto", extra: Extra = "error") -> Any:
-    """log p(row) for each row; a mapping of columns or a frame gives an array, a mapping of states one float."""
+    """log p(row) for each row; a mapping of columns or a frame gives an array, a mapping of states one float.
+
+    `method` and `extra` are those of `infer`, for a `BayesianNetwork` or a product of factors. Of a
+    `HiddenMarkovModel`, a `MarkovChain` or a `LinearGaussianStateSpace`, rows are a sequence, which gives a float, or a
+    list of many, which gives an array; the option `lengths` cuts one stacked array into sequences. Of a `Mixture`,
+    rows are those that it is a law of.
+    """
     raise Unsupported(f"log_prob takes a model; got {type(model).__name__}")
 
 

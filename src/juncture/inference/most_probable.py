@@ -64,7 +64,14 @@ def most_probable(
 ) -> Any:
     """The most probable assignment given evidence; with `k` a list of the k best, best first.
 
-    With `targets` the other variables are summed out first (marginal MAP).
+    With `targets` the other variables are summed out first (marginal MAP). These and all other options are for a
+    `BayesianNetwork` or a product of factors, as in `infer`.
+
+    Models in time order take a sequence, or a list of many and give a list; `lengths` cuts one stacked array into
+    sequences. Of a `HiddenMarkovModel` or a `MarkovChain`, the options are `lengths`, `k`, `trellis=True`, which works
+    out the trellis with the path, and `on_impossible`: the answer has the `path` of states. Of a
+    `LinearGaussianStateSpace`, `lengths`: the path of the smoothed means. Of a `Mixture`, `on_impossible`: the most
+    probable component.
     """
     raise Unsupported(f"most_probable takes a model; got {type(model).__name__}")
 

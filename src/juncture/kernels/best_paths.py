@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel
-from juncture.kernels.viterbi import TIE
+from juncture.kernels.path_reading import TIE
 
 
 @kernel

@@ -17,8 +17,10 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel, summing_kernel
-from juncture.kernels.tiny_masses import SURE, walk_exactly
-from juncture.kernels.walk_steps import AT_ONCE, KEEP, MEET, add_pairs, move
+from juncture.kernels.eights import EIGHT
+from juncture.kernels.exact_walks import walk_exactly
+from juncture.kernels.tiny_masses import SURE
+from juncture.kernels.walk_steps import AT_ONCE, KEEP, MEET, add_pairs, move, move_eight
 
 FORGET = 0
 SMALL = 1e-30  # a total below this is divided by at once
@@ -44,7 +46,7 @@ def walk_plainly(matrix, values, tops, index, is_reverse, message, previous, lat
     """A walk in plain numbers, for chains in which a mass that vanishes beside the others cannot matter again."""
     num_steps, num_states = len(index), len(message)
     left, right = np.empty((AT_ONCE, num_states)), np.empty((AT_ONCE, num_states))
-    log_scale, total, num_waiting = 0.0, 1.0, 0
+    log_scale, total, num_waiting, cells = 0.0, 1.0, 0, matrix.reshape(-1)
     for turn in range(num_steps):
         step = num_steps - 1 - turn if is_reverse else turn
         row = index[step]
@@ -71,7 +73,10 @@ def walk_plainly(matrix, values, tops, index, is_reverse, message, previous, lat
             for state in range(num_states):
                 lattice[step, state] = previous[state] * share
         log_scale += tops[row]
-        move(previous, matrix, message)
+        if num_states == EIGHT:
+            move_eight(previous, cells, message)
+        else:
+            move(previous, matrix, message)
     add_pairs(left[:num_waiting], right, num_waiting, pairs)
     divide(previous, total)
     divide(message, total)

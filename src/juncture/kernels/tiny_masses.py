@@ -1,7 +1,6 @@
-"""Walks along a chain in which no mass is ever lost, however small.
+"""Numbers that stand for masses of any size.
 
-A number of at least TINY stands for itself, a negative one for its exponential, and 0 for nothing: in a chain that
-cannot return, a state that lags behind by a factor of 1e-1000 may be the only one left in the end. Sums are taken of
+A number of at least TINY stands for itself, a negative one for its exponential, and 0 for nothing. Sums are taken of
 plain numbers where these decide, and of exponentials only where they do not.
 """
 
@@ -10,40 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel
-from juncture.kernels.walk_steps import AT_ONCE, KEEP, MEET, add_pairs, move, plain
+from juncture.kernels.walk_steps import plain
 
 TINY = 1e-150
 LOG_TINY = np.log(TINY)
 SURE = 1e-130  # a sum above this is not changed by what is below TINY
-
-
-@kernel
-def walk_exactly(road, values, tops, index, is_reverse, message, previous, lattice, use, pairs, weight):
-    """A `walk` in these numbers; only posteriors are left as plain ones."""
-    matrix, starts, sources, logs = road
-    num_steps, num_states = len(index), len(message)
-    left, right = np.empty((AT_ONCE, num_states)), np.empty((AT_ONCE, num_states))
-    log_scale, num_waiting = 0.0, 0
-    for turn in range(num_steps):
-        step = num_steps - 1 - turn if is_reverse else turn
-        row = index[step]
-        if use == MEET:
-            if len(pairs) and note_pair(previous, message, lattice, step, weight, left, right, num_waiting):
-                num_waiting = add_pairs(left, right, num_waiting + 1, pairs)
-            elif len(pairs):
-                add_tiny_pairs(previous, message, lattice, step, starts, sources, weight, pairs)
-            meet_exactly(message, lattice, step)
-        log_total = weigh_exactly(message, values, row, previous)
-        if log_total == -np.inf:
-            return log_scale, step
-        log_scale += log_total + tops[row]
-        if use == KEEP:
-            for state in range(num_states):
-                lattice[step, state] = previous[state]
-        move(previous, matrix, message)
-        mend(previous, starts, sources, logs, message)
-    add_pairs(left[:num_waiting], right, num_waiting, pairs)
-    return log_scale, -1
 
 
 @kernel
@@ -120,20 +90,6 @@ def meet_exactly(message, lattice, step):
     for state in range(len(message)):
         if lattice[step, state] < 0.0:
             lattice[step, state] = np.exp(lattice[step, state])
-
-
-@kernel
-def note_pair(previous, message, lattice, step, weight, left, right, place):
-    """Put the factors of an outer product aside; False where their total is too small for plain numbers."""
-    total = 0.0
-    for state in range(len(message)):
-        right[place, state] = plain(lattice[step, state])
-        total += right[place, state] * plain(message[state])
-    if not total > SURE:
-        return False
-    for state in range(len(message)):
-        left[place, state] = plain(previous[state]) * (weight / total)
-    return True
 
 
 @kernel

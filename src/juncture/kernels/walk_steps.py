@@ -45,6 +45,17 @@ def move(message, matrix, moved):
 
 
 @summing_kernel
+def move_eight(message, cells, moved):
+    """The same of eight states, whose matrix is given row after row."""
+    a, b, c, d = plain(message[0]), plain(message[1]), plain(message[2]), plain(message[3])
+    e, f, g, h = plain(message[4]), plain(message[5]), plain(message[6]), plain(message[7])
+    for target in range(len(moved)):
+        first = (a * cells[target] + b * cells[target + 8]) + (c * cells[target + 16] + d * cells[target + 24])
+        second = (e * cells[target + 32] + f * cells[target + 40]) + (g * cells[target + 48] + h * cells[target + 56])
+        moved[target] = first + second
+
+
+@summing_kernel
 def add_pairs(left, right, num_waiting, pairs):
     """Add leftᵀ @ right to pairs once enough rows wait, or `left` has no more of them; how many still wait."""
     if num_waiting < len(left) or num_waiting == 0:

@@ -36,7 +36,7 @@ def one_step(model: HiddenMarkovModel, observation: Any, state: Any) -> Sequence
     if observation is not None:
         refuse_several(model, observation, np.size(observation) / np.prod(model.event_shape))
     is_hole = observation is None and model.event_shape
-    rows = np.full((1, *model.event_shape), np.nan) if is_hole else [observation]
+    rows: Any = np.full((1, *model.event_shape), np.nan) if is_hole else [observation]
     rows = np.asarray(without_masks(rows)) if model.event_shape else rows
     return model.sequences(rows if state is None else Sequence(rows, states=[state]))
 

@@ -25,10 +25,10 @@ from juncture.values import number_of
 
 @infer.register(LinearGaussianStateSpace)
 def infer_states(
-    model: LinearGaussianStateSpace, sequences: Any, *, lengths: Any = None
+    model: LinearGaussianStateSpace, evidence: Any, *, lengths: Any = None
 ) -> StateSpaceBeliefs | list[StateSpaceBeliefs]:
     """The beliefs of one sequence, or a list of them for many."""
-    given = model.sequences(sequences, lengths)
+    given = model.sequences(evidence, lengths)
     forward = filtered(model, given)
     backward = smoothed(model, given, forward)
     found = [
@@ -39,9 +39,9 @@ def infer_states(
 
 
 @log_prob.register(LinearGaussianStateSpace)
-def log_prob_sequences(model: LinearGaussianStateSpace, sequences: Any, *, lengths: Any = None) -> Any:
+def log_prob_sequences(model: LinearGaussianStateSpace, rows: Any, *, lengths: Any = None) -> Any:
     """Log p(observations) of one sequence, a float, or of many, an array; what is missing is integrated out."""
-    given = model.sequences(sequences, lengths)
+    given = model.sequences(rows, lengths)
     values = sums(filtered(model, given, keep=False).log_densities, given.offsets)
     return float(values[0]) if given.is_single else values
 
@@ -74,10 +74,10 @@ class BestStates:
 
 @most_probable.register(LinearGaussianStateSpace)
 def most_probable_states(
-    model: LinearGaussianStateSpace, sequences: Any, *, lengths: Any = None
+    model: LinearGaussianStateSpace, evidence: Any, *, lengths: Any = None
 ) -> BestStates | list[BestStates]:
     """The most probable states of one sequence, or a list of them for many."""
-    beliefs = infer_states(model, sequences, lengths=lengths)
+    beliefs = infer_states(model, evidence, lengths=lengths)
     return [best_states(one) for one in beliefs] if isinstance(beliefs, list) else best_states(beliefs)
 
 

@@ -44,9 +44,9 @@ def as_hidden(model: MarkovChain) -> HiddenMarkovModel:
 
 
 @log_prob.register
-def log_prob_chain(model: MarkovChain, sequences: Any, *, lengths: Any = None) -> Any:
+def log_prob_chain(model: MarkovChain, rows: Any, *, lengths: Any = None) -> Any:
     """log p of each sequence of states: a float for one, an array for several."""
-    given = model.sequences(sequences, lengths)
+    given = model.sequences(rows, lengths)
     if given.observations.dtype.kind != "f":
         values = complete(model, given)
     elif model.order == 1:

@@ -10,7 +10,8 @@ from juncture.cores import on_cores
 from juncture.data.sequences import Sequences
 from juncture.inference.exact.chain_likelihoods import Form, LikelihoodBlocks
 from juncture.inference.exact.chain_model import Chain
-from juncture.kernels.viterbi import best_score, score_steps, trace
+from juncture.kernels.path_reading import TIE, read_ahead, read_back
+from juncture.kernels.viterbi import score_steps
 
 
 def decode_long(chain: Chain, sequence: Sequences, path: np.ndarray) -> float:
@@ -24,27 +25,28 @@ def decode_long(chain: Chain, sequence: Sequences, path: np.ndarray) -> float:
     if ahead.log_scale + back.log_scale == -np.inf:
         return -np.inf
     edge = blocks.steps[middle].start
-    log_joint = ahead.log_scale + back.log_scale + best_score(ahead.scores, lattice, edge)
-    if log_joint > -np.inf and not read_from(edge, chain, ahead.scores, lattice, path):
-        back.go(places[:middle][::-1], lattice)
-        trace(chain.log_initial, chain.log_transition, lattice, False, path)
+    lattice[edge] += ahead.scores  # now of whole paths
+    log_joint = ahead.log_scale + back.log_scale + lattice[edge].max()
+    if log_joint > -np.inf:
+        read_from(edge, chain, lattice, path)
     return float(log_joint)
 
 
-def read_from(edge: int, chain: Chain, log_start: np.ndarray, lattice: np.ndarray, path: np.ndarray) -> bool:
-    """Read the best path from a step in both directions; False where an earlier step has another choice as good.
+def read_from(edge: int, chain: Chain, lattice: np.ndarray, path: np.ndarray) -> None:
+    """Read the best path from a step on in both directions."""
+    best = np.flatnonzero(lattice[edge] >= lattice[edge].max() - TIE)
 
-    Then the first of equally good paths can only be read from the start.
-    """
-    later, log_transition = slice(edge, edge + 1), chain.log_transition
-    if not trace(log_start, log_transition, lattice[later], False, path[later]):
-        return False
-    before, after = slice(0, edge), slice(edge, len(path))
-    reads = [
-        (chain.log_back[path[edge]], chain.log_back, lattice[before], True, path[before]),
-        (log_start, log_transition, lattice[after], False, path[after]),
-    ]
-    return bool(on_cores(lambda read: trace(*read), reads)[0])
+    def read_first_half(_: int) -> None:
+        read_back(chain.log_back, lattice[: edge + 1], path[: edge + 1])
+
+    def read_second_half(state: int) -> None:
+        read_ahead(chain.log_transition[state], chain.log_transition, lattice[edge + 1 :], path[edge + 1 :])
+
+    if len(best) == 1:
+        on_cores(lambda read: read(best[0]), [read_first_half, read_second_half])
+    else:  # which one is the first, is told by the first half
+        read_first_half(edge)
+        read_second_half(path[edge])
 
 
 class Scorer:

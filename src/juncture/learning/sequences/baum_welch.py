@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
 
 from juncture.data.sequences import Sequences
+from juncture.errors import ImpossibleEvidence
 from juncture.inference.exact.chain_expectation import expected
 from juncture.iteration import has_fallen
 from juncture.learning.leaps import leap
@@ -50,10 +52,11 @@ class BaumWelch:
         return self.believed(self.start)
 
     def step(self, state: Believed) -> Believed:
-        """Covariances that are almost singular are rounded so much that a step may lose a little: then laws stay."""
-        moved = self.believed(quietly_estimated(state.model, state.statistics, self.wishes))
-        if not has_fallen(state.objective, moved.objective):
-            return moved
+        """Laws that are almost points are rounded so much that a step may lose: then laws stay."""
+        with suppress(ImpossibleEvidence):
+            moved = self.believed(quietly_estimated(state.model, state.statistics, self.wishes))
+            if not has_fallen(state.objective, moved.objective):
+                return moved
         return self.believed(quietly_estimated(state.model, state.statistics, self.wishes.keeping("emissions")))
 
     def objective(self, state: Believed) -> float:

@@ -24,6 +24,10 @@ from juncture.models.emissions.densities import weight_of_codes
 from juncture.models.emissions.members import members_of, picked_members, with_members
 from juncture.models.emissions.regularized import name_of, warn_regularized
 
+TOO_NARROW = (InvalidModel, FloatingPointError)  # what comes of data that no member is narrow enough for
+NARROWEST = 1e-12  # of the mean: rounding hides what is narrower
+LEAST = 1e-100  # of deviations near 0: densities and their products are ordinary numbers
+
 
 class FamilyEmissions(Emissions):
     """p(observation | state) of one family, of which each state has its own member.
@@ -107,12 +111,15 @@ class FamilyEmissions(Emissions):
         places = np.flatnonzero(alive)
         try:
             return type(self)(with_members(self.family, places, self._estimated(statistics.parts[0], places, prior)))
-        except (InvalidData, InvalidModel):
+        except (InvalidData, *TOO_NARROW):
             return self._estimated_one_by_one(statistics.parts[0], places, prior)
 
+    @np.errstate(divide="raise", over="raise", invalid="raise")
     def _estimated(self, statistics: Statistics, places: np.ndarray, prior: Any) -> Family:
         if prior is None:
-            return type(self.family).estimate(members_of(statistics, places))
+            found = type(self.family).estimate(members_of(statistics, places))
+            refuse_points(found)
+            return found
         if isinstance(statistics, Sample):  # the prior is of one parameter; the other, which is fixed, stays
             statistics = self.family.statistics(statistics.values, statistics.weights)
         own = prior[places] if prior.batch_shape else prior
@@ -127,7 +134,7 @@ class FamilyEmissions(Emissions):
                 family = with_members(family, one, self._estimated(statistics, one, prior))
             except InvalidData as error:
                 warn_regularized(f"{name_of(int(place))} keeps its {type(family).__name__}: {error}")
-            except InvalidModel as error:
+            except TOO_NARROW as error:
                 warn_regularized(
                     f"{name_of(int(place))} keeps its law, as its data shrank to a point or an edge: {error}"
                 )
@@ -180,3 +187,15 @@ def num_free(family: Family, name: str) -> int:
     rule, array = family.parameters[name], family._given[name]
     size = int(np.prod(array.shape[array.ndim - rule.axes :]))
     return size - 1 if rule is SIMPLEX else size
+
+
+def refuse_points(family: Family) -> None:
+    """Raise where a density is all but a point."""
+    if family.support.is_discrete:
+        return
+    try:
+        deviation, center = np.sqrt(np.asarray(family.variance)), np.abs(family.mean)
+    except Unsupported:  # tails without a variance are wide
+        return
+    if (deviation <= np.maximum(NARROWEST * center, LEAST)).any():
+        raise InvalidModel(f"a {type(family).__name__} with the deviation {deviation.min():.3g} is a point")
