@@ -32,9 +32,9 @@ from juncture.verbs import taught_by
 def sample(model: Any, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto") -> Any:
     """`n` rows drawn from the model, or from its posterior `given` one row of evidence.
 
-    `rng` is a seed or a `numpy.random.Generator`; the same seed gives the same rows. Of models in time order, `n` is the
-    number of steps of one `Sequence`, or a list of numbers for a list of them; a `HiddenMarkovModel` may have `given` a
-    sequence of observations, a `LinearGaussianStateSpace` takes the `covariates` of its steps.
+    `rng` is a seed or a `numpy.random.Generator`; the same seed gives the same rows. Of models in time order, `n` is
+    the number of steps of one `Sequence`, or a list of numbers for a list of them; a `HiddenMarkovModel` may have
+    `given` a sequence of observations, a `LinearGaussianStateSpace` takes the `covariates` of its steps.
     """
     raise Unsupported(f"sample takes a model; got {type(model).__name__}")
 
