@@ -16,6 +16,7 @@ from juncture.kernels.chain_likelihoods import clear_small, encode, subtract_top
 from juncture.models.emissions.categorical import CategoricalEmissions
 
 KEPT = 2**23  # numbers: likelihoods of more than that are made again when asked again
+FARTHEST = 1e18  # logarithms below the largest of a step
 
 
 class Form(Enum):
@@ -42,6 +43,8 @@ def likelihoods(emissions: Any, rows: np.ndarray, labels: np.ndarray | None, for
     known = np.empty(0, np.int64) if labels is None else np.require(labels, np.int64, ["C", "W"])
     step = subtract_tops(values, known, tops)
     refuse_infinite(rows, tops, step)
+    if form is Form.EXACT:
+        refuse_beyond_digits(rows, values)
     in_form(values, form)
     return Likelihoods(values, tops, np.arange(len(values)))
 
@@ -68,6 +71,17 @@ def refuse_infinite(rows: np.ndarray, tops: np.ndarray, step: int) -> None:
         raise InvalidData(
             f"the observation {rows[first].tolist()!r} has no finite density in some state, so that the states cannot"
             " be compared: move it off the edge, leave it out as None, or take other laws"
+        )
+
+
+def refuse_beyond_digits(rows: np.ndarray, log_values: np.ndarray) -> None:
+    """Raise where logarithms differ by so much that their sums along a path would have no digits left."""
+    is_beyond = (log_values < -FARTHEST) & (log_values > -np.inf)
+    if is_beyond.any():
+        first = int(np.argmax(is_beyond.any(axis=1)))
+        raise InvalidData(
+            f"the log-likelihoods of the observation {rows[first].tolist()!r} differ by more than {FARTHEST:g} between"
+            " states, too far to be compared along a chain with zeros: take wider laws, or leave it out as None"
         )
 
 
