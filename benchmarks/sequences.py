@@ -99,7 +99,7 @@ class Ours:
     def learning(self) -> float:
         method = jt.ExpectationMaximization(max_steps=ITERATIONS, tolerance=0.0)
         fitted = jt.fit(self.problem.model, self.problem.rows, lengths=self.problem.lengths, method=method)
-        return fitted.trace.values[ITERATIONS - 1]
+        return fitted.trace.values[:ITERATIONS][-1]
 
 
 class Hmmlearn:

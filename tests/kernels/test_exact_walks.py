@@ -11,7 +11,18 @@ from scipy.special import logsumexp
 from juncture.inference.exact.chain_model import road
 from juncture.kernels.chains import walk, walk_each
 from juncture.kernels.tiny_masses import LOG_TINY, encoded, log_of
-from juncture.kernels.unit_masses import LEAST, LOG_UNIT, MANY, MOST, balanced, scaled, spelled, split
+from juncture.kernels.unit_masses import (
+    LEAST,
+    LOG_UNIT,
+    MOST,
+    STRONGEST,
+    WEAKEST,
+    balanced,
+    linked,
+    scaled,
+    spelled,
+    split,
+)
 from juncture.kernels.walk_steps import KEEP, MEET, move, move_eight
 from juncture.numerics import log
 
@@ -73,13 +84,16 @@ def test_masses_with_units_stand_for_their_exponentials(log_mass, total):
 def test_powers_that_leave_the_numbers():
     assert scaled(3.0, 0) == 3.0
     assert scaled(3.0, -1) == 3.0 * LEAST
-    assert scaled(3.0, -4) == 0.0
+    assert scaled(3.0, -9) == 0.0
     assert scaled(0.0, 9) == 0.0
-    assert scaled(3.0, 9) == MANY
+    assert scaled(3.0, 9) == STRONGEST
     assert scaled(1e-300, 2) == 1e-300 * MOST * MOST
+    assert linked(0.0, 3) == 0.0
+    assert linked(0.5, 1) == 0.5 * MOST
+    assert linked(0.5, -9) == WEAKEST
     assert balanced(0.0, 5) == (0.0, 5)
-    assert balanced(1e-150, 5) == (1e-150 * MOST, 4)
-    assert balanced(1e150, 5) == (1e150 * LEAST, 6)
+    assert balanced(1e-60, 5) == (1e-60 * MOST, 4)
+    assert balanced(1e60, 5) == (1e60 * LEAST, 6)
 
 
 def test_eight_states_move_as_any_number_does():

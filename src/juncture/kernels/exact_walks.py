@@ -6,12 +6,17 @@ Messages and lattices are numbers of `tiny_masses`; the steps are made in those 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from juncture.kernels.compiler import kernel, summing_kernel
 from juncture.kernels.eights import EIGHT
 from juncture.kernels.tiny_masses import SURE, TINY, add_tiny_pairs, meet_exactly
 from juncture.kernels.unit_masses import (
+    BITS,
+    FAINT,
+    LEAST,
     LOG_UNIT,
     balanced,
     change_unit,
@@ -24,7 +29,7 @@ from juncture.kernels.unit_masses import (
     split,
     split_number,
     total_of,
-)  # fmt: skip
+)
 from juncture.kernels.walk_steps import AT_ONCE, KEEP, MEET, add_pairs, move, move_eight, plain
 
 LITTLE, MUCH = 1e-30, 1e30  # totals beyond these are divided by at once
@@ -46,11 +51,12 @@ def walk_exactly(road, values, tops, index, is_reverse, message, previous, latti
             if not met > SURE:
                 meet_by_logarithms(here, units_here, ahead, units, total, lattice, step, road, weight, pairs)
             else:
-                num_waiting = add_pair(previous, lattice, step, weight / met, left, right, num_waiting, pairs)
+                if len(pairs):
+                    num_waiting = add_pair(previous, lattice, step, weight / met, left, right, num_waiting, pairs)
                 meet(ahead, factors, 1.0 / (total * met), lattice, step)
         for state in range(num_states):
-            here[state] = ahead[state] * plain(values[row, state])
-        if is_any_beyond(here):
+            here[state] = ahead[state] * values[row, state]
+        if is_any_beyond(here, FAINT):
             weigh(ahead, values, row, here, matrix, units, links, factors)
         total = total_of(here, factors)
         if not LITTLE < total < MUCH:
@@ -66,7 +72,7 @@ def walk_exactly(road, values, tops, index, is_reverse, message, previous, latti
             move_eight(here, cells, ahead)
         else:
             move(here, links, ahead)
-        if is_any_beyond(ahead):
+        if is_any_beyond(ahead, LEAST):
             mend(here, units_here, road, units, links, factors, ahead)
     add_pairs(left[:num_waiting], right, num_waiting, pairs)
     spell(here, units_here, total, previous)
@@ -86,8 +92,7 @@ def start(message, previous, matrix):
         previous[state] = scaled(here[state], units_here[state])
     links, factors = np.empty((num_states, num_states)), np.empty((2, num_states))
     for state in range(num_states):
-        change_unit(state, units[state], matrix, units, links)
-    fill_factors(units, factors)
+        change_unit(state, units[state], matrix, units, links, factors)
     return here, units_here, ahead, units, links, factors
 
 
@@ -114,8 +119,6 @@ def meet_by_logarithms(here, units_here, ahead, units, total, lattice, step, roa
 @kernel
 def add_pair(previous, lattice, step, weight, left, right, num_waiting, pairs):
     """Put the factors of an outer product aside, and add some of these at once; how many still wait."""
-    if len(pairs) == 0:
-        return 0
     for state in range(len(previous)):
         left[num_waiting, state] = previous[state] * weight
         right[num_waiting, state] = plain(lattice[step, state])
@@ -135,19 +138,14 @@ def meet(ahead, factors, share, lattice, step):
 @kernel
 def weigh(ahead, values, row, here, matrix, units, links, factors):
     """Take the products of message and likelihood again that have left the range of plain numbers."""
-    is_changed = False
     for state in range(len(ahead)):
         mass, value, unit = ahead[state], values[row, state], units[state]
-        if mass > 0.0 and value != 0.0 and is_beyond(here[state]):
-            if value > 0.0:
-                here[state], unit = balanced(here[state], unit)
-            else:
-                here[state], less = split(np.log(mass) + value)
-                unit += less
-            change_unit(state, unit, matrix, units, links)
-            is_changed = True
-    if is_changed:
-        fill_factors(units, factors)
+        if mass > 0.0 and value < 0.0:
+            here[state], less = split(np.log(mass) + value)
+            change_unit(state, unit + less, matrix, units, links, factors)
+        elif is_beyond(here[state], FAINT):
+            here[state], unit = balanced(here[state], unit)
+            change_unit(state, unit, matrix, units, links, factors)
 
 
 @kernel
@@ -159,15 +157,16 @@ def recentre(here, matrix, units, links, factors):
             top = max(top, units[state])
     if top == -(2**62):
         return 0.0
-    units -= top
-    fill_factors(units, factors)
+    if top != 0:
+        for state in range(len(here)):
+            units[state] -= top
+            fill_factors(state, units, factors)
     total = total_of(here, factors)
     for state in range(len(here)):
         here[state] /= total
-        if is_beyond(here[state]):
+        if is_beyond(here[state], FAINT):
             here[state], unit = balanced(here[state], units[state])
-            change_unit(state, unit, matrix, units, links)
-    fill_factors(units, factors)
+            change_unit(state, unit, matrix, units, links, factors)
     return top * LOG_UNIT + np.log(total)
 
 
@@ -193,30 +192,23 @@ def keep(shares, here, units, total, lattice, step):
 @kernel
 def mend(here, units_here, road, units, links, factors, ahead):
     """Take the sums of a move again that have left the range of plain numbers."""
-    is_changed = False
     for target in range(len(ahead)):
-        if is_beyond(ahead[target]):
-            mass, unit = moved_to(target, here, units_here, road)
-            ahead[target] = mass
-            if mass > 0.0:
-                change_unit(target, unit, road[0], units, links)
-                is_changed = True
-    if is_changed:
-        fill_factors(units, factors)
+        if is_beyond(ahead[target], LEAST):
+            ahead[target], unit = moved_to(target, here, units_here, road)
+            change_unit(target, unit, road[0], units, links, factors)
 
 
 @kernel
 def moved_to(target, here, units_here, road):
     """The mass that comes to a target, and its power."""
-    matrix, starts, sources, logs = road
-    top = -np.inf
+    matrix, starts, sources, _ = road
+    top = np.int64(-(2**62))
     for place in range(starts[target], starts[target + 1]):
         source = sources[place]
         if here[source] > 0.0:
-            top = max(top, np.log(here[source]) + units_here[source] * LOG_UNIT + logs[place])
-    if top == -np.inf:
-        return 0.0, np.int64(0)
-    total, unit = 0.0, np.int64(np.rint(top / LOG_UNIT))
+            size = math.frexp(here[source])[1] + math.frexp(matrix[source, target])[1]
+            top = max(top, size + BITS * units_here[source])
+    total, unit = 0.0, (top + BITS // 2) // BITS
     for place in range(starts[target], starts[target + 1]):
         source = sources[place]
         total += here[source] * scaled(matrix[source, target], units_here[source] - unit)

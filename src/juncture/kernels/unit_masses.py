@@ -12,45 +12,63 @@ import numpy as np
 from juncture.kernels.compiler import kernel, summing_kernel
 from juncture.kernels.tiny_masses import TINY
 
-UNIT = 2.0**400
-LOG_UNIT = 400.0 * np.log(2.0)
+BITS = 160
+UNIT = 2.0**BITS
+LOG_UNIT = BITS * np.log(2.0)
 LEAST, MOST = 1.0 / UNIT, UNIT
 HALF_LEAST, HALF_MOST = np.sqrt(LEAST), np.sqrt(MOST)
-MANY = 1e300  # times any mass it is beyond MOST
+# Links stay within these: what comes along the weakest does not change a mass, but shows that there is something;
+# what comes along the strongest is beyond MOST.
+WEAKEST, STRONGEST = 1e-130, 1e300
+FAINT = 1e-170  # a mass that times WEAKEST is a number still
 
 
 @kernel
 def scaled(number, power):
-    """number · UNIT^power, at most MANY."""
+    """number · UNIT^power, at most STRONGEST."""
     while power < 0 and number > 0.0:
         number *= LEAST
         power += 1
-    while power > 0 and 0.0 < number < MANY:
+    while power > 0 and 0.0 < number < STRONGEST:
         number *= UNIT
         power -= 1
-    return min(number, MANY)
+    return min(number, STRONGEST)
 
 
 @kernel
-def change_unit(state, unit, matrix, units, links):
-    """Give a state another power, and change its links."""
+def linked(weight, power):
+    return max(scaled(weight, power), WEAKEST) if weight > 0.0 else 0.0
+
+
+@kernel
+def change_unit(state, unit, matrix, units, links, factors):
+    """Give a state another power, and change its links and factors."""
     units[state] = unit
     for other in range(len(units)):
-        links[state, other] = scaled(matrix[state, other], unit - units[other])
-        links[other, state] = scaled(matrix[other, state], units[other] - unit)
+        links[state, other] = linked(matrix[state, other], unit - units[other])
+        links[other, state] = linked(matrix[other, state], units[other] - unit)
+    fill_factors(state, units, factors)
 
 
 @kernel
-def is_beyond(mass):
-    return not (LEAST <= mass <= MOST)
+def fill_factors(state, units, factors):
+    """Two numbers whose product is a state's power: this may be too small for one, and not so when times the mass."""
+    half = units[state] // 2
+    factors[0, state] = scaled(1.0, half)
+    factors[1, state] = scaled(1.0, units[state] - half)
 
 
 @kernel
-def is_any_beyond(masses):
-    """Whether a mass is not within LEAST and MOST."""
+def is_beyond(mass, least):
+    """Whether a mass is not from `least` to MOST; one that is nothing is as it should be."""
+    return (mass > MOST) | ((mass < least) & (mass != 0.0))
+
+
+@kernel
+def is_any_beyond(masses, least):
     count = 0
     for state in range(len(masses)):
-        count += is_beyond(masses[state])
+        count += is_beyond(masses[state], least)
     return count > 0
 
 
@@ -98,15 +116,6 @@ def balanced(mass, unit):
         mass *= LEAST
         unit += 1
     return mass, unit
-
-
-@kernel
-def fill_factors(units, factors):
-    """Two factors for each state, whose product is its power: one alone may be too small for a number."""
-    for state in range(len(units)):
-        half = units[state] // 2
-        factors[0, state] = scaled(1.0, half)
-        factors[1, state] = scaled(1.0, units[state] - half)
 
 
 @summing_kernel
