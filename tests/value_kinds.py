@@ -287,6 +287,15 @@ def of_family(name):
     return build
 
 
+def edge_strengths():
+    rows = {"a": [0, 0, 1, 1] * 5, "b": [0, 1, 1, 1] * 5}
+    return [
+        jt.edge_strengths(rows, samples=4, rng=0),
+        jt.edge_strengths(rows, samples=4, rng=0, required=[("a", "b")]),
+        jt.edge_strengths({**rows, "c": [0] * 20}, samples=4, rng=0),
+    ]
+
+
 KINDS = [
     variables,
     factors,
@@ -317,6 +326,7 @@ KINDS = [
     fits,
     discretizers,
     fitted_discretizers,
+    edge_strengths,
     *sequence_kinds.KINDS,
     *(of_family(name) for name in EXAMPLES),
 ]
