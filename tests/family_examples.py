@@ -15,6 +15,7 @@ from juncture.errors import Unsupported
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Family
 from juncture.families.registry import FAMILIES
+from loops import by_type, loop_over
 
 EXAMPLES = discrete.EXAMPLES | continuous.EXAMPLES | vectors.EXAMPLES
 REFERENCES = discrete.REFERENCES | continuous.REFERENCES | vectors.REFERENCES
@@ -48,11 +49,8 @@ def provides(family: type[Family], name: str) -> bool:
 
 
 def over(members: list[Any]) -> Any:
-    return pytest.mark.parametrize("member", members, ids=[f"{place}-{told(m)}" for place, m in enumerate(members)])
-
-
-def told(member: Any) -> str:
-    return repr(member)[:60].replace("[", "(").replace("]", ")")
+    """One case a family, which loops over its members."""
+    return loop_over("member", by_type(members))
 
 
 def over_providing(name: str) -> Any:
@@ -120,10 +118,7 @@ def groups_of(family: type[Family]) -> list[list[Any]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-GROUPS = [group for family in FAMILIES.values() for group in groups_of(family)]
-over_groups = pytest.mark.parametrize(
-    "group", GROUPS, ids=[f"{place}-{type(group[0]).__name__}" for place, group in enumerate(GROUPS)]
-)
+over_groups = loop_over("group", {name: groups_of(family) for name, family in FAMILIES.items()})
 
 
 def relative_of(member: Any, seed: int = 1) -> Any:

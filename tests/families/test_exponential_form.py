@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from family_examples import INTERIOR, draws, known_of, over, over_interior, relative_of, toward
+from family_examples import INTERIOR, draws, known_of, over_interior, relative_of, toward
 from juncture.errors import InvalidModel
 from juncture.families.discrete.categorical import Categorical
 
@@ -127,8 +127,7 @@ def test_from_mean_parameters_and_back(member):
     assert_same_parameters(again, member, 1e-6)
 
 
-@over(list({type(member): member for member in INTERIOR}.values()))
-@settings(max_examples=15)
+@pytest.mark.parametrize("member", {type(member): member for member in INTERIOR}.values(), ids=repr)
 @given(share=st.floats(0, 1), seed=st.integers(0, 5))
 def test_the_log_partition_is_convex(member, share, seed):
     """A on a chord lies below the chord."""
