@@ -1,7 +1,12 @@
-"""Shared settings: bounded, repeatable Hypothesis runs, floating-point trouble as errors, and the public networks."""
+"""Shared settings: the profiles of Hypothesis, floating-point trouble as errors, and the public networks.
+
+Random examples are fresh in every run: few in `make test`, many in `make fuzz` (or with `HYPOTHESIS_PROFILE=fuzz`). A
+failure prints its example and a decorator that repeats it; `--hypothesis-seed=N` repeats a whole run.
+"""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +14,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "house", max_examples=50, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "test", max_examples=20, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.load_profile("house")
+settings.register_profile("fuzz", settings.get_profile("test"), max_examples=500)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.data.dataset import Dataset
@@ -243,7 +243,6 @@ cells = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.lists(cells, min_size=1, max_size=6))
 def test_log_likelihood_is_the_product_over_findings(column):
     findings = as_findings([{"count": cell} for cell in column], VARIABLES)

@@ -107,7 +107,7 @@ def test_a_terminal_gets_a_progress_bar_and_ctrl_c_keeps_the_best_so_far(tmp_pat
             seen += os.read(reader, 4096)
         process.send_signal(signal.SIGINT)
         told = drained(reader)
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=600)
     os.close(reader)
     assert b"learning from 3,000 rows" in seen
     assert b"step " in seen

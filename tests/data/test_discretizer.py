@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.data.cuts import Observed, observed
@@ -46,7 +46,6 @@ def test_the_worked_example_of_ages():
     assert fitted.cuts == {"age": (29.5,)}
 
 
-@settings(deadline=None)
 @given(
     pairs=st.lists(st.tuples(st.integers(0, 8), st.integers(0, 2)), min_size=2, max_size=25),
 )
@@ -82,7 +81,6 @@ def recursive_cuts(values, classes):
     return [*recursive_cuts(values[below], classes[below]), best, *recursive_cuts(values[~below], classes[~below])]
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 10**6), num_classes=st.integers(2, 4), noise=st.sampled_from([0.0, 0.2]))
 def test_entropy_cuts_are_those_of_the_plain_recursion(seed, num_classes, noise):
     rng = np.random.default_rng(seed)
@@ -102,7 +100,6 @@ def test_entropy_cuts_stop_at_the_number_of_bins_with_the_most_telling():
     assert not pays(Observed(np.array([1.0, 2.0]), np.eye(2) / 4), 1, 1.0)
 
 
-@settings(deadline=None, max_examples=150)
 @given(values=numbers, bins=st.integers(2, 7), strategy=strategies)
 def test_bins_are_intervals_of_at_most_so_many(values, bins, strategy):
     """Codes rise with the values, equal values fall together, and only "width" leaves a bin empty."""
@@ -117,7 +114,6 @@ def test_bins_are_intervals_of_at_most_so_many(values, bins, strategy):
         assert set(codes.tolist()) == set(range(len(cuts) + 1))
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 1000), bins=st.integers(2, 6))
 def test_equal_frequency_has_equal_counts_where_nothing_ties(seed, bins):
     values = np.random.default_rng(seed).normal(size=60 * bins)

@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.data import cells as cells_module
@@ -38,7 +38,6 @@ def described(column):
     return [(type(labels[code]), labels[code]) for code in column.codes]
 
 
-@settings(deadline=None, max_examples=200)
 @given(cells=st.lists(scalars, max_size=30))
 def test_objects_are_coded_as_one_by_one(cells):
     """Mixed cells too: True, 1 and "1" stay three labels, and 1.0 joins 1."""
@@ -47,7 +46,6 @@ def test_objects_are_coded_as_one_by_one(cells):
         assert described(object_column(array, "x")) == described(list_column(cells, "x"))
 
 
-@settings(deadline=None)
 @given(cells=st.lists(st.text(max_size=3), max_size=30))
 def test_texts_of_fixed_width_are_coded_as_one_by_one(cells):
     array = np.array(cells, dtype="U3")
@@ -56,7 +54,6 @@ def test_texts_of_fixed_width_are_coded_as_one_by_one(cells):
             assert described(text_column(ordered, "x")) == described(list_column(array.tolist(), "x"))
 
 
-@settings(deadline=None)
 @given(
     values=st.lists(st.integers(-3, 3), min_size=1, max_size=30),
     dtype=st.sampled_from([np.int8, np.int64, np.float32, np.float64, bool]),

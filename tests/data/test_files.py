@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.data import csv_arrow
@@ -174,7 +174,6 @@ pieces = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=300)
 @given(head=st.sampled_from(["x,y\n", "\ufeffx,y\r\n", "x\n", "x,,y\n", "x,x\n"]), body=pieces)
 def test_arrow_reads_what_python_reads_or_leaves_it(tmp_path_factory, head, body):
     """Over odd quoting, empty cells and lines: wherever PyArrow gives a table, it is the very same one."""

@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.data.csv import read_csv, write_csv
@@ -61,14 +61,12 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(deadline=None, max_examples=60)
 @given(dataset=datasets())
 def test_every_way_out_leads_back(way, dataset):
     table = WAYS[way](dataset)
     assert Dataset(table, dataset.variables) == dataset
 
 
-@settings(deadline=None, max_examples=150)
 @given(dataset=datasets())
 def test_csv_comes_back_bit_for_bit(dataset):
     assert read_csv(through_csv(dataset), dataset.variables) == dataset

@@ -2,7 +2,7 @@
 
 from itertools import combinations, pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.drawing.layout.layers import layered
@@ -16,7 +16,6 @@ def two_layers(draw):
     return upper, lower, draw(st.lists(pairs, max_size=20))
 
 
-@settings(max_examples=100, deadline=None)
 @given(two_layers())
 def test_crossings_are_those_of_all_pairs(graph):
     upper, lower, arcs = graph
@@ -26,7 +25,6 @@ def test_crossings_are_those_of_all_pairs(graph):
     assert crossings(built, layers) == expected
 
 
-@settings(max_examples=100, deadline=None)
 @given(two_layers())
 def test_sweeps_never_add_crossings_and_keep_every_vertex(graph):
     upper, lower, arcs = graph

@@ -2,7 +2,7 @@
 
 import random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.drawing.layout.layers import layered
@@ -16,7 +16,6 @@ def distance(places, wanted, weights):
     return sum(weight * (x - y) ** 2 for x, y, weight in zip(places, wanted, weights, strict=True))
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(st.tuples(PLACES, st.floats(0.1, 5), st.floats(0, 20)), min_size=1, max_size=8), st.integers())
 def test_spaced_is_feasible_and_beats_random_feasible_places(rows, seed):
     wanted, weights, gaps = [list(column) for column in zip(*rows, strict=True)]

@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.drawing.layout.orientation import orient
@@ -23,7 +23,6 @@ def total_length(ranks, arcs):
     return sum(ranks[lower] - ranks[upper] for upper, lower in arcs)
 
 
-@settings(max_examples=150, deadline=None)
 @given(acyclic(30))
 def test_arcs_point_down_and_are_no_longer_than_by_longest_path(graph):
     number, arcs = graph
@@ -33,7 +32,6 @@ def test_arcs_point_down_and_are_no_longer_than_by_longest_path(graph):
     assert total_length(ranks, arcs) <= total_length(longest_path(number, arcs), arcs)
 
 
-@settings(max_examples=60, deadline=None)
 @given(acyclic(5))
 def test_total_length_is_the_least_of_all_layerings(graph):
     number, arcs = graph
@@ -42,7 +40,6 @@ def test_total_length_is_the_least_of_all_layerings(graph):
     assert total_length(rank(number, arcs), arcs) == min(total_length(ranks, arcs) for ranks in feasible)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.integers(2, 12), st.data())
 def test_any_links_are_oriented_without_a_cycle(number, data):
     ends = st.tuples(st.integers(0, number - 1), st.integers(0, number - 1), st.booleans())
@@ -53,7 +50,6 @@ def test_any_links_are_oriented_without_a_cycle(number, data):
     assert all(ranks[upper] < ranks[lower] for upper, lower in arcs)
 
 
-@settings(max_examples=100, deadline=None)
 @given(acyclic(20))
 def test_arrows_without_a_cycle_are_kept(graph):
     number, arcs = graph

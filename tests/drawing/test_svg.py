@@ -7,7 +7,7 @@ from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.drawing import Diagram, Edge, Group, Node, to_svg
@@ -89,7 +89,6 @@ def test_observed_nodes_are_shaded_and_symbols_are_solid():
     assert fill("α") not in (fill("rain"), fill("sprinkler"))
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.text(st.characters(codec=None), max_size=60), min_size=1, max_size=5, unique=True))
 def test_any_names_give_well_formed_xml(names):
     nodes = [Node(name, name[::-1], bars=[(name, 0.25)], note=name) for name in names]

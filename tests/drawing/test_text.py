@@ -3,7 +3,7 @@
 import unicodedata
 from xml.etree import ElementTree as ET
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.drawing.text import FORBIDDEN, escaped, fitted, percentage, quoted, width
@@ -11,7 +11,6 @@ from juncture.drawing.text import FORBIDDEN, escaped, fitted, percentage, quoted
 ANYTHING = st.text(st.characters(codec=None), max_size=40)
 
 
-@settings(max_examples=200, deadline=None)
 @given(ANYTHING)
 def test_any_text_survives_as_character_data_and_attribute(text):
     element = ET.fromstring(f"<a b={quoted(text)}>{escaped(text)}</a>")  # noqa: S314 - our own text
@@ -20,7 +19,6 @@ def test_any_text_survives_as_character_data_and_attribute(text):
     assert element.get("b") == expected
 
 
-@settings(max_examples=200, deadline=None)
 @given(ANYTHING, st.floats(20, 300))
 def test_fitted_text_fits_and_says_when_it_was_cut(text, room):
     line = fitted(text, 13, room)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,6 +16,7 @@ from juncture.families.density_points import MAX_STATES, density_points, first_m
 from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.family import Family
 from juncture.families.registry import FAMILIES
+from processor_time import time_of
 
 POSITIVE = st.floats(1.0, 1e4)
 
@@ -88,10 +87,8 @@ def test_bars_hold_the_mass(rate):
 @pytest.mark.parametrize(("name", "parameters"), [("Poisson", (1e9,)), ("BetaNegativeBinomial", (3.0, 0.1, 0.2))])
 def test_huge_counts_cost_no_more(name, parameters):
     family = FAMILIES[name](*parameters)
-    density_points(family)
-    start = time.perf_counter()
     x, mass = density_points(family, num=50)
-    assert time.perf_counter() - start < 0.1
+    assert time_of(lambda: density_points(family, num=50)) < 0.1
     assert len(x) == 50
     assert (x == np.round(x)).all()
     assert mass == pytest.approx(family.prob(x))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from family_examples import EXPONENTIAL, asked, assert_is_a_sentence, over_families, provides
@@ -42,7 +42,6 @@ def test_moments(family, data):
 
 
 @over_families
-@settings(max_examples=20)
 @given(data=st.data())
 def test_information(family, data):
     if family not in EXPONENTIAL_FAMILIES:
@@ -60,7 +59,6 @@ def test_information(family, data):
 
 
 @over_families
-@settings(max_examples=20)
 @given(data=st.data())
 def test_quantiles(family, data):
     if not provides(family, "_cdf"):
@@ -79,7 +77,6 @@ def test_quantiles(family, data):
 
 @pytest.mark.filterwarnings("ignore::juncture.errors.RegularizedWarning")
 @over_families
-@settings(max_examples=20)
 @given(data=st.data())
 def test_learning(family, data):
     """An estimate from a few draws, or one sentence; never a member with a hole."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
@@ -101,7 +101,6 @@ def networks(draw):
 
 
 @given(networks())
-@settings(max_examples=150)
 def test_networks_of_all_kinds_survive(model):
     again = round_trip(model)
 

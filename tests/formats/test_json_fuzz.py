@@ -6,7 +6,7 @@ import copy
 import json
 import warnings
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
@@ -47,7 +47,6 @@ def accepts_or_refuses(data):
 
 
 @given(st.sampled_from(["asia", "fuel", "seven"]), st.data())
-@settings(max_examples=200)
 def test_any_value_anywhere_is_accepted_or_refused(name, data):
     document = json.loads(write_json(jt.example(name)))
     path = data.draw(st.sampled_from(list(places(document))))
@@ -57,7 +56,6 @@ def test_any_value_anywhere_is_accepted_or_refused(name, data):
 
 
 @given(st.binary(max_size=6), st.data())
-@settings(max_examples=200)
 def test_any_bytes_anywhere_are_accepted_or_refused(junk, data):
     text = write_json(jt.example("fuel")).encode()
     at = data.draw(st.integers(0, len(text)))

@@ -14,6 +14,7 @@ from juncture.formats.rows import RowRepair
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.factor_product import MarkovNetwork
 from juncture.variables import Variable
+from processor_time import takes_at_most
 
 
 def rain():
@@ -228,13 +229,11 @@ def test_mistakes_in_products_are_refused(old, new, line, message):
     ],
 )
 def test_hostile_documents_are_refused_quickly(data, message):
-    start = time.perf_counter()
-    with pytest.raises(FormatError) as caught:
+    with takes_at_most(5), pytest.raises(FormatError) as caught:
         read_json(data, RowRepair())
 
     assert message in str(caught.value)
     assert len(str(caught.value)) < 300
-    assert time.perf_counter() - start < 5
 
 
 def test_a_table_deeper_than_arrays_go_is_refused():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
@@ -49,7 +49,6 @@ findings = st.fixed_dictionaries(
 
 
 @given(st.one_of(findings, st.lists(findings, min_size=2, max_size=4)))
-@settings(max_examples=200)
 def test_evidence_survives(evidence):
     again = parse_evidence(evidence_text(evidence, MODEL.variables).encode(), MODEL.variables)
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.errors import FormatError
 from juncture.formats.rows import RowRepair
 from juncture.formats.uai import read_uai, write_uai
 from juncture.formats.uai.numbers import CHUNK, Numbers
+from processor_time import takes_at_most
 
 BAYES = """BAYES
 3
@@ -120,13 +120,11 @@ def test_each_mistake_is_refused_with_its_line(old, new, line, message):
     ],
 )
 def test_hostile_files_are_refused_quickly(text, message):
-    start = time.perf_counter()
-    with pytest.raises(FormatError) as caught:
+    with takes_at_most(5), pytest.raises(FormatError) as caught:
         read(text)
 
     assert message in str(caught.value)
     assert len(str(caught.value)) < 300
-    assert time.perf_counter() - start < 5
 
 
 def test_a_million_numbers_are_read_and_the_line_of_a_mistake_is_found():
@@ -155,7 +153,6 @@ def test_a_million_numbers_are_read_and_the_line_of_a_mistake_is_found():
 
 
 @given(st.sampled_from([BAYES, MARKOV]), st.binary(max_size=5), st.data())
-@settings(max_examples=200)
 def test_any_bytes_anywhere_are_accepted_or_refused(text, junk, data):
     at = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(at, min(at + 4, len(text))))
@@ -169,7 +166,6 @@ def test_any_bytes_anywhere_are_accepted_or_refused(text, junk, data):
 
 
 @given(st.lists(st.integers(0, 4), max_size=30), st.sampled_from(["BAYES", "MARKOV"]))
-@settings(max_examples=200)
 def test_any_numbers_are_accepted_or_refused(numbers, word):
     try:
         read_uai(" ".join(map(str, [word, *numbers])).encode(), RowRepair())
@@ -178,7 +174,6 @@ def test_any_numbers_are_accepted_or_refused(numbers, word):
 
 
 @given(st.lists(st.sampled_from([b"1", b"2.5", b" ", b"\n", b"-", b"e", b".", b"c", b"\nc x\n"]), max_size=30))
-@settings(max_examples=200)
 def test_numbers_are_what_python_says(pieces):
     data = b"".join(pieces)
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.errors import FormatError
@@ -55,7 +55,6 @@ def test_result_files(text, expected, tmp_path):
         ),
     )
 )
-@settings(max_examples=200)
 def test_results_survive(pair):
     task, solutions = pair
     freeze = {"PR": float, "MPE": tuple, "MAR": lambda parts: tuple(tuple(part) for part in parts)}[task]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from juncture.errors import FormatError
 from juncture.formats.xml import MAX_DEPTH, MAX_TOKEN, read_xml
+from processor_time import takes_at_most
 
 
 def test_elements_know_their_lines_and_texts():
@@ -99,15 +98,12 @@ def test_declared_encodings_are_read(encoded):
     ids=["tag", "comment", "attribute", "blanks", "nesting"],
 )
 def test_a_hundred_megabytes_of_one_thing_are_refused_at_once(document):
-    start = time.perf_counter()
-    with pytest.raises(FormatError):
+    with takes_at_most(5), pytest.raises(FormatError):
         read_xml(document, "a")
-    assert time.perf_counter() - start < 5
 
 
 def test_long_text_takes_linear_time():
-    start = time.perf_counter()
-    root = read_xml(b"<a>" + b"0.5\n" * 2_000_000 + b"</a>", "a")
+    with takes_at_most(5):
+        root = read_xml(b"<a>" + b"0.5\n" * 2_000_000 + b"</a>", "a")
 
     assert len(root.text) == 8_000_000
-    assert time.perf_counter() - start < 5

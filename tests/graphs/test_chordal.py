@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from graph_examples import cycle, undirected_graphs
 from juncture.errors import InvalidModel
@@ -15,7 +15,6 @@ from juncture.graphs.cliques import maximal_cliques
 from juncture.graphs.undirected import UndirectedGraph
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
 @given(undirected_graphs(max_nodes=8))
 def test_a_perfect_order_adds_nothing_and_every_chordal_graph_has_one(graph):
     if graph.is_chordal():
@@ -29,7 +28,6 @@ def test_a_perfect_order_adds_nothing_and_every_chordal_graph_has_one(graph):
             graph.perfect_elimination_order()
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
 @given(undirected_graphs(max_nodes=9))
 def test_cliques_of_a_chordal_graph_agree_with_the_general_search(graph):
     chordal = graph.triangulate()
@@ -38,7 +36,6 @@ def test_cliques_of_a_chordal_graph_agree_with_the_general_search(graph):
     assert chordal.maximal_cliques() == tuple(found)
 
 
-@settings(deadline=None, derandomize=True, max_examples=100)
 @given(undirected_graphs(max_nodes=8))
 def test_maximum_cardinality_search_takes_a_node_with_the_most_placed_neighbours(graph):
     places = [{graph.nodes.index(other) for other in graph.neighbors(node)} for node in graph.nodes]

@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.errors import InvalidModel, UnknownVariable
@@ -39,7 +39,6 @@ def closure(graph):
     return reach
 
 
-@settings(deadline=None, derandomize=True, max_examples=150)
 @given(acyclic_graphs())
 def test_topological_order_respects_every_edge_and_takes_the_earliest_ready_node(graph):
     order = graph.topological_order()
@@ -53,7 +52,6 @@ def test_topological_order_respects_every_edge_and_takes_the_earliest_ready_node
         assert node == ready[0]
 
 
-@settings(deadline=None, derandomize=True, max_examples=50)
 @given(acyclic_graphs())
 def test_whatever_does_not_descend_from_a_node_can_come_before_it(graph):
     """S0-129."""
@@ -65,7 +63,6 @@ def test_whatever_does_not_descend_from_a_node_can_come_before_it(graph):
         assert all(place[tail] < place[head] for tail, head in graph.edges)
 
 
-@settings(deadline=None, derandomize=True, max_examples=150)
 @given(acyclic_graphs(), st.data())
 def test_ancestors_and_descendants_are_the_transitive_closure(graph, data):
     starts = data.draw(st.sets(st.sampled_from(graph.nodes))) if graph.nodes else set()
@@ -77,7 +74,6 @@ def test_ancestors_and_descendants_are_the_transitive_closure(graph, data):
     assert graph.ancestors(starts) == above - starts
 
 
-@settings(deadline=None, derandomize=True, max_examples=100)
 @given(acyclic_graphs())
 def test_the_markov_blanket_is_the_neighbourhood_in_the_moral_graph(graph):
     moral = graph.moralize()
@@ -88,7 +84,6 @@ def test_the_markov_blanket_is_the_neighbourhood_in_the_moral_graph(graph):
         assert graph.children(node) == tuple(head for tail, head in graph.edges if tail == node)
 
 
-@settings(deadline=None, derandomize=True, max_examples=100)
 @given(acyclic_graphs(), st.randoms(use_true_random=False))
 def test_equality_is_by_sets(graph, random):
     edges, nodes = list(graph.edges), list(graph.nodes)
@@ -102,7 +97,6 @@ def test_equality_is_by_sets(graph, random):
         assert DirectedGraph(edges[1:], nodes) != graph
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
 @given(st.lists(st.sampled_from([pair for pair in np.ndindex(6, 6) if pair[0] != pair[1]]), unique=True))
 def test_a_graph_is_refused_exactly_when_it_has_a_cycle_and_the_cycle_is_real(pairs):
     edges = [(f"n{tail}", f"n{head}") for tail, head in pairs]

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_examples import complete, cycle, edge_set, eliminated, grid, random_graph, undirected_graphs
@@ -31,7 +31,6 @@ def scores(node, neighbors, weights):
     }
 
 
-@settings(deadline=None, derandomize=True, max_examples=150)
 @given(undirected_graphs(max_nodes=9), heuristics, st.data())
 def test_each_step_takes_a_simplicial_node_or_one_of_the_best_score(graph, heuristic, data):
     weights = {node: data.draw(st.integers(1, 9)) for node in graph.nodes}
@@ -49,7 +48,6 @@ def test_each_step_takes_a_simplicial_node_or_one_of_the_best_score(graph, heuri
             neighbors[other] = (neighbors[other] | around) - {other, node}
 
 
-@settings(deadline=None, derandomize=True, max_examples=150)
 @given(undirected_graphs(max_nodes=8), st.randoms(use_true_random=False))
 def test_fill_in_and_width_of_any_order_follow_the_definition(graph, random):
     order = list(graph.nodes)
@@ -63,7 +61,6 @@ def test_fill_in_and_width_of_any_order_follow_the_definition(graph, random):
     assert edge_set(graph.fill_in(some)) == eliminated(graph, some)[1] - edge_set(graph.edges)
 
 
-@settings(deadline=None, derandomize=True, max_examples=100)
 @given(undirected_graphs(max_nodes=8, min_nodes=1))
 def test_eliminating_one_node_joins_its_neighbours(graph):
     """S0-144: the graph of the others, after one variable has been summed out."""
@@ -72,7 +69,6 @@ def test_eliminating_one_node_joins_its_neighbours(graph):
     assert edge_set(graph.fill_in([node])) == pairs - edge_set(graph.edges)
 
 
-@settings(deadline=None, derandomize=True, max_examples=150)
 @given(undirected_graphs(max_nodes=9), heuristics, st.integers(1, 3))
 def test_a_triangulation_is_chordal_and_holds_the_graph(graph, heuristic, tries):
     chordal = graph.triangulate(heuristic, rng=0, tries=tries)
@@ -123,7 +119,6 @@ def test_more_tries_never_give_larger_tables_and_sometimes_smaller_ones():
     assert max(gains) > 1
 
 
-@settings(deadline=None, derandomize=True, max_examples=50)
 @given(undirected_graphs(max_nodes=8), heuristics)
 def test_peeling_trees_first_changes_no_table(graph, heuristic):
     plain = graph.triangulate(heuristic)

@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError
 from itertools import combinations, pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_examples import complete, cycle, edge_set, undirected_graphs
@@ -50,7 +50,6 @@ def largest_weight(cliques):
     return total
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
 @given(undirected_graphs(max_nodes=9))
 def test_junction_trees_of_random_graphs(graph):
     """S0-241, S2-164, S4-232: cliques of a triangulation, running intersection, a tree for each connected part."""
@@ -66,7 +65,6 @@ def test_junction_trees_of_random_graphs(graph):
     assert forest.width == max(map(len, forest.cliques), default=0) - 1
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
 @given(st.lists(st.sets(st.sampled_from("abcd"), min_size=1), max_size=6), st.data())
 def test_running_intersection_is_what_its_definition_says(cliques, data):
     links = [

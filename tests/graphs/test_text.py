@@ -7,7 +7,7 @@ import sys
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.errors import InvalidModel, MissingExtra
@@ -29,7 +29,6 @@ def graphs(draw, kind):
 ANY_GRAPH = st.sampled_from([DirectedGraph, UndirectedGraph]).flatmap(graphs)
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
 @given(ANY_GRAPH)
 def test_parse_reads_back_what_str_and_repr_write(graph):
     assert type(graph).parse(str(graph)) == graph
@@ -41,7 +40,6 @@ def test_parse_reads_back_what_str_and_repr_write(graph):
         assert len(str(graph).split(";")) > 10
 
 
-@settings(deadline=None, derandomize=True, max_examples=100)
 @given(ANY_GRAPH)
 def test_networkx_round_trip_keeps_the_order_of_nodes_and_parents(graph):
     there = graph.to_networkx()
@@ -54,7 +52,6 @@ def test_networkx_round_trip_keeps_the_order_of_nodes_and_parents(graph):
         assert all(back.parents(node) == graph.parents(node) for node in graph.nodes)
 
 
-@settings(deadline=None, derandomize=True, max_examples=100)
 @given(ANY_GRAPH)
 def test_our_answers_agree_with_networkx(graph):
     other = graph.to_networkx()

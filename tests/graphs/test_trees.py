@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_examples import undirected_graphs
@@ -40,7 +40,6 @@ def directed_graphs(draw):
     return DirectedGraph(draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else [], nodes)
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
 @given(directed_graphs())
 def test_trees_and_their_moral_graphs(graph):
     """S1-108, S1-109, S2-150: a tree has one root and no parents to marry; a polytree that has some gets loops."""
@@ -66,7 +65,6 @@ def num_paths(graph, start, end, seen=()):
     return sum(num_paths(graph, next_, end, (*seen, start)) for next_ in graph.neighbors(start) if next_ not in seen)
 
 
-@settings(deadline=None, derandomize=True, max_examples=150)
 @given(undirected_graphs(max_nodes=5, min_nodes=1))
 def test_an_undirected_tree_has_one_path_between_any_two_nodes(graph):
     """S1-107, S0-226."""

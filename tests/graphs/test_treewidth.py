@@ -6,7 +6,7 @@ from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_examples import brute_force_treewidth, complete, cycle, grid, petersen, random_graph, undirected_graphs
@@ -63,7 +63,6 @@ def test_known_treewidths(graph, known):
     assert lower <= known <= upper
 
 
-@settings(deadline=None, derandomize=True, max_examples=80)
 @given(undirected_graphs(max_nodes=6))
 def test_exact_treewidth_is_the_best_over_all_orders(graph):
     assert graph.treewidth() == brute_force_treewidth(graph)
@@ -76,7 +75,6 @@ def test_exact_treewidth_of_graphs_of_seven_nodes():
         assert graph.treewidth() == brute_force_treewidth(graph)
 
 
-@settings(deadline=None, derandomize=True, max_examples=80)
 @given(undirected_graphs(max_nodes=6, min_nodes=1), st.data())
 def test_the_search_decides_every_width_with_any_clique_last(graph, data):
     clique = tuple(graph.nodes.index(name) for name in data.draw(st.sampled_from(graph.maximal_cliques())))
@@ -85,7 +83,6 @@ def test_the_search_decides_every_width_with_any_clique_last(graph, data):
         assert has_width(places_of(graph), clique, width) == (width >= exact)
 
 
-@settings(deadline=None, derandomize=True, max_examples=80)
 @given(undirected_graphs(max_nodes=6, min_nodes=1), st.data())
 def test_what_is_reduced_away_is_counted(graph, data):
     exact = brute_force_treewidth(graph)
@@ -93,7 +90,6 @@ def test_what_is_reduced_away_is_counted(graph, data):
     assert max(lower, brute_force_treewidth(graph_of(core))) == exact
 
 
-@settings(deadline=None, derandomize=True, max_examples=80)
 @given(undirected_graphs(max_nodes=6))
 def test_lower_bounds_are_below(graph):
     exact, places = brute_force_treewidth(graph), places_of(graph)

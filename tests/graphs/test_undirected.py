@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations, permutations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from graph_examples import undirected_graphs
 from juncture.errors import InvalidModel, UnknownVariable
@@ -38,7 +38,6 @@ def has_chordless_cycle(graph):
     return False
 
 
-@settings(deadline=None, derandomize=True, max_examples=150)
 @given(undirected_graphs())
 def test_maximal_cliques_agree_with_all_subsets(graph):
     cliques = graph.maximal_cliques()
@@ -49,7 +48,6 @@ def test_maximal_cliques_agree_with_all_subsets(graph):
     assert positions == sorted(positions)
 
 
-@settings(deadline=None, derandomize=True, max_examples=150)
 @given(undirected_graphs(max_nodes=6))
 def test_chordal_means_no_cycle_without_a_chord(graph):
     assert graph.is_chordal() == (not has_chordless_cycle(graph))
@@ -71,7 +69,6 @@ def test_a_ring_is_chordal_only_as_a_triangle(length):
     assert UndirectedGraph(ring + fan).is_chordal()
 
 
-@settings(deadline=None, derandomize=True, max_examples=150)
 @given(undirected_graphs())
 def test_components_and_trees(graph):
     parts = graph.components()

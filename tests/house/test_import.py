@@ -1,4 +1,4 @@
-"""`import juncture` stays light: under 0.2 s beyond NumPy's own import, and nothing heavy comes along."""
+"""`import juncture` stays light: under 0.2 s of processor time beyond NumPy's own import, and brings nothing heavy."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ HEAVY = {"numba", "sklearn", "pandas", "polars", "pyarrow", "matplotlib", "netwo
 PROBE = """
 import json, sys, time
 import numpy
-start = time.perf_counter()
+start = time.process_time()
 import juncture
-seconds = time.perf_counter() - start
+seconds = time.process_time() - start
 {use}
 print(json.dumps([seconds, sorted(sys.modules)]))
 """

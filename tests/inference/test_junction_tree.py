@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
@@ -24,7 +24,6 @@ def quietly(function, *arguments, **options):
 
 
 @pytest.mark.parametrize("build", KINDS)
-@settings(max_examples=300)
 @given(seed=SEEDS)
 def test_marginals_and_evidence(build, seed):
     rng = np.random.default_rng(seed)
@@ -45,7 +44,6 @@ def test_marginals_and_evidence(build, seed):
 
 
 @pytest.mark.parametrize("build", KINDS)
-@settings(max_examples=100)
 @given(seed=SEEDS)
 def test_many_rows(build, seed):
     rng = np.random.default_rng(seed)
@@ -62,7 +60,6 @@ def test_many_rows(build, seed):
 
 
 @pytest.mark.parametrize("build", KINDS)
-@settings(max_examples=100)
 @given(seed=SEEDS)
 def test_k_best(build, seed):
     rng = np.random.default_rng(seed)

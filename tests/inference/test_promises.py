@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import multiprocessing
-import time
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from itertools import pairwise
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 
 import juncture as jt
+from processor_time import takes_at_most
 
 
 def naive_bayes(likelihoods, prior=(0.5, 0.5)):
@@ -104,10 +104,8 @@ def test_a_grid_is_refused_at_once_with_its_size():
     pairs = [((i, j), (i + 1, j)) for i in range(39) for j in range(40)]
     pairs += [((i, j), (i, j + 1)) for i in range(40) for j in range(39)]
     grid = jt.MarkovNetwork([jt.Factor([cells[a], cells[b]], [[2, 1], [1, 2]]) for a, b in pairs])
-    started = time.process_time()
-    with pytest.raises(jt.TooLarge, match=r"TiB \(width \d+, largest table"):
+    with takes_at_most(20), pytest.raises(jt.TooLarge, match=r"TiB \(width \d+, largest table"):
         jt.infer(grid)
-    assert time.process_time() - started < 20
     assert jt.cost(grid).width >= 40
 
 
@@ -204,8 +202,8 @@ def test_a_query_after_a_fork():
     queue = context.Queue()
     process = context.Process(target=ask_in_child, args=(queue,))
     process.start()
-    assert queue.get(timeout=60) == pytest.approx((expected, expected))
-    process.join(timeout=60)
+    assert queue.get(timeout=600) == pytest.approx((expected, expected))
+    process.join(timeout=600)
     assert process.exitcode == 0
 
 

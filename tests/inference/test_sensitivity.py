@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
@@ -26,7 +26,6 @@ def bumped(factors, place, cell, step):
 
 
 @pytest.mark.parametrize("build", [random_network, random_field])
-@settings(max_examples=30)
 @given(seed=SEEDS)
 def test_the_evidence_is_linear_in_every_entry(build, seed):
     """p(e) after a step of 1 in an entry is p(e) plus the derivative: exactly, also where the entry is zero."""
@@ -41,7 +40,6 @@ def test_the_evidence_is_linear_in_every_entry(build, seed):
         assert slopes[place][cell] * before == pytest.approx(after - before, rel=1e-9, abs=1e-9 * before)
 
 
-@settings(max_examples=30)
 @given(seed=SEEDS)
 def test_posteriors_against_finite_differences(seed):
     rng = np.random.default_rng(seed)

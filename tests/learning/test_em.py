@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
@@ -99,7 +99,6 @@ def test_thousands_of_rare_findings():
 # --- the objective never falls -------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
 @given(seed=SEEDS)
 def test_every_step_raises_the_likelihood(seed):
     """S0-071, S0-072, S1-159, S2-183: over random networks of tables, holes and latent variables."""
@@ -111,7 +110,6 @@ def test_every_step_raises_the_likelihood(seed):
     assert fitted.log_likelihood == pytest.approx(expected_by_enumeration(fitted.model, rows)[1], abs=1e-8)
 
 
-@settings(max_examples=30)
 @given(seed=SEEDS, point=st.sampled_from(["mean", "mode"]), accelerated=st.booleans())
 def test_every_step_raises_the_likelihood_with_a_prior(seed, point, accelerated):
     """MAP, by the mean's convention (α) or the mode's (α - 1); the objective is log-likelihood plus log prior."""
@@ -125,7 +123,6 @@ def test_every_step_raises_the_likelihood_with_a_prior(seed, point, accelerated)
         assert fitted.trace.values[-1] == pytest.approx(fitted.log_likelihood + prior)
 
 
-@settings(max_examples=30)
 @given(seed=SEEDS)
 def test_every_step_raises_the_likelihood_for_all_kinds_of_conditionals(seed):
     """Noisy, logistic and deterministic conditionals among the tables."""

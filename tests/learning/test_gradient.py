@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
@@ -68,7 +68,6 @@ def test_leaps_save_steps():
     assert ends["squarem"] < ends[None] / 1000
 
 
-@settings(max_examples=25)
 @given(seed=SEEDS, prior=st.sampled_from([None, 1.5]))
 def test_the_gradient_is_the_expected_statistics(seed, prior):
     """S4-160, S0-067, Fisher's identity: against central differences of the objective."""
@@ -109,7 +108,6 @@ def test_out_of_steps_is_said():
 # --- standard errors -----------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25)
 @given(seed=SEEDS)
 def test_standard_errors_of_complete_rows(seed):
     """√(θ (1 - θ) / N), with N the rows that have the parents' states; infinite on the edge or without rows."""

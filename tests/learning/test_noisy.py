@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -26,7 +26,6 @@ def log_likelihood(model, rows):
     return float(model["e"].log_prob(codes).sum())
 
 
-@settings(max_examples=15)
 @given(seed=SEEDS)
 def test_a_noisy_or_against_brute_force(seed):
     """No optimiser from several starts does better; on the edges of [0, 1] too."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
@@ -44,7 +44,6 @@ def gradient(model, name, data, step=1e-5):
     return found
 
 
-@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.booleans(), st.sampled_from([0.0, 0.3]), st.sampled_from([None, "squarem"]), st.data())
 @pytest.mark.filterwarnings("ignore::juncture.errors.NotConvergedWarning")
 def test_no_step_loses_likelihood(seed, has_more, holes, acceleration, data):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import time
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ import juncture as jt
 from juncture.errors import InvalidData, NotConvergedWarning, TooLarge, UnknownVariable, Unsupported
 from juncture.models.markov_chain import MarkovChain
 from juncture.models.page_rank import page_rank
+from processor_time import takes_at_most
 
 THREE = [(1, 2), (1, 3), (2, 3), (3, 1)]
 
@@ -153,9 +153,8 @@ def test_a_million_links_take_seconds():
     rng = np.random.default_rng(0)
     ends = rng.zipf(1.5, (2, 1_000_000)) % 200_000
     links = sparse.coo_array((np.ones(1_000_000), (rng.permutation(200_000)[ends[0]], ends[1])), (200_000, 200_000))
-    start = time.perf_counter()
-    ranks = page_rank(links)
-    assert time.perf_counter() - start < 10
+    with takes_at_most(10):
+        ranks = page_rank(links)
     assert ranks.trace.converged
     assert ranks.values.sum() == pytest.approx(1, rel=1e-12)
     part = sparse.csr_array(links)[:1500, :1500]

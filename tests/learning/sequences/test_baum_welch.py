@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
@@ -38,7 +38,6 @@ def _every_step_counts(monkeypatch):
 # --- expected statistics -------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=30)
 @given(seed=SEEDS, kind=st.sampled_from(["categorical", "gaussian numbers"]))
 def test_expected_statistics_against_every_path(seed, kind):
     """S4-199, S1-134, S1-140, S0-250: with zeros, missing steps, told states, weights; empty and one-step sequences."""
@@ -135,7 +134,6 @@ def test_every_step_raises_the_likelihood_with_a_prior(kind, seed):
     assert fitted.trace.values[-1] != fitted.log_likelihood
 
 
-@settings(max_examples=100)
 @given(seed=SEEDS, kind=st.sampled_from(KINDS))
 def test_whatever_is_wished_is_finite_and_rises(seed, kind):
     """Few steps, holes, labels, zeros, shared and kept parts, all starts: numbers come out, or a sentence."""
@@ -161,7 +159,6 @@ def test_whatever_is_wished_is_finite_and_rises(seed, kind):
     )
 
 
-@settings(max_examples=15)
 @given(seed=SEEDS)
 def test_leaps_never_lower_the_likelihood(seed):
     rng = np.random.default_rng(seed)
