@@ -2,11 +2,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+PYTEST := $(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=20
 SOURCES := pyproject.toml
+KERNELS := $(shell find src/juncture/kernels -name '*.py')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fuzz docs bench format clean
+.PHONY: help demo test test-all check lint types kernels fuzz docs bench format clean
 
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -16,16 +18,26 @@ demo: $(VENV)/.demo  ## answer a query on a bundled network, and draw it with it
 	@mkdir -p demo
 	$(BIN)/juncture draw asia demo/asia.svg --given xray=yes --given smoke=no
 
-test: $(VENV)/.test  ## run the tests
-	$(BIN)/python -m pytest -q -m "not fuzz"
+test: $(VENV)/.test kernels  ## run the tests, but for the slow ones
+	$(PYTEST) -m "not fuzz and not slow"
 
-check: $(VENV)/.check  ## format, lint, types, house rules
+test-all: $(VENV)/.test kernels  ## run all tests
+	$(PYTEST) -m "not fuzz"
+
+check: $(VENV)/.check  ## format, lint, types; meanwhile the kernels of the tests are compiled
+	@$(MAKE) --no-print-directory --jobs=3 kernels types lint
+
+lint:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/python -m pytest -q tests/house --ignore tests/house/test_docs.py  # which `test` runs
 
-fuzz: $(VENV)/.test  ## fuzz the readers for longer
+types:
+	$(BIN)/mypy
+
+kernels: $(VENV)/.kernels
+
+fuzz: $(VENV)/.test kernels  ## run the random tests on many examples, and fuzz the readers for longer
+	HYPOTHESIS_PROFILE=fuzz $(PYTEST) -m hypothesis
 	$(BIN)/python -m pytest -q -m fuzz
 
 docs: $(VENV)/.docs  ## build the documentation into docs/_build
@@ -56,6 +68,13 @@ $(VENV)/.test: $(SOURCES) | $(BIN)/python
 $(VENV)/.check: $(SOURCES) | $(BIN)/python
 	$(PIP) -e ".[test,check]"
 	@touch $@ $(VENV)/.test $(VENV)/.demo
+
+# Two processes, for two cores; the two parts have no kernel in common.
+$(VENV)/.kernels: $(KERNELS) | $(VENV)/.test
+	@echo "compiling the kernels, once for this installation …"
+	@$(BIN)/python -c "from juncture.inference.warmup import warm_up_sequences; warm_up_sequences()" & sequences=$$!; \
+	$(BIN)/python -c "from juncture.learning.warmup import warm_up_networks; warm_up_networks()" && wait $$sequences
+	@touch $@
 
 $(VENV)-bench/.ready: $(SOURCES)
 	$(PYTHON) -m venv $(VENV)-bench

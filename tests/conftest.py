@@ -14,7 +14,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "test", max_examples=20, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+    "test",
+    max_examples=20,
+    deadline=None,
+    derandomize=False,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("fuzz", settings.get_profile("test"), max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))

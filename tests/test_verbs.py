@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from functools import singledispatch
 
 import pytest
@@ -40,20 +38,6 @@ def test_a_subclass_finds_the_home_of_its_kind():
         pass
 
     assert jt.infer(Weather([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]]), [0]).num_steps == 1
-
-
-def test_type_checkers_let_models_answer_in_their_own_words(tmp_path):
-    pytest.importorskip("mypy")
-    (tmp_path / "asked.py").write_text(
-        "import juncture as jt\n"
-        "hmm = jt.HiddenMarkovModel([1.0], [[1.0]], [[1.0]])\n"
-        "jt.infer(hmm, [0]).smoothed\n"
-        "jt.most_probable(hmm, [0]).path\n"
-        "jt.sample(hmm, [3, 2])[0].states\n"
-    )
-    run = [sys.executable, "-m", "mypy", "--no-incremental", str(tmp_path / "asked.py")]
-    found = subprocess.run(run, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert found.returncode == 0, found.stdout
 
 
 HMM = jt.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]])

@@ -184,8 +184,15 @@ def test_arrow_reads_what_python_reads_or_leaves_it(tmp_path_factory, head, body
     assert found is None or found == read_table(path)
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz"])
+@pytest.mark.parametrize(
+    ("end", "name"),
+    [
+        ("\n", "rows.csv"),
+        ("\r\n", "rows.csv.gz"),
+        pytest.param("\r\n", "rows.csv", marks=pytest.mark.slow),
+        pytest.param("\n", "rows.csv.gz", marks=pytest.mark.slow),
+    ],
+)
 def test_plain_files_are_read_by_arrow(tmp_path, end, name):
     cells = random.Random(0).choices(["yes", "no", "", "ä", "-1", "NA", "null", "1e5", "#N/A", "true"], k=600_000)
     lines = [",".join(cells[row : row + 3]) for row in range(0, len(cells), 3)]

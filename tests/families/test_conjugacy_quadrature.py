@@ -103,7 +103,7 @@ def test_location_of_a_heavy_tailed_family_from_rows():
     assert 0.5 < expected < 1.0
 
 
-@pytest.mark.parametrize("n", [1, 200])
+@pytest.mark.parametrize("n", [pytest.param(1, marks=pytest.mark.slow), 200])
 def test_mean_and_variance_together(n):
     """S4-062 in the plane: the normal-inverse-gamma posterior, its evidence, moments, mode and predictive."""
     prior = NormalInverseGamma(0.5, 2.0, 4.0, 3.0)

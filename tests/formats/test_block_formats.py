@@ -27,10 +27,8 @@ from juncture.variables import Variable
 from processor_time import takes_at_most
 
 FORMATS = {"bif": (read_bif, write_bif), "net": (read_net, write_net)}
-NETWORKS = [
-    *("alarm", "andes", "asia", "barley", "cancer", "child", "diabetes", "earthquake", "hailfinder", "link"),
-    *("mildew", "munin", "munin1", "munin4", "pigs", "sachs", "survey", "water", "win95pts"),
-]
+NETWORKS = ["alarm", "asia", "cancer", "child", "earthquake", "hailfinder", "sachs", "survey", "win95pts"]
+LARGE = ["andes", "barley", "diabetes", "link", "mildew", "munin", "munin1", "munin4", "pigs", "water"]
 BINARY = ["no", "yes"]
 
 both = pytest.mark.parametrize("name", FORMATS)
@@ -50,7 +48,7 @@ def check_round_trip(model, name):
 # --- round trips -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize("network", [*NETWORKS, *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE)])
 def test_the_public_networks_are_kept(network, networks_folder):
     """Nineteen of the repository, `<5`, `12+` and `Asy/Patch` of child among their states."""
     with warnings.catch_warnings():

@@ -68,8 +68,8 @@ def test_factors_outside_the_range_of_doubles():
         assert best.log_joint == pytest.approx(logs.max(), rel=1e-12)
 
 
-def test_a_chain_of_100_000_variables():
-    count = 100_000
+@pytest.mark.parametrize("count", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_a_long_chain_of_variables(count):
     transition = np.array([[0.9, 0.1], [0.2, 0.8]])
     variables = [jt.Variable(f"x{place}", 2) for place in range(count)]
     parts = [jt.Conditional(variables[0], [], [0.5, 0.5])]

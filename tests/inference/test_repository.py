@@ -14,7 +14,10 @@ from juncture.inference.exact.junction_tree import JunctionTree
 from juncture.inference.exact.tree_answers import TreeAnswers
 
 SMALL = ["asia", "cancer", "earthquake", "survey", "sachs", "child", "alarm", "hailfinder", "win95pts"]
-LARGE = ["andes", "pigs", "water", "mildew", "barley", "diabetes", "munin4", "munin", "link"]
+LARGE = [
+    pytest.param(name, marks=pytest.mark.slow)
+    for name in ("andes", "pigs", "water", "mildew", "barley", "diabetes", "munin4", "munin", "link")
+]
 
 
 def read(folder, name):
@@ -60,7 +63,7 @@ def test_elimination_and_junction_tree_agree(name, networks_folder):
         assert other[target].values == pytest.approx(tree[target].values, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", [*SMALL, "andes", "pigs"])
+@pytest.mark.parametrize("name", SMALL + LARGE[:2])
 def test_rows_and_single_rows_agree(name, networks_folder):
     model = read(networks_folder, name)
     rng = np.random.default_rng(9)

@@ -31,7 +31,13 @@ from juncture.variables import Variable
 
 
 def warm_up() -> None:
-    """Ask a small model every kind of question once; the compiled code is kept on disk."""
+    """Ask small models every kind of question once; the compiled code is kept on disk."""
+    warm_up_networks()
+    warm_up_sequences()
+
+
+def warm_up_networks() -> None:
+    """Ask a small network every kind of question."""
     a, b = Variable("a", 2), Variable("b", 2)
     model = BayesianNetwork([Conditional(a, [], [0.5, 0.5]), Conditional(b, [a], [[0.9, 0.1], [0.2, 0.8]])])
     infer(model, {"a": 1})
@@ -41,8 +47,14 @@ def warm_up() -> None:
     sample(model, 2, rng=0)
     infer(MarkovNetwork([Factor([a, b], np.full((2, 2), 1e-200))] * 2))
     infer(long_chain(DENSE_NODES + 1), {"x0": 1})
+
+
+def warm_up_sequences() -> None:
+    """Ask models in time order and the families that they emit, which share no kernel with networks."""
     warm_up_families()
     warm_up_chains()
+    warm_up_emissions()
+    warm_up_state_space()
 
 
 def warm_up_families() -> None:
@@ -70,8 +82,6 @@ def warm_up_chains() -> None:
     beliefs.sample(1, rng=0)
     infer(HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.0, 1.0]], None), np.zeros((2, 2)))
     expected(model, model.sequences([0, 1]))
-    warm_up_emissions()
-    warm_up_state_space()
 
 
 def warm_up_emissions() -> None:

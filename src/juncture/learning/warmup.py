@@ -20,7 +20,13 @@ MANY_STATES = 128  # whose codes need more than a byte
 
 def warm_up() -> None:
     """Ask small models, then learn from a few rows in every way; the compiled code is kept on disk."""
-    warmup.warm_up()
+    warm_up_networks()
+    warmup.warm_up_sequences()
+
+
+def warm_up_networks() -> None:
+    """Ask a small network, then learn one from a few rows in every way."""
+    warmup.warm_up_networks()
     labels = np.arange(NUM_ROWS) % 3 % 2
     texts = {"a": labels, "b": np.roll(labels, 1), "c": np.roll(labels, 2)}
     rows = Dataset({name: np.array(["no", "yes"])[column] for name, column in texts.items()})
