@@ -1,4 +1,4 @@
-"""The command line, as a user meets it: in its own process."""
+"""The command line, as a user meets it; commands run in this process, which ends as one of their own does."""
 
 from __future__ import annotations
 
@@ -10,13 +10,21 @@ import sys
 import pytest
 
 import juncture as jt
+from command_line import juncture
 
 
-def juncture(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess:
-    code = "from juncture.cli.main import run; run()"
-    run = subprocess.run([sys.executable, "-c", code, *arguments], input=stdin, capture_output=True, check=False)
-    run.out, run.err = run.stdout.decode(), run.stderr.decode()
-    return run
+@pytest.mark.parametrize(
+    ("arguments", "stdin"),
+    [
+        (("query", "asia", "lung", "--given", "xray=yes"), b""),
+        (("predict", "asia", "-", "--target", "lung"), b"either,tub,name\nno,yes,a\nyes,,b\n"),
+        (("query", "asai"), b""),
+    ],
+)
+def test_a_process_of_its_own_ends_alike(arguments, stdin):
+    command = [sys.executable, "-m", "juncture", *arguments]
+    run = subprocess.run(command, input=stdin, capture_output=True, check=False)
+    assert juncture(*arguments, stdin=stdin) == (run.returncode, run.stdout, run.stderr)
 
 
 def test_query_prints_a_table():

@@ -1,4 +1,4 @@
-"""`juncture fit` and `juncture predict`, as a user meets them: in their own process, piped or on a terminal."""
+"""`juncture fit` and `juncture predict`, as a user meets them: piped or on a terminal."""
 
 from __future__ import annotations
 
@@ -15,15 +15,10 @@ import pytest
 
 import juncture as jt
 from builders import rows_with_holes
+from command_line import juncture
 
 ASIA = jt.example("asia")
 CODE = "from juncture.cli.main import run; run()"
-
-
-def juncture(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess:
-    run = subprocess.run([sys.executable, "-c", CODE, *arguments], input=stdin, capture_output=True, check=False)
-    run.out, run.err = run.stdout.decode(), run.stderr.decode()
-    return run
 
 
 @pytest.fixture
