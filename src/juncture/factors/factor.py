@@ -14,7 +14,7 @@ from juncture.errors import InvalidData, InvalidModel, MissingExtra, TooLarge
 from juncture.evidence import as_findings
 from juncture.factors.html import table_html
 from juncture.factors.independence import TOLERANCE, Names, dependence
-from juncture.values import Value, read_only
+from juncture.values import Value, format_count, read_only
 from juncture.variables import Scope, State, Variable
 
 if TYPE_CHECKING:
@@ -234,7 +234,9 @@ def name_of(variable: str | Variable) -> str:
 def checked_size(scope: Scope, what: str = "the product") -> Scope:
     """The scope, unless a table over it would not fit."""
     if scope.size > MAX_TABLE_CELLS:
-        raise TooLarge(f"{what} written out would have {scope.size:,} entries; the limit is {MAX_TABLE_CELLS:,}")
+        raise TooLarge(
+            f"{what} written out would have {format_count(scope.size)} entries; the limit is {MAX_TABLE_CELLS:,}"
+        )
     return scope
 
 
