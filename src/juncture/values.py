@@ -81,12 +81,12 @@ def number_of(count: float, what: str) -> str:
 def format_count(count: int) -> str:
     """A whole number of any size, as short text.
 
-    >>> format_count(1200), format_count(10**9), format_count(2**5000)
-    ('1,200', '1e+09', '2^5000')
+    >>> format_count(1200), format_count(10**20), format_count(2**5000)
+    ('1,200', '1e+20', '2^5000')
     """
     if count.bit_length() > 1000:  # beyond what a float holds
         return f"2^{count.bit_length() - 1}"
-    return f"{count:,}" if count < 10**8 else f"{count:.3g}"
+    return f"{count:,}" if count < 10**15 else f"{count:.3g}"
 
 
 def content_key(value: Any) -> Hashable:

@@ -126,7 +126,7 @@ class JunctionTree:
 
     def pack(self, model: Any, lowered: Lowered) -> PackedModel:
         plan = lay_out_plan(self.structure(model, lowered), self.memory_limit)
-        tree = pack_factors(plan, [factor.values for factor in lowered.factors])
+        tree = pack_factors(plan, lowered.factors)
         nodes = {name: node for node, name in enumerate(lowered.scope.names)}
         return PackedModel(lowered.variables, nodes, tree)
 
