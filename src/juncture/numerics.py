@@ -11,6 +11,10 @@ from juncture.values import read_only
 
 ROW_SUM_TOLERANCE = 1e-9
 SHORT = 16
+SMALLEST = float(np.finfo(np.float64).tiny)  # below, doubles lose digits
+LOG_SMALLEST = float(np.log(SMALLEST))
+LOG_LARGEST = float(np.log(np.finfo(np.float64).max))
+MAX_LOG = 1e15  # beyond, neighbouring doubles are so far apart that a logarithm says nothing
 LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
@@ -75,6 +79,36 @@ def as_table(values: Any, shape: tuple[int, ...], *, name: str) -> np.ndarray:
             f"{name} has the negative entry {table[negative][0]:g}{where(negative)}; entries must be at least 0"
         )
     return table
+
+
+def as_logs(values: Any, shape: tuple[int, ...], *, name: str) -> np.ndarray:
+    """A read-only table of logarithms of the given shape; -inf, the logarithm of 0, is an ordinary entry."""
+    try:
+        given = np.asarray(values)
+        given = given.astype(np.float64) if given.dtype.kind == "O" else given
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidModel(f"{name} must be a table of numbers of shape {shape}: {error}") from error
+    if given.dtype.kind not in "biuf":
+        return as_numbers(given, shape, name=name)  # refused there, by its type
+    is_zero = np.isneginf(given)
+    logs = np.where(is_zero, -np.inf, as_numbers(np.where(is_zero, 0.0, given), shape, name=name))
+    beyond = np.isfinite(logs) & (np.abs(logs) > MAX_LOG)
+    if beyond.any():
+        raise InvalidModel(
+            f"{name} has the logarithm {logs[beyond][0]:g}{where(beyond)}; logarithms must lie between "
+            f"-{MAX_LOG:g} and {MAX_LOG:g}, where doubles have digits after the point"
+        )
+    return read_only(logs)
+
+
+def doubles_hold(logs: np.ndarray) -> bool:
+    """Whether a double holds the exponential of every entry, with all its digits."""
+    return not ((logs > LOG_LARGEST) | ((logs < LOG_SMALLEST) & (logs > -np.inf))).any()
+
+
+def keeps_entries(table: np.ndarray, is_positive: np.ndarray) -> bool:
+    """Whether a computed table is finite, and has all its digits wherever it has to be positive."""
+    return bool(np.isfinite(table).all()) and not ((table < SMALLEST) & is_positive).any()
 
 
 def as_probabilities(values: Any, shape: tuple[int, ...], *, name: str) -> np.ndarray:

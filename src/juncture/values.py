@@ -78,6 +78,17 @@ def number_of(count: float, what: str) -> str:
     return f"{count:,.12g} {what}{'' if count == 1 else 's'}"
 
 
+def format_count(count: int) -> str:
+    """A whole number of any size, as short text.
+
+    >>> format_count(1200), format_count(10**20), format_count(2**5000)
+    ('1,200', '1e+20', '2^5000')
+    """
+    if count.bit_length() > 1000:  # beyond what a float holds
+        return f"2^{count.bit_length() - 1}"
+    return f"{count:,}" if count < 10**15 else f"{count:.3g}"
+
+
 def content_key(value: Any) -> Hashable:
     """Something hashable that is equal exactly when types, shapes and bits are."""
     if isinstance(value, np.ndarray):

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import cached_property
-from itertools import compress, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from juncture import numerics
-from juncture.errors import InvalidData, InvalidModel, MissingExtra, TooLarge
+from juncture.errors import InvalidData, InvalidModel, TooLarge
 from juncture.evidence import as_findings
 from juncture.factors.html import table_html
 from juncture.factors.independence import TOLERANCE, Names, dependence
-from juncture.values import Value, read_only
+from juncture.factors.log_tables import exponential, title_of
+from juncture.factors.moments import on_support
+from juncture.factors.series import distinct_keys, labelled_series
+from juncture.values import Value, content_key, format_count, read_only
 from juncture.variables import Scope, State, Variable
 
 if TYPE_CHECKING:
@@ -34,12 +36,11 @@ class Factor(Value):
 
     _fields = ("scope", "values")
     scope: Scope
-    values: np.ndarray
+    holds_logs: bool = False  # whether the table is kept as `log_values`, since no doubles hold its entries
 
     def __init__(self, scope: Iterable[Variable], values: Any) -> None:
         scope = Scope(scope)
-        title = f"the factor over ({', '.join(scope.names)})"
-        self._set(scope=scope, values=numerics.as_table(values, scope.shape, name=title))
+        self._set(scope=scope, values=numerics.as_table(values, scope.shape, name=title_of(scope)))
 
     __iter__ = None  # or Python would try factor[0], factor[1], … as labels
 
@@ -51,9 +52,31 @@ class Factor(Value):
         factor.__dict__["values"] = values
         return factor
 
+    @classmethod
+    def from_logs(cls, scope: Iterable[Variable], log_values: Any) -> Factor:
+        """A factor from the logarithms of its entries, -inf for 0; they may lie far outside the range of doubles.
+
+        >>> coin = Factor.from_logs([Variable("coin", ["heads", "tails"])], [-2000, -2001])
+        >>> round(coin.normalize()["heads"], 3)
+        0.731
+        """
+        scope = Scope(scope)
+        logs = numerics.as_logs(log_values, scope.shape, name=title_of(scope))
+        if numerics.doubles_hold(logs):
+            return cls(scope, np.exp(logs))
+        factor = cls.__new__(cls)
+        factor.__dict__.update(scope=scope, log_values=logs, holds_logs=True)
+        return factor
+
     def __getitem__(self, states: object) -> float:
         """The entry at these states, one label per variable in scope order."""
-        return float(self.values[state_codes(self.scope, states)])
+        codes = state_codes(self.scope, states)
+        return float(exponential(self.log_values[codes], self.scope) if self.holds_logs else self.values[codes])
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """The table; of a factor of logarithms, entries below all doubles are 0, and entries above them an error."""
+        return read_only(exponential(self.log_values, self.scope))
 
     @cached_property
     def log_values(self) -> np.ndarray:
@@ -61,25 +84,52 @@ class Factor(Value):
 
     @property
     def total(self) -> float:
-        """The sum of all entries."""
+        """The sum of all entries; infinite where no double holds it."""
         with np.errstate(over="ignore"):
-            return float(self.values.sum())
+            return float(np.exp(numerics.log_sum_exp(self.log_values)) if self.holds_logs else self.values.sum())
+
+    @property
+    def _table(self) -> np.ndarray:
+        return self.log_values if self.holds_logs else self.values
+
+    def _key(self) -> Hashable:
+        return (self.holds_logs, content_key(self.scope), content_key(self._table))
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {"log_values": self.log_values, "holds_logs": True} if self.holds_logs else {"values": self.values}
+        return {"scope": self.scope, **kept}
+
+    def _like(self, scope: Iterable[Variable], table: np.ndarray) -> Factor:
+        """A factor of entries that were taken from this one's."""
+        return Factor.from_logs(scope, table) if self.holds_logs else Factor(scope, table)
 
     # --- algebra ---------------------------------------------------------------------------------------------------
 
     def multiply(self, other: Factor) -> Factor:
         scope = checked_size(self.scope.union(other.scope))
-        return Factor(scope, aligned(self, scope) * aligned(other, scope))
+        if not (self.holds_logs or other.holds_logs):
+            mine, others = aligned(self, scope), aligned(other, scope)
+            with np.errstate(over="ignore"):
+                product = mine * others
+            if numerics.keeps_entries(product, (mine > 0) & (others > 0)):
+                return Factor(scope, product)
+        return Factor.from_logs(scope, aligned(self, scope, self.log_values) + aligned(other, scope, other.log_values))
 
     def divide(self, other: Factor) -> Factor:
         """The quotient, with 0 / 0 = 0; anything else divided by 0 is an error."""
         scope = checked_size(self.scope.union(other.scope))
-        above, below = np.broadcast_arrays(aligned(self, scope), aligned(other, scope))
-        if np.any((below == 0) & (above != 0)):
+        above, below = aligned(self, scope, self.log_values), aligned(other, scope, other.log_values)
+        if np.any(np.isneginf(below) & (above > -np.inf)):
             raise InvalidModel(
                 "cannot divide a positive entry by zero: the divisor must be positive wherever the dividend is"
             )
-        return Factor(scope, np.divide(above, below, out=np.zeros(scope.shape), where=below != 0))
+        if not (self.holds_logs or other.holds_logs):
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                quotient = np.where(above > -np.inf, aligned(self, scope) / aligned(other, scope), 0.0)
+            if numerics.keeps_entries(quotient, above > -np.inf):
+                return Factor(scope, quotient)
+        nothing = np.full(scope.shape, -np.inf)
+        return Factor.from_logs(scope, np.subtract(above, below, out=nothing, where=above > -np.inf))
 
     def __mul__(self, other: Factor) -> Factor:
         return self.multiply(other) if isinstance(other, Factor) else NotImplemented
@@ -90,12 +140,18 @@ class Factor(Value):
     def sum_out(self, *names: str | Variable) -> Factor:
         """The factor with these variables summed away."""
         gone, axes = self._split(names)
-        return Factor(self.scope.without(gone.names), self.values.sum(axis=axes))
+        rest = self.scope.without(gone.names)
+        if not self.holds_logs:
+            with np.errstate(over="ignore"):
+                sums = self.values.sum(axis=axes)
+            if np.isfinite(sums).all():
+                return Factor(rest, sums)
+        return Factor.from_logs(rest, numerics.log_sum_exp(self.log_values, axis=axes))
 
     def max_out(self, *names: str | Variable) -> Factor:
         """The factor with these variables maximised away."""
         gone, axes = self._split(names)
-        return Factor(self.scope.without(gone.names), self.values.max(axis=axes))
+        return self._like(self.scope.without(gone.names), self._table.max(axis=axes))
 
     def marginal(self, *names: str | Variable) -> Factor:
         """The factor over these variables, in this order, all others summed away."""
@@ -107,33 +163,32 @@ class Factor(Value):
         findings = as_findings(evidence, self.scope)
         if not findings.is_single:
             raise InvalidData(f"condition takes one row of evidence; got {findings.num_rows} rows")
-        values = self.values
+        factor = self
         for name, likelihood in findings.likelihoods.items():
-            values = values * spread(likelihood[0], self.scope, name)
+            factor = factor.multiply(Factor([self.scope.variable(name)], likelihood[0]))
         index: list[Any] = [slice(None)] * len(self.scope)
         for name, codes in findings.codes.items():
-            if codes[0] >= 0:
-                index[self.scope.axis(name)] = int(codes[0])
+            index[self.scope.axis(name)] = int(codes[0]) if codes[0] >= 0 else slice(None)
         rest = [variable for variable, place in zip(self.scope, index, strict=True) if isinstance(place, slice)]
-        return Factor(rest, values[tuple(index)])
+        return factor._like(rest, factor._table[tuple(index)])
 
     def normalize(self) -> Factor:
         """The factor divided by its total."""
-        total = self.total
-        if not total > 0:
-            raise InvalidModel(
-                f"the factor over ({', '.join(self.scope.names)}) is zero everywhere: it has no normal form"
-            )
-        if np.isinf(total):
-            return Factor(self.scope, self.values / self.values.max()).normalize()
-        return Factor(self.scope, self.values / total)
+        if not self.holds_logs:
+            if not self.values.max() > 0:
+                raise InvalidModel(f"{title_of(self.scope)} is zero everywhere: it has no normal form")
+            scaled = self.values if self.total < np.inf else self.values / self.values.max()
+            quotient = scaled / scaled.sum()
+            if numerics.keeps_entries(quotient, self.values > 0):
+                return Factor(self.scope, quotient)
+        return Factor.from_logs(self.scope, self.log_values - numerics.log_sum_exp(self.log_values))
 
     def reorder(self, *names: str | Variable) -> Factor:
         """The same factor with its axes in this order."""
         named, axes = self._split(names)
         if len(named) != len(self.scope):
             raise InvalidModel(f"an order must name every variable of the scope: {', '.join(self.scope.names)}")
-        return Factor(named, self.values.transpose(axes))
+        return self._like(named, self._table.transpose(axes))
 
     def _split(self, names: Iterable[str | Variable]) -> tuple[Scope, tuple[int, ...]]:
         """The named variables, each once, and their axes."""
@@ -151,7 +206,7 @@ class Factor(Value):
         >>> Factor([Variable("die", [1, 2, 3, 4, 5, 6])], [1, 1, 1, 1, 1, 1]).expectation("die")
         3.5
         """
-        weights, (f,) = self._on_support(function)
+        weights, (f,) = on_support(self, function)
         return float((weights * f).sum())
 
     def variance(self, function: Callable[..., float] | str) -> float:
@@ -160,33 +215,16 @@ class Factor(Value):
 
     def covariance(self, first: Callable[..., float] | str, second: Callable[..., float] | str) -> float:
         """E[(f - E f)(g - E g)]."""
-        weights, (f, g) = self._on_support(first, second)
+        weights, (f, g) = on_support(self, first, second)
         return float((weights * ((f - (weights * f).sum()) * (g - (weights * g).sum()))).sum())
 
     def correlation(self, first: Callable[..., float] | str, second: Callable[..., float] | str) -> float:
         """Covariance over the product of the standard deviations."""
         scale = np.sqrt(self.variance(first)) * np.sqrt(self.variance(second))
-        _, quantities = self._on_support(first, second)
+        _, quantities = on_support(self, first, second)
         if not scale > 0 or any(np.ptp(values) == 0 for values in quantities):
             raise InvalidModel("a correlation needs two quantities that vary; one of these is constant")
         return float(np.clip(self.covariance(first, second) / scale, -1.0, 1.0))
-
-    def _on_support(self, *functions: Callable[..., float] | str) -> tuple[np.ndarray, list[np.ndarray]]:
-        """The positive probabilities, and each function at their states."""
-        weights = self.normalize().values.reshape(-1)
-        possible = weights > 0
-        return weights[possible], [self._evaluate(function, possible) for function in functions]
-
-    def _evaluate(self, function: Callable[..., float] | str, possible: np.ndarray) -> np.ndarray:
-        if isinstance(function, str):
-            variable = self.scope.variable(function)
-            if any(isinstance(label, str) for label in variable.labels):
-                raise InvalidModel(f"the states of {function!r} are not numbers; give a function of the states instead")
-            numbers = np.broadcast_to(spread(variable.numbers, self.scope, function), self.values.shape)
-            return np.asarray(numbers.reshape(-1)[possible])
-        states = compress(product(*(variable.labels for variable in self.scope)), possible)
-        answers = [function(*labels) for labels in states]
-        return numerics.as_numbers(answers, (len(answers),), name="the answer of the function")
 
     # --- independence under that distribution ----------------------------------------------------------------------
 
@@ -213,10 +251,11 @@ class Factor(Value):
         return labelled_series(self.scope, self.values)
 
     def __repr__(self) -> str:
-        return f"Factor({', '.join(self.scope.names)}; {' × '.join(map(str, self.values.shape)) or 'one number'})"
+        shape = " × ".join(map(str, self.scope.shape)) or "one number"
+        return f"Factor({', '.join(self.scope.names)}; {shape}{' of logarithms' if self.holds_logs else ''})"
 
     def _repr_html_(self) -> str:
-        return table_html(self.scope, self.values)
+        return table_html(self.scope, self._table) + ("<p>natural logarithms</p>" if self.holds_logs else "")
 
 
 def state_codes(scope: Scope, states: object) -> tuple[int, ...]:
@@ -234,22 +273,18 @@ def name_of(variable: str | Variable) -> str:
 def checked_size(scope: Scope, what: str = "the product") -> Scope:
     """The scope, unless a table over it would not fit."""
     if scope.size > MAX_TABLE_CELLS:
-        raise TooLarge(f"{what} written out would have {scope.size:,} entries; the limit is {MAX_TABLE_CELLS:,}")
+        raise TooLarge(
+            f"{what} written out would have {format_count(scope.size)} entries; the limit is {MAX_TABLE_CELLS:,}"
+        )
     return scope
 
 
-def distinct_keys(variable: Variable) -> tuple[State, ...]:
-    """The labels, unless Python takes two of them for one key, as it does 1 and True."""
-    if len(set(variable.labels)) < variable.num_states:
-        raise InvalidModel(f"{variable!r} has states that are equal as keys, as 1 and True are; use `values` instead")
-    return variable.labels
-
-
-def aligned(factor: Factor, scope: Scope) -> np.ndarray:
-    """The table with one axis per variable of a larger scope, of length 1 where the factor has none."""
-    sizes = dict(zip(factor.scope.names, factor.values.shape, strict=True))
+def aligned(factor: Factor, scope: Scope, table: np.ndarray | None = None) -> np.ndarray:
+    """The values (or another table) with one axis per variable of a larger scope, of length 1 for those it lacks."""
+    sizes = dict(zip(factor.scope.names, factor.scope.shape, strict=True))
     order = [factor.scope.axis(name) for name in scope.names if name in sizes]
-    return factor.values.transpose(order).reshape([sizes.get(name, 1) for name in scope.names])
+    table = factor.values if table is None else table
+    return table.transpose(order).reshape([sizes.get(name, 1) for name in scope.names])
 
 
 def spread(vector: np.ndarray, scope: Scope, name: str) -> np.ndarray:
@@ -263,13 +298,3 @@ def product_of(factors: Iterable[Factor]) -> Factor:
     for factor in factors:
         result = result * factor
     return result
-
-
-def labelled_series(scope: Scope, values: np.ndarray) -> pd.Series:
-    try:
-        import pandas as pd
-    except ImportError:
-        raise MissingExtra.named("pandas", "pandas") from None
-    levels = [distinct_keys(variable) for variable in scope]
-    index = pd.MultiIndex.from_product(levels, names=scope.names) if levels else pd.RangeIndex(1)
-    return pd.Series(values.reshape(-1), index=index, name="value")

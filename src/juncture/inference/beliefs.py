@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from juncture.data.findings import Findings
-from juncture.errors import InvalidData, MissingExtra, TooLarge, UnknownVariable
+from juncture.errors import InvalidData, MissingExtra, UnknownVariable
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
 from juncture.inference.display import beliefs_html, beliefs_text
 from juncture.inference.impossible import check_possible
-from juncture.inference.memory import default_memory_limit, told_bytes
+from juncture.inference.memory import check_memory
 from juncture.inference.rows import RowFactors
+from juncture.values import number_of
 from juncture.variables import Scope, State
 
 if TYPE_CHECKING:
     import pandas as pd
-
-JOINT_SURELY_FITS = 2**26
 
 
 class Answers(Protocol):
@@ -177,12 +176,8 @@ class Beliefs:
 
 def check_joint(scope: Scope, num_rows: int) -> None:
     """Refuse a joint table that would not fit."""
-    needed = 8 * 4 * scope.size * num_rows
-    if needed > JOINT_SURELY_FITS and needed > (limit := default_memory_limit()):
-        raise TooLarge(
-            f"the joint of {len(scope)} variables for {num_rows} rows would need {told_bytes(needed)}; "
-            f"the limit is {told_bytes(limit)}: ask for fewer variables"
-        )
+    what = f"the joint of {number_of(len(scope), 'variable')} for {number_of(num_rows, 'row')}"
+    check_memory(8 * 4 * scope.size * num_rows, what, "ask for fewer variables")
 
 
 def run_engine(engine: Any, model: Any, findings: Findings, targets: tuple[str, ...] = ()) -> Answers:

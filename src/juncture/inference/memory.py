@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from juncture.errors import TooLarge
+
+SURELY_FREE = 2**26  # bytes that need no look at how much memory is left
 CGROUP_PAIRS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
     ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
@@ -14,6 +17,15 @@ CGROUP_PAIRS = (
 def default_memory_limit() -> int:
     """Half of what is free now: of the machine's memory, or of the container's if that is less."""
     return min([free_of_machine(), *(free for pair in CGROUP_PAIRS if (free := free_of_group(*pair)) is not None)]) // 2
+
+
+def check_memory(needed: float, what: str, remedy: str, limit: float | None = None) -> None:
+    """Refuse what would need more bytes than the limit, by default half of what is free, before it is allocated."""
+    if limit is None and needed <= SURELY_FREE:
+        return
+    limit = default_memory_limit() if limit is None else limit
+    if needed > limit:
+        raise TooLarge(f"{what} would need {told_bytes(needed)}; the limit is {told_bytes(limit)}: {remedy}")
 
 
 def told_bytes(count: float) -> str:

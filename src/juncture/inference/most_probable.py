@@ -16,11 +16,16 @@ from juncture.evidence import as_findings
 from juncture.inference.beliefs import Beliefs
 from juncture.inference.impossible import check_possible
 from juncture.inference.infer import as_targets
+from juncture.inference.memory import check_memory
 from juncture.inference.methods import engine_for
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.factor_product import FactorProduct
+from juncture.values import format_count, number_of
 from juncture.variables import Assignment, Scope
 from juncture.verbs import taught_by
+
+BYTES_PER_PAIR = 24  # of variables: what the search keeps for each assignment that it gives
+BYTES_PER_LABEL = 100
 
 
 @dataclass(frozen=True)
@@ -96,6 +101,8 @@ def most_probable_factors(
     check_possible(beliefs, on_impossible)
     names = beliefs.targets if targets is not None else unobserved(model, findings)
     scope = Scope(variable for variable in model.variables if variable.name in names)
+    if k is not None:
+        check_count(int(k), scope, memory_limit)
     codes, log_joint = beliefs.answers.best(scope.names, k or 1)
     if not findings.is_single:
         return best_rows(beliefs, scope, codes[:, 0], log_joint[:, 0])
@@ -105,6 +112,13 @@ def most_probable_factors(
         if value > -np.inf
     ]
     return ranked[0] if k is None else ranked
+
+
+def check_count(k: int, scope: Scope, memory_limit: int | None) -> None:
+    """Refuse more assignments than fit in memory; there are no more than joint states."""
+    count, size = min(k, scope.size), len(scope)
+    what = f"the {format_count(count)} best assignments of {number_of(size, 'variable')}"
+    check_memory(count * (BYTES_PER_PAIR * size + BYTES_PER_LABEL) * size, what, "ask for a smaller k", memory_limit)
 
 
 def unobserved(model: Any, findings: Findings) -> set[str]:

@@ -69,7 +69,7 @@ class Plan:
             if name not in self.variables:
                 raise InvalidData(f"{name!r} is not touched by this plan; name it in observed= when compiling")
         nodes = {name: node for node, name in enumerate(lowered.scope.names)}
-        tree = pack_factors(self.cliques, [factor.values for factor in lowered.factors])
+        tree = pack_factors(self.cliques, lowered.factors)
         answers = TreeAnswers.of(PackedModel(part.variables, nodes, tree), findings, self.targets)
         beliefs = Beliefs(model, JunctionTree(), self.targets, answers, findings.is_single)
         check_possible(beliefs, "warn")

@@ -44,7 +44,7 @@ class Expectation:
     def run(self, model: BayesianNetwork) -> tuple[NetworkStatistics, float]:
         """(expected statistics, log-likelihood of the rows)."""
         groups = [lower_conditional(part, None) for part in model.conditionals]
-        tree = pack_factors(self.plan, [factor.values for group in groups for factor in group])
+        tree = pack_factors(self.plan, [factor for group in groups for factor in group])
         cells, log_evidence = expected_cells(tree, self.rows, self.weights)
         self._refuse_impossible(log_evidence)
         tables = iter(factor_sums(self.plan, cells))

@@ -19,19 +19,19 @@ from juncture.variables import Scope
 
 def canonical_potentials(joint: Factor, graph: UndirectedGraph | None, tolerance: float) -> list[Factor]:
     """A number, and exp(u_S) for each set S with an interaction beyond the tolerance; each must be a clique."""
-    if not (joint.values > 0).all():
+    if np.isneginf(joint.log_values).any():
         raise InvalidModel(
             "canonical potentials need a positive entry everywhere, but the table has a zero"
-            f"{where(joint.values <= 0)}; factorizes() decides for tables with zeros"
+            f"{where(np.isneginf(joint.log_values))}; factorizes() decides for tables with zeros"
         )
     found = interactions(joint.log_values)
-    potentials = [Factor([], np.exp(found[(0,) * found.ndim]))]
+    potentials = [Factor.from_logs([], found[(0,) * found.ndim])]
     for axes in subsets(found.ndim):
         potential = interaction(found, axes)
         if np.abs(potential).max() > tolerance:
             scope = Scope(joint.scope[axis] for axis in axes)
             check_clique(scope, graph, float(np.abs(potential).max()))
-            potentials.append(Factor(scope, np.exp(potential)))
+            potentials.append(Factor.from_logs(scope, potential))
     return potentials
 
 

@@ -28,8 +28,6 @@ from juncture.models.rows import complete_row
 from juncture.values import Value
 from juncture.variables import Scope, State, Variable, distinct_variables
 
-MAX_ENERGY = 700.0
-
 
 class FactorProduct(Value):
     """p(x) = Π factors / Z. `variables` may name some that no factor touches, and fixes the order."""
@@ -214,13 +212,9 @@ def boltzmann(scope: Scope, energy: Any) -> Factor:
         raise InvalidModel(f"{what} must be a table of numbers of shape {scope.shape}: {error}") from error
     if np.isnan(table).any():
         raise InvalidModel(f"{what} has an entry that is not a number; an infinite energy forbids a combination")
-    finite = table[table < np.inf]
-    if finite.size and (finite.min() < -MAX_ENERGY or finite.max() > MAX_ENERGY):
-        raise InvalidModel(
-            f"{what} must lie between -{MAX_ENERGY:g} and {MAX_ENERGY:g}, where exp(-E) is a proper number; "
-            f"it reaches from {finite.min():g} to {finite.max():g}: add a constant to the table"
-        )
-    return Factor(scope, np.exp(-table))
+    if np.isneginf(table).any():
+        raise InvalidModel(f"{what} has an entry -inf; energies are numbers, and +inf forbids a combination")
+    return Factor.from_logs(scope, -table)
 
 
 def log_linear_factor(scope: Scope, feature: Callable[..., float] | Any, weight: float) -> Factor:

@@ -9,7 +9,8 @@ A variable without states is real-valued and may have a "dimension". A state is 
 its type (1, 1.0, true and "1" are four states); an infinite one is {"float": "inf"} or {"float": "-inf"}. Each kind of
 conditional has keys of its own (kinds.py), all of them nested lists with the parents' axes first. A MarkovNetwork
 or FactorGraph has "factors": [{"scope": ["a", "b"], "values": …}, …] instead, and the members of its plates are
-positions of factors. "tied" and "plates" may be left out. Unknown keys are refused.
+positions of factors; instead of "values" that no doubles hold there are "log_values", with null for the logarithm of 0.
+"tied" and "plates" may be left out. Unknown keys are refused.
 """
 
 from __future__ import annotations

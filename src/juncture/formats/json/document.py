@@ -16,7 +16,7 @@ from juncture.errors import FormatError, JunctureError, hint
 from juncture.formats.json.text import Odd, Path, Repeated, line_of, parse_text
 
 SHOWN = 60
-NUMBER_TYPES = {int, float}
+NUMBER_TYPES = frozenset({int, float})
 Choice = TypeVar("Choice", str, int)
 SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -113,7 +113,16 @@ class Node:
 
     def table(self) -> np.ndarray:
         """Nested lists of finite numbers as an array with one axis per level."""
-        cells, shape = self._cells()
+        return self._array(*self._cells())
+
+    def log_table(self) -> np.ndarray:
+        """Nested lists of logarithms as an array, where null stands for the logarithm of 0."""
+        cells, shape = self._cells(NUMBER_TYPES | {type(None)})
+        logs = self._array([0.0 if cell is None else cell for cell in cells], shape)
+        return np.where(np.reshape([cell is None for cell in cells], shape), -np.inf, logs)
+
+    def _array(self, cells: list[Any], shape: tuple[int, ...]) -> np.ndarray:
+        """The numbers as doubles."""
         try:
             values = np.array(cells, dtype=np.float64).reshape(shape)
         except (OverflowError, ValueError) as error:
@@ -129,7 +138,7 @@ class Node:
             raise self.error("must hold positions of states: whole numbers")
         return values.astype(np.int64)
 
-    def _cells(self) -> tuple[list[Any], tuple[int, ...]]:
+    def _cells(self, types: frozenset[type] = NUMBER_TYPES) -> tuple[list[Any], tuple[int, ...]]:
         """The numbers in order, and the shape: all lists of one level have one length."""
         level: list[Any] = [self.value]
         shape: tuple[int, ...] = ()
@@ -140,8 +149,8 @@ class Node:
                     raise self._cell_error(place, shape, f"must be a list of length {size}, like the first", item)
             shape = (*shape, size)
             level = list(chain.from_iterable(level))
-        if not set(map(type, level)) <= NUMBER_TYPES:
-            place = next(place for place, cell in enumerate(level) if type(cell) not in NUMBER_TYPES)
+        if not set(map(type, level)) <= types:
+            place = next(place for place, cell in enumerate(level) if type(cell) not in types)
             raise self._cell_error(place, shape, "must be a number", level[place])
         return level, shape
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
 from juncture.formats.json.document import Node
@@ -59,8 +61,17 @@ def read_part(node: Node, variables: Mapping[str, Variable], rows: RowRepair) ->
 
 
 def encode_product(model: FactorProduct) -> dict[str, Any]:
-    factors = [{"scope": list(part.scope.names), "values": part.values.tolist()} for part in model.factors]
-    return {"factors": factors} | encode_plates(model)
+    return {"factors": [encode_factor(part) for part in model.factors]} | encode_plates(model)
+
+
+def encode_factor(part: Factor) -> dict[str, Any]:
+    """A factor that no doubles hold has its logarithms, null for that of 0."""
+    scope = list(part.scope.names)
+    if not part.holds_logs:
+        return {"scope": scope, "values": part.values.tolist()}
+    logs = part.log_values.astype(object)
+    logs[np.isneginf(part.log_values)] = None
+    return {"scope": scope, "log_values": logs.tolist()}
 
 
 def read_product(model: type[FactorProduct], document: Node, rows: RowRepair) -> FactorProduct:
@@ -71,6 +82,10 @@ def read_product(model: type[FactorProduct], document: Node, rows: RowRepair) ->
 
 
 def read_factor(node: Node, variables: Mapping[str, Variable]) -> Factor:
+    if isinstance(node.value, dict) and "log_values" in node.value:
+        fields = node.fields(["scope", "log_values"])
+        with node.blamed():
+            return Factor.from_logs(read_scope(fields["scope"], variables), fields["log_values"].log_table())
     fields = node.fields(["scope", "values"])
     with node.blamed():
         return Factor(read_scope(fields["scope"], variables), fields["values"].table())

@@ -126,6 +126,10 @@ def write_uai(model: Any) -> str:
             f"UAI holds Bayesian networks, Markov networks and factor graphs, not a {type(model).__name__}"
         )
     parts = tables_of(model, "UAI") if preamble == "BAYES" else model.factors
+    for part in parts:
+        if getattr(part, "holds_logs", False):
+            names = ", ".join(part.scope.names)
+            raise FormatError(f"UAI holds doubles, and the factor over ({names}) has others; write it as .json")
     warn_of_loss([*losses_of(model), *naming_losses(model)], "UAI")
     places = {name: place for place, name in enumerate(model.variables.names)}
     scopes = [" ".join(map(str, [len(part.scope), *(places[name] for name in part.scope.names)])) for part in parts]

@@ -15,7 +15,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from juncture import numerics
 from juncture.inference.exact.coded_findings import CodedFinding
 from juncture.inference.exact.elimination import LogFactor, plan_elimination, trace_back
 from juncture.inference.exact.packed_tree import PackedTree
@@ -100,7 +99,7 @@ def max_product_solver(tree: PackedTree, evidence: CodedFinding) -> Solver:
             marginals, top = tree.run_logs(nodes, logs, everything, maximize=True)
             if top == -np.inf:
                 return None
-            parts = np.split(marginals, np.cumsum(num_states)[:-1])
+            parts = np.split(marginals, np.cumsum(num_states))[:-1]
             winners = [np.flatnonzero(part >= part.max() - TIE * max(1.0, abs(part.max()))) for part in parts]
             tied = next((node for node, states in enumerate(winners) if len(states) > 1), None)
             if tied is None:
@@ -118,8 +117,8 @@ def marginal_map_solver(
     scopes = [plan.scope_nodes[a:b].tolist() for a, b in zip(plan.scope_starts, plan.scope_starts[1:], strict=False)]
     elimination = plan_elimination(scopes, plan.num_states, maximized=targets, memory_limit=memory_limit)
     tables = [
-        LogFactor(tuple(scope), numerics.log(values).reshape([plan.num_states[node] for node in scope]))
-        for scope, values in zip(scopes, tree.factors, strict=True)
+        LogFactor(tuple(scope), logs)
+        for scope, logs in zip(scopes, tree.log_factors, strict=True)
         if scope  # a factor without variables is in the tree's log scale
     ]
     unary = [LogFactor((node,), np.zeros(size)) for node, size in enumerate(plan.num_states)]

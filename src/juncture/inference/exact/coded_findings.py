@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,14 +24,30 @@ class CodedFinding:
     soft: np.ndarray
     likelihoods: np.ndarray
     log_scale: float = 0.0  # of what the likelihoods were divided by
+    is_safe: ClassVar[bool] = True  # whether no likelihood vanished when it was divided
+
+    @property
+    def log_likelihoods(self) -> np.ndarray:
+        return numerics.log(self.likelihoods)
 
     def as_logs(self, num_states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All evidence as log-likelihoods, one after the other."""
         hard = [
             numerics.log(np.eye(num_states[node])[code]) for node, code in zip(self.observed, self.codes, strict=True)
         ]
-        soft = numerics.log(self.likelihoods)
-        return np.concatenate([self.observed, self.soft]), np.concatenate([*hard, soft])
+        return np.concatenate([self.observed, self.soft]), np.concatenate([*hard, self.log_likelihoods])
+
+
+@dataclass(frozen=True, eq=False)
+class WideFinding(CodedFinding):
+    """One row of evidence with likelihoods so far apart that doubles hold only their logarithms."""
+
+    kept_logs: np.ndarray = field(default_factory=lambda: np.empty(0))
+    is_safe: ClassVar[bool] = False
+
+    @property
+    def log_likelihoods(self) -> np.ndarray:
+        return self.kept_logs
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,21 +59,24 @@ class CodedFindings:
     soft: np.ndarray
     likelihoods: np.ndarray
     log_scale: np.ndarray  # (row,): of what the likelihoods were divided by
+    log_likelihoods: np.ndarray | None = None  # (all soft states, row), if some vanished when they were divided
 
     @classmethod
     def of(cls, findings: Findings, nodes: Mapping[str, int]) -> CodedFindings:
-        empty = np.empty((0, findings.num_rows))
         codes = [column.astype(np.int64) for column in findings.codes.values()]
-        tops = [np.where(table.max(axis=1) > 0, table.max(axis=1), 1.0) for table in findings.likelihoods.values()]
-        soft = zip(findings.likelihoods.values(), tops, strict=True)
-        likelihoods = [np.ascontiguousarray((table / top[:, np.newaxis]).T) for table, top in soft]
         return cls(
             np.array([nodes[name] for name in findings.codes], dtype=np.int64),
-            np.stack(codes) if codes else empty.astype(np.int64),
+            np.stack(codes) if codes else np.empty((0, findings.num_rows), np.int64),
             np.array([nodes[name] for name in findings.likelihoods], dtype=np.int64),
-            np.concatenate([empty, *likelihoods]),
-            np.sum([np.zeros(findings.num_rows), *(np.log(top) for top in tops)], axis=0),
+            *scale_likelihoods(list(findings.likelihoods.values()), findings.num_rows),
         )
+
+    def is_wide(self, rows: slice) -> np.ndarray:
+        """(row,): whether a likelihood vanished when it was divided, so that the row must run in logarithms."""
+        if self.log_likelihoods is None:
+            return np.zeros(rows.stop - rows.start, bool)
+        vanished = (self.likelihoods[:, rows] < numerics.SMALLEST) & (self.log_likelihoods[:, rows] > -np.inf)
+        return np.asarray(vanished.any(axis=0))
 
     @property
     def num_rows(self) -> int:
@@ -64,10 +84,28 @@ class CodedFindings:
 
     def row(self, place: int) -> CodedFinding:
         known = self.codes[:, place] >= 0
-        return CodedFinding(
+        coded = (
             self.observed[known],
             np.ascontiguousarray(self.codes[known, place]),
             self.soft,
             np.ascontiguousarray(self.likelihoods[:, place]),
             float(self.log_scale[place]),
         )
+        if self.log_likelihoods is not None and self.is_wide(slice(place, place + 1))[0]:
+            return WideFinding(*coded, np.ascontiguousarray(self.log_likelihoods[:, place]))
+        return CodedFinding(*coded)
+
+
+def scale_likelihoods(tables: Sequence[np.ndarray], num_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Likelihoods (row, state) over the largest of each row: (all states, row); the logarithms of what was divided by.
+
+    The third is the logarithms of the quotients if doubles do not hold some of them, else None.
+    """
+    if not tables:
+        return np.empty((0, num_rows)), np.zeros(num_rows), None
+    tops = [np.where(table.max(axis=1) > 0, table.max(axis=1), 1.0) for table in tables]
+    given = np.concatenate([table.T for table in tables])
+    divisors = np.repeat(tops, [table.shape[1] for table in tables], axis=0)  # (all states, row)
+    scaled = given / divisors
+    is_kept = numerics.keeps_entries(scaled, given > 0)
+    return scaled, np.log(tops).sum(axis=0), None if is_kept else numerics.log(given) - np.log(divisors)

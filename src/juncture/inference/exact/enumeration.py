@@ -19,6 +19,7 @@ from juncture.data.findings import Findings
 from juncture.errors import TooLarge, Unsupported
 from juncture.factors.conditional import signature
 from juncture.inference.relevance import relevant_part
+from juncture.values import format_count
 from juncture.variables import Scope
 
 CELLS_AT_ONCE = 2**20
@@ -52,8 +53,8 @@ class Enumeration:
         scope = Scope(model.variables)
         if scope.size > self.max_cells:
             raise TooLarge(
-                f"enumeration would visit {scope.size:.3g} joint states of {len(scope)} variables; its limit is "
-                f"{self.max_cells:,}: ask for fewer targets, or raise the limit with Enumeration(max_cells=…)"
+                f"enumeration would visit {format_count(scope.size)} joint states of {len(scope)} variables; its limit "
+                f"is {self.max_cells:,}: ask for fewer targets, or raise the limit with Enumeration(max_cells=…)"
             )
         return EnumerationPlan(scope)
 

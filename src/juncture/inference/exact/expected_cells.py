@@ -75,6 +75,7 @@ def add_block(
             np.empty((num_rows, int(plan.num_states[0]))), log_evidence, status,
         )  # fmt: skip
         log_evidence += tree.log_prior + rows.log_scale[block]
+        status[rows.is_wide(block)] = TINY
         counted = np.where((status == TINY) | np.isneginf(log_evidence), 0.0, weights)
         space.work[:, counted == 0.0] = 0.0  # what vanished or overflowed there must not meet a factor of 0
         add_cells(plan.table, OFFSET, SIZE, space.work, counted, cells)

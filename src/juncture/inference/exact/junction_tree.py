@@ -13,12 +13,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from juncture.data.findings import Findings
-from juncture.errors import TooLarge
+from juncture.errors import TooLarge, Unsupported
 from juncture.factors.factor import Factor
 from juncture.inference.exact.clique_plan import Structure, check_cost, find_structure, fits, lay_out_plan
 from juncture.inference.exact.clique_search import Cost
 from juncture.inference.exact.coded_findings import CodedFinding
 from juncture.inference.exact.lowering import Lowered, lower
+from juncture.inference.exact.memo import recall
 from juncture.inference.exact.packed_model import PackedModel
 from juncture.inference.exact.packing import pack_factors
 from juncture.inference.exact.sliced_answers import SlicedAnswers
@@ -27,6 +28,8 @@ from juncture.inference.relevance import relevant_part
 
 MAX_PARTS = 16  # of a model that are kept for questions with targets
 MAX_STRUCTURES = 16  # clique trees that are kept with a model
+MAX_DECISIONS = 256  # whether to slice, kept by what was observed
+MAX_WHOLE = 512  # variables up to which the cost of a run on the whole model is worked out for any question
 LONG_RUN = 6e6  # operations, some milliseconds: from here on a plan for what was observed may be faster
 SLICED_RUNS = 4  # packing and collecting anew and running, in runs
 OPERATIONS_PER_SLICE = 24_000  # what slicing one factor costs
@@ -61,10 +64,9 @@ class JunctionTree:
             return bool(observed)
         if whole.operations < LONG_RUN:
             return False
-        decisions = model.derived.setdefault("slicing pays", {})
-        if observed not in decisions:
-            decisions[observed] = self.predicts_gain(model, observed, whole)
-        return bool(decisions[observed])
+        return recall(
+            model, "slicing pays", observed, lambda: self.predicts_gain(model, observed, whole), MAX_DECISIONS
+        )
 
     def predicts_gain(self, model: Any, observed: frozenset[str], whole: Cost) -> bool:
         lowered = lower(model)
@@ -91,9 +93,9 @@ class JunctionTree:
 
     def answer_at_once(self, model: Any, evidence: dict[str, Any]) -> TreeAnswers | None:
         """All marginals given one row of plain labels, the shortest way; None when something needs a closer look."""
-        if evidence and "packed model" in model.derived and self.cost(model).operations >= LONG_RUN:
-            return None
         try:
+            if evidence and self.cost(model).operations >= LONG_RUN:
+                return None
             packed = self.packed(model)
         except TooLarge:
             return None
@@ -124,32 +126,41 @@ class JunctionTree:
 
     def pack(self, model: Any, lowered: Lowered) -> PackedModel:
         plan = lay_out_plan(self.structure(model, lowered), self.memory_limit)
-        tree = pack_factors(plan, [factor.values for factor in lowered.factors])
+        tree = pack_factors(plan, lowered.factors)
         nodes = {name: node for node, name in enumerate(lowered.scope.names)}
         return PackedModel(lowered.variables, nodes, tree)
 
     def structure(self, model: Any, lowered: Lowered) -> Structure:
         """The clique tree for these factors, searched once and kept with the model."""
-        known = model.derived.setdefault("structures", {})
         scopes, shape = scopes_of(lowered), lowered.scope.shape
         key = (shape, tuple(map(tuple, scopes)))
-        if key not in known:
-            while len(known) >= MAX_STRUCTURES:
-                known.pop(next(iter(known)), None)
-            known[key] = find_structure(scopes, shape)
-        found: Structure = known[key]
-        return found
+        return recall(model, "structures", key, lambda: find_structure(scopes, shape), MAX_STRUCTURES)
 
     def part_for(self, model: Any, names: set[str]) -> Any:
-        """The model itself once it is packed or when all is asked, else the part that the question touches."""
-        if "packed model" in model.derived or len(names) == len(model.variables):
+        """The model itself if all is asked or a run on it is quick, else the part that the question touches.
+
+        This depends on the question alone, never on earlier ones: the same question gets the same bits.
+        """
+        if len(names) == len(model.variables) or self.is_quick(model):
             return model
         part = relevant_part(model, names)
-        parts = model.derived.setdefault("parts", {})
-        key = frozenset(part.variables.names)
-        if key not in parts and len(parts) >= MAX_PARTS:
-            parts.pop(next(iter(parts)), None)
-        return parts.setdefault(key, part)
+        return recall(model, "parts", frozenset(part.variables.names), lambda: part, MAX_PARTS)
+
+    def is_quick(self, model: Any) -> bool:
+        """Whether a run on the whole model takes no longer than some milliseconds, and no more than the limit."""
+        if len(model.variables) > MAX_WHOLE:
+            return False
+        if "is quick" not in model.derived:
+            model.derived["is quick"] = self.has_short_run(model)
+        return bool(model.derived["is quick"]) and (
+            self.memory_limit is None or fits(self.cost(model), self.memory_limit)
+        )
+
+    def has_short_run(self, model: Any) -> bool:
+        try:
+            return self.cost(model).operations < LONG_RUN
+        except (TooLarge, Unsupported):  # the part that the question touches may be answered all the same
+            return False
 
 
 def scopes_of(lowered: Lowered) -> list[list[int]]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from juncture import numerics
 from juncture.cores import blocks_of, on_cores
+from juncture.factors.factor import Factor
 from juncture.inference.exact.clique_plan import CliquePlan
 from juncture.inference.exact.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.log_tables import pack_logs
@@ -34,7 +35,8 @@ class PackedTree:
     log_scale: float  # of the factors
     log_prior: float  # of the total without evidence; -inf when the model is zero everywhere
     is_safe: bool  # False: some products lie outside the range of doubles, so run in logarithms
-    factors: tuple[np.ndarray, ...]
+    factors: tuple[Factor, ...]
+    log_tops: tuple[float, ...]  # (factor,): what was divided out of each
     workspaces: threading.local = field(default_factory=threading.local)
 
     def run(self, evidence: CodedFinding, targets: np.ndarray) -> tuple[np.ndarray, float]:
@@ -43,7 +45,7 @@ class PackedTree:
         marginals = np.empty(plan.num_marginals)
         if self.log_prior == -np.inf:
             return np.full(plan.num_marginals, np.nan), -np.inf
-        if self.is_safe:
+        if self.is_safe and evidence.is_safe:
             status, log_total = self._propagate(evidence, targets, marginals)
             if status != TINY:
                 return marginals, log_total + self.log_prior + evidence.log_scale
@@ -62,7 +64,7 @@ class PackedTree:
     def calibrated(self, evidence: CodedFinding) -> np.ndarray:
         """Every clique's posterior, up to a constant for each: a copy of the tables after a run."""
         everything = np.arange(len(self.plan.num_states))
-        if self.is_safe:
+        if self.is_safe and evidence.is_safe:
             space, (status, _) = (
                 self.workspace(),
                 self._propagate(evidence, everything, np.empty(self.plan.num_marginals)),
@@ -133,6 +135,7 @@ class PackedTree:
                 space.work, space.messages, space.ratios, space.bounds, space.touched, marginals, log_evidence, status,
             )  # fmt: skip
             log_evidence += self.log_prior + rows.log_scale[block]
+            status[rows.is_wide(block)] = TINY
         for place in np.flatnonzero(status == TINY):
             marginals[place], log_evidence[place] = self.run_row(rows.row(block.start + int(place)), targets)
         marginals[np.isneginf(log_evidence)] = np.nan
@@ -171,10 +174,16 @@ class PackedTree:
             self.workspaces.space = space
         return space
 
+    @property
+    def log_factors(self) -> list[np.ndarray]:
+        """The logarithms of every factor's entries, less what was divided out, one axis a variable."""
+        pairs = zip(self.factors, self.log_tops, strict=True)
+        return [(part.log_values if part.holds_logs else numerics.log(part.values)) - top for part, top in pairs]
+
     @cached_property
     def log_base(self) -> np.ndarray:
         """The logarithms of all factors, added up in their cliques; nothing collected."""
-        return pack_logs(self.plan, self.factors)
+        return pack_logs(self.plan, self.log_factors)
 
     def normalized(self, log_marginals: np.ndarray, targets: np.ndarray) -> np.ndarray:
         marginals = np.empty_like(log_marginals)

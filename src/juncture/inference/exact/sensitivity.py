@@ -41,7 +41,7 @@ def sensitivity(model: Any, evidence: Any = None, *, target: tuple[str, State] |
     log_total, slopes = log_derivatives(model, known)
     if log_total == -np.inf:
         raise ImpossibleEvidence("the evidence has probability zero: there is nothing to differentiate")
-    of_evidence = [np.exp(slope - log_total) for slope in slopes]
+    of_evidence = [derivative(slope - log_total, name) for slope, name in zip(slopes, names, strict=True)]
     if target is None:
         return dict(zip(names, of_evidence, strict=True))
     if isinstance(target, str) or len(target) != 2:
@@ -56,6 +56,16 @@ def sensitivity(model: Any, evidence: Any = None, *, target: tuple[str, State] |
         for joint_slope, by_evidence in zip(joint_slopes, of_evidence, strict=True)
     ]
     return dict(zip(names, changes, strict=True))
+
+
+def derivative(log_slopes: np.ndarray, name: Any) -> np.ndarray:
+    """The derivatives by a table's entries from their logarithms; refused where no double holds one."""
+    if log_slopes.max(initial=-np.inf) > numerics.LOG_LARGEST:
+        raise InvalidData(
+            f"the derivative by an entry of table {name!r} is of the size exp({log_slopes.max():.6g}), which no double "
+            "holds: that entry is too small for a derivative"
+        )
+    return np.asarray(np.exp(log_slopes))
 
 
 @singledispatch

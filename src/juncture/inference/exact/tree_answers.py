@@ -27,7 +27,7 @@ class TreeAnswers:
     packed: PackedModel
     evidence: Any
     targets: tuple[str, ...]
-    marginals: np.ndarray  # (row, states of all nodes), or of the targets only when there are many rows
+    marginals: np.ndarray  # (1, states of all nodes in order), or (row, states of the targets in their order)
     log_evidence: np.ndarray  # (row,)
 
     @classmethod
@@ -58,8 +58,8 @@ class TreeAnswers:
 
     @cached_property
     def places(self) -> dict[str, slice]:
-        """Where each target's states lie in `marginals`."""
-        if self.marginals.shape[1] == self.packed.starts[-1]:
+        """Where each target's states lie in `marginals`: by node for a single row, in their order for many."""
+        if type(self.evidence) is dict or self.evidence.is_single:
             return {name: self.packed.views[name][1] for name in self.targets}
         sizes = [self.packed.variables.variable(name).num_states for name in self.targets]
         ends = np.cumsum(sizes).tolist()

@@ -13,10 +13,12 @@ from juncture.evidence import as_findings
 from juncture.factors.conditional import Conditional
 from juncture.inference.beliefs import Beliefs
 from juncture.inference.impossible import check_possible
+from juncture.inference.memory import check_memory
 from juncture.inference.methods import engine_for
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.factor_product import FactorProduct
 from juncture.options import as_generator
+from juncture.values import format_count
 from juncture.verbs import taught_by
 
 
@@ -45,7 +47,7 @@ def sample_network(
 ) -> Dataset:
     if given is not None:
         return sample_posterior(model, n, given=given, rng=rng, method=method)
-    stream, count = as_generator(rng), checked_count(n)
+    stream, count = as_generator(rng), checked_count(n, len(model.variables))
     tables = [part for part in model.conditionals if isinstance(part, Conditional)]
     if len(tables) == len(model.conditionals):
         return sample_tables(model, tables, count, stream)
@@ -73,12 +75,13 @@ def sample_posterior(model: Any, n: int, *, given: Any = None, rng: Any = None, 
         raise InvalidData("given= takes one row of evidence; sample once for each row")
     beliefs = Beliefs.of(model, engine_for(method), findings, tuple(model.variables.names))
     check_possible(beliefs)
-    columns = beliefs.answers.sample(checked_count(n), as_generator(rng))
+    columns = beliefs.answers.sample(checked_count(n, 16 * len(model.variables)), as_generator(rng))
     return Dataset.from_codes(model.variables, columns)
 
 
-def checked_count(n: Any) -> int:
-    """A whole number of rows."""
+def checked_count(n: Any, bytes_per_row: int = 8) -> int:
+    """A whole number of rows, which fit in memory."""
     if not hasattr(n, "__index__") or n < 0:
         raise InvalidData(f"the number of rows must be a whole number of at least 0; got {n!r}")
+    check_memory(int(n) * bytes_per_row, f"{format_count(int(n))} rows", "sample fewer at a time")
     return int(n)
