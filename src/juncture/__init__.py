@@ -241,6 +241,7 @@ _HOMES = {
     "NotConvergedWarning": "errors",
     "NotDirectedWarning": "errors",
     "DeterminedWarning": "errors",
+    "NotIdentifiedWarning": "errors",
     "RegularizedWarning": "errors",
 }
 

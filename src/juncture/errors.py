@@ -13,7 +13,8 @@ JunctureError
 └── MissingExtra        (ImportError)   an optional package is not installed
 
 Warnings, all UserWarning: ImpossibleEvidenceWarning, RenormalizedWarning, RegularizedWarning, UnseenParentsWarning,
-UnseenStatesWarning, UnvisitedStatesWarning, NotConvergedWarning, NotDirectedWarning, DeterminedWarning.
+UnseenStatesWarning, UnvisitedStatesWarning, NotConvergedWarning, NotDirectedWarning, DeterminedWarning,
+NotIdentifiedWarning.
 """
 
 from __future__ import annotations
@@ -133,6 +134,10 @@ class NotDirectedWarning(UserWarning):
 
 class DeterminedWarning(UserWarning):
     """Variables are functions of others in the rows, so that tests of independence can tell little of their edges."""
+
+
+class NotIdentifiedWarning(UserWarning):
+    """Other parameters give the data the same probability, so that no standard error is finite."""
 
 
 class RegularizedWarning(UserWarning):

@@ -111,6 +111,7 @@ PUBLIC_NAMES = [
     "NormalInverseWishart",
     "NotConvergedWarning",
     "NotDirectedWarning",
+    "NotIdentifiedWarning",
     "ObjectiveDecreased",
     "PC",
     "PageRank",

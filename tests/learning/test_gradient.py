@@ -172,7 +172,8 @@ def test_what_others_can_make_up_for_has_no_standard_error():
     model = mixture(2)
     rows = observed(model, 500)
     fitted = jt.fit(model, rows, latent=["h"], method=EXACT).model
-    errors = jt.standard_errors(fitted, rows, latent=["h"])
+    with pytest.warns(jt.NotIdentifiedWarning, match="'h'"):
+        errors = jt.standard_errors(fitted, rows, latent=["h"])
     assert np.isinf(errors["h"]).all()
     identified = mixture(5)
     rows = observed(identified, 2000)

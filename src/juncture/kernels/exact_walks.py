@@ -87,8 +87,8 @@ def start(message, previous, matrix):
     here, ahead = np.empty(num_states), np.empty(num_states)
     units_here, units = np.empty(num_states, np.int64), np.empty(num_states, np.int64)
     for state in range(num_states):
-        here[state], units_here[state] = split_number(previous[state])
-        ahead[state], units[state] = split_number(message[state])
+        here[state], units_here[state] = balanced(*split_number(previous[state]))
+        ahead[state], units[state] = balanced(*split_number(message[state]))
         previous[state] = scaled(here[state], units_here[state])
     links, factors = np.empty((num_states, num_states)), np.empty((2, num_states))
     for state in range(num_states):

@@ -94,11 +94,15 @@ def meet_exactly(message, lattice, step):
 
 @kernel
 def add_tiny_pairs(previous, message, lattice, step, starts, sources, weight, pairs):
-    """Add an outer product by logarithms."""
+    """Add an outer product by logarithms.
+
+    A pair that a transition below 1e-308 links is beyond the largest number: its root is not, nor is it times `weight`.
+    """
     log_total = log_sum_of_products(message, lattice, step)
     for target in range(len(message)):
         log_right = log_of(lattice[step, target]) - log_total
         for link in range(starts[target], starts[target + 1]):
             log_pair = log_of(previous[sources[link]]) + log_right
             if log_pair > -np.inf:
-                pairs[sources[link], target] += weight * np.exp(log_pair)
+                root = np.exp(0.5 * log_pair)
+                pairs[sources[link], target] += weight * root * root

@@ -68,9 +68,19 @@ class FreeTables:
 
     def gradient(self, model: BayesianNetwork, statistics: NetworkStatistics) -> np.ndarray:
         """Of the objective in the logits: expected counts less what the table itself would expect of as many rows."""
-        shared, parts = pooled(model, statistics), []
+        parts = [(counts - expected).reshape(-1) for counts, expected in self._counts(model, statistics)]
+        return np.concatenate([np.empty(0), *parts])
+
+    def slopes(self, model: BayesianNetwork, statistics: NetworkStatistics) -> list[np.ndarray]:
+        """What the objective gains by the unit of probability moved to an entry from its row; no entry may be zero."""
+        counted = self._counts(model, statistics)
+        return [(c - e) / table for (c, e), table in zip(counted, self.values(model), strict=True)]
+
+    def _counts(self, model: BayesianNetwork, statistics: NetworkStatistics) -> list[tuple[np.ndarray, np.ndarray]]:
+        """For each table the expected counts, and what the table itself would expect of as many rows."""
+        shared, found = pooled(model, statistics), []
         for group, table in zip(self.groups, self.values(model), strict=True):
             part = shared[group[0]]
             counts = part.counts + added_counts(self.wishes, part)
-            parts.append((counts - counts.sum(axis=-1, keepdims=True) * table).reshape(-1))
-        return np.concatenate([np.empty(0), *parts])
+            found.append((counts, counts.sum(axis=-1, keepdims=True) * table))
+        return found

@@ -12,6 +12,9 @@ from juncture.models.hidden_markov import HiddenMarkovModel
 
 # With every transition at least this probable, a mass that vanishes beside the others can never matter again.
 FORGETFUL = 1e-100
+# A pair of steps counts 1 / transition at most; below this that is no ordinary number unless it is scaled.
+LEAST_LINK = 1e-280
+PAIR_SCALE = 2.0**-100
 
 Road = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
@@ -28,6 +31,7 @@ class Chain:
     log_back: np.ndarray  # (to, from)
     emissions: Emissions
     is_exact: bool  # whether tiny masses must be kept
+    pair_scale: float  # what pairs of steps are counted times, before they are multiplied by the transitions
 
     @classmethod
     def of(cls, model: HiddenMarkovModel) -> Chain:
@@ -38,6 +42,7 @@ class Chain:
 
     @classmethod
     def _made(cls, model: HiddenMarkovModel) -> Chain:
+        is_minute = bool(((model.transition > 0) & (model.transition < LEAST_LINK)).any())
         return cls(
             model.initial.copy(),
             road(model.transition),
@@ -47,6 +52,7 @@ class Chain:
             np.ascontiguousarray(numerics.log(model.transition).T),
             model.emissions,
             bool((model.transition < FORGETFUL).any()),
+            PAIR_SCALE if is_minute else 1.0,
         )
 
     @property

@@ -12,7 +12,7 @@ from juncture.inference.exact.chain_likelihoods import Form, LikelihoodBlocks, l
 from juncture.inference.exact.chain_model import Chain
 from juncture.inference.exact.chain_parts import is_long
 from juncture.kernels.chains import FORGET, walk, walk_each
-from juncture.kernels.tiny_masses import log_sum_of_products
+from juncture.kernels.tiny_masses import SURE, log_sum_of_products
 from juncture.kernels.walk_steps import KEEP, MEET
 
 NOTHING = np.empty((0, 0))
@@ -57,10 +57,10 @@ def walk_short(
     log_evidence, moves = np.empty(part.num), np.zeros_like(pairs)
     walk_each(
         chain.ahead, chain.back, is_exact, *found, part.offsets.copy(), chain.initial, lattice, use, moves,
-        part.weights.copy(), log_evidence,
+        part.weights * chain.pair_scale, log_evidence,
     )  # fmt: skip
     if len(pairs):
-        pairs += moves.T * chain.transition
+        pairs += moves.T * chain.transition / chain.pair_scale
     return log_evidence
 
 
@@ -82,14 +82,14 @@ def walk_long(
     log_evidence = np.array([ahead.log_scale + back.log_scale + log_met])
     if use == MEET:
         back.previous[:] = 0.0  # the pair in the middle is counted on the way ahead
-        weight = float(part.weights[0])
+        weight = float(part.weights[0]) * chain.pair_scale
         moves, returns = np.zeros_like(pairs), np.zeros_like(pairs)
         both(
             lambda: ahead.go(reversed(second), lattice, MEET, moves, weight),
             lambda: back.go(reversed(first), lattice, MEET, returns, weight),
         )
         if len(pairs):
-            pairs += (moves + returns.T) * chain.transition
+            pairs += (moves + returns.T) * chain.transition / chain.pair_scale
     return log_evidence
 
 
@@ -133,11 +133,21 @@ def walk_through(
     chain: Chain, sequence: Sequences, *, is_reverse: bool = False, use: int = KEEP
 ) -> tuple[Walker, np.ndarray]:
     """A walk along one sequence, and its lattice in the numbers of `tiny_masses`."""
-    form = Form.EXACT if chain.is_exact else Form.SCALED
-    walker = Walker(chain, LikelihoodBlocks(chain, sequence, form), is_reverse=is_reverse)
     lattice = NOTHING if use == FORGET else np.empty((sequence.num_steps, chain.num_states))
-    walker.go_through(lattice, use)
-    if walker.failed >= 0 and form is Form.SCALED:
-        walker = Walker(chain, LikelihoodBlocks(chain, sequence, Form.EXACT), is_reverse=is_reverse)
-        walker.go_through(lattice, use)
+    walker = walk_in_form(Form.EXACT if chain.is_exact else Form.SCALED, chain, sequence, is_reverse, lattice, use)
+    if walker.blocks.form is Form.SCALED and (walker.failed >= 0 or is_start_lost(chain, lattice, is_reverse)):
+        walker = walk_in_form(Form.EXACT, chain, sequence, is_reverse, lattice, use)
     return walker, lattice
+
+
+def walk_in_form(
+    form: Form, chain: Chain, sequence: Sequences, is_reverse: bool, lattice: np.ndarray, use: int
+) -> Walker:
+    walker = Walker(chain, LikelihoodBlocks(chain, sequence, form), is_reverse=is_reverse)
+    walker.go_through(lattice, use)
+    return walker
+
+
+def is_start_lost(chain: Chain, lattice: np.ndarray, is_reverse: bool) -> bool:
+    """Whether plain numbers of a walk back cannot tell which of the states that may begin did."""
+    return is_reverse and len(lattice) > 0 and not chain.initial @ lattice[0] > SURE

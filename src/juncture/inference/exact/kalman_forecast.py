@@ -11,7 +11,7 @@ from juncture.data.sequences import as_inputs
 from juncture.errors import InvalidData
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.inference.exact.kalman_packing import PackedSteps, packed_model
-from juncture.inference.exact.kalman_passes import Filtered, run_filter
+from juncture.inference.exact.kalman_passes import Filtered, refuse_overflow, refuse_trouble, run_filter
 from juncture.models.state_space import LinearGaussianStateSpace
 from juncture.models.state_space_parts import additions, each_step
 from juncture.values import number_of
@@ -71,8 +71,19 @@ def observed_laws(
     mean, covariance = laws
     look = each_step(model.observation, 2, times)
     _, levels = additions(model, times, inputs)
-    spread = look @ covariance @ np.swapaxes(look, -2, -1) + each_step(model.observation_noise, 2, times)
-    return StateSpaceForecast(mean, covariance, np.einsum("tos,ts->to", look, mean) + levels, spread)
+    with np.errstate(over="ignore", invalid="ignore"):  # looked at below
+        spread = look @ covariance @ np.swapaxes(look, -2, -1) + each_step(model.observation_noise, 2, times)
+        seen = np.einsum("tos,ts->to", look, mean) + levels
+    for numbers in (mean, covariance, seen, spread):
+        check_finite(numbers, times)
+    return StateSpaceForecast(mean, covariance, seen, spread)
+
+
+def check_finite(numbers: np.ndarray, times: np.ndarray) -> None:
+    """Raise where the law of a step has outgrown the numbers."""
+    is_lost = ~np.isfinite(numbers).all(axis=tuple(range(1, numbers.ndim)))
+    if is_lost.any():
+        refuse_overflow(f"step {times[int(np.argmax(is_lost))]}")
 
 
 def moved_on(
@@ -82,7 +93,9 @@ def moved_on(
     times = np.arange(time, time + num_steps)
     shifts, levels = additions(model, times, inputs)
     steps = PackedSteps(np.array([0, num_steps]), np.full_like(levels, np.nan), shifts)
-    return run_filter(packed_model(model).starting(time, *law), steps)
+    found = run_filter(packed_model(model).starting(time, *law), steps)
+    refuse_trouble(found, lambda step: f"step {time + step}")
+    return found
 
 
 def as_future_inputs(model: LinearGaussianStateSpace, covariates: Any, num_steps: int) -> np.ndarray | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 import numpy as np
 
@@ -131,7 +131,11 @@ def refuse_trouble(found: Filtered, place: Callable[[int], str]) -> None:
     if len(found.filtered_mean):
         is_lost |= ~np.isfinite(found.filtered_mean).all(axis=1) | ~np.isfinite(found.predicted_factor).all(axis=(1, 2))
     if is_lost.any():
-        raise InvalidModel(
-            f"at {place(int(np.argmax(is_lost)))} numbers grow beyond the largest one: the transition is not stable and"
-            " too little is observed, or an observation lies too far from all that the model allows"
-        )
+        refuse_overflow(place(int(np.argmax(is_lost))))
+
+
+def refuse_overflow(place: str) -> NoReturn:
+    raise InvalidModel(
+        f"at {place} numbers grow beyond the largest one: the transition is not stable and too little is observed, or"
+        " an observation lies too far from all that the model allows"
+    )

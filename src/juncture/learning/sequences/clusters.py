@@ -45,11 +45,13 @@ def columns_of(observations: np.ndarray) -> np.ndarray:
 
 
 def column_moments(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of what is there in each column; 0 where nothing is."""
+    """Mean and standard deviation of what is there in each column; 0 where nothing is, or where all is the same."""
     seen = ~np.isnan(rows)
     number = np.maximum(seen.sum(axis=0), 1)
-    mean = np.where(seen, rows, 0.0).sum(axis=0) / number
-    return mean, np.sqrt(np.where(seen, (rows - mean) ** 2, 0.0).sum(axis=0) / number)
+    first = np.where(seen.any(axis=0), rows[np.argmax(seen, axis=0), np.arange(rows.shape[1])], 0.0)
+    shift = np.where(seen, rows - first, 0.0)  # exactly 0 in a column that is constant
+    mean = shift.sum(axis=0) / number
+    return first + mean, np.sqrt(np.where(seen, (shift - mean) ** 2, 0.0).sum(axis=0) / number)
 
 
 def standardised(rows: np.ndarray, mean: np.ndarray, scale: np.ndarray) -> np.ndarray:

@@ -23,6 +23,7 @@ from juncture.learning.sequences.wishes import Wishes
 from juncture.models.emissions.categorical import CategoricalEmissions
 from juncture.models.emissions.contract import is_whole
 from juncture.models.emissions.gaussian import STRUCTURES, GaussianEmissions, shape_of
+from juncture.models.emissions.gaussian_estimate import reference_variance
 from juncture.models.hidden_markov import HiddenMarkovModel
 from juncture.options import as_generator
 from juncture.variables import State, Variable
@@ -94,7 +95,7 @@ def first_table(read: Callable[..., Sequences], symbols: Iterable[State] | None)
 def first_gaussian(sequences: Sequences, structure: str) -> GaussianEmissions:
     """Mean and variance of each column."""
     mean, spread = column_moments(columns_of(sequences.observations))
-    variance = np.where(spread > 0, spread**2, 1.0)
+    variance = reference_variance(mean, spread**2)
     shape = (1, *sequences.observations.shape[1:])
     whole = {"full": np.diag(variance), "tied": np.diag(variance), "diagonal": variance, "spherical": variance.mean()}
     kind: Any = structure if len(shape) == 2 or structure == "tied" else "diagonal"

@@ -197,5 +197,6 @@ def refuse_points(family: Family) -> None:
         deviation, center = np.sqrt(np.asarray(family.variance)), np.abs(family.mean)
     except Unsupported:  # tails without a variance are wide
         return
-    if (deviation <= np.maximum(NARROWEST * center, LEAST)).any():
-        raise InvalidModel(f"a {type(family).__name__} with the deviation {deviation.min():.3g} is a point")
+    narrow = np.isfinite(deviation) & (deviation <= np.maximum(NARROWEST * center, LEAST))  # infinite is wide
+    if narrow.any():
+        raise InvalidModel(f"a {type(family).__name__} with the deviation {deviation[narrow].min():.3g} is a point")
