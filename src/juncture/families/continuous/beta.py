@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import betainc, betaincinv, digamma, loggamma
+from scipy.special import betainc, betaincc, betaincinv, digamma, loggamma
 
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE
 from juncture.families.exponential_family import ExponentialFamily, columns
 from juncture.families.family import Real, plain
+from juncture.families.incomplete import log_beta_below
 from juncture.families.matching import match_log_means
 from juncture.families.statistics import Known
 from juncture.families.supports import Interval
@@ -101,6 +102,17 @@ class Beta(ExponentialFamily, ConjugatePrior):
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(betainc(self._given["a"], self._given["b"], np.clip(x, 0, 1)))
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(betaincc(self._given["a"], self._given["b"], np.clip(x, 0, 1)))
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        inside = np.clip(x, 0.0, 1.0)
+        return log_beta_below(self._given["a"], self._given["b"], inside, 1 - inside)
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        inside = np.clip(x, 0.0, 1.0)
+        return log_beta_below(self._given["b"], self._given["a"], 1 - inside, inside)
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return np.asarray(betaincinv(self._given["a"], self._given["b"], probability))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import digamma, gammainc, gammaincinv, loggamma
+from scipy.special import digamma, gammainc, gammaincc, gammaincinv, loggamma
 
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE
 from juncture.families.exponential_family import ExponentialFamily, columns, dot
 from juncture.families.family import Real, plain
+from juncture.families.incomplete import log_gamma_above, log_gamma_below
 from juncture.families.matching import match_shape
 from juncture.families.statistics import Known
 from juncture.families.supports import Interval
@@ -97,8 +98,20 @@ class Gamma(ExponentialFamily, ConjugatePrior):
         return plain((self._given["shape"] - 1) / self._given["rate"])
 
     @np.errstate(over="ignore")
+    def _scaled(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(self._given["rate"] * np.maximum(x, 0.0))
+
     def _cdf(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(gammainc(self._given["shape"], self._given["rate"] * np.maximum(x, 0.0)))
+        return np.asarray(gammainc(self._given["shape"], self._scaled(x)))
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(gammaincc(self._given["shape"], self._scaled(x)))
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        return log_gamma_below(self._given["shape"], self._scaled(x))
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        return log_gamma_above(self._given["shape"], self._scaled(x))
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return np.asarray(gammaincinv(self._given["shape"], probability) / self._given["rate"])

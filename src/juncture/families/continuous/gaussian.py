@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import log_ndtr, ndtr, ndtri
 
 from juncture.cores import block_rows, over_blocks
 from juncture.errors import InvalidData
@@ -114,8 +114,21 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
     def mode(self) -> Real:
         return self.mean
 
+    @np.errstate(over="ignore")
+    def _standard(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray((x - self._given["mean"]) / np.sqrt(self._given["variance"]))
+
     def _cdf(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(ndtr((x - self._given["mean"]) / np.sqrt(self._given["variance"])))
+        return np.asarray(ndtr(self._standard(x)))
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(ndtr(-self._standard(x)))
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(log_ndtr(self._standard(x)))
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(log_ndtr(-self._standard(x)))
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return np.asarray(self._given["mean"] + np.sqrt(self._given["variance"]) * ndtri(probability))

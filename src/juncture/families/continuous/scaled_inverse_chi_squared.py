@@ -102,5 +102,14 @@ class ScaledInverseChiSquared(ExponentialFamily, ConjugatePrior):
     def _cdf(self, x: np.ndarray) -> np.ndarray:
         return self.to_inverse_gamma()._cdf(x)
 
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return self.to_inverse_gamma()._sf(x)
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        return self.to_inverse_gamma()._log_cdf(x)
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        return self.to_inverse_gamma()._log_sf(x)
+
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return self.to_inverse_gamma()._quantile(probability)

@@ -8,7 +8,7 @@ import numpy as np
 
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import COUNT, POSITIVE
-from juncture.families.discrete.whole_numbers import as_counts, summed_cdf, whole_quantile
+from juncture.families.discrete.whole_numbers import as_counts, summed_cdf, summed_sf, whole_quantile
 from juncture.families.family import Real, plain
 from juncture.families.log_factorial import log_choose, log_rising, looked_up
 from juncture.families.supports import Integers
@@ -71,6 +71,9 @@ class BetaBinomial(ConjugatePrior):
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
         return summed_cdf(self, x)
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return summed_sf(self, x)
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return whole_quantile(self, probability)

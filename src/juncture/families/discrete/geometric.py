@@ -79,9 +79,16 @@ class Geometric(ExponentialFamily):
         return plain(np.zeros(self.batch_shape, dtype=np.int64))
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(-np.expm1(self._log_sf(x)))
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return np.exp(self._log_sf(x))
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        """Of ⌊x⌋ + 1 trials, none succeeds."""
         trials = np.floor(np.maximum(x, -1.0)) + 1
         log_failed = numerics.log1p(-self._given["probability"])
-        return -np.expm1(np.where(trials == 0, 0.0, np.maximum(trials, 1.0) * log_failed))
+        return np.where(trials == 0, 0.0, np.maximum(trials, 1.0) * log_failed)
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return whole_quantile(self, probability)

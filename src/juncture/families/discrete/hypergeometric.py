@@ -10,7 +10,7 @@ from juncture.errors import InvalidData, InvalidModel
 from juncture.families.constraints import COUNT
 from juncture.families.discrete.categorical import label_counts
 from juncture.families.discrete.saddle_point import binomial_log_mass
-from juncture.families.discrete.whole_numbers import as_counts, summed_cdf, whole_quantile
+from juncture.families.discrete.whole_numbers import as_counts, summed_cdf, summed_sf, whole_quantile
 from juncture.families.exponential_family import dot
 from juncture.families.family import Family, Real, plain
 from juncture.families.log_factorial import looked_up
@@ -84,6 +84,9 @@ class Hypergeometric(Family):
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
         return summed_cdf(self, x)
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return summed_sf(self, x)
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return whole_quantile(self, probability)

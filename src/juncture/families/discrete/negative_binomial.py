@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import betainc, gammainc, gammaln
+from scipy.special import betainc, betaincc, gammainc, gammaincc, gammaln
 
 from juncture import numerics
 from juncture.families.constraints import POSITIVE, POSITIVE_PROBABILITY
@@ -13,6 +13,7 @@ from juncture.families.discrete.saddle_point import binomial_log_mass
 from juncture.families.discrete.whole_numbers import LARGEST, as_counts, whole_quantile
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
+from juncture.families.incomplete import log_beta_below, log_gamma_above, log_gamma_below
 from juncture.families.log_factorial import log_rising, looked_up
 from juncture.families.statistics import Known
 from juncture.families.supports import Integers
@@ -111,12 +112,32 @@ class NegativeBinomial(ExponentialFamily):
         return plain(as_counts(np.maximum(top, 0.0)))
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
+        successes, p, most, waited, far = self._waiting(x)
+        found = np.where(far, gammainc(successes, waited), betainc(successes, most + 1, p))
+        return np.where(x < 0, 0.0, found)
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        successes, p, most, waited, far = self._waiting(x)
+        found = np.where(far, gammaincc(successes, waited), betaincc(successes, most + 1, p))
+        return np.where(x < 0, 1.0, found)
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        successes, p, most, waited, far = self._waiting(x)
+        found = np.where(far, log_gamma_below(successes, waited), log_beta_below(successes, most + 1, p, 1 - p))
+        return np.where(x < 0, -np.inf, found)
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        successes, p, most, waited, far = self._waiting(x)
+        found = np.where(far, log_gamma_above(successes, waited), log_beta_below(most + 1, successes, 1 - p, p))
+        return np.where(x < 0, 0.0, found)
+
+    def _waiting(self, x: np.ndarray) -> tuple[np.ndarray, ...]:
+        """r and p, ⌊x⌋, and where that is FAR, the waiting time of a Poisson process instead."""
         most = np.floor(np.maximum(x, 0.0))
         successes, p = self._given["successes"], self._given["probability"]
         far = most > FAR * np.maximum(successes, 1.0)
-        found = betainc(successes, np.where(far, 0.0, most) + 1, p)
         waited = -np.where(far, most, 0.0) * numerics.log1p(-np.where(far, p, 0.5))
-        return np.where(x < 0, 0.0, np.where(far, gammainc(successes, waited), found))
+        return successes, p, np.where(far, 0.0, most), waited, far
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return whole_quantile(self, probability)
