@@ -51,6 +51,18 @@ def log_rising(base: Any, steps: Any) -> np.ndarray:
     return np.asarray(np.where(large, by_stirling, by_gamma))
 
 
+def log_weight(counts: Any, concentration: Any) -> np.ndarray:
+    """log Γ(x + α) / (x! Γ(α)): the ways to draw x balls, of a colour that starts with α, from Pólya's urn.
+
+    It is symmetric in x + 1 and α: the smaller one counts the steps up from the larger, so nothing large cancels.
+    """
+    after, alpha = np.broadcast_arrays(np.asarray(counts, dtype=float) + 1, np.asarray(concentration, dtype=float))
+    fewer, more = np.minimum(after, alpha), np.maximum(after, alpha)
+    upwards = log_rising(more, np.maximum(fewer - 1, 0.0))
+    downwards = log_rising(np.where(fewer < 1, more - 1 + fewer, 1.0), np.maximum(1 - fewer, 0.0))
+    return np.asarray(np.where(fewer < 1, -downwards, upwards) - gammaln(fewer))
+
+
 def stirling_error(x: np.ndarray) -> np.ndarray:
     """log x! - log √(2πx) (x/e)^x, for x > 0: about 1/12x."""
     large = x >= LARGE

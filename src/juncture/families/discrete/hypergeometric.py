@@ -10,7 +10,8 @@ from juncture.errors import InvalidData, InvalidModel
 from juncture.families.constraints import COUNT
 from juncture.families.discrete.categorical import label_counts
 from juncture.families.discrete.saddle_point import binomial_log_mass
-from juncture.families.discrete.whole_numbers import as_counts, summed_cdf, summed_sf, whole_quantile
+from juncture.families.discrete.summed import summed_cdf, summed_log_cdf, summed_log_sf, summed_sf
+from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
 from juncture.families.exponential_family import dot
 from juncture.families.family import Family, Real, plain
 from juncture.families.log_factorial import looked_up
@@ -87,6 +88,12 @@ class Hypergeometric(Family):
 
     def _sf(self, x: np.ndarray) -> np.ndarray:
         return summed_sf(self, x)
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        return summed_log_cdf(self, x)
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        return summed_log_sf(self, x)
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return whole_quantile(self, probability)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import betainc, betaincc, gammainc, gammaincc, gammaln
+from scipy.special import betainc, betaincc, gammainc, gammaincc
 
 from juncture import numerics
 from juncture.families.constraints import POSITIVE, POSITIVE_PROBABILITY
@@ -14,7 +14,7 @@ from juncture.families.discrete.whole_numbers import LARGEST, as_counts, whole_q
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.incomplete import log_beta_below, log_gamma_above, log_gamma_below
-from juncture.families.log_factorial import log_rising, looked_up
+from juncture.families.log_factorial import log_weight, looked_up
 from juncture.families.statistics import Known
 from juncture.families.supports import Integers
 
@@ -71,10 +71,9 @@ class NegativeBinomial(ExponentialFamily):
 
     @classmethod
     def _log_base(cls, x: np.ndarray, known: Known) -> np.ndarray:
-        def log_ways(values: np.ndarray) -> np.ndarray:
-            return np.asarray(log_rising(known["successes"], values) - gammaln(values + 1.0))
-
-        return log_ways(x) if known["successes"].ndim else looked_up(log_ways, x)
+        if known["successes"].ndim:
+            return log_weight(x, known["successes"])
+        return looked_up(lambda values: log_weight(values, known["successes"]), x)
 
     def _log_prob(self, x: np.ndarray) -> np.ndarray:  # near the mean: the parts of η·u - A + log h may be huge
         return self._log_mass(x) if self.batch_shape else looked_up(self._log_mass, x)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import TooLarge
+from juncture.families.discrete.summed import MOST_TERMS
 
-MOST_TERMS = 2_000_000
 LARGEST = 2.0**62  # integers stop soon after
 FARTHEST = 2.0**1020  # further on lies infinity
 ROUNDING = 1e-12
@@ -27,16 +27,16 @@ def whole_quantile(family: Any, probability: np.ndarray) -> np.ndarray:
     endless = (probability == 1) & np.isinf(high) & (np.asarray(family.variance) > 0)
     wanted = np.where(endless, 0.0, probability)
     under, over, step = low - 1, low, 1.0
-    while (short := _is_short(family, over, wanted) & (over < high)).any():
+    while (short := _short_of(family, over, wanted) & (over < high)).any():
         under, over = np.where(short, over, under), np.where(short, np.minimum(over + step, high), over)
         step = 2 * step if step < FARTHEST else np.inf
     while (open_ := ((middle := np.floor(0.5 * under + 0.5 * over)) > under) & (middle < over)).any():
-        enough = ~_is_short(family, middle, wanted)
+        enough = ~_short_of(family, middle, wanted)
         under, over = np.where(open_ & ~enough, middle, under), np.where(open_ & enough, middle, over)
     return as_counts(np.where(endless, np.inf, over))
 
 
-def _is_short(family: Any, x: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def _short_of(family: Any, x: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     return falls_short(np.asarray(family.cdf(x)), np.asarray(family.sf(x)), wanted)
 
 
@@ -54,38 +54,6 @@ def as_counts(numbers: np.ndarray) -> np.ndarray:
 def as_share(ratio: np.ndarray) -> np.ndarray:
     """A part of a whole, which rounding may have left a little above 1."""
     return np.where(ratio <= 1 + ROUNDING, np.minimum(ratio, 1.0), ratio)
-
-
-def summed_cdf(family: Any, x: np.ndarray) -> np.ndarray:
-    """P(X ≤ x) by adding up the masses from the lower end of the support."""
-    low, high = (np.asarray(end, dtype=float) for end in (family.support.low, family.support.high))
-    places = np.floor(np.where(x >= high, low - 1, np.maximum(x, low - 1)) - low)  # -1 below the support
-    if not (places * _num_members(family) < MOST_TERMS).all():
-        raise TooLarge(f"P(X ≤ x) of {family!r} would add up more than {MOST_TERMS:,} masses; ask for a smaller x")
-    return np.where(x >= high, 1.0, _sums(family, places, lambda steps: low + steps))
-
-
-def summed_sf(family: Any, x: np.ndarray) -> np.ndarray:
-    """P(X > x) by adding up the masses from the upper end; where that is far, what P(X ≤ x) leaves of 1."""
-    low, high = (np.asarray(end, dtype=float) for end in (family.support.low, family.support.high))
-    places = high - 1 - np.floor(np.clip(x, low - 1, high))  # -1 at and above the upper end
-    if not (places * _num_members(family) < MOST_TERMS).all():
-        return np.asarray(1 - summed_cdf(family, x))
-    return np.where(x < low, 1.0, _sums(family, np.where(x < low, -1.0, places), lambda steps: high - steps))
-
-
-def _sums(family: Any, places: np.ndarray, at: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """The sum of the masses at steps 0 to the place, for each place; 0 for the place -1."""
-    num_members = _num_members(family)
-    steps = np.arange(places.max(initial=-1.0) + 1).reshape(-1, *(1,) * len(family.batch_shape))
-    masses = np.asarray(family.prob(at(steps)))
-    sums = np.concatenate([np.zeros((1, *masses.shape[1:])), np.cumsum(masses, axis=0)])
-    members = np.arange(num_members).reshape(family.batch_shape)
-    return np.asarray(sums.reshape(len(sums), num_members)[(places + 1).astype(np.intp), members])
-
-
-def _num_members(family: Any) -> int:
-    return int(np.prod(family.batch_shape))
 
 
 def summed_expectation(family: Any, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:

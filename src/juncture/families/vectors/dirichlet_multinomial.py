@@ -12,7 +12,7 @@ from juncture.families.discrete.beta_binomial import BetaBinomial
 from juncture.families.discrete.whole_numbers import summed_expectation
 from juncture.families.exponential_family import sum_in_order
 from juncture.families.family import Family, Real, plain
-from juncture.families.log_factorial import log_factorial, log_rising, looked_up
+from juncture.families.log_factorial import log_weight, looked_up
 from juncture.families.supports import CountVectors
 from juncture.families.vectors.vector_family import refuse_other_dimension
 
@@ -114,8 +114,3 @@ class DirichletMultinomial(Family):
             count = BetaBinomial(self._given["trials"], alpha[..., state], rest)
             expected.append(summed_expectation(count, partial(log_weight, concentration=concentration[..., state])))
         return sum_in_order(expected)
-
-
-def log_weight(counts: Any, concentration: Any) -> np.ndarray:
-    """log Γ(x + α) / (x! Γ(α)): the ways to draw x balls, of a colour that starts with α, from Pólya's urn."""
-    return np.asarray(log_rising(concentration, counts) - log_factorial(np.asarray(counts)))
