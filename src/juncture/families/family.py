@@ -16,7 +16,7 @@ from juncture.families.observations import as_values, refuse_missing, refuse_out
 from juncture.families.repeated import table_fill
 from juncture.families.statistics import Known, Statistics
 from juncture.families.statistics_door import StatisticsDoor
-from juncture.families.supports import all_inside
+from juncture.families.supports import Interval, all_inside
 from juncture.options import as_generator, as_sizes
 
 __all__ = ["Family", "Parameter", "Real", "plain"]
@@ -128,7 +128,14 @@ class Family(Cumulative):
 
     def sample(self, size: int | tuple[int, ...] | None = None, *, rng: Any = None) -> Any:
         """Draws, as (*size, *batch, *event); without a size, one."""
-        return plain(self._draw(as_sizes(size) + self.batch_shape, as_generator(rng)))
+        return plain(self._draw_inside(as_sizes(size) + self.batch_shape, as_generator(rng)))
+
+    def _draw_inside(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        """Draws that log_prob and statistics take: one that rounding puts on an edge becomes the nearest inside."""
+        drawn, support = self._draw(shape, rng), self.support
+        if not isinstance(support, Interval):
+            return drawn
+        return np.asarray(self._support_given(self._known()).nearest(support.nearest(drawn)))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         """Draws of the given shape, whose last axes are the batch; the event's axes come after."""

@@ -11,6 +11,7 @@ from scipy.special import gammaln
 from juncture.numerics import LOG_TWO_PI
 
 LARGE = 16.0  # from here on, the first terms of Stirling's series are exact to rounding
+LARGEST_STEP = 2**53  # up to here a number and the next differ
 VALUES_PER_ENTRY = 4  # a table pays when each of its entries serves this many values
 
 
@@ -18,7 +19,7 @@ def looked_up(function: Callable[[np.ndarray], np.ndarray], counts: np.ndarray) 
     """function(counts) for whole numbers: through a table of its values, when many counts lie in a small range."""
     if counts.size >= VALUES_PER_ENTRY:
         low, high = int(counts.min()), int(counts.max())
-        if (high - low + 1) * VALUES_PER_ENTRY <= counts.size:
+        if high < LARGEST_STEP and (high - low + 1) * VALUES_PER_ENTRY <= counts.size:
             places = (counts - low if low else counts).astype(np.intp, copy=False)
             return np.asarray(function(np.arange(low, high + 1.0)).take(places))
     return function(counts)

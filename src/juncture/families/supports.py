@@ -38,6 +38,10 @@ class Interval:
         high = self.high if self.closed_high else np.nextafter(self.high, -np.inf)
         return np.maximum(low, -LARGEST), np.minimum(high, LARGEST)
 
+    def nearest(self, x: np.ndarray) -> np.ndarray:
+        """The nearest finite number inside."""
+        return np.clip(x, *self.closed_ends())
+
     def inside(self) -> np.ndarray:
         """A value in the middle of things, to stand in where there is none."""
         low, high = np.broadcast_arrays(np.asarray(self.low, float), np.asarray(self.high, float))
@@ -65,6 +69,9 @@ class Angles(Interval):
 
     def contains(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(np.isfinite(x))
+
+    def nearest(self, x: np.ndarray) -> np.ndarray:
+        return x
 
     def __str__(self) -> str:
         return "finite angles"

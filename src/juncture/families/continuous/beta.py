@@ -18,6 +18,8 @@ from juncture.families.statistics import Known
 from juncture.families.supports import Interval
 from juncture.numerics import log, log1p
 
+TINY = float(np.finfo(float).tiny)
+
 
 class Beta(ExponentialFamily, ConjugatePrior):
     """p(x) = x^(a-1) (1-x)^(b-1) / B(a, b) on [0, 1]: u = (log x, log(1-x)), η = (a-1, b-1).
@@ -94,11 +96,15 @@ class Beta(ExponentialFamily, ConjugatePrior):
 
     @property
     def mode(self) -> Real:
-        """(a - 1) / (a + b - 2), for a, b ≥ 1 of which one is larger than 1."""
-        a, b = self._given["a"], self._given["b"]
-        if not ((a >= 1) & (b >= 1) & (a + b > 2)).all():
-            raise Unsupported(f"{self!r} has no single mode: it needs a ≥ 1, b ≥ 1 and a + b > 2")
-        return plain((a - 1) / (a + b - 2))
+        """(a - 1) / (a + b - 2) for a, b ≥ 1; 0 where a < 1 ≤ b, and 1 where b < 1 ≤ a: the density is infinite there.
+
+        Two parameters below 1 make both ends modes, and two that are 1 make all values alike: then there is none.
+        """
+        a, b = np.broadcast_arrays(self._given["a"], self._given["b"])
+        if not ((np.maximum(a, b) >= 1) & ((a != 1) | (b != 1))).all():
+            raise Unsupported(f"{self!r} has no single mode: it needs a ≥ 1 or b ≥ 1, and not both 1")
+        rises, falls = np.maximum(a - 1, 0.0), np.maximum(b - 1, 0.0)
+        return plain(np.where(b < 1, 1.0, rises / np.where(b < 1, 1.0, np.maximum(rises + falls, TINY))))
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(betainc(self._given["a"], self._given["b"], np.clip(x, 0, 1)))

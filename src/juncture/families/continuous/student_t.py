@@ -43,10 +43,11 @@ class StudentT(Sampled):
     @np.errstate(over="ignore")
     def _log_prob(self, x: np.ndarray) -> np.ndarray:
         degrees, scale = self._given["degrees"], self._given["scale"]
-        z = (x - self._given["location"]) / (scale * np.sqrt(degrees))
+        shift, unit = x - self._given["location"], scale * np.sqrt(degrees)
+        z = shift / unit
         tail = np.log1p(z * z)
         if np.isinf(tail).any():
-            tail = np.where(np.isinf(tail), 2 * log(np.abs(z)), tail)
+            tail = np.where(np.isinf(tail), 2 * (log(np.abs(shift)) - np.log(unit)), tail)
         return np.asarray(-0.5 * (degrees + 1) * tail - self._log_normalizer())
 
     def _log_normalizer(self) -> np.ndarray:

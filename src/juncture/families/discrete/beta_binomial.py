@@ -8,6 +8,7 @@ import numpy as np
 
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import COUNT, POSITIVE
+from juncture.families.discrete.count_draws import binomial_draws
 from juncture.families.discrete.summed import summed_cdf, summed_log_cdf, summed_log_sf, summed_sf
 from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
 from juncture.families.family import Real, plain
@@ -47,7 +48,7 @@ class BetaBinomial(ConjugatePrior):
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         n, a, b, offset = (self._given[name] for name in self.parameters)
-        return np.asarray(rng.binomial(n.astype(np.int64), rng.beta(a, b, shape)) + offset.astype(np.int64))
+        return np.asarray(binomial_draws(n, rng.beta(a, b, shape), rng, shape) + as_counts(offset))
 
     @property
     def mean(self) -> Real:

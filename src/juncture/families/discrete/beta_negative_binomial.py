@@ -8,8 +8,9 @@ import numpy as np
 
 from juncture import numerics
 from juncture.families.constraints import POSITIVE
+from juncture.families.discrete.count_draws import poisson_draws
 from juncture.families.discrete.summed import MOST_TERMS, summed_cdf, summed_log_cdf
-from juncture.families.discrete.whole_numbers import LARGEST, as_counts, whole_quantile
+from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
 from juncture.families.family import Family, Real, plain
 from juncture.families.incomplete import log_integral
 from juncture.families.log_factorial import log_weight, looked_up
@@ -52,8 +53,8 @@ class BetaNegativeBinomial(Family):
         r, a, b = (self._given[name] for name in self.parameters)
         p = np.maximum(rng.beta(a, b, shape), np.finfo(float).tiny)
         with np.errstate(over="ignore"):  # a success may be as rare as never
-            rates = rng.standard_gamma(r, shape) * ((1 - p) / p)
-        return np.asarray(rng.poisson(np.minimum(rates, LARGEST)))
+            rates = rng.standard_gamma(r, shape) * np.minimum((1 - p) / p, np.finfo(float).max)
+        return poisson_draws(rates, rng)
 
     @property
     def mean(self) -> Real:

@@ -10,6 +10,7 @@ from scipy.special import betainc, betaincc
 from juncture import numerics
 from juncture.errors import InvalidData
 from juncture.families.constraints import COUNT, PROBABILITY
+from juncture.families.discrete.count_draws import binomial_draws
 from juncture.families.discrete.saddle_point import binomial_log_mass
 from juncture.families.discrete.whole_numbers import as_counts, as_share, whole_quantile
 from juncture.families.exponential_family import ExponentialFamily, dot
@@ -82,7 +83,7 @@ class Binomial(ExponentialFamily):
         return binomial_log_mass(x, self._given["trials"], self._given["probability"])
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        return np.asarray(rng.binomial(self._given["trials"].astype(np.int64), self._given["probability"], shape))
+        return binomial_draws(self._given["trials"], self._given["probability"], rng, shape)
 
     @property
     def mean(self) -> Real:

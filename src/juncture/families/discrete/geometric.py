@@ -8,11 +8,13 @@ import numpy as np
 
 from juncture import numerics
 from juncture.families.constraints import POSITIVE_PROBABILITY
-from juncture.families.discrete.whole_numbers import whole_quantile
+from juncture.families.discrete.whole_numbers import FARTHEST, whole_quantile
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.statistics import Known
 from juncture.families.supports import Integers
+
+RARE = 1e-17  # a wait for a success this rare may have no integer
 
 
 class Geometric(ExponentialFamily):
@@ -60,7 +62,12 @@ class Geometric(ExponentialFamily):
         return np.asarray(x, dtype=float)[..., None]
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        return np.asarray(rng.geometric(self._given["probability"], shape) - 1)
+        p = self._given["probability"]
+        if (p < RARE).any():  # beyond the integers
+            with np.errstate(over="ignore"):
+                waits = np.floor(rng.standard_exponential(shape) / np.maximum(-numerics.log1p(-p), p))
+            return np.minimum(waits, FARTHEST)
+        return np.asarray(rng.geometric(p, shape) - 1)
 
     @property
     def mean(self) -> Real:

@@ -9,8 +9,9 @@ from scipy.special import betainc, betaincc, gammainc, gammaincc
 
 from juncture import numerics
 from juncture.families.constraints import POSITIVE, POSITIVE_PROBABILITY
+from juncture.families.discrete.count_draws import poisson_draws
 from juncture.families.discrete.saddle_point import binomial_log_mass
-from juncture.families.discrete.whole_numbers import LARGEST, as_counts, whole_quantile
+from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.incomplete import log_beta_below, log_gamma_above, log_gamma_below
@@ -87,8 +88,8 @@ class NegativeBinomial(ExponentialFamily):
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         p = self._given["probability"]
         with np.errstate(over="ignore"):  # a success may be as rare as never
-            rates = rng.standard_gamma(self._given["successes"], shape) * ((1 - p) / p)
-        return np.asarray(rng.poisson(np.minimum(rates, LARGEST)))
+            rates = rng.standard_gamma(self._given["successes"], shape) * np.minimum((1 - p) / p, np.finfo(float).max)
+        return poisson_draws(rates, rng)
 
     @property
     def mean(self) -> Real:

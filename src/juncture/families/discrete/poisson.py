@@ -9,8 +9,9 @@ from scipy.special import gammainc, gammaincc
 
 from juncture import numerics
 from juncture.families.constraints import NON_NEGATIVE
+from juncture.families.discrete.count_draws import poisson_draws
 from juncture.families.discrete.saddle_point import poisson_log_mass
-from juncture.families.discrete.whole_numbers import LARGEST, as_counts, whole_quantile
+from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.incomplete import log_gamma_above, log_gamma_below
@@ -86,7 +87,7 @@ class Poisson(ExponentialFamily):
         return plain(np.where(high, series, low.cross_entropy(low)))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        return np.asarray(rng.poisson(np.minimum(self._given["rate"], LARGEST), shape))
+        return poisson_draws(self._given["rate"], rng, shape)
 
     @property
     def mean(self) -> Real:

@@ -11,7 +11,7 @@ from juncture.errors import TooLarge
 from juncture.families.discrete.summed import MOST_TERMS
 
 LARGEST = 2.0**62  # integers stop soon after
-FARTHEST = 2.0**1020  # further on lies infinity
+FARTHEST = 2.0**1000  # further on lies infinity; sums of a million of these are finite
 ROUNDING = 1e-12
 EPS = float(np.finfo(float).eps)
 TIE = 64 * EPS  # so near to a probability, P(X ≤ x) has reached it

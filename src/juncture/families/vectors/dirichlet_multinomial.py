@@ -9,6 +9,7 @@ import numpy as np
 
 from juncture.families.constraints import COUNT, POSITIVE_VECTOR
 from juncture.families.discrete.beta_binomial import BetaBinomial
+from juncture.families.discrete.count_draws import check_countable
 from juncture.families.discrete.whole_numbers import summed_expectation
 from juncture.families.exponential_family import sum_in_order
 from juncture.families.family import Family, Real, plain
@@ -58,6 +59,7 @@ class DirichletMultinomial(Family):
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         """State by state, each time with a share of what is left: no product of tiny shares to normalise."""
+        check_countable(self._given["trials"], "DirichletMultinomial")
         alpha = self._given["concentration"]
         left = np.broadcast_to(self._given["trials"].astype(np.int64), shape)
         counts = []

@@ -17,7 +17,7 @@ from juncture.families.family import Family, Real, plain
 from juncture.families.observations import as_values
 from juncture.families.statistics import Statistics
 from juncture.families.statistics_door import StatisticsDoor
-from juncture.families.supports import Pairs
+from juncture.families.supports import Interval, Pairs
 from juncture.families.vectors.vector_family import refuse_knowledge, refuse_other_dimension
 from juncture.numerics import LOG_TWO_PI
 from juncture.options import as_generator, as_sizes
@@ -125,10 +125,11 @@ class JointPrior(ExponentialFamily, ConjugatePrior):
     def sample(self, size: int | tuple[int, ...] | None = None, *, rng: Any = None) -> Any:
         """Draws, as a pair of arrays (*size, *batch, *event)."""
         shape, generator = as_sizes(size) + self.batch_shape, as_generator(rng)
-        second = self._law_of_second()._draw(shape, generator)
+        second = self._law_of_second()._draw_inside(shape, generator)
         noise = self._colored(generator.standard_normal(shape + self.event_shape), second)
         strength = self._given["strength"][(...,) + (None,) * self.mean_axes]
-        return self.pair_type(plain(self._given["mean"] + noise / np.sqrt(strength)), plain(second))
+        mean = Interval().nearest(self._given["mean"] + noise / np.sqrt(strength))
+        return self.pair_type(plain(mean), plain(second))
 
     def sufficient_statistics(self, x: Any) -> np.ndarray:
         """u of the pair, along a new last axis."""

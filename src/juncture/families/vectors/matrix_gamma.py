@@ -12,6 +12,7 @@ from juncture.families.vectors import block_matrices as blocks
 
 LOG_PI = float(np.log(np.pi))
 SMALLEST = 1e-150
+SMALLEST_SHARE = 1e-6
 
 
 def log_multigamma(a: np.ndarray, dimension: int) -> np.ndarray:
@@ -45,12 +46,14 @@ def triangular_draws(
 ) -> np.ndarray:
     """Lower triangular T with T Tᵀ from the standard Wishart (Bartlett): normal below a diagonal of χ.
 
-    A χ that would be rounded to 0, as with few degrees, is held at SMALLEST, so that T can be inverted.
+    A χ that vanishes beside its row, as with few degrees, is held at the smallest share of it that leaves T Tᵀ definite
+    in floating-point numbers, and at SMALLEST in a row of its own.
     """
     found = np.tril(rng.standard_normal((*shape, dimension, dimension)), -1)
     place = np.arange(dimension)
     chi = np.sqrt(rng.chisquare(degrees[..., None] - place, (*shape, dimension)))
-    found[..., place, place] = np.maximum(chi, SMALLEST)
+    beside = np.sqrt((found**2).sum(axis=-1))
+    found[..., place, place] = np.maximum(chi, np.maximum(SMALLEST_SHARE * beside, SMALLEST))
     return np.asarray(found)
 
 

@@ -67,7 +67,9 @@ class MultivariateStudentT(VectorFamily):
         """A Gaussian draw over √(χ² / ν)."""
         degrees = self._given["degrees"]
         noise = self._whitening.colored(rng.standard_normal((*shape, self.dimension)))
-        return np.asarray(self._given["location"] + noise / np.sqrt(rng.chisquare(degrees, shape) / degrees)[..., None])
+        with np.errstate(divide="ignore", over="ignore"):  # with few degrees, a draw may be beyond all numbers
+            drawn = self._given["location"] + noise / np.sqrt(rng.chisquare(degrees, shape) / degrees)[..., None]
+        return np.clip(drawn, -FARTHEST, FARTHEST)
 
     @property
     def mean(self) -> np.ndarray:
