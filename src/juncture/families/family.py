@@ -135,7 +135,7 @@ class Family(Cumulative):
         drawn, support = self._draw(shape, rng), self.support
         if not isinstance(support, Interval):
             return drawn
-        return np.asarray(self._support_given(self._known()).nearest(support.nearest(drawn)))
+        return np.asarray(self._support_given(self._known()).drawn_inside(support.drawn_inside(drawn)))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         """Draws of the given shape, whose last axes are the batch; the event's axes come after."""

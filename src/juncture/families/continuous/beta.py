@@ -8,10 +8,12 @@ import numpy as np
 from scipy.special import betainc, betaincc, betaincinv, digamma, loggamma
 
 from juncture.errors import InvalidData, Unsupported
+from juncture.families.batches import common_shape
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE
 from juncture.families.exponential_family import ExponentialFamily, columns
 from juncture.families.family import Real, plain
+from juncture.families.gamma_divergence import dirichlet_divergence
 from juncture.families.incomplete import log_beta_below
 from juncture.families.matching import match_log_means
 from juncture.families.statistics import Known
@@ -52,7 +54,7 @@ class Beta(ExponentialFamily, ConjugatePrior):
         return Interval(0.0, 1.0, closed_low=False, closed_high=False)
 
     def _natural(self) -> np.ndarray:
-        return np.stack(np.broadcast_arrays(self._given["a"], self._given["b"]), axis=-1) - 1.0
+        return _counts(self) - 1.0
 
     @classmethod
     def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
@@ -80,6 +82,13 @@ class Beta(ExponentialFamily, ConjugatePrior):
     @classmethod
     def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:
         return columns(log(x), log1p(-x))
+
+    def kl_divergence(self, other: Any) -> Real:
+        """That of the two as Dirichlets of two parameters."""
+        if type(other) is not Beta:
+            return super().kl_divergence(other)
+        common_shape(self, other)
+        return plain(dirichlet_divergence(_counts(self), _counts(other)))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         return rng.beta(self._given["a"], self._given["b"], shape)
@@ -122,3 +131,7 @@ class Beta(ExponentialFamily, ConjugatePrior):
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return np.asarray(betaincinv(self._given["a"], self._given["b"], probability))
+
+
+def _counts(member: Beta) -> np.ndarray:
+    return np.stack(np.broadcast_arrays(member._given["a"], member._given["b"]), axis=-1)

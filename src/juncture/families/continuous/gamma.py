@@ -8,10 +8,12 @@ import numpy as np
 from scipy.special import digamma, gammainc, gammaincc, gammaincinv, loggamma
 
 from juncture.errors import InvalidData, Unsupported
+from juncture.families.batches import common_shape
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE
 from juncture.families.exponential_family import ExponentialFamily, columns, dot
 from juncture.families.family import Real, plain
+from juncture.families.gamma_divergence import gamma_divergence
 from juncture.families.incomplete import log_gamma_above, log_gamma_below
 from juncture.families.matching import match_shape
 from juncture.families.statistics import Known
@@ -78,6 +80,12 @@ class Gamma(ExponentialFamily, ConjugatePrior):
         fit = dot(self._natural(), self._sufficient(x, {}))
         return np.asarray(fit - log_normalizer(self._given["shape"], self._given["rate"]))
 
+    def kl_divergence(self, other: Any) -> Real:
+        """The deviance of the other shape from shape · rate'/rate, and what the gamma functions add to it."""
+        if type(other) is not Gamma:
+            return super().kl_divergence(other)
+        return plain(divergence_of(self, other, "rate"))
+
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         return np.asarray(rng.standard_gamma(self._given["shape"], shape) / self._given["rate"])
 
@@ -115,6 +123,12 @@ class Gamma(ExponentialFamily, ConjugatePrior):
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return np.asarray(gammaincinv(self._given["shape"], probability) / self._given["rate"])
+
+
+def divergence_of(member: Any, other: Any, scale: str) -> np.ndarray:
+    """KL of two with a shape and this parameter: the same for a Gamma by its rate and for its inverse by its scale."""
+    own, others = ((family._given["shape"], family._given[scale]) for family in (member, other))
+    return np.broadcast_to(gamma_divergence(*own, *others), common_shape(member, other))
 
 
 def log_normalizer(shape: np.ndarray, rate: np.ndarray) -> np.ndarray:

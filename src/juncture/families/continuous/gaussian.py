@@ -15,6 +15,7 @@ from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE, REAL
 from juncture.families.exponential_family import ExponentialFamily, weighted_sum, with_batch
 from juncture.families.family import Real, plain
+from juncture.families.gamma_divergence import ratio_excess
 from juncture.families.statistics import Known, Moments, Statistics
 from juncture.families.supports import Interval
 from juncture.numerics import LOG_TWO_PI
@@ -102,10 +103,9 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
         if type(other) is not Gaussian:
             return super().kl_divergence(other)
         common_shape(self, other)
-        ratio = self._given["variance"] / other._given["variance"]
         with np.errstate(over="ignore"):
             shift = (self._given["mean"] - other._given["mean"]) ** 2 / other._given["variance"]
-        return plain(0.5 * (shift + (ratio - 1 - np.log(ratio))))
+        return plain(0.5 * (shift + ratio_excess(self._given["variance"], other._given["variance"])))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         return np.asarray(self._given["mean"] + np.sqrt(self._given["variance"]) * rng.standard_normal(shape))

@@ -10,7 +10,7 @@ from scipy.special import gammainc, gammaincc, gammainccinv
 from juncture.errors import Unsupported
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE
-from juncture.families.continuous.gamma import log_normalizer, means, shape_from
+from juncture.families.continuous.gamma import divergence_of, log_normalizer, means, shape_from
 from juncture.families.exponential_family import ExponentialFamily, columns, dot
 from juncture.families.family import Real, plain
 from juncture.families.incomplete import log_gamma_above, log_gamma_below
@@ -73,6 +73,12 @@ class InverseGamma(ExponentialFamily, ConjugatePrior):
     def _log_prob(self, x: np.ndarray) -> np.ndarray:  # the log-partition not from η, as above
         fit = dot(self._natural(), self._sufficient(x, {}))
         return np.asarray(fit - log_normalizer(self._given["shape"], self._given["scale"]))
+
+    def kl_divergence(self, other: Any) -> Real:
+        """That of the two Gammas of the inverses."""
+        if type(other) is not InverseGamma:
+            return super().kl_divergence(other)
+        return plain(divergence_of(self, other, "scale"))
 
     @np.errstate(divide="ignore", over="ignore")
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:

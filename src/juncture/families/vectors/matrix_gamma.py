@@ -5,9 +5,12 @@ exp(-tr BX) |X|^(a - (d+1)/2) integrates to Γ_d(a) |B|^-a over the positive def
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.special import digamma, loggamma
 
+from juncture.families.gamma_divergence import wishart_divergence
 from juncture.families.vectors import block_matrices as blocks
 
 LOG_PI = float(np.log(np.pi))
@@ -39,6 +42,15 @@ def expected_log_determinant(a: np.ndarray, inverse_scale: np.ndarray) -> np.nda
 def expected_matrix(a: np.ndarray, inverse_scale: np.ndarray) -> np.ndarray:
     """E X = a B⁻¹."""
     return np.asarray(a[..., None, None] * np.linalg.inv(inverse_scale))
+
+
+def divergence(member: Any, other: Any, scaled: Any, base: Any) -> np.ndarray:
+    """KL of two Wisharts, or inverses of Wisharts, from the scale of `scaled` as the scale of `base` makes it."""
+    axes, change = base._whitening.inverse_factor, scaled._given["scale"] - base._given["scale"]
+    excesses = np.linalg.eigvalsh(axes @ change @ np.swapaxes(axes, -2, -1))
+    log_determinant = scaled._whitening.log_determinant - base._whitening.log_determinant
+    halves = (0.5 * family._given["degrees"] for family in (member, other))
+    return np.maximum(wishart_divergence(*halves, excesses, log_determinant), 0.0)
 
 
 def triangular_draws(

@@ -15,6 +15,8 @@ from juncture.families.vectors import block_matrices as blocks
 from juncture.families.vectors.vector_family import VectorFamily
 from juncture.families.vectors.whitening import Whitening, whitening_of
 
+FARTHEST = 1e140  # squares of distances are finite
+
 
 class MultivariateStudentT(VectorFamily):
     """p(x) ∝ (1 + (x-m)ᵀS⁻¹(x-m) / ν)^(-(ν+d)/2), with ν degrees, location m and scale S; no exponential family.
