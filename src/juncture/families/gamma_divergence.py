@@ -49,7 +49,7 @@ def gamma_divergence(shape: Any, rate: Any, other_shape: Any, other_rate: Any) -
     a, r, b, s = (np.asarray(value, dtype=float) for value in (shape, rate, other_shape, other_rate))
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         shift = ((b - a) / a) * (r / s) - (s - r) / s
-        return np.asarray(_deviance_at(b, a * (s / r), shift, np.log(b / a) - np.log(s / r)) + bregman(a, b - a))
+        return np.asarray(_deviance_at(b, a * (s / r), shift, np.log(b / a) - np.log(s / r)) + bregman(a, b, b - a))
 
 
 def dirichlet_divergence(counts: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -60,8 +60,8 @@ def dirichlet_divergence(counts: np.ndarray, others: np.ndarray) -> np.ndarray:
     shift = (change * (total / other_total) - counts * (growth / other_total)) / counts
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         log_ratio = np.log(others / counts) - np.log(other_total / total)
-        parts = _deviance_at(others, counts * (other_total / total), shift, log_ratio) + bregman(counts, change)
-    return np.asarray(np.maximum(parts.sum(axis=-1) - bregman(total, growth)[..., 0], 0.0))
+        parts = _deviance_at(others, counts * (other_total / total), shift, log_ratio) + bregman(counts, others, change)
+    return np.asarray(np.maximum(parts.sum(axis=-1) - bregman(total, other_total, growth)[..., 0], 0.0))
 
 
 def wishart_divergence(
@@ -79,17 +79,16 @@ def wishart_divergence(
     log_ratios = dimension * np.log(other_half / half) - log_determinant
     far = other_half * log_ratios + (a * (1 + excesses) - b).sum(axis=-1)
     deviance = np.where((np.abs(shift) <= 0.5).all(axis=-1), near, far)
-    return np.asarray(deviance + bregman(a, b - a, np.arange(dimension)).sum(axis=-1))
+    return np.asarray(deviance + bregman(a, b, b - a, np.arange(dimension)).sum(axis=-1))
 
 
-def bregman(a: Any, change: Any, axes: Any = 0) -> np.ndarray:
-    """g(b) - g(a) - g'(a) (b - a) for b = a + change, of g(x) = log Γ(x - i/2) - (x log x - x) for each axis i.
+def bregman(a: Any, b: Any, change: Any, axes: Any = 0) -> np.ndarray:
+    """g(b) - g(a) - g'(a) (b - a) for the change b - a, of g(x) = log Γ(x - i/2) - (x log x - x) for each axis i.
 
     Near each other it is ∫ (b - t) g''(t) dt from a to b, of which no digit cancels.
     """
-    a, change, axes = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (a, change, axes)))
-    b, below = a + change, a - 0.5 * axes
-    above = b - 0.5 * axes
+    a, b, change, axes = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (a, b, change, axes)))
+    below, above = a - 0.5 * axes, b - 0.5 * axes
     is_near = (above >= below / WIDE) & (above <= WIDE * below)
     step = np.where(is_near, change, 0.0)[..., None] * (0.5 * (1 + NODES))
     integral = change**2 * (_curvature(a[..., None] + step, axes[..., None]) * (1 - NODES) * WEIGHTS).sum(axis=-1) / 4
