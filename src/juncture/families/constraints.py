@@ -13,6 +13,7 @@ from juncture.numerics import ROW_SUM_TOLERANCE, where
 from juncture.values import read_only
 
 SYMMETRY_TOLERANCE = 1e-9
+AS_WHOLE = np.frompyfunc(int, 1, 1)  # also beyond the integers of an array
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Constraint:
     def told(self, array: np.ndarray) -> str:
         """A checked value as text; a small single one in full, so that it can be built again."""
         if array.ndim == self.axes and array.size <= 9:
-            return repr((array.astype(int) if self.is_whole else array).tolist())
+            return repr(np.asarray(AS_WHOLE(array), object).tolist() if self.is_whole else array.tolist())
         return np.array2string(array, precision=6, threshold=8, edgeitems=2, separator=", ").replace("\n", "")
 
 

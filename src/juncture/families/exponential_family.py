@@ -229,7 +229,8 @@ class ExponentialFamily(Family):
         weight, total, log_base = (sum_in_order([part[place] for part in parts]) for place in range(3))
         if not np.isfinite(total).all():
             raise InvalidData(
-                f"the statistics of {cls.__name__} are infinite for a value on the edge of its support; leave it out"
+                f"the statistics of {cls.__name__} are infinite for a value on the edge of its support, or so far out that "
+                "they overflow; leave it out, or change its unit"
             )
         return Statistics(cls, weight=weight, total=total, log_base=log_base, known=known)
 

@@ -11,18 +11,18 @@ from juncture.cores import block_rows
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.compiled import Fill, filled
 from juncture.families.constraints import Constraint
+from juncture.families.cumulative import Cumulative, Real, plain
 from juncture.families.observations import as_values, refuse_missing, refuse_outside
 from juncture.families.repeated import table_fill
 from juncture.families.statistics import Known, Statistics
 from juncture.families.statistics_door import StatisticsDoor
-from juncture.families.supports import all_inside
+from juncture.families.supports import Interval, all_inside
 from juncture.options import as_generator, as_sizes
-from juncture.values import Value
 
-Real = Any  # a float, or an array with one entry per member of the batch
+__all__ = ["Family", "Parameter", "Real", "plain"]
 
 
-class Family(Value):
+class Family(Cumulative):
     """A distribution with named parameters, or a batch of them when parameters are arrays.
 
     A subclass declares its `parameters` with their constraints, its support, log-density and sampling. Its statistics
@@ -128,13 +128,20 @@ class Family(Value):
 
     def sample(self, size: int | tuple[int, ...] | None = None, *, rng: Any = None) -> Any:
         """Draws, as (*size, *batch, *event); without a size, one."""
-        return plain(self._draw(as_sizes(size) + self.batch_shape, as_generator(rng)))
+        return plain(self._draw_inside(as_sizes(size) + self.batch_shape, as_generator(rng)))
+
+    def _draw_inside(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        """Draws that log_prob and statistics take: one that rounding puts on an edge becomes the nearest inside."""
+        drawn, support = self._draw(shape, rng), self.support
+        if not isinstance(support, Interval):
+            return drawn
+        return np.asarray(self._support_given(self._known()).drawn_inside(support.drawn_inside(drawn)))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         """Draws of the given shape, whose last axes are the batch; the event's axes come after."""
         raise Unsupported(f"{type(self).__name__} cannot be sampled")
 
-    # -- moments, quantiles
+    # -- moments; distribution function and quantiles are in `Cumulative`
 
     @property
     def mean(self) -> Real:
@@ -152,35 +159,6 @@ class Family(Value):
     @property
     def mode(self) -> Real:
         raise Unsupported(f"the mode of {type(self).__name__} has no closed form here")
-
-    @property
-    def median(self) -> Real:
-        return self.quantile(0.5)
-
-    def cdf(self, x: Any) -> Real:
-        """P(X ≤ x)."""
-        values = as_values(x, (), name=type(self).__name__, batch_shape=self.batch_shape).astype(np.float64)
-        refuse_missing(values, name=f"{type(self).__name__}.cdf")
-        return plain(np.clip(self._cdf(values), 0.0, 1.0))
-
-    def quantile(self, probability: Any) -> Real:
-        """The smallest x with P(X ≤ x) ≥ probability."""
-        wanted = as_values(probability, (), name=f"{type(self).__name__}.quantile").astype(np.float64)
-        if not ((wanted >= 0) & (wanted <= 1)).all():
-            raise InvalidData(f"a quantile is asked for a probability from 0 to 1; got {probability!r}")
-        return plain(self._quantile(wanted))
-
-    def interval_prob(self, low: Any, high: Any) -> Real:
-        """P(low < X ≤ high)."""
-        if not (np.asarray(low) <= np.asarray(high)).all():
-            raise InvalidData(f"an interval runs from low to high; got {low!r} and {high!r}")
-        return plain(np.asarray(self.cdf(high)) - np.asarray(self.cdf(low)))
-
-    def _cdf(self, x: np.ndarray) -> np.ndarray:
-        raise Unsupported(f"{type(self).__name__} has no cumulative distribution function")
-
-    def _quantile(self, probability: np.ndarray) -> np.ndarray:
-        raise Unsupported(f"{type(self).__name__} has no quantiles")
 
     # -- information
 
@@ -290,9 +268,3 @@ class Parameter:
             return self
         array = instance.__dict__["_given"][self.name]
         return int(array) if self.constraint.is_whole and not array.ndim else plain(array)
-
-
-def plain(array: Any) -> Any:
-    """A Python number for a single value, an array for several."""
-    array = np.asarray(array)
-    return array.item() if array.ndim == 0 else array

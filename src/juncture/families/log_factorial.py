@@ -11,6 +11,7 @@ from scipy.special import gammaln
 from juncture.numerics import LOG_TWO_PI
 
 LARGE = 16.0  # from here on, the first terms of Stirling's series are exact to rounding
+LARGEST_STEP = 2**53  # up to here a number and the next differ
 VALUES_PER_ENTRY = 4  # a table pays when each of its entries serves this many values
 
 
@@ -18,7 +19,7 @@ def looked_up(function: Callable[[np.ndarray], np.ndarray], counts: np.ndarray) 
     """function(counts) for whole numbers: through a table of its values, when many counts lie in a small range."""
     if counts.size >= VALUES_PER_ENTRY:
         low, high = int(counts.min()), int(counts.max())
-        if (high - low + 1) * VALUES_PER_ENTRY <= counts.size:
+        if high < LARGEST_STEP and (high - low + 1) * VALUES_PER_ENTRY <= counts.size:
             places = (counts - low if low else counts).astype(np.intp, copy=False)
             return np.asarray(function(np.arange(low, high + 1.0)).take(places))
     return function(counts)
@@ -49,6 +50,18 @@ def log_rising(base: Any, steps: Any) -> np.ndarray:
     by_stirling = steps * np.log(large_base) + ((last - 0.5) * np.log1p(steps / large_base) - steps)
     by_stirling += stirling_error(last) - stirling_error(large_base)
     return np.asarray(np.where(large, by_stirling, by_gamma))
+
+
+def log_weight(counts: Any, concentration: Any) -> np.ndarray:
+    """log Γ(x + α) / (x! Γ(α)): the ways to draw x balls, of a colour that starts with α, from Pólya's urn.
+
+    It is symmetric in x + 1 and α: the smaller one counts the steps up from the larger, so nothing large cancels.
+    """
+    after, alpha = np.broadcast_arrays(np.asarray(counts, dtype=float) + 1, np.asarray(concentration, dtype=float))
+    fewer, more = np.minimum(after, alpha), np.maximum(after, alpha)
+    upwards = log_rising(more, np.maximum(fewer - 1, 0.0))
+    downwards = log_rising(np.where(fewer < 1, more - 1 + fewer, 1.0), np.maximum(1 - fewer, 0.0))
+    return np.asarray(np.where(fewer < 1, -downwards, upwards) - gammaln(fewer))
 
 
 def stirling_error(x: np.ndarray) -> np.ndarray:

@@ -49,7 +49,11 @@ class Sample(Statistics):
 
     def average(self, of_rows: np.ndarray) -> np.ndarray:
         """Σ w f(x) / Σ w of one number a row."""
-        return np.asarray((self.weights * of_rows).sum(axis=0) / self.weight)
+        with np.errstate(over="ignore"):
+            total = (self.weights * of_rows).sum(axis=0)
+        if np.isinf(total).any():  # a sum of numbers so large that only their average is finite
+            return np.asarray((self.weights / self.weight * of_rows).sum(axis=0))
+        return np.asarray(total / self.weight)
 
     def median(self) -> np.ndarray:
         """The value that has half of the weight on either side; the middle of two where both have."""

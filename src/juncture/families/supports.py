@@ -11,6 +11,7 @@ from juncture.families.constraints import POSITIVE_DEFINITE
 from juncture.numerics import ROW_SUM_TOLERANCE, sum_last
 
 LARGEST = float(np.finfo(float).max)
+FARTHEST = 2.0**1000
 SURE_DETERMINANT = 1e-6  # of correlations: the smallest eigenvalue is at least a third of it
 LARGEST_WHOLE = 2**40  # sums of a million of these are integers still
 
@@ -37,6 +38,13 @@ class Interval:
         low = self.low if self.closed_low else np.nextafter(self.low, np.inf)
         high = self.high if self.closed_high else np.nextafter(self.high, -np.inf)
         return np.maximum(low, -LARGEST), np.minimum(high, LARGEST)
+
+    def drawn_inside(self, x: np.ndarray) -> np.ndarray:
+        """The nearest numbers inside, and not so far out that sums of a million overflow unless all of it is."""
+        low, high = self.closed_ends()
+        low = np.where(np.isinf(self.low) & (high > -FARTHEST), -FARTHEST, low)
+        high = np.where(np.isinf(self.high) & (low < FARTHEST), FARTHEST, high)
+        return np.clip(x, low, high)
 
     def inside(self) -> np.ndarray:
         """A value in the middle of things, to stand in where there is none."""
@@ -65,6 +73,9 @@ class Angles(Interval):
 
     def contains(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(np.isfinite(x))
+
+    def drawn_inside(self, x: np.ndarray) -> np.ndarray:
+        return x
 
     def __str__(self) -> str:
         return "finite angles"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,19 +54,32 @@ class Compound(Family):
         size = shape[: len(shape) - len(self.batch_shape)]
         return np.asarray(self.pair.at(self.prior.sample(size, rng=rng), self.known).sample(rng=rng))
 
+    def _draw_inside(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        return self._draw(shape, rng)  # draws of the likelihood are inside
+
     def _cdf(self, x: np.ndarray) -> np.ndarray:
         """E P(X ≤ x | θ), by quadrature over θ."""
+        return self._expected_at(x, lambda member, value: member.cdf(value))
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        """E P(X > x | θ), by quadrature over θ."""
+        return self._expected_at(x, lambda member, value: member.sf(value))
+
+    def _expected_at(self, x: np.ndarray, function: Callable[[Any, float], Any]) -> np.ndarray:
+        """E function(likelihood at θ, x), for each x and member of the batch."""
         found = np.empty(np.broadcast_shapes(x.shape, self.batch_shape))
         for place in np.ndindex(found.shape):
-            member = self[place[found.ndim - len(self.batch_shape) :]] if self.batch_shape else self
-            found[place] = member._cdf_at(float(np.broadcast_to(x, found.shape)[place]))
+            own = self[place[found.ndim - len(self.batch_shape) :]] if self.batch_shape else self
+            value = float(np.broadcast_to(x, found.shape)[place])
+            found[place] = expectation(own.prior, partial(_at, own, function, value))
         return found
-
-    def _cdf_at(self, x: float) -> float:
-        return expectation(self.prior, lambda theta: self.pair.at(theta, self.known).cdf(x))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(state["prior"], state["pair"], state["known"])  # type: ignore[misc]
 
     def __repr__(self) -> str:
         return f"Compound({self.pair.likelihood.__name__}, {self.prior!r})"
+
+
+def _at(compound: Compound, function: Callable[[Any, float], Any], x: float, theta: Any) -> Any:
+    return function(compound.pair.at(theta, compound.known), x)

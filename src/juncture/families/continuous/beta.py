@@ -5,17 +5,22 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import betainc, betaincinv, digamma, loggamma
+from scipy.special import betainc, betaincc, betaincinv, digamma, loggamma
 
 from juncture.errors import InvalidData, Unsupported
+from juncture.families.batches import common_shape
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE
 from juncture.families.exponential_family import ExponentialFamily, columns
 from juncture.families.family import Real, plain
+from juncture.families.gamma_divergence import dirichlet_divergence
+from juncture.families.incomplete import log_beta_below
 from juncture.families.matching import match_log_means
 from juncture.families.statistics import Known
 from juncture.families.supports import Interval
 from juncture.numerics import log, log1p
+
+TINY = float(np.finfo(float).tiny)
 
 
 class Beta(ExponentialFamily, ConjugatePrior):
@@ -49,7 +54,7 @@ class Beta(ExponentialFamily, ConjugatePrior):
         return Interval(0.0, 1.0, closed_low=False, closed_high=False)
 
     def _natural(self) -> np.ndarray:
-        return np.stack(np.broadcast_arrays(self._given["a"], self._given["b"]), axis=-1) - 1.0
+        return _counts(self) - 1.0
 
     @classmethod
     def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
@@ -78,6 +83,13 @@ class Beta(ExponentialFamily, ConjugatePrior):
     def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:
         return columns(log(x), log1p(-x))
 
+    def kl_divergence(self, other: Any) -> Real:
+        """That of the two as Dirichlets of two parameters."""
+        if type(other) is not Beta:
+            return super().kl_divergence(other)
+        common_shape(self, other)
+        return plain(dirichlet_divergence(_counts(self), _counts(other)))
+
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         return rng.beta(self._given["a"], self._given["b"], shape)
 
@@ -93,14 +105,33 @@ class Beta(ExponentialFamily, ConjugatePrior):
 
     @property
     def mode(self) -> Real:
-        """(a - 1) / (a + b - 2), for a, b ≥ 1 of which one is larger than 1."""
-        a, b = self._given["a"], self._given["b"]
-        if not ((a >= 1) & (b >= 1) & (a + b > 2)).all():
-            raise Unsupported(f"{self!r} has no single mode: it needs a ≥ 1, b ≥ 1 and a + b > 2")
-        return plain((a - 1) / (a + b - 2))
+        """(a - 1) / (a + b - 2) for a, b ≥ 1; 0 where a < 1 ≤ b, and 1 where b < 1 ≤ a: the density is infinite there.
+
+        Two parameters below 1 make both ends modes, and two that are 1 make all values alike: then there is none.
+        """
+        a, b = np.broadcast_arrays(self._given["a"], self._given["b"])
+        if not ((np.maximum(a, b) >= 1) & ((a != 1) | (b != 1))).all():
+            raise Unsupported(f"{self!r} has no single mode: it needs a ≥ 1 or b ≥ 1, and not both 1")
+        rises, falls = np.maximum(a - 1, 0.0), np.maximum(b - 1, 0.0)
+        return plain(np.where(b < 1, 1.0, rises / np.where(b < 1, 1.0, np.maximum(rises + falls, TINY))))
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(betainc(self._given["a"], self._given["b"], np.clip(x, 0, 1)))
 
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(betaincc(self._given["a"], self._given["b"], np.clip(x, 0, 1)))
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        inside = np.clip(x, 0.0, 1.0)
+        return log_beta_below(self._given["a"], self._given["b"], inside, 1 - inside)
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        inside = np.clip(x, 0.0, 1.0)
+        return log_beta_below(self._given["b"], self._given["a"], 1 - inside, inside)
+
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return np.asarray(betaincinv(self._given["a"], self._given["b"], probability))
+
+
+def _counts(member: Beta) -> np.ndarray:
+    return np.stack(np.broadcast_arrays(member._given["a"], member._given["b"]), axis=-1)

@@ -78,5 +78,12 @@ class Exponential(ExponentialFamily):
     def _cdf(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(-np.expm1(-self._given["rate"] * np.maximum(x, 0.0)))
 
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return np.exp(self._log_sf(x))
+
+    @np.errstate(over="ignore")
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(-self._given["rate"] * np.maximum(x, 0.0))
+
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return np.asarray(-log1p(-probability) / self._given["rate"])

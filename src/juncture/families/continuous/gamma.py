@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import digamma, gammainc, gammaincinv, loggamma
+from scipy.special import digamma, gammainc, gammaincc, gammaincinv, loggamma
 
 from juncture.errors import InvalidData, Unsupported
+from juncture.families.batches import common_shape
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE
 from juncture.families.exponential_family import ExponentialFamily, columns, dot
 from juncture.families.family import Real, plain
+from juncture.families.gamma_divergence import gamma_divergence
+from juncture.families.incomplete import log_gamma_above, log_gamma_below
 from juncture.families.matching import match_shape
 from juncture.families.statistics import Known
 from juncture.families.supports import Interval
@@ -77,6 +80,12 @@ class Gamma(ExponentialFamily, ConjugatePrior):
         fit = dot(self._natural(), self._sufficient(x, {}))
         return np.asarray(fit - log_normalizer(self._given["shape"], self._given["rate"]))
 
+    def kl_divergence(self, other: Any) -> Real:
+        """The deviance of the other shape from shape · rate'/rate, and what the gamma functions add to it."""
+        if type(other) is not Gamma:
+            return super().kl_divergence(other)
+        return plain(divergence_of(self, other, "rate"))
+
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         return np.asarray(rng.standard_gamma(self._given["shape"], shape) / self._given["rate"])
 
@@ -97,11 +106,29 @@ class Gamma(ExponentialFamily, ConjugatePrior):
         return plain((self._given["shape"] - 1) / self._given["rate"])
 
     @np.errstate(over="ignore")
+    def _scaled(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(self._given["rate"] * np.maximum(x, 0.0))
+
     def _cdf(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(gammainc(self._given["shape"], self._given["rate"] * np.maximum(x, 0.0)))
+        return np.asarray(gammainc(self._given["shape"], self._scaled(x)))
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(gammaincc(self._given["shape"], self._scaled(x)))
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        return log_gamma_below(self._given["shape"], self._scaled(x))
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        return log_gamma_above(self._given["shape"], self._scaled(x))
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return np.asarray(gammaincinv(self._given["shape"], probability) / self._given["rate"])
+
+
+def divergence_of(member: Any, other: Any, scale: str) -> np.ndarray:
+    """KL of two with a shape and this parameter: the same for a Gamma by its rate and for its inverse by its scale."""
+    own, others = ((family._given["shape"], family._given[scale]) for family in (member, other))
+    return np.broadcast_to(gamma_divergence(*own, *others), common_shape(member, other))
 
 
 def log_normalizer(shape: np.ndarray, rate: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import log_ndtr, ndtr, ndtri
 
 from juncture.cores import block_rows, over_blocks
 from juncture.errors import InvalidData
@@ -15,6 +15,7 @@ from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE, REAL
 from juncture.families.exponential_family import ExponentialFamily, weighted_sum, with_batch
 from juncture.families.family import Real, plain
+from juncture.families.gamma_divergence import ratio_excess
 from juncture.families.statistics import Known, Moments, Statistics
 from juncture.families.supports import Interval
 from juncture.numerics import LOG_TWO_PI
@@ -102,10 +103,9 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
         if type(other) is not Gaussian:
             return super().kl_divergence(other)
         common_shape(self, other)
-        ratio = self._given["variance"] / other._given["variance"]
         with np.errstate(over="ignore"):
             shift = (self._given["mean"] - other._given["mean"]) ** 2 / other._given["variance"]
-        return plain(0.5 * (shift + (ratio - 1 - np.log(ratio))))
+        return plain(0.5 * (shift + ratio_excess(self._given["variance"], other._given["variance"])))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         return np.asarray(self._given["mean"] + np.sqrt(self._given["variance"]) * rng.standard_normal(shape))
@@ -114,8 +114,21 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
     def mode(self) -> Real:
         return self.mean
 
+    @np.errstate(over="ignore")
+    def _standard(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray((x - self._given["mean"]) / np.sqrt(self._given["variance"]))
+
     def _cdf(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(ndtr((x - self._given["mean"]) / np.sqrt(self._given["variance"])))
+        return np.asarray(ndtr(self._standard(x)))
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(ndtr(-self._standard(x)))
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(log_ndtr(self._standard(x)))
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(log_ndtr(-self._standard(x)))
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return np.asarray(self._given["mean"] + np.sqrt(self._given["variance"]) * ndtri(probability))

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import gammaincc, gammainccinv
+from scipy.special import gammainc, gammaincc, gammainccinv
 
 from juncture.errors import Unsupported
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE
-from juncture.families.continuous.gamma import log_normalizer, means, shape_from
+from juncture.families.continuous.gamma import divergence_of, log_normalizer, means, shape_from
 from juncture.families.exponential_family import ExponentialFamily, columns, dot
 from juncture.families.family import Real, plain
+from juncture.families.incomplete import log_gamma_above, log_gamma_below
 from juncture.families.statistics import Known
 from juncture.families.supports import Interval
 from juncture.numerics import log
@@ -73,6 +74,12 @@ class InverseGamma(ExponentialFamily, ConjugatePrior):
         fit = dot(self._natural(), self._sufficient(x, {}))
         return np.asarray(fit - log_normalizer(self._given["shape"], self._given["scale"]))
 
+    def kl_divergence(self, other: Any) -> Real:
+        """That of the two Gammas of the inverses."""
+        if type(other) is not InverseGamma:
+            return super().kl_divergence(other)
+        return plain(divergence_of(self, other, "scale"))
+
     @np.errstate(divide="ignore", over="ignore")
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         return np.asarray(self._given["scale"] / rng.standard_gamma(self._given["shape"], shape))
@@ -104,8 +111,20 @@ class InverseGamma(ExponentialFamily, ConjugatePrior):
         return self.mean
 
     @np.errstate(divide="ignore", over="ignore")
+    def _inverse(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(self._given["scale"] / np.maximum(x, 0.0))
+
     def _cdf(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(gammaincc(self._given["shape"], self._given["scale"] / np.maximum(x, 0.0)))
+        return np.asarray(gammaincc(self._given["shape"], self._inverse(x)))
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(gammainc(self._given["shape"], self._inverse(x)))
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        return log_gamma_above(self._given["shape"], self._inverse(x))
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        return log_gamma_below(self._given["shape"], self._inverse(x))
 
     @np.errstate(divide="ignore", over="ignore")
     def _quantile(self, probability: np.ndarray) -> np.ndarray:

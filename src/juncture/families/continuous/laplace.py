@@ -93,11 +93,27 @@ class Laplace(PartlyExponential):
         return self.mean
 
     @np.errstate(over="ignore")
+    def _apart(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray((x - self._given["location"]) / self._given["scale"])
+
     def _cdf(self, x: np.ndarray) -> np.ndarray:
-        apart = (x - self._given["location"]) / self._given["scale"]
-        tail = 0.5 * np.exp(-np.abs(apart))
-        return np.asarray(np.where(apart < 0, tail, 1 - tail))
+        return np.exp(self._log_cdf(x))
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return np.exp(self._log_sf(x))
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        return _log_tail(self._apart(x))
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        return _log_tail(-self._apart(x))
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         tail = log(2 * np.minimum(probability, 1 - probability))
         return np.asarray(self._given["location"] + self._given["scale"] * np.where(probability < 0.5, tail, -tail))
+
+
+def _log_tail(apart: np.ndarray) -> np.ndarray:
+    """log P(X ≤ apart) of the standard Laplace."""
+    half = np.log(0.5)
+    return np.where(apart < 0, half + np.minimum(apart, 0.0), np.log1p(-0.5 * np.exp(-np.maximum(apart, 0.0))))

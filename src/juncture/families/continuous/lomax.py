@@ -64,7 +64,13 @@ class Lomax(Sampled):
         return plain(np.zeros(self.batch_shape))
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(-np.expm1(-self._given["shape"] * _log_above(np.maximum(x, 0.0), self._given["scale"])))
+        return np.asarray(-np.expm1(self._log_sf(x)))
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return np.exp(self._log_sf(x))
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(-self._given["shape"] * _log_above(np.maximum(x, 0.0), self._given["scale"]))
 
     @np.errstate(over="ignore")
     def _quantile(self, probability: np.ndarray) -> np.ndarray:

@@ -116,8 +116,14 @@ class Pareto(PartlyExponential):
         return plain(np.broadcast_to(self._given["scale"], self.batch_shape))
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(-np.expm1(self._log_sf(x)))
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return np.exp(self._log_sf(x))
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
         above = log_ratio(np.maximum(x, self._given["scale"]), self._given["scale"])
-        return np.asarray(-np.expm1(-self._given["shape"] * above))
+        return np.asarray(-self._given["shape"] * above)
 
     @np.errstate(over="ignore")
     def _quantile(self, probability: np.ndarray) -> np.ndarray:

@@ -76,6 +76,12 @@ class ScaledInverseChiSquared(ExponentialFamily, ConjugatePrior):
     def _log_prob(self, x: np.ndarray) -> np.ndarray:
         return self.to_inverse_gamma()._log_prob(x)
 
+    def kl_divergence(self, other: Any) -> Real:
+        """That of the two as inverse gammas."""
+        if type(other) is not ScaledInverseChiSquared:
+            return super().kl_divergence(other)
+        return self.to_inverse_gamma().kl_divergence(other.to_inverse_gamma())
+
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         return self.to_inverse_gamma()._draw(shape, rng)
 
@@ -101,6 +107,15 @@ class ScaledInverseChiSquared(ExponentialFamily, ConjugatePrior):
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
         return self.to_inverse_gamma()._cdf(x)
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return self.to_inverse_gamma()._sf(x)
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        return self.to_inverse_gamma()._log_cdf(x)
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        return self.to_inverse_gamma()._log_sf(x)
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return self.to_inverse_gamma()._quantile(probability)

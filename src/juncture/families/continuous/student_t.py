@@ -10,7 +10,9 @@ from scipy.special import betaln, stdtr, stdtrit
 from juncture.errors import Unsupported
 from juncture.families.constraints import POSITIVE, REAL
 from juncture.families.continuous.student_t_estimate import digamma_step, estimated
+from juncture.families.cumulative import log_of_smaller
 from juncture.families.family import Real, plain
+from juncture.families.incomplete import FAR, log_integral
 from juncture.families.sample_statistics import Sample
 from juncture.families.sampled import Sampled
 from juncture.families.statistics import Known
@@ -41,10 +43,11 @@ class StudentT(Sampled):
     @np.errstate(over="ignore")
     def _log_prob(self, x: np.ndarray) -> np.ndarray:
         degrees, scale = self._given["degrees"], self._given["scale"]
-        z = (x - self._given["location"]) / (scale * np.sqrt(degrees))
+        shift, unit = x - self._given["location"], scale * np.sqrt(degrees)
+        z = shift / unit
         tail = np.log1p(z * z)
         if np.isinf(tail).any():
-            tail = np.where(np.isinf(tail), 2 * log(np.abs(z)), tail)
+            tail = np.where(np.isinf(tail), 2 * (log(np.abs(shift)) - np.log(unit)), tail)
         return np.asarray(-0.5 * (degrees + 1) * tail - self._log_normalizer())
 
     def _log_normalizer(self) -> np.ndarray:
@@ -85,8 +88,20 @@ class StudentT(Sampled):
         return plain(np.broadcast_to(self._given["location"], self.batch_shape))
 
     @np.errstate(over="ignore")
+    def _standard(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray((x - self._given["location"]) / self._given["scale"])
+
     def _cdf(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(stdtr(self._given["degrees"], (x - self._given["location"]) / self._given["scale"]))
+        return np.asarray(stdtr(self._given["degrees"], self._standard(x)))
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(stdtr(self._given["degrees"], -self._standard(x)))
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        return log_tail(self._given["degrees"], self._standard(x))
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        return log_tail(self._given["degrees"], -self._standard(x))
 
     @np.errstate(over="ignore")
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
@@ -97,3 +112,20 @@ class StudentT(Sampled):
     @classmethod
     def _estimate(cls, statistics: Sample) -> Self:
         return cls(*estimated(statistics))
+
+
+def log_tail(degrees: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """log P(Z ≤ z) of the standard t; where it underflows, the integral of its density over -z e^v, from z outwards."""
+    degrees, z = np.broadcast_arrays(degrees, z)
+    below = stdtr(degrees, z)
+    found = log_of_smaller(below, stdtr(degrees, -z))
+    if (far := (below < FAR) & np.isfinite(z)).any():
+        nu, start = degrees[far], -z[far]
+        share = 1 / (1 + nu / start / start)
+        wide_nu, wide = nu[..., None], share[..., None]
+        tail = log_integral(
+            lambda v: v - 0.5 * (wide_nu + 1) * np.log1p(wide * np.expm1(2 * v)), (nu + 1) * share - 1
+        )
+        found = np.array(found)
+        found[far] = np.asarray(StudentT(nu).log_prob(start)) + np.log(start) + tail
+    return np.asarray(found)

@@ -60,8 +60,8 @@ def _step(sample: Sample, now: Parameters) -> Parameters:
     precisions = (now.degrees + 1) / (now.degrees + squares)
     total = sample.average(precisions)
     location = sample.average(precisions * sample.values) / total
-    variance = sample.average(precisions * (sample.values - location) ** 2) / total
-    moved = Parameters(now.degrees, location, np.sqrt(variance))
+    variance = sample.average(precisions * ((sample.values - location) / now.scale) ** 2) / total  # in units of now's
+    moved = Parameters(now.degrees, location, now.scale * np.sqrt(variance))
     return moved if "degrees" in sample.known else moved._replace(degrees=_best_degrees(sample, moved))
 
 

@@ -74,6 +74,9 @@ class Uniform(Family):
     def _cdf(self, x: np.ndarray) -> np.ndarray:
         return np.asarray((np.clip(x, self._given["low"], self._given["high"]) - self._given["low"]) / self._width())
 
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray((self._given["high"] - np.clip(x, self._given["low"], self._given["high"])) / self._width())
+
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return np.asarray((1 - probability) * self._given["low"] + probability * self._given["high"])
 

@@ -10,7 +10,7 @@ from scipy.special import i0e
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.constraints import NON_NEGATIVE, REAL
 from juncture.families.continuous.bessel import bessel_ratio, log_bessel, ratio_shortfall
-from juncture.families.continuous.von_mises_integral import angle_below, turns_below
+from juncture.families.continuous.von_mises_integral import angle_below, log_turns_between, turns_below
 from juncture.families.exponential_family import ExponentialFamily, columns
 from juncture.families.family import Real, plain
 from juncture.families.matching import match_concentration
@@ -19,6 +19,8 @@ from juncture.families.supports import Angles
 from juncture.numerics import LOG_TWO_PI
 
 ROUNDING = 4 * float(np.finfo(float).eps)
+SMALL = 1e-3
+LOG_HALF = float(np.log(0.5))
 
 
 class VonMises(ExponentialFamily):
@@ -114,7 +116,27 @@ class VonMises(ExponentialFamily):
     def _cdf(self, x: np.ndarray) -> np.ndarray:
         mean, concentration = self._given["mean"], self._given["concentration"]
         below = turns_below(-np.pi - mean, concentration)
-        return np.asarray(turns_below(np.clip(x, -np.pi, np.pi) - mean, concentration) - below)
+        found = turns_below(np.clip(x, -np.pi, np.pi) - mean, concentration) - below
+        small = found < SMALL  # a difference of numbers near 1, which has lost digits
+        return np.where(small, np.exp(self._log_between(-np.pi, x)), found) if small.any() else found
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        found = 1 - self._cdf(x)
+        small = found < SMALL
+        return np.where(small, np.exp(self._log_between(x, np.pi)), found) if small.any() else found
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        found = self._log_between(-np.pi, x)
+        return np.where(found < LOG_HALF, found, super()._log_cdf(x))
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        found = self._log_between(x, np.pi)
+        return np.where(found < LOG_HALF, found, super()._log_sf(x))
+
+    def _log_between(self, low: Any, high: Any) -> np.ndarray:
+        """log P(low < X ≤ high)."""
+        low, high = (np.clip(end, -np.pi, np.pi) - self._given["mean"] for end in (low, high))
+        return log_turns_between(low, high, self._given["concentration"])
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         mean, concentration = self._given["mean"], self._given["concentration"]

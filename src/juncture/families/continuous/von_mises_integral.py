@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammainc, i0e, ive
 
+from juncture.families.incomplete import log_integral
 from juncture.families.matching import increasing_root
 from juncture.numerics import LOG_TWO_PI
 
@@ -35,6 +36,31 @@ def angle_below(turns: np.ndarray, concentration: np.ndarray) -> np.ndarray:
 
     ends = np.full(wanted.shape, np.pi)
     return np.asarray(2 * np.pi * whole + increasing_root(excess, -ends, ends, start=np.zeros(wanted.shape)))
+
+
+def log_turns_between(low: np.ndarray, high: np.ndarray, concentration: np.ndarray) -> np.ndarray:
+    """log P(low < X ≤ high), exact to rounding however small, for angles at most one turn apart.
+
+    The density rises or falls between neighbouring multiples of π: each such piece is integrated from its higher end.
+    """
+    low, high, concentration = np.broadcast_arrays(low, high, concentration)
+    first = np.floor(low / np.pi)
+    total = np.full(low.shape, -np.inf)
+    for step in range(3):
+        place = first + step
+        left, right = np.clip(place * np.pi, low, high), np.clip((place + 1) * np.pi, low, high)
+        falls = place % 2 == 0
+        start = np.where(falls, left - place * np.pi, (place + 1) * np.pi - right)
+        total = np.logaddexp(total, _log_piece(np.clip(start, 0.0, np.pi), right - left, concentration))
+    return np.asarray(total - LOG_TWO_PI - np.log(i0e(concentration)))
+
+
+def _log_piece(start: np.ndarray, length: np.ndarray, concentration: np.ndarray) -> np.ndarray:
+    """log ∫ exp(-2κ sin²(θ/2)) dθ from start, over a length, with both ends between 0 and π."""
+    wide, twice = start[..., None], 2 * concentration[..., None]
+    rate = np.maximum(concentration * np.sin(start), np.maximum(np.sqrt(concentration), 1.0))
+    inner = log_integral(lambda v: -twice * np.sin(wide + 0.5 * v) * np.sin(0.5 * v), rate, length)
+    return np.asarray(inner - 2 * concentration * np.sin(0.5 * start) ** 2)
 
 
 def _fourier(angle: np.ndarray, concentration: np.ndarray) -> np.ndarray:

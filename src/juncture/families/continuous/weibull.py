@@ -147,10 +147,23 @@ class Weibull(PartlyExponential):
             raise Unsupported(f"{self!r} has no mode: its density is infinite at 0 unless the shape is at least 1")
         return plain(self._given["scale"] * (1 - 1 / shape) ** (1 / shape))
 
-    @np.errstate(over="ignore")
+    def _log_power(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(self._given["shape"] * log_ratio(np.maximum(x, 0.0), self._given["scale"]))
+
     def _cdf(self, x: np.ndarray) -> np.ndarray:
-        power = self._given["shape"] * log_ratio(np.maximum(x, 0.0), self._given["scale"])
-        return np.asarray(-np.expm1(-np.exp(power)))
+        return np.asarray(-np.expm1(self._log_sf(x)))
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return np.exp(self._log_sf(x))
+
+    @np.errstate(over="ignore")
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(-np.exp(self._log_power(x)))
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        """log(1 - exp(-y)) with y = (x/scale)^shape, which is log y where y is too small to tell."""
+        log_power = self._log_power(x)
+        return np.where(log_power < -40, log_power, super()._log_cdf(x))
 
     @np.errstate(over="ignore")
     def _quantile(self, probability: np.ndarray) -> np.ndarray:

@@ -84,5 +84,14 @@ class Bernoulli(ExponentialFamily):
     def _cdf(self, x: np.ndarray) -> np.ndarray:
         return np.where(x < 0, 0.0, np.where(x < 1, 1 - self._given["probability"], 1.0))
 
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return np.where(x < 0, 1.0, np.where(x < 1, self._given["probability"], 0.0))
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        return np.where(x < 0, -np.inf, np.where(x < 1, numerics.log1p(-self._given["probability"]), 0.0))
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        return np.where(x < 0, 0.0, np.where(x < 1, numerics.log(self._given["probability"]), -np.inf))
+
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return np.asarray(probability > 1 - self._given["probability"], dtype=np.int64)

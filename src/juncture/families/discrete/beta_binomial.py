@@ -8,9 +8,11 @@ import numpy as np
 
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import COUNT, POSITIVE
-from juncture.families.discrete.whole_numbers import as_counts, summed_cdf, whole_quantile
+from juncture.families.discrete.count_draws import binomial_draws
+from juncture.families.discrete.summed import summed_cdf, summed_log_cdf, summed_log_sf, summed_sf
+from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
 from juncture.families.family import Real, plain
-from juncture.families.log_factorial import log_choose, log_rising, looked_up
+from juncture.families.log_factorial import log_weight, looked_up
 from juncture.families.supports import Integers
 
 
@@ -42,11 +44,11 @@ class BetaBinomial(ConjugatePrior):
     def _log_mass(self, x: np.ndarray) -> np.ndarray:
         n, a, b, offset = (self._given[name] for name in self.parameters)
         k = x - offset
-        return np.asarray(log_choose(n, k) + log_rising(a, k) + log_rising(b, n - k) - log_rising(a + b, n))
+        return np.asarray(log_weight(k, a) + log_weight(n - k, b) - log_weight(n, a + b))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         n, a, b, offset = (self._given[name] for name in self.parameters)
-        return np.asarray(rng.binomial(n.astype(np.int64), rng.beta(a, b, shape)) + offset.astype(np.int64))
+        return np.asarray(binomial_draws(n, rng.beta(a, b, shape), rng, shape) + as_counts(offset))
 
     @property
     def mean(self) -> Real:
@@ -71,6 +73,15 @@ class BetaBinomial(ConjugatePrior):
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
         return summed_cdf(self, x)
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return summed_sf(self, x)
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        return summed_log_cdf(self, x)
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        return summed_log_sf(self, x)
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return whole_quantile(self, probability)

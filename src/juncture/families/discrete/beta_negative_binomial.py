@@ -5,13 +5,20 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import gammaln
 
+from juncture import numerics
 from juncture.families.constraints import POSITIVE
-from juncture.families.discrete.whole_numbers import LARGEST, as_counts, summed_cdf, whole_quantile
+from juncture.families.discrete.count_draws import poisson_draws
+from juncture.families.discrete.summed import MOST_TERMS, summed_cdf, summed_log_cdf
+from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
 from juncture.families.family import Family, Real, plain
-from juncture.families.log_factorial import log_rising, looked_up
+from juncture.families.incomplete import log_integral
+from juncture.families.log_factorial import log_weight, looked_up
 from juncture.families.supports import Integers
+
+SUMMED, BLOCK = 4096, 1024
+REACH = 60.0
+LOG_HALF = float(np.log(0.5))
 
 
 class BetaNegativeBinomial(Family):
@@ -40,16 +47,14 @@ class BetaNegativeBinomial(Family):
         return self._log_mass(x) if self.batch_shape else looked_up(self._log_mass, x)
 
     def _log_mass(self, x: np.ndarray) -> np.ndarray:
-        r, a, b = (self._given[name] for name in self.parameters)
-        log_ways = log_rising(r, x) - gammaln(x + 1.0)
-        return np.asarray(log_ways + log_rising(b, x) + log_rising(a, r) - log_rising(a + b, r + x))
+        return log_mass(x, *(self._given[name] for name in self.parameters))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         r, a, b = (self._given[name] for name in self.parameters)
         p = np.maximum(rng.beta(a, b, shape), np.finfo(float).tiny)
         with np.errstate(over="ignore"):  # a success may be as rare as never
-            rates = rng.standard_gamma(r, shape) * ((1 - p) / p)
-        return np.asarray(rng.poisson(np.minimum(rates, LARGEST)))
+            rates = rng.standard_gamma(r, shape) * np.minimum((1 - p) / p, np.finfo(float).max)
+        return poisson_draws(rates, rng)
 
     @property
     def mean(self) -> Real:
@@ -71,7 +76,70 @@ class BetaNegativeBinomial(Family):
         return plain(as_counts(np.maximum(top, 0.0)))
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
-        return summed_cdf(self, x)
+        log_beyond = self._log_beyond(x)
+        is_known = ~np.isnan(log_beyond)
+        below = summed_cdf(self, np.where(is_known, -1.0, x))
+        return np.where(is_known, -np.expm1(np.where(is_known, log_beyond, 0.0)), below)
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return np.exp(self._log_sf(x))
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        return summed_log_cdf(self, x)
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        log_beyond = self._log_beyond(x)
+        is_known = ~np.isnan(log_beyond)
+        below = summed_cdf(self, np.where(is_known, -1.0, x))
+        return np.where(is_known, log_beyond, numerics.log1p(-below))
+
+    def _log_beyond(self, x: np.ndarray) -> np.ndarray:
+        """log P(X > x) of the smaller part above the mode, or where the part below is long; NaN elsewhere."""
+        x, top, *parameters = np.broadcast_arrays(x, self.mode, *(self._given[name] for name in self.parameters))
+        found = np.where(np.isposinf(x), -np.inf, np.nan)
+        past = (x >= top) & np.isfinite(x)
+        found[past] = log_upper_tail(np.floor(x[past]), *(parameter[past] for parameter in parameters))
+        return np.where((found > LOG_HALF) & (x < MOST_TERMS), np.nan, found)
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return whole_quantile(self, probability)
+
+
+def log_mass(x: np.ndarray, r: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """log Γ(x+r) / (x! Γ(r)) B(a+r, b+x) / B(a, b), for real x ≥ 0."""
+    log_betas = log_weight(a, b) + np.log(a) - log_weight(a + r, b + x) - np.log(a + r)  # 1/B(a, b), B(a+r, b+x)
+    return np.asarray(log_weight(x, r) + log_betas)
+
+
+def log_upper_tail(x: np.ndarray, r: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """log P(X > x) for x from the mode on: SUMMED masses, and for the rest Euler and Maclaurin's formula.
+
+    Beyond t = last + ½ the sum is ∫ f dt + f'(t)/24, as f hardly changes from one count to the next there. The
+    integral runs over log t up to REACH, from where on the density is a power: f t / a is left.
+    """
+    wide = [parameter[..., None] for parameter in (r, a, b)]
+    total = log_mass(x + 1, r, a, b) + np.log(_sum_of_ratios(x[..., None] + 1, *wide))
+    start = x + SUMMED + 0.5
+    log_start, log_next = (log_mass(start + shift, r, a, b) for shift in (0.0, 0.5))
+    slope = 2 * (log_next - log_start)
+    with np.errstate(over="ignore"):
+        spread = np.sqrt(np.where(a > 2, r * (r + a) * b * (a + b) / np.maximum(a - 2, 1e-3) ** 3, np.inf))
+
+    def log_density(v: np.ndarray) -> np.ndarray:
+        return log_mass(start[..., None] * np.exp(v), *wide) + v - log_start[..., None]
+
+    integral = np.exp(log_integral(log_density, np.maximum(np.maximum(-slope * start, start / spread), 1.0), REACH))
+    rest = log_start + numerics.log(np.maximum(start * integral + slope / 24, 0.0))
+    end = start * np.exp(REACH)
+    return np.asarray(np.logaddexp(np.logaddexp(total, rest), log_mass(end, r, a, b) + np.log(end) - np.log(a)))
+
+
+def _sum_of_ratios(x: np.ndarray, r: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Σ f(j) / f(x) over SUMMED counts j from x on: each mass is (j+r)(j+b) / (j+1)(j+a+b+r) of the one before."""
+    total, height = np.zeros(x.shape[:-1]), np.ones(x.shape)
+    for first in range(0, SUMMED, BLOCK):
+        j = x + np.arange(first, first + BLOCK)
+        heights = height * np.cumprod((j + r) / (j + 1) * ((j + b) / (j + a + b + r)), axis=-1)
+        total += height[..., 0] + heights[..., :-1].sum(axis=-1)
+        height = heights[..., -1:]
+    return total

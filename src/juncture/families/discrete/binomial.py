@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import betaincc
+from scipy.special import betainc, betaincc
 
 from juncture import numerics
 from juncture.errors import InvalidData
 from juncture.families.constraints import COUNT, PROBABILITY
+from juncture.families.discrete.count_draws import binomial_draws
 from juncture.families.discrete.saddle_point import binomial_log_mass
 from juncture.families.discrete.whole_numbers import as_counts, as_share, whole_quantile
 from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Real, plain
+from juncture.families.incomplete import log_beta_below
 from juncture.families.log_factorial import log_choose, looked_up
 from juncture.families.statistics import Known
 from juncture.families.supports import Integers
@@ -81,7 +83,7 @@ class Binomial(ExponentialFamily):
         return binomial_log_mass(x, self._given["trials"], self._given["probability"])
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        return np.asarray(rng.binomial(self._given["trials"].astype(np.int64), self._given["probability"], shape))
+        return binomial_draws(self._given["trials"], self._given["probability"], rng, shape)
 
     @property
     def mean(self) -> Real:
@@ -99,10 +101,30 @@ class Binomial(ExponentialFamily):
         return plain(as_counts(np.maximum(top, 0.0)))
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
-        trials, p = self._given["trials"], self._given["probability"]
+        above, below = self._as_beta(x)
+        return self._between_ends(x, betaincc(above, below, self._given["probability"]), 0.0, 1.0)
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        above, below = self._as_beta(x)
+        return self._between_ends(x, betainc(above, below, self._given["probability"]), 1.0, 0.0)
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        (above, below), p = self._as_beta(x), self._given["probability"]
+        return self._between_ends(x, log_beta_below(below, above, 1 - p, p), -np.inf, 0.0)
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        (above, below), p = self._as_beta(x), self._given["probability"]
+        return self._between_ends(x, log_beta_below(above, below, p, 1 - p), 0.0, -np.inf)
+
+    def _as_beta(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """P(X > x) = P(B ≤ p) for B of Beta(⌊x⌋ + 1, n - ⌊x⌋); 1 and 1 outside of 0 ≤ x < n."""
+        trials = self._given["trials"]
         inner = (x >= 0) & (x < trials)
-        most = np.where(inner, np.floor(np.where(inner, x, 0.0)), 0.0)
-        return np.where(inner, betaincc(most + 1, np.where(inner, trials, 1.0) - most, p), (x >= trials) * 1.0)
+        most = np.floor(np.where(inner, x, 0.0))
+        return most + 1, np.where(inner, trials, 1.0) - most
+
+    def _between_ends(self, x: np.ndarray, found: np.ndarray, before: float, after: float) -> np.ndarray:
+        return np.where(x < 0, before, np.where(x >= self._given["trials"], after, found))
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return whole_quantile(self, probability)

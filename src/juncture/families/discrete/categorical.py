@@ -11,6 +11,7 @@ from juncture.cores import over_blocks
 from juncture.errors import InvalidData
 from juncture.families.constraints import COUNT, SIMPLEX
 from juncture.families.discrete.one_hot import one_hot
+from juncture.families.discrete.whole_numbers import falls_short
 from juncture.families.exponential_family import ExponentialFamily, sum_in_order, weighted_sum
 from juncture.families.family import Real, plain
 from juncture.families.observations import as_values, refuse_outside
@@ -143,8 +144,18 @@ class Categorical(ExponentialFamily):
         label = np.floor(np.clip(x, 0, self.num_states - 1))
         return np.where(x < 0, 0.0, picked(self._cumulative(), label))
 
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        label = np.floor(np.clip(x, 0, self.num_states - 1))
+        return np.where(x < 0, 1.0, picked(self._remaining(), label))
+
+    def _remaining(self) -> np.ndarray:
+        """P(X > k), added up from the last state."""
+        sums = np.cumsum(self._given["probabilities"][..., ::-1], axis=-1)[..., ::-1]
+        left = np.concatenate([sums[..., 1:], np.zeros_like(sums[..., :1])], axis=-1)
+        return np.asarray(left / sums[..., :1])
+
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
-        return np.asarray((self._cumulative() < probability[..., None]).sum(axis=-1))
+        return np.asarray(falls_short(self._cumulative(), self._remaining(), probability[..., None]).sum(axis=-1))
 
     # -- learning
 

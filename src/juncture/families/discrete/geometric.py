@@ -8,11 +8,13 @@ import numpy as np
 
 from juncture import numerics
 from juncture.families.constraints import POSITIVE_PROBABILITY
-from juncture.families.discrete.whole_numbers import whole_quantile
+from juncture.families.discrete.whole_numbers import FARTHEST, whole_quantile
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.statistics import Known
 from juncture.families.supports import Integers
+
+RARE = 1e-17  # a wait for a success this rare may have no integer
 
 
 class Geometric(ExponentialFamily):
@@ -60,7 +62,12 @@ class Geometric(ExponentialFamily):
         return np.asarray(x, dtype=float)[..., None]
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        return np.asarray(rng.geometric(self._given["probability"], shape) - 1)
+        p = self._given["probability"]
+        if (p < RARE).any():  # beyond the integers
+            with np.errstate(over="ignore"):
+                waits = np.floor(rng.standard_exponential(shape) / np.maximum(-numerics.log1p(-p), p))
+            return np.minimum(waits, FARTHEST)
+        return np.asarray(rng.geometric(p, shape) - 1)
 
     @property
     def mean(self) -> Real:
@@ -79,9 +86,16 @@ class Geometric(ExponentialFamily):
         return plain(np.zeros(self.batch_shape, dtype=np.int64))
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(-np.expm1(self._log_sf(x)))
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return np.exp(self._log_sf(x))
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        """Of ⌊x⌋ + 1 trials, none succeeds."""
         trials = np.floor(np.maximum(x, -1.0)) + 1
         log_failed = numerics.log1p(-self._given["probability"])
-        return -np.expm1(np.where(trials == 0, 0.0, np.maximum(trials, 1.0) * log_failed))
+        return np.where(trials == 0, 0.0, np.maximum(trials, 1.0) * log_failed)
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return whole_quantile(self, probability)

@@ -6,16 +6,19 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from juncture.errors import InvalidData, InvalidModel
+from juncture.errors import InvalidData, InvalidModel, TooLarge
 from juncture.families.constraints import COUNT
 from juncture.families.discrete.categorical import label_counts
 from juncture.families.discrete.saddle_point import binomial_log_mass
-from juncture.families.discrete.whole_numbers import as_counts, summed_cdf, whole_quantile
+from juncture.families.discrete.summed import summed_cdf, summed_log_cdf, summed_log_sf, summed_sf
+from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
 from juncture.families.exponential_family import dot
 from juncture.families.family import Family, Real, plain
 from juncture.families.log_factorial import looked_up
 from juncture.families.statistics import Known, Statistics
 from juncture.families.supports import Integers
+
+MOST_DRAWN = 1_000_000_000  # of NumPy's generator
 
 
 class Hypergeometric(Family):
@@ -61,8 +64,14 @@ class Hypergeometric(Family):
         return np.asarray(hits + others - binomial_log_mass(draws, population, share))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        population, targets, draws = (self._given[name].astype(np.int64) for name in self.parameters)
-        return np.asarray(rng.hypergeometric(targets, population - targets, draws, shape))
+        population, targets, draws = (self._given[name] for name in self.parameters)
+        others = population - targets
+        if not (np.maximum(targets, others) < MOST_DRAWN).all():
+            raise TooLarge(
+                f"draws of a Hypergeometric are made for fewer than {MOST_DRAWN:,} targets and as many others; {self!r} "
+                "has more: if few members are drawn, Binomial(draws, targets / population) is near to it"
+            )
+        return np.asarray(rng.hypergeometric(*(count.astype(np.int64) for count in (targets, others, draws)), shape))
 
     @property
     def mean(self) -> Real:
@@ -84,6 +93,15 @@ class Hypergeometric(Family):
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
         return summed_cdf(self, x)
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return summed_sf(self, x)
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        return summed_log_cdf(self, x)
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        return summed_log_sf(self, x)
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return whole_quantile(self, probability)

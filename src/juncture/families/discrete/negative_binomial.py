@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import betainc, gammainc, gammaln
+from scipy.special import betainc, betaincc, gammainc, gammaincc
 
 from juncture import numerics
 from juncture.families.constraints import POSITIVE, POSITIVE_PROBABILITY
+from juncture.families.discrete.count_draws import poisson_draws
 from juncture.families.discrete.saddle_point import binomial_log_mass
-from juncture.families.discrete.whole_numbers import LARGEST, as_counts, whole_quantile
+from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
-from juncture.families.log_factorial import log_rising, looked_up
+from juncture.families.incomplete import log_beta_below, log_gamma_above, log_gamma_below
+from juncture.families.log_factorial import log_weight, looked_up
 from juncture.families.statistics import Known
 from juncture.families.supports import Integers
 
@@ -70,10 +72,9 @@ class NegativeBinomial(ExponentialFamily):
 
     @classmethod
     def _log_base(cls, x: np.ndarray, known: Known) -> np.ndarray:
-        def log_ways(values: np.ndarray) -> np.ndarray:
-            return np.asarray(log_rising(known["successes"], values) - gammaln(values + 1.0))
-
-        return log_ways(x) if known["successes"].ndim else looked_up(log_ways, x)
+        if known["successes"].ndim:
+            return log_weight(x, known["successes"])
+        return looked_up(lambda values: log_weight(values, known["successes"]), x)
 
     def _log_prob(self, x: np.ndarray) -> np.ndarray:  # near the mean: the parts of η·u - A + log h may be huge
         return self._log_mass(x) if self.batch_shape else looked_up(self._log_mass, x)
@@ -87,8 +88,8 @@ class NegativeBinomial(ExponentialFamily):
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         p = self._given["probability"]
         with np.errstate(over="ignore"):  # a success may be as rare as never
-            rates = rng.standard_gamma(self._given["successes"], shape) * ((1 - p) / p)
-        return np.asarray(rng.poisson(np.minimum(rates, LARGEST)))
+            rates = rng.standard_gamma(self._given["successes"], shape) * np.minimum((1 - p) / p, np.finfo(float).max)
+        return poisson_draws(rates, rng)
 
     @property
     def mean(self) -> Real:
@@ -111,12 +112,32 @@ class NegativeBinomial(ExponentialFamily):
         return plain(as_counts(np.maximum(top, 0.0)))
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
+        successes, p, most, waited, far = self._waiting(x)
+        found = np.where(far, gammainc(successes, waited), betainc(successes, most + 1, p))
+        return np.where(x < 0, 0.0, found)
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        successes, p, most, waited, far = self._waiting(x)
+        found = np.where(far, gammaincc(successes, waited), betaincc(successes, most + 1, p))
+        return np.where(x < 0, 1.0, found)
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        successes, p, most, waited, far = self._waiting(x)
+        found = np.where(far, log_gamma_below(successes, waited), log_beta_below(successes, most + 1, p, 1 - p))
+        return np.where(x < 0, -np.inf, found)
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        successes, p, most, waited, far = self._waiting(x)
+        found = np.where(far, log_gamma_above(successes, waited), log_beta_below(most + 1, successes, 1 - p, p))
+        return np.where(x < 0, 0.0, found)
+
+    def _waiting(self, x: np.ndarray) -> tuple[np.ndarray, ...]:
+        """r and p, ⌊x⌋, and where that is FAR, the waiting time of a Poisson process instead."""
         most = np.floor(np.maximum(x, 0.0))
         successes, p = self._given["successes"], self._given["probability"]
         far = most > FAR * np.maximum(successes, 1.0)
-        found = betainc(successes, np.where(far, 0.0, most) + 1, p)
         waited = -np.where(far, most, 0.0) * numerics.log1p(-np.where(far, p, 0.5))
-        return np.where(x < 0, 0.0, np.where(far, gammainc(successes, waited), found))
+        return successes, p, np.where(far, 0.0, most), waited, far
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return whole_quantile(self, probability)

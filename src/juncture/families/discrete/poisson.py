@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import gammaincc
+from scipy.special import gammainc, gammaincc
 
 from juncture import numerics
 from juncture.families.constraints import NON_NEGATIVE
+from juncture.families.discrete.count_draws import poisson_draws
 from juncture.families.discrete.saddle_point import poisson_log_mass
-from juncture.families.discrete.whole_numbers import LARGEST, as_counts, whole_quantile
+from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
+from juncture.families.incomplete import log_gamma_above, log_gamma_below
 from juncture.families.log_factorial import log_factorial, looked_up
 from juncture.families.statistics import Known
 from juncture.families.supports import Integers
@@ -85,7 +87,7 @@ class Poisson(ExponentialFamily):
         return plain(np.where(high, series, low.cross_entropy(low)))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        return np.asarray(rng.poisson(np.minimum(self._given["rate"], LARGEST), shape))
+        return poisson_draws(self._given["rate"], rng, shape)
 
     @property
     def mean(self) -> Real:
@@ -101,8 +103,24 @@ class Poisson(ExponentialFamily):
         return plain(as_counts(np.maximum(np.ceil(self._given["rate"]) - 1, 0.0)))
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
-        found = gammaincc(np.floor(np.maximum(x, 0.0)) + 1, self._given["rate"])
-        return np.where(x < 0, 0.0, np.where(np.isposinf(x), 1.0, found))
+        return self._between_ends(x, gammaincc(_shape(x), self._given["rate"]), 0.0, 1.0)
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return self._between_ends(x, gammainc(_shape(x), self._given["rate"]), 1.0, 0.0)
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        return self._between_ends(x, log_gamma_above(_shape(x), self._given["rate"]), -np.inf, 0.0)
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        return self._between_ends(x, log_gamma_below(_shape(x), self._given["rate"]), 0.0, -np.inf)
+
+    def _between_ends(self, x: np.ndarray, found: np.ndarray, before: float, after: float) -> np.ndarray:
+        return np.where(x < 0, before, np.where(np.isposinf(x), after, found))
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return whole_quantile(self, probability)
+
+
+def _shape(x: np.ndarray) -> np.ndarray:
+    """At most x events happen by the time 1 when a Gamma of this shape, that of event ⌊x⌋ + 1, comes later."""
+    return np.asarray(np.floor(np.where(np.isposinf(x), 0.0, np.maximum(x, 0.0))) + 1)

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import TooLarge
+from juncture.families.discrete.summed import MOST_TERMS
 
-MOST_TERMS = 2_000_000
 LARGEST = 2.0**62  # integers stop soon after
-FARTHEST = 2.0**1020  # further on lies infinity
+FARTHEST = 2.0**1000  # further on lies infinity; sums of a million of these are finite
 ROUNDING = 1e-12
+EPS = float(np.finfo(float).eps)
+TIE = 64 * EPS  # so near to a probability, P(X ≤ x) has reached it
 
 
 def whole_quantile(family: Any, probability: np.ndarray) -> np.ndarray:
@@ -25,13 +27,23 @@ def whole_quantile(family: Any, probability: np.ndarray) -> np.ndarray:
     endless = (probability == 1) & np.isinf(high) & (np.asarray(family.variance) > 0)
     wanted = np.where(endless, 0.0, probability)
     under, over, step = low - 1, low, 1.0
-    while (short := (family.cdf(over) < wanted) & (over < high)).any():
+    while (short := _short_of(family, over, wanted) & (over < high)).any():
         under, over = np.where(short, over, under), np.where(short, np.minimum(over + step, high), over)
         step = 2 * step if step < FARTHEST else np.inf
     while (open_ := ((middle := np.floor(0.5 * under + 0.5 * over)) > under) & (middle < over)).any():
-        enough = family.cdf(middle) >= wanted
+        enough = ~_short_of(family, middle, wanted)
         under, over = np.where(open_ & ~enough, middle, under), np.where(open_ & enough, middle, over)
     return as_counts(np.where(endless, np.inf, over))
+
+
+def _short_of(family: Any, x: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    return falls_short(np.asarray(family.cdf(x)), np.asarray(family.sf(x)), wanted)
+
+
+def falls_short(below: np.ndarray, above: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Whether P(X ≤ x) < wanted by more than rounding, from P(X ≤ x) and P(X > x): of the two, the smaller tells."""
+    in_upper_half = np.where(wanted < 1, above > (1 - wanted) * (1 + TIE) + EPS, below < 1)
+    return np.where(wanted <= 0.5, below < wanted * (1 - TIE), in_upper_half)
 
 
 def as_counts(numbers: np.ndarray) -> np.ndarray:
@@ -42,21 +54,6 @@ def as_counts(numbers: np.ndarray) -> np.ndarray:
 def as_share(ratio: np.ndarray) -> np.ndarray:
     """A part of a whole, which rounding may have left a little above 1."""
     return np.where(ratio <= 1 + ROUNDING, np.minimum(ratio, 1.0), ratio)
-
-
-def summed_cdf(family: Any, x: np.ndarray) -> np.ndarray:
-    """P(X ≤ x) by adding up the masses from the lower end of the support."""
-    low, high = (np.asarray(end, dtype=float) for end in (family.support.low, family.support.high))
-    places = np.floor(np.where(x >= high, low, np.maximum(x, low - 1)) - low)  # -1 below the support
-    num_members = int(np.prod(family.batch_shape))
-    if not (places * num_members < MOST_TERMS).all():
-        raise TooLarge(f"P(X ≤ x) of {family!r} would add up more than {MOST_TERMS:,} masses; ask for a smaller x")
-    steps = np.arange(places.max(initial=-1.0) + 1).reshape(-1, *(1,) * len(family.batch_shape))
-    masses = np.asarray(family.prob(low + steps))
-    sums = np.concatenate([np.zeros((1, *masses.shape[1:])), np.cumsum(masses, axis=0)])
-    members = np.arange(num_members).reshape(family.batch_shape)
-    found = sums.reshape(len(sums), num_members)[(places + 1).astype(np.intp), members]
-    return np.where(x >= high, 1.0, found)
 
 
 def summed_expectation(family: Any, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:

@@ -8,15 +8,17 @@ import numpy as np
 from scipy.special import digamma, loggamma
 
 from juncture.errors import InvalidData, Unsupported
+from juncture.families.batches import common_shape
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE_VECTOR
 from juncture.families.exponential_family import ExponentialFamily, dot
-from juncture.families.family import plain
+from juncture.families.family import Real, plain
+from juncture.families.gamma_divergence import dirichlet_divergence
 from juncture.families.matching import match_log_means
 from juncture.families.observations import refuse_outside
 from juncture.families.statistics import Known
 from juncture.families.supports import Simplex
-from juncture.families.vectors.vector_family import VectorFamily
+from juncture.families.vectors.vector_family import VectorFamily, refuse_other_dimension
 from juncture.numerics import log, softmax
 
 ROUNDING = 4 * float(np.finfo(float).eps)
@@ -93,12 +95,20 @@ class Dirichlet(VectorFamily, ExponentialFamily, ConjugatePrior):
             total = np.where(infinite, np.inf, total)
         return np.asarray(total - self._log_partition_of(powers, {}))
 
+    def kl_divergence(self, other: Any) -> Real:
+        """The deviances of the other counts from these, scaled to their sum, and what the gamma functions add."""
+        if type(other) is not Dirichlet:
+            return super().kl_divergence(other)
+        common_shape(self, other)
+        refuse_other_dimension(self, other)
+        return plain(dirichlet_divergence(self._given["concentration"], other._given["concentration"]))
+
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         """Normalised Gamma draws, as logarithms: small concentrations would all be rounded to 0."""
         counts = self._given["concentration"]
         wide = (*shape, self.dimension)
         log_gammas = np.log(rng.standard_gamma(counts + 1, wide)) - rng.standard_exponential(wide) / counts
-        return softmax(log_gammas)
+        return np.maximum(softmax(log_gammas), np.finfo(float).tiny)  # log 0 is no statistic
 
     @property
     def mean(self) -> np.ndarray:

@@ -9,10 +9,11 @@ import numpy as np
 
 from juncture.families.constraints import COUNT, POSITIVE_VECTOR
 from juncture.families.discrete.beta_binomial import BetaBinomial
+from juncture.families.discrete.count_draws import check_countable
 from juncture.families.discrete.whole_numbers import summed_expectation
 from juncture.families.exponential_family import sum_in_order
 from juncture.families.family import Family, Real, plain
-from juncture.families.log_factorial import log_factorial, log_rising, looked_up
+from juncture.families.log_factorial import log_weight, looked_up
 from juncture.families.supports import CountVectors
 from juncture.families.vectors.vector_family import refuse_other_dimension
 
@@ -58,6 +59,7 @@ class DirichletMultinomial(Family):
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         """State by state, each time with a share of what is left: no product of tiny shares to normalise."""
+        check_countable(self._given["trials"], "DirichletMultinomial")
         alpha = self._given["concentration"]
         left = np.broadcast_to(self._given["trials"].astype(np.int64), shape)
         counts = []
@@ -114,8 +116,3 @@ class DirichletMultinomial(Family):
             count = BetaBinomial(self._given["trials"], alpha[..., state], rest)
             expected.append(summed_expectation(count, partial(log_weight, concentration=concentration[..., state])))
         return sum_in_order(expected)
-
-
-def log_weight(counts: Any, concentration: Any) -> np.ndarray:
-    """log Γ(x + α) / (x! Γ(α)): the ways to draw x balls, of a colour that starts with α, from Pólya's urn."""
-    return np.asarray(log_rising(concentration, counts) - log_factorial(np.asarray(counts)))

@@ -109,7 +109,7 @@ class Independent(Family):
         return plain(np.broadcast_to(found, np.broadcast_shapes(found.shape, self.batch_shape)))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        return joined(self.families, [family._draw(shape, rng) for family in self.families])
+        return joined(self.families, [family._draw_inside(shape, rng) for family in self.families])
 
     @property
     def mean(self) -> np.ndarray:

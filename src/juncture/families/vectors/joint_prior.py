@@ -14,10 +14,11 @@ from juncture.errors import InvalidData
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.exponential_family import ExponentialFamily, weighted_sum
 from juncture.families.family import Family, Real, plain
+from juncture.families.gamma_divergence import ratio_excess
 from juncture.families.observations import as_values
 from juncture.families.statistics import Statistics
 from juncture.families.statistics_door import StatisticsDoor
-from juncture.families.supports import Pairs
+from juncture.families.supports import Interval, Pairs
 from juncture.families.vectors.vector_family import refuse_knowledge, refuse_other_dimension
 from juncture.numerics import LOG_TWO_PI
 from juncture.options import as_generator, as_sizes
@@ -125,10 +126,11 @@ class JointPrior(ExponentialFamily, ConjugatePrior):
     def sample(self, size: int | tuple[int, ...] | None = None, *, rng: Any = None) -> Any:
         """Draws, as a pair of arrays (*size, *batch, *event)."""
         shape, generator = as_sizes(size) + self.batch_shape, as_generator(rng)
-        second = self._law_of_second()._draw(shape, generator)
+        second = self._law_of_second()._draw_inside(shape, generator)
         noise = self._colored(generator.standard_normal(shape + self.event_shape), second)
         strength = self._given["strength"][(...,) + (None,) * self.mean_axes]
-        return self.pair_type(plain(self._given["mean"] + noise / np.sqrt(strength)), plain(second))
+        mean = Interval().drawn_inside(self._given["mean"] + noise / np.sqrt(strength))
+        return self.pair_type(plain(mean), plain(second))
 
     def sufficient_statistics(self, x: Any) -> np.ndarray:
         """u of the pair, along a new last axis."""
@@ -152,9 +154,8 @@ class JointPrior(ExponentialFamily, ConjugatePrior):
             return super().kl_divergence(other)
         refuse_other_dimension(self, other)
         second = np.asarray(self._law_of_second().kl_divergence(other._law_of_second()))
-        ratio = other._given["strength"] / self._given["strength"]
         squares = self._expected_square(self._given["mean"] - other._given["mean"])
-        spread = self._dimension() * (ratio - 1 - np.log(ratio))
+        spread = self._dimension() * ratio_excess(other._given["strength"], self._given["strength"])
         return plain(second + 0.5 * (spread + other._given["strength"] * squares))
 
     def _pair(self, second: np.ndarray) -> Any:

@@ -5,13 +5,17 @@ exp(-tr BX) |X|^(a - (d+1)/2) integrates to Γ_d(a) |B|^-a over the positive def
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.special import digamma, loggamma
 
+from juncture.families.gamma_divergence import wishart_divergence
 from juncture.families.vectors import block_matrices as blocks
 
 LOG_PI = float(np.log(np.pi))
 SMALLEST = 1e-150
+SMALLEST_SHARE = 1e-6
 
 
 def log_multigamma(a: np.ndarray, dimension: int) -> np.ndarray:
@@ -40,17 +44,28 @@ def expected_matrix(a: np.ndarray, inverse_scale: np.ndarray) -> np.ndarray:
     return np.asarray(a[..., None, None] * np.linalg.inv(inverse_scale))
 
 
+def divergence(member: Any, other: Any, scaled: Any, base: Any) -> np.ndarray:
+    """KL of two Wisharts, or inverses of Wisharts, from the scale of `scaled` as the scale of `base` makes it."""
+    axes, change = base._whitening.inverse_factor, scaled._given["scale"] - base._given["scale"]
+    excesses = np.linalg.eigvalsh(axes @ change @ np.swapaxes(axes, -2, -1))
+    log_determinant = scaled._whitening.log_determinant - base._whitening.log_determinant
+    halves = (0.5 * family._given["degrees"] for family in (member, other))
+    return np.maximum(wishart_divergence(*halves, excesses, log_determinant), 0.0)
+
+
 def triangular_draws(
     degrees: np.ndarray, dimension: int, shape: tuple[int, ...], rng: np.random.Generator
 ) -> np.ndarray:
     """Lower triangular T with T Tᵀ from the standard Wishart (Bartlett): normal below a diagonal of χ.
 
-    A χ that would be rounded to 0, as with few degrees, is held at SMALLEST, so that T can be inverted.
+    A χ that vanishes beside its row, as with few degrees, is held at the smallest share of it that leaves T Tᵀ definite
+    in floating-point numbers, and at SMALLEST in a row of its own.
     """
     found = np.tril(rng.standard_normal((*shape, dimension, dimension)), -1)
     place = np.arange(dimension)
     chi = np.sqrt(rng.chisquare(degrees[..., None] - place, (*shape, dimension)))
-    found[..., place, place] = np.maximum(chi, SMALLEST)
+    beside = np.sqrt((found**2).sum(axis=-1))
+    found[..., place, place] = np.maximum(chi, np.maximum(SMALLEST_SHARE * beside, SMALLEST))
     return np.asarray(found)
 
 

@@ -11,6 +11,7 @@ from juncture.errors import InvalidData
 from juncture.families.constraints import COUNT, SIMPLEX
 from juncture.families.discrete.binomial import Binomial
 from juncture.families.discrete.categorical import Categorical, without_first
+from juncture.families.discrete.count_draws import check_countable
 from juncture.families.discrete.whole_numbers import summed_expectation
 from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Family, Real, plain
@@ -125,6 +126,7 @@ class Multinomial(ExponentialFamily):
     # -- draws and moments
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        check_countable(self._given["trials"], "Multinomial")
         p = self._given["probabilities"]
         shares = p / p.sum(axis=-1, keepdims=True)  # NumPy wants sums nearer to 1 than a table may have
         return np.asarray(rng.multinomial(self._given["trials"].astype(np.int64), shares, shape))
@@ -147,6 +149,7 @@ class Multinomial(ExponentialFamily):
     @property
     def mode(self) -> Real:
         """A most probable count vector: ⌊nπ⌋, and each trial left goes where π / (x + 1) is largest."""
+        check_countable(self._given["trials"], "Multinomial")
         p = np.broadcast_to(self._given["probabilities"], (*self.batch_shape, self.num_states))
         counts = np.floor(self._mean())
         counts = np.broadcast_to(counts, p.shape).copy()

@@ -15,6 +15,8 @@ from juncture.families.vectors import block_matrices as blocks
 from juncture.families.vectors.vector_family import VectorFamily
 from juncture.families.vectors.whitening import Whitening, whitening_of
 
+FARTHEST = 1e140  # squares of distances are finite
+
 
 class MultivariateStudentT(VectorFamily):
     """p(x) ∝ (1 + (x-m)ᵀS⁻¹(x-m) / ν)^(-(ν+d)/2), with ν degrees, location m and scale S; no exponential family.
@@ -67,7 +69,9 @@ class MultivariateStudentT(VectorFamily):
         """A Gaussian draw over √(χ² / ν)."""
         degrees = self._given["degrees"]
         noise = self._whitening.colored(rng.standard_normal((*shape, self.dimension)))
-        return np.asarray(self._given["location"] + noise / np.sqrt(rng.chisquare(degrees, shape) / degrees)[..., None])
+        with np.errstate(divide="ignore", over="ignore"):  # with few degrees, a draw may be beyond all numbers
+            drawn = self._given["location"] + noise / np.sqrt(rng.chisquare(degrees, shape) / degrees)[..., None]
+        return np.clip(drawn, -FARTHEST, FARTHEST)
 
     @property
     def mean(self) -> np.ndarray:

@@ -163,7 +163,7 @@ def natural_of(mean: np.ndarray, strength: np.ndarray, shape: np.ndarray, rate: 
 
 def statistics_of(mean: np.ndarray, precision: np.ndarray) -> np.ndarray:
     """(log τ, τ, τμ, τμ²)."""
-    return columns(np.log(precision), precision, precision * mean, precision * mean**2)
+    return columns(np.log(precision), precision, precision * mean, precision * mean * mean)
 
 
 def expectations(mean: np.ndarray, strength: np.ndarray, shape: np.ndarray, rate: np.ndarray) -> np.ndarray:

@@ -1,0 +1,94 @@
+"""`Cumulative`: what a distribution of single numbers says of "at most x" and "more than x", and its quantiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from juncture import numerics
+from juncture.errors import InvalidData, Unsupported
+from juncture.families.observations import as_values, refuse_missing
+from juncture.values import Value
+
+Real = Any  # a float, or an array with one entry per member of the batch
+
+
+class Cumulative(Value):
+    """P(X ≤ x), P(X > x), their logarithms, and quantiles.
+
+    A family supplies `_cdf` and `_quantile`, and `_sf` where 1 - P(X ≤ x) would lose the digits of the upper tail. The
+    logarithms follow; a family supplies its own where the tail leaves the range of floating-point numbers.
+    """
+
+    batch_shape: tuple[int, ...]
+
+    def cdf(self, x: Any) -> Real:
+        """P(X ≤ x)."""
+        return plain(np.clip(self._cdf(self._checked(x, "cdf")), 0.0, 1.0))
+
+    def sf(self, x: Any) -> Real:
+        """P(X > x), the survival function: exact to rounding also where P(X ≤ x) is rounded to 1."""
+        return plain(np.clip(self._sf(self._checked(x, "sf")), 0.0, 1.0))
+
+    def log_cdf(self, x: Any) -> Real:
+        """log P(X ≤ x)."""
+        return plain(np.minimum(self._log_cdf(self._checked(x, "log_cdf")), 0.0))
+
+    def log_sf(self, x: Any) -> Real:
+        """log P(X > x)."""
+        return plain(np.minimum(self._log_sf(self._checked(x, "log_sf")), 0.0))
+
+    def interval_prob(self, low: Any, high: Any) -> Real:
+        """P(low < X ≤ high), from the tail on whose side the interval lies."""
+        if not (np.asarray(low) <= np.asarray(high)).all():
+            raise InvalidData(f"an interval runs from low to high; got {low!r} and {high!r}")
+        below, up_to = np.asarray(self.cdf(low)), np.asarray(self.cdf(high))
+        beyond, above = np.asarray(self.sf(low)), np.asarray(self.sf(high))
+        across = np.where(up_to <= 0.5, up_to - below, np.maximum(1.0 - below - above, 0.0))
+        return plain(np.where(below > 0.5, np.maximum(beyond - above, 0.0), across))
+
+    def quantile(self, probability: Any) -> Real:
+        """The smallest x with P(X ≤ x) ≥ probability; of counts, up to the rounding of either side."""
+        wanted = as_values(probability, (), name=f"{type(self).__name__}.quantile").astype(np.float64)
+        if not ((wanted >= 0) & (wanted <= 1)).all():
+            raise InvalidData(f"a quantile is asked for a probability from 0 to 1; got {probability!r}")
+        return plain(self._quantile(wanted))
+
+    @property
+    def median(self) -> Real:
+        return self.quantile(0.5)
+
+    def _checked(self, x: Any, method: str) -> np.ndarray:
+        values = as_values(x, (), name=type(self).__name__, batch_shape=self.batch_shape).astype(np.float64)
+        refuse_missing(values, name=f"{type(self).__name__}.{method}")
+        return values
+
+    # -- supplied by each family
+
+    def _cdf(self, x: np.ndarray) -> np.ndarray:
+        raise Unsupported(f"{type(self).__name__} has no cumulative distribution function")
+
+    def _quantile(self, probability: np.ndarray) -> np.ndarray:
+        raise Unsupported(f"{type(self).__name__} has no quantiles")
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(1 - self._cdf(x))
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        return log_of_smaller(self._cdf(x), self._sf(x))
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        return log_of_smaller(self._sf(x), self._cdf(x))
+
+
+def log_of_smaller(part: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """log part, of two parts of 1: from the smaller of the two, which has the more digits."""
+    part, rest = np.clip(part, 0.0, 1.0), np.clip(rest, 0.0, 1.0)
+    return np.where(part <= 0.5, numerics.log(part), numerics.log1p(-np.minimum(rest, 0.5)))
+
+
+def plain(array: Any) -> Any:
+    """A Python number for a single value, an array for several."""
+    array = np.asarray(array)
+    return array.item() if array.ndim == 0 else array
