@@ -13,12 +13,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData, Unsupported
+from juncture.errors import InvalidData, Unsupported, hint
+from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.maps import Oracle
+from juncture.graphs.separation_sets import SeparationSets
 from juncture.learning.structure.constraints import check_whole
 from juncture.learning.structure.counted_families import CodedRows
 from juncture.learning.structure.gaussian_families import Moments
 from juncture.learning.structure.mixed import refuse_mixed
+from juncture.learning.structure.sets import set_of
 from juncture.options import chosen
 
 KINDS = ("likelihood ratio", "chi squared")  # by the numbers they have in the kernel
@@ -237,6 +240,21 @@ class OracleTester:
         return 0.0
 
 
+@dataclass(frozen=True, eq=False)
+class SeparationTester(OracleTester):
+    """The same for the separations of a directed graph, many of which one pass tells."""
+
+    separations: SeparationSets
+
+    @classmethod
+    def of(cls, graph: DirectedGraph) -> SeparationTester:
+        return cls(graph.nodes, graph.is_separated, SeparationSets(graph))
+
+    def p_values(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> np.ndarray:
+        sets = [set_of(given) for given in conditions]
+        return np.array([float(self.separations.is_separated(*pair, given)) for given in sets])
+
+
 TESTS: dict[str, Callable[[], Any]] = {
     "g2": GSquaredTest,
     "mutual-information": GSquaredTest,
@@ -251,7 +269,12 @@ def as_tester(source: Any, test: Any, rng: np.random.Generator) -> Tester:
     if isinstance(source, OracleTester):
         return source
     refuse_mixed(source)
-    if test == "auto":
+    if isinstance(test, str) and test == "auto":
         test = "fisher-z" if any(variable.is_real for variable in source.variables) else "g2"
+    if not isinstance(test, str) and not hasattr(test, "on"):
+        raise Unsupported(
+            f"a test is a name such as 'g2', or an object such as GSquaredTest(); got {test!r:.80};"
+            f" {hint('auto', TESTS)}"
+        )
     tester: Tester = chosen(test, TESTS, what="test").on(source, rng)
     return tester

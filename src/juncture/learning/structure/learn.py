@@ -8,13 +8,14 @@ from typing import Any
 
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, UnknownVariable, Unsupported, hint
+from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.maps import as_oracle
 from juncture.iteration import Watch
 from juncture.learning.structure.combined import CombinedSearch
 from juncture.learning.structure.exact import Exact
 from juncture.learning.structure.ges import GES
 from juncture.learning.structure.hill_climbing import HillClimbing
-from juncture.learning.structure.independence import OracleTester
+from juncture.learning.structure.independence import OracleTester, SeparationTester
 from juncture.learning.structure.mmhc import MMHC
 from juncture.learning.structure.pc import PC
 from juncture.learning.structure.scores import takes_holes
@@ -146,6 +147,8 @@ def dataset_of(data: Any, variables: Iterable[Variable] | None, weights: Any) ->
 
 def oracle_of(source: Any, variables: Iterable[Variable] | None) -> OracleTester | None:
     """An oracle with the names that it knows; None for data."""
+    if isinstance(source, DirectedGraph):
+        return SeparationTester.of(source)
     is_oracle = callable(source) or any(hasattr(source, name) for name in ("is_separated", "is_independent"))
     if isinstance(source, Dataset) or not is_oracle:
         return None
