@@ -90,6 +90,7 @@ class TableTester:
     def rows_for_function(self, given: Sequence[int], child: int) -> float:
         from juncture.kernels.family_scores import number_parents
 
+        self.rows.check_table([child], given)
         numbers, size = np.empty(self.num_rows, np.int64), self.rows.sizes[child]
         count = number_parents(self.rows.codes, self.rows.sizes, np.array(given, dtype=np.int64), numbers)
         cells = numbers * size + self.rows.codes[child]
@@ -100,6 +101,8 @@ class TableTester:
     def statistics(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
         from juncture.kernels.contingency import test_pair
 
+        for given_set in conditions:
+            self.rows.check_table(pair, given_set)
         given = np.array(conditions, dtype=np.int64).reshape(len(conditions), -1)
         statistics, degrees = np.empty(len(given)), np.empty(len(given))
         rows = (self.rows.codes, self.rows.weights, self.rows.sizes)
