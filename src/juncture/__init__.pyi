@@ -162,6 +162,7 @@ from juncture.learning.sequences.prior import HiddenMarkovPrior as HiddenMarkovP
 from juncture.learning.sequences.statistics import HiddenMarkovStatistics as HiddenMarkovStatistics
 from juncture.learning.standard_errors import standard_errors as standard_errors
 from juncture.learning.statistics import statistics as statistics
+from juncture.learning.structure.combined import CombinedSearch as CombinedSearch
 from juncture.learning.structure.comparison import GraphComparison as GraphComparison
 from juncture.learning.structure.comparison import compare_graphs as compare_graphs
 from juncture.learning.structure.exact import Exact as Exact
@@ -173,6 +174,7 @@ from juncture.learning.structure.independence import FisherZTest as FisherZTest
 from juncture.learning.structure.independence import GSquaredTest as GSquaredTest
 from juncture.learning.structure.independence import PermutationTest as PermutationTest
 from juncture.learning.structure.learn import learn_structure as learn_structure
+from juncture.learning.structure.learn import search_structure as search_structure
 from juncture.learning.structure.mmhc import MMHC as MMHC
 from juncture.learning.structure.observed_families import NodeAverage as NodeAverage
 from juncture.learning.structure.pc import PC as PC
@@ -182,6 +184,7 @@ from juncture.learning.structure.scores import BDs as BDs
 from juncture.learning.structure.scores import EdgePrior as EdgePrior
 from juncture.learning.structure.scores import LogLikelihood as LogLikelihood
 from juncture.learning.structure.scores import structure_score as structure_score
+from juncture.learning.structure.search_result import SearchResult as SearchResult
 from juncture.learning.structure.single_test import independence_test as independence_test
 from juncture.learning.structure.strength import EdgeStrengths as EdgeStrengths
 from juncture.learning.structure.strength import edge_strengths as edge_strengths

@@ -22,12 +22,18 @@ from juncture.errors import InvalidData
 from juncture.graphs.edges import Edge
 from juncture.graphs.text import parse_chains, quoted
 from juncture.learning.fit import fit
-from juncture.learning.structure.learn import SEARCHES, learn_structure, named_method
+from juncture.learning.structure.learn import SEARCHES, named_method, search_structure
 from juncture.variables import Variable
 
 Method = Annotated[
     str,
-    typer.Option("--method", help="hill-climbing, ges, pc, exact, mmhc, chow-liu, tree-augmented, structural-em."),
+    typer.Option(
+        "--method",
+        help=(
+            "combined (the default: the better of the next two), hill-climbing, ges, pc, exact, mmhc, chow-liu,"
+            " tree-augmented, structural-em (the default where cells are empty)."
+        ),
+    ),
 ]
 Score = Annotated[
     str | None,
@@ -37,8 +43,10 @@ Test = Annotated[
     str | None, typer.Option("--test", help="Of pc and mmhc: g2, chi2, permutation; for numbers fisher-z.")
 ]
 Level = Annotated[float | None, typer.Option("--level", help="Of the tests: a larger p-value parts two variables.")]
-Tabu = Annotated[int | None, typer.Option("--tabu", min=0, help="Steps that a climb walks on over its peaks.")]
-Restarts = Annotated[int | None, typer.Option("--restarts", min=0, help="Further climbs, from shaken graphs.")]
+Tabu = Annotated[int | None, typer.Option("--tabu", min=0, help="Steps that the search walks on from its best graph.")]
+Restarts = Annotated[
+    int | None, typer.Option("--restarts", min=0, help="Random restarts: perturb the best graph and climb again.")
+]
 Bins = Annotated[int | None, typer.Option("--bins", min=2, help="Put numbers into so many bins, equally full.")]
 MaxParents = Annotated[int | None, typer.Option("--max-parents", min=0, help="How many parents at most.")]
 Required = Annotated[
@@ -97,15 +105,16 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
         **wishes,
     }
     with steps_shown(f"learning from {len(data):,} rows", "score") as watch:
-        graph = learn_structure(data, chosen, rng=seed, progress=watch, **options)
-    fitted = fit(graph, data, prior_for(data, prior))
+        found = search_structure(data, chosen, rng=seed, progress=watch, **options)
+    fitted = fit(found.graph, data, prior_for(data, prior))
     save(fitted.model, out)
     facts = {
         "data": rows,
         "rows": len(data),
-        "method": chosen,
+        "method": found.method,
         "score": score or getattr(SEARCHES[chosen], "score", None),
-        "edges": [list(edge) for edge in graph.edges],
+        "scores": found.scores,
+        "edges": [list(edge) for edge in found.graph.edges],
         "log_likelihood": fitted.log_likelihood,
         "written_to": out,
     }
@@ -151,6 +160,7 @@ def print_facts(facts: dict[str, Any], variables: Sequence[Variable], stream: Te
         "variables": f"{len(variables):,}",
         "edges": f"{len(facts['edges']):,}",
         "method": facts["method"] + (f", {facts['score']}" if facts["score"] else ""),
+        **{f"{facts['score']} by {name}": f"{score:,.6f}" for name, score in facts["scores"].items()},
         "log-likelihood": f"{facts['log_likelihood']:,.6f}",
         "written to": "standard output" if facts["written_to"] == "-" else facts["written_to"],
     }

@@ -61,9 +61,10 @@ def legal_gains(edges, reaches, allowed, required, gains, max_parents, options):
 
 
 @kernel
-def best_change(edges, reaches, allowed, required, gains, max_parents, changed, since, least, found):
+def best_change(edges, reaches, allowed, required, gains, max_parents, changed, since, least, tie, found):
     """Fill `found` with the (change, parent, child) that gains most, of equals the first; gives its gain, or -inf.
 
+    Gains that differ by no more than `tie` are equal, so that rounding does not choose between an edge and its reverse.
     A pair that changed after `since` may only change for more than `least`. Legality is looked at only where a gain
     would be the largest so far.
     """
@@ -75,20 +76,23 @@ def best_change(edges, reaches, allowed, required, gains, max_parents, changed, 
             gain = gains[parent, child]
             floor = least if changed[parent, child] > since else -np.inf
             if not edges[parent, child]:
-                is_best = gain > best[ADD] and gain > floor
+                is_best = gain > best[ADD] + tie and gain > floor
                 if is_best and may_add(edges, reaches, allowed, num_parents, max_parents, parent, child):
                     best[ADD] = gain
                     places[ADD, 0], places[ADD, 1] = parent, child
             elif not required[parent, child]:
-                if gain > best[DELETE] and gain > floor:
+                if gain > best[DELETE] + tie and gain > floor:
                     best[DELETE] = gain
                     places[DELETE, 0], places[DELETE, 1] = parent, child
                 gain += gains[child, parent]
-                is_best = gain > best[REVERSE] and gain > floor
+                is_best = gain > best[REVERSE] + tie and gain > floor
                 if is_best and may_reverse(edges, reaches, allowed, num_parents, max_parents, parent, child):
                     best[REVERSE] = gain
                     places[REVERSE, 0], places[REVERSE, 1] = parent, child
-    change = np.argmax(best)
+    change = ADD
+    for other in (DELETE, REVERSE):
+        if best[other] > best[change] + tie:
+            change = other
     found[0] = change
     found[1:] = places[change]
     return best[change]

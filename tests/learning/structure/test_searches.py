@@ -142,7 +142,7 @@ def test_declared_states_count():
 def test_refusals(asia):
     with pytest.raises(Unsupported, match="did you mean 'exact'"):
         learn_structure(asia, "exakt")
-    with pytest.raises(Unsupported, match="HillClimbing has no option 'tabo'; did you mean 'tabu'"):
+    with pytest.raises(Unsupported, match="CombinedSearch has no option 'tabo'; did you mean 'tabu'"):
         learn_structure(asia, tabo=3)
     with pytest.raises(UnknownVariable, match="the data has no variable 'lunge'; did you mean 'lung'"):
         learn_structure(asia, forbidden=[("lunge", "tub")])

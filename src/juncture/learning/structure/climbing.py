@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from juncture.learning.structure.constraints import Bounds
-from juncture.learning.structure.families import ScoreCache
+from juncture.learning.structure.families import ScoreCache, rounding
 from juncture.learning.structure.sets import Positions, members
 
 
@@ -80,7 +80,7 @@ class Climb:
         return options
 
     def best(self, changed: np.ndarray, since: float, least: float) -> Move | None:
-        """The legal change that gains most, the first of several; None where there is none.
+        """The legal change that gains most, the first of those that gain alike; None where there is none.
 
         Pairs that changed after the step `since` may only change for more than `least`.
         """
@@ -88,7 +88,7 @@ class Climb:
 
         found, bounds = np.empty(3, np.int64), self.bounds
         graph = (self.edges, self.reaches, bounds.allowed, bounds.required, self.gains, bounds.max_parents)
-        gain = float(best_change(*graph, changed, since, least, found))
+        gain = float(best_change(*graph, changed, since, least, rounding(self.total), found))
         change, parent, child = found.tolist()
         return None if gain == -np.inf else Move(gain, Change(change), parent, child)
 

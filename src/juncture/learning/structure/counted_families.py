@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from math import prod
 
 import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.distinct import Numbering, distinct_keys
-from juncture.errors import InvalidData
+from juncture.errors import InvalidData, TooLarge
+from juncture.learning.structure.families import NOTHING
 
 KINDS = ("likelihood", "cell", "even", "seen")  # by the numbers they have in the kernel
+MAX_CELLS = 2**27  # of a table of counts, a gigabyte; the kernels number its cells with 32 bits
+SHOWN = 3  # columns that a refusal names
+MIN_LAYERS = 4096  # combinations of states that are all counted, however few rows there are
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +49,32 @@ class CodedRows:
     def num_rows(self) -> int:
         return len(self.weights)
 
+    @cached_property
+    def _max_layers(self) -> int:
+        return max(MIN_LAYERS, 2 * self.num_rows)
+
+    @cached_property
+    def _has_small_tables(self) -> bool:
+        """Whether the table of no two columns is too large, given any others."""
+        return int(self.sizes.max(initial=0)) ** 2 * self._max_layers <= MAX_CELLS
+
+    def check_table(self, own: Sequence[int], given: Sequence[int]) -> None:
+        """Refuse to count the states of some columns given others where the table would be too large.
+
+        Of the states of the given, at most about as many combinations as there are rows are told apart.
+        """
+        if self._has_small_tables:
+            return
+        layers = min(prod(self.sizes[list(given)].tolist()), self._max_layers)
+        cells = layers * prod(self.sizes[list(own)].tolist())
+        if cells > MAX_CELLS:
+            columns = sorted({*own, *given}, key=lambda place: -self.sizes[place])[:SHOWN]
+            shown = ", ".join(f"{self.names[place]!r} ({self.sizes[place]:,} states)" for place in columns)
+            raise TooLarge(
+                f"a table of counts over {shown} would have {cells:,} cells; the limit is {MAX_CELLS:,}:"
+                " leave out columns with so many states, or group their values, for numbers with jt.Discretizer"
+            )
+
 
 @dataclass(frozen=True, eq=False)
 class CountedFamilies:
@@ -63,6 +95,8 @@ class CountedFamilies:
     def extended(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
         from juncture.kernels.family_scores import score_extensions
 
+        for candidate in candidates:
+            self.rows.check_table([child], [*parents, candidate] if candidate != NOTHING else parents)
         scores = np.empty(len(candidates))
         rows = (self.rows.codes, self.rows.weights, self.rows.sizes)
         family = (child, np.array(parents, dtype=np.int64), np.array(candidates, dtype=np.int64))
@@ -72,6 +106,9 @@ class CountedFamilies:
     def of_subsets(self, child: int, needed: Sequence[int], free: Sequence[int], most: int) -> np.ndarray:
         from juncture.kernels.subsets import score_subsets
 
+        has_cost = self.kind == KINDS.index("likelihood") and self.amount > 0.0  # then large tables are not counted
+        largest = sorted(free, key=lambda one: -self.rows.sizes[one])[: 0 if has_cost else most]
+        self.rows.check_table([child], [*needed, *largest])
         scores = np.full(1 << len(free), -np.inf)
         rows = (self.rows.codes, self.rows.weights, self.rows.sizes)
         family = (child, np.array(needed, dtype=np.int64), np.array(free, dtype=np.int64), most)

@@ -16,8 +16,8 @@ from juncture.data.dataset import Dataset
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.partially_directed import PartiallyDirectedGraph
 from juncture.iteration import Watch
-from juncture.learning.structure.constraints import Constrained
-from juncture.learning.structure.equivalence_classes import informed
+from juncture.learning.structure.constraints import Bounds, Constrained
+from juncture.learning.structure.equivalence_classes import GraphClass, informed
 from juncture.learning.structure.equivalence_search import EquivalenceSearch
 from juncture.learning.structure.families import ScoreCache
 from juncture.learning.structure.scores import families_of
@@ -39,11 +39,15 @@ class GES(Constrained):
         self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None
     ) -> PartiallyDirectedGraph | DirectedGraph:
         scores = ScoreCache(families_of(self.score, data))
-        search = EquivalenceSearch(scores, self.bounds(scores.names), progress)
-        found = search.climb(search.bounds.needed, self.turning)
-        if self.reinsert:
-            found = search.settle(found, self.turning)
+        bounds = self.bounds(scores.names)
+        found = self.search(scores, bounds, progress)
         if self.directed:
             return found.member
-        told = informed(found.essential, search.bounds)
+        told = informed(found.essential, bounds)
         return found.essential if told is None else told
+
+    def search(self, scores: ScoreCache, bounds: Bounds, progress: Watch | None = None) -> GraphClass:
+        """The class at the end, and a graph of it."""
+        search = EquivalenceSearch(scores, bounds, progress)
+        found = search.climb(bounds.needed, self.turning)
+        return search.settle(found, self.turning) if self.reinsert else found

@@ -2,7 +2,8 @@
 
 The quick and sturdy choice. Each step rescores only the families that the last one touched. From a peak it goes on:
 variables, alone and in joined pairs, lose their edges and find their place anew (after Moore and Wong's reinsertion,
-2003); `tabu` walks on over the changes that cost least, without turning back; `restarts` shakes the best graph.
+2003). After that, `tabu` walks on over the changes that cost least, without turning back, and `restarts` perturbs the
+best graph and climbs again. Both keep the best graph, so that neither ends below the search without them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ class HillClimbing(Constrained):
     """The best graph that the climb meets.
 
     `reinsert` lets variables find their place anew at a peak. `tabu` is for how many steps an edge stays as it was
-    changed, and after how many steps without a new best graph the walk ends.
+    changed, and after how many steps without a new best graph the walk ends; the walk starts where the search without
+    it ends. `restarts` is how often the best graph is perturbed, by as many random changes as there are variables.
     """
 
     score: Any = "bic"
@@ -51,15 +53,25 @@ class HillClimbing(Constrained):
         self, scores: ScoreCache, bounds: Bounds, rng: np.random.Generator, progress: Watch | None = None
     ) -> list[Positions]:
         """The parents of each in the best graph."""
-        path = Path(scores, bounds, self.tabu, progress)
-        path.climb(bounds.needed)
-        self._settle(path)
-        for _ in range(self.restarts):
-            apart = Path(scores, bounds, self.tabu, progress, path.num_steps)
-            apart.climb(shaken(path.top, rng))
-            self._settle(apart)
-            path.take(apart)
+        path = Path(scores, bounds, 0, progress)
+        self.climb(path, bounds.needed)
+        self.walk_on(path, rng)
         return path.best
+
+    def climb(self, path: Path, start: Sequence[Positions]) -> None:
+        """Climb from this graph, and let variables find their place anew."""
+        path.climb(start)
+        self._settle(path)
+
+    def walk_on(self, path: Path, rng: np.random.Generator) -> None:
+        """From the best graph of the path: the tabu walk, then the restarts."""
+        path.tabu = self.tabu
+        if self.tabu:
+            self.climb(path, path.best)
+        for _ in range(self.restarts):
+            apart = path.beside()
+            self.climb(apart, perturbed(path.top, rng))
+            path.take(apart)
 
     def _settle(self, path: Path) -> None:
         """Take out variables, and where that does not help, joined pairs, until none finds a better place."""
@@ -77,10 +89,15 @@ class Path:
     def __init__(
         self, scores: ScoreCache, bounds: Bounds, tabu: int, progress: Watch | None, num_steps: int = 0
     ) -> None:
-        self.bounds, self.tabu, self.progress, self.num_steps = bounds, tabu, progress, num_steps
+        self.scores, self.bounds = scores, bounds
+        self.tabu, self.progress, self.num_steps = tabu, progress, num_steps
         self.top = Climb(scores, bounds, bounds.needed)
         self.best: list[Positions] = list(bounds.needed)
         self.peak = -np.inf
+
+    def beside(self) -> Path:
+        """Another path, which has met no graph."""
+        return Path(self.scores, self.bounds, self.tabu, self.progress, self.num_steps)
 
     def climb(self, start: Sequence[Positions]) -> None:
         state = self.top.elsewhere(start)
@@ -128,12 +145,18 @@ class Path:
             self.best, self.peak, self.top = other.best, other.peak, other.top
 
 
-def shaken(top: Climb, rng: np.random.Generator) -> list[Positions]:
-    """The graph after random legal changes, about a fifth as many as there are variables."""
+def perturbed(top: Climb, rng: np.random.Generator) -> list[Positions]:
+    """The graph after as many random legal changes as there are variables, at least three.
+
+    The kind of each change is drawn first: most legal changes are additions, which the next climb would only undo.
+    """
     state = top.elsewhere(top.parents)
-    for _ in range(max(3, len(state.parents) // 5)):
-        changes = np.argwhere(state.options() > -np.inf)
-        if len(changes):
-            change, parent, child = (int(index) for index in changes[rng.integers(len(changes))])
-            state.make(Move(0.0, Change(change), parent, child))
+    for _ in range(max(3, len(state.parents))):
+        legal = [np.argwhere(gains > -np.inf) for gains in state.options()]
+        kinds = [change for change in Change if len(legal[change])]
+        if not kinds:
+            break
+        change = kinds[rng.integers(len(kinds))]
+        parent, child = legal[change][rng.integers(len(legal[change]))].tolist()
+        state.make(Move(0.0, change, parent, child))
     return state.parents

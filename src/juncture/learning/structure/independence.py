@@ -13,12 +13,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData, Unsupported
+from juncture.errors import InvalidData, Unsupported, hint
+from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.maps import Oracle
+from juncture.graphs.separation_sets import SeparationSets
 from juncture.learning.structure.constraints import check_whole
 from juncture.learning.structure.counted_families import CodedRows
 from juncture.learning.structure.gaussian_families import Moments
 from juncture.learning.structure.mixed import refuse_mixed
+from juncture.learning.structure.sets import set_of
 from juncture.options import chosen
 
 KINDS = ("likelihood ratio", "chi squared")  # by the numbers they have in the kernel
@@ -87,6 +90,7 @@ class TableTester:
     def rows_for_function(self, given: Sequence[int], child: int) -> float:
         from juncture.kernels.family_scores import number_parents
 
+        self.rows.check_table([child], given)
         numbers, size = np.empty(self.num_rows, np.int64), self.rows.sizes[child]
         count = number_parents(self.rows.codes, self.rows.sizes, np.array(given, dtype=np.int64), numbers)
         cells = numbers * size + self.rows.codes[child]
@@ -97,6 +101,8 @@ class TableTester:
     def statistics(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
         from juncture.kernels.contingency import test_pair
 
+        for given_set in conditions:
+            self.rows.check_table(pair, given_set)
         given = np.array(conditions, dtype=np.int64).reshape(len(conditions), -1)
         statistics, degrees = np.empty(len(given)), np.empty(len(given))
         rows = (self.rows.codes, self.rows.weights, self.rows.sizes)
@@ -237,6 +243,21 @@ class OracleTester:
         return 0.0
 
 
+@dataclass(frozen=True, eq=False)
+class SeparationTester(OracleTester):
+    """The same for the separations of a directed graph, many of which one pass tells."""
+
+    separations: SeparationSets
+
+    @classmethod
+    def of(cls, graph: DirectedGraph) -> SeparationTester:
+        return cls(graph.nodes, graph.is_separated, SeparationSets(graph))
+
+    def p_values(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> np.ndarray:
+        sets = [set_of(given) for given in conditions]
+        return np.array([float(self.separations.is_separated(*pair, given)) for given in sets])
+
+
 TESTS: dict[str, Callable[[], Any]] = {
     "g2": GSquaredTest,
     "mutual-information": GSquaredTest,
@@ -251,7 +272,12 @@ def as_tester(source: Any, test: Any, rng: np.random.Generator) -> Tester:
     if isinstance(source, OracleTester):
         return source
     refuse_mixed(source)
-    if test == "auto":
+    if isinstance(test, str) and test == "auto":
         test = "fisher-z" if any(variable.is_real for variable in source.variables) else "g2"
+    if not isinstance(test, str) and not hasattr(test, "on"):
+        raise Unsupported(
+            f"a test is a name such as 'g2', or an object such as GSquaredTest(); got {test!r:.80};"
+            f" {hint('auto', TESTS)}"
+        )
     tester: Tester = chosen(test, TESTS, what="test").on(source, rng)
     return tester

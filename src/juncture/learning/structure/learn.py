@@ -8,15 +8,18 @@ from typing import Any
 
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, UnknownVariable, Unsupported, hint
+from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.maps import as_oracle
 from juncture.iteration import Watch
+from juncture.learning.structure.combined import CombinedSearch
 from juncture.learning.structure.exact import Exact
 from juncture.learning.structure.ges import GES
 from juncture.learning.structure.hill_climbing import HillClimbing
-from juncture.learning.structure.independence import OracleTester
+from juncture.learning.structure.independence import OracleTester, SeparationTester
 from juncture.learning.structure.mmhc import MMHC
 from juncture.learning.structure.pc import PC
 from juncture.learning.structure.scores import takes_holes
+from juncture.learning.structure.search_result import SearchResult
 from juncture.learning.structure.structural_em import StructuralEM
 from juncture.learning.structure.trees import ChowLiu, TreeAugmented
 from juncture.learning.templates import declared_dataset
@@ -32,6 +35,7 @@ SEARCHES: dict[str, Callable[..., Any]] = {
     "exact": Exact,
     "mmhc": MMHC,
     "structural-em": StructuralEM,
+    "combined": CombinedSearch,
 }
 
 
@@ -47,9 +51,10 @@ def learn_structure(
 ) -> Any:
     """The graph that the data want: a `DirectedGraph`, from PC and GES a `PartiallyDirectedGraph` for its class.
 
-    The method is a name with options, or a search such as `HillClimbing(score="bdeu", tabu=10)`; by itself hill
-    climbing, and structural EM where rows have holes. `variables` declares states. PC also learns from an oracle: a
-    graph, whose separations it asks, or a joint table.
+    The method is a name with options, or a search such as `HillClimbing(score="bdeu", tabu=10)`. By default it is
+    `CombinedSearch`, the best of hill climbing and GES, and structural EM where rows have holes; `search_structure`
+    tells which search found the graph. `variables` declares states. PC also learns from an oracle: a graph, whose
+    separations it asks, or a joint table.
 
     >>> data = {"a": [0, 0, 1, 1] * 9, "b": [0, 0, 1, 1] * 9, "c": [0, 1, 0, 1] * 9}
     >>> learn_structure(data)
@@ -57,21 +62,49 @@ def learn_structure(
     >>> learn_structure(data, "chow-liu", root="c").edges
     (('c', 'a'), ('a', 'b'))
     """
+    return search_structure(
+        data, method, variables=variables, weights=weights, rng=rng, progress=progress, **options
+    ).graph
+
+
+def search_structure(
+    data: Any,
+    method: Any = "auto",
+    *,
+    variables: Iterable[Variable] | None = None,
+    weights: Any = None,
+    rng: Any = 0,
+    progress: Watch | None = None,
+    **options: Any,
+) -> SearchResult:
+    """The graph of `learn_structure`, with the search that found it and the scores that the searches reached.
+
+    >>> data = {"a": [0, 0, 1, 1] * 9, "b": [0, 0, 1, 1] * 9, "c": [0, 1, 0, 1] * 9}
+    >>> found = search_structure(data)
+    >>> found.graph, found.method, list(found.scores)
+    (DirectedGraph('a -> b; c'), 'hill-climbing', ['hill-climbing', 'ges', 'restarts'])
+    """
     source = oracle_of(data, variables) or dataset_of(data, variables, weights)
     search = search_of(named_method(method, source, options.get("score")), options)
     if isinstance(source, OracleTester) and not isinstance(search, PC):
         raise Unsupported(f"{type(search).__name__} scores rows; of an oracle only PC can learn")
-    return search.run(source, rng=as_generator(rng), progress=progress)
+    generator = as_generator(rng)
+    if isinstance(search, CombinedSearch):
+        return search.compare(source, rng=generator, progress=progress)  # type: ignore[arg-type]
+    name = next(name for name, kind in SEARCHES.items() if type(search) is kind)
+    return SearchResult(search.run(source, rng=generator, progress=progress), name)
 
 
-def named_method(method: Any, source: Dataset | OracleTester, score: Any = None) -> Any:
+def named_method(method: Any, source: Dataset | OracleTester, score: Any = None, default: str = "combined") -> Any:
     """What "auto" stands for: what can learn from the source; a score that takes holes as they are needs no EM."""
     if not isinstance(method, str) or method != "auto":
         return method
     if isinstance(source, OracleTester):
         return "pc"
     has_holes = not source.is_complete and not any(variable.is_real for variable in source.variables)
-    return "structural-em" if has_holes and not takes_holes(score) else "hill-climbing"
+    if not has_holes:
+        return default
+    return "hill-climbing" if takes_holes(score) else "structural-em"
 
 
 def search_of(method: Any, options: dict[str, Any]) -> Any:
@@ -114,6 +147,8 @@ def dataset_of(data: Any, variables: Iterable[Variable] | None, weights: Any) ->
 
 def oracle_of(source: Any, variables: Iterable[Variable] | None) -> OracleTester | None:
     """An oracle with the names that it knows; None for data."""
+    if isinstance(source, DirectedGraph):
+        return SeparationTester.of(source)
     is_oracle = callable(source) or any(hasattr(source, name) for name in ("is_separated", "is_independent"))
     if isinstance(source, Dataset) or not is_oracle:
         return None

@@ -5,8 +5,9 @@ Choose it to see what the data say about directions, and what they leave open; o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, product
 from typing import Any
 
@@ -18,6 +19,7 @@ from juncture.graphs.partially_directed import PartiallyDirectedGraph
 from juncture.graphs.traversal import reachable
 from juncture.iteration import Watch
 from juncture.learning.structure.climbing import reachability
+from juncture.learning.structure.colliders import Verdicts, check_rule, find_colliders
 from juncture.learning.structure.constraints import Bounds, Constrained, check_level, check_whole
 from juncture.learning.structure.extension import directed_extension
 from juncture.learning.structure.functions import tell_functions
@@ -29,17 +31,21 @@ from juncture.learning.structure.skeleton import Skeleton, find_skeleton
 class PC(Constrained):
     """The class of graphs that the tests leave, as a CPDAG; with `directed` one graph of it.
 
-    Two variables are joined unless a test given some neighbours has a p-value above `level`.
+    Two variables are joined unless a test given some neighbours has a p-value above `level`. Whether two edges meet in
+    a collider is decided by the sets that separate their other ends: with `colliders="majority"` by more than half of
+    the sets, with "conservative" only where all agree, and else the directions stay open.
     """
 
     test: Any = "auto"
     level: float = 0.05
     max_given: int | None = None
+    colliders: str = "majority"
     directed: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_level(self.level)
+        check_rule(self.colliders)
         if self.max_given is not None:
             check_whole(self.max_given, "max_given")
 
@@ -50,16 +56,17 @@ class PC(Constrained):
         bounds = self.bounds(tester.names)
         skeleton = find_skeleton(tester, bounds, self.level, self.max_given, progress)
         tell_functions(tester, skeleton.joined)
-        graph = oriented(skeleton, bounds)
+        verdicts = find_colliders(tester, skeleton, self.colliders, self.level, self.max_given)
+        graph = oriented(skeleton, verdicts, bounds)
         return directed_extension(graph, bounds, skeleton.p_values) if self.directed else graph
 
 
-def oriented(skeleton: Skeleton, bounds: Bounds) -> PartiallyDirectedGraph:
+def oriented(skeleton: Skeleton, verdicts: Verdicts, bounds: Bounds) -> PartiallyDirectedGraph:
     """The directions that follow: from the constraints, from colliders, and from both by Meek's rules."""
     names = bounds.names
     arrows = skeleton.joined & bounds.allowed & (bounds.required | ~bounds.allowed.T)
     arrows &= ~bounds.required.T
-    for tail, middle, head in colliders(skeleton):
+    for tail, middle, head in verdicts.colliders:
         pair = [tail, head]
         turned = arrows.copy()
         turned[pair, middle] = True
@@ -70,27 +77,30 @@ def oriented(skeleton: Skeleton, bounds: Bounds) -> PartiallyDirectedGraph:
     plain = np.triu(skeleton.joined & ~arrows & ~arrows.T)
     edges = [[(names[tail], names[head]) for tail, head in np.argwhere(matrix)] for matrix in (arrows, plain)]
     marks = Marks(names, *edges)
-    follow(marks, names)
+    follow(marks, {(names[tail], names[middle], names[head]) for tail, middle, head in verdicts.ambiguous})
     return trimmed(as_graph(marks, names), skeleton, bounds)
 
 
-def colliders(skeleton: Skeleton) -> Iterator[tuple[int, int, int]]:
-    """Triples tail - middle - head, their ends not joined, whose middle separates the ends in no set."""
-    for middle, around in enumerate(skeleton.joined):
-        for tail, head in combinations(np.flatnonzero(around).tolist(), 2):
-            if (tail, head) in skeleton.separators and not skeleton.separators[tail, head] >> middle & 1:
-                yield tail, middle, head
+def follow(marks: Marks, ambiguous: Set[tuple[str, str, str]] = frozenset()) -> None:
+    """Apply Meek's rules until none applies; tests may contradict each other, and what closes a cycle stays open.
 
-
-def follow(marks: Marks, names: Sequence[str]) -> None:
-    """Apply Meek's rules until none applies; tests may contradict each other, and what closes a cycle stays open."""
+    An arrow into the middle of an ambiguous triple says nothing of the triple's other edge. Edges are looked at in the
+    order of their names, so that the order of the columns does not matter.
+    """
+    rules = (partial(away_from_definite_collider, ambiguous), *RULES[1:])
     pending = True
     while pending:
         pending = False
-        for rule, tail, head in product(RULES, names, names):
+        plain = sorted((tail, head) for tail, others in marks.neighbors.items() for head in others)
+        for rule, (tail, head) in product(rules, plain):
             if head in marks.neighbors[tail] and rule(marks, tail, head) and not leads(marks, head, tail):
                 marks.orient(tail, head)
                 pending = True
+
+
+def away_from_definite_collider(ambiguous: Set[tuple[str, str, str]], marks: Marks, tail: str, head: str) -> bool:
+    """Meek's first rule, a -> tail -- head with a and head not joined, where the triple is known to be no collider."""
+    return any(not marks.are_joined(a, head) and (a, tail, head) not in ambiguous for a in marks.parents[tail])
 
 
 def leads(marks: Marks, start: str, end: str) -> bool:

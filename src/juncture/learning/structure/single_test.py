@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 from juncture.errors import InvalidData
@@ -32,7 +32,10 @@ def independence_test(
     (1.0, True)
     """
     dataset = dataset_of(data, None, weights)
-    asked = [a, b, *([given] if isinstance(given, str) else given or ())]
+    others = [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
+    asked = [a, b, *([] if given is None else others)]
+    if not all(isinstance(name, Hashable) for name in asked):
+        raise InvalidData(f"a, b and given are names of columns; got {', '.join(map(repr, asked))}")
     if len(set(asked)) < len(asked):
         raise InvalidData(f"a, b and given must be different columns; got {', '.join(map(repr, asked))}")
     places = {name: place for place, name in enumerate(dataset.columns)}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, combinations, islice
-from typing import NamedTuple
+from itertools import combinations, islice
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -13,24 +13,26 @@ from juncture.iteration import Watch
 from juncture.learning.structure.constraints import Bounds
 from juncture.learning.structure.families import spread
 from juncture.learning.structure.functions import determined
-from juncture.learning.structure.independence import Tester
-from juncture.learning.structure.sets import Positions, set_of
+from juncture.learning.structure.independence import SeparationTester, Tester
 
 BATCH = 16  # sets tested in one go
+
+Separating: TypeAlias = dict[tuple[int, ...], float]
+"""Sets that make a pair independent, each with the p-value of its test."""
 
 
 @dataclass(frozen=True, eq=False)
 class Skeleton:
-    """Which pairs are joined, what separates those that are not, and the largest p-value of each pair."""
+    """Which pairs are joined, the sets that separate those that are not, and the largest p-value of each pair."""
 
     joined: np.ndarray
-    separators: dict[tuple[int, int], Positions]
+    separators: dict[tuple[int, int], Separating]
     p_values: np.ndarray
 
-    def part(self, pair: tuple[int, int], separating: Iterable[Sequence[int]]) -> None:
-        """The pair is no longer joined; all that stands in one of the sets separates it."""
+    def part(self, pair: tuple[int, int], separating: Separating) -> None:
+        """The pair is no longer joined; each of the sets separates it."""
         self.joined[pair] = self.joined[pair[::-1]] = False
-        self.separators[pair] = set_of(chain.from_iterable(separating))
+        self.separators[pair] = separating
 
 
 class PairTest(NamedTuple):
@@ -40,7 +42,7 @@ class PairTest(NamedTuple):
     """
 
     p_value: float
-    separating: list[tuple[int, ...]]
+    separating: Separating
     empty: list[tuple[int, tuple[int, ...]]]
 
 
@@ -50,8 +52,8 @@ def find_skeleton(
     """Test every pair given sets of 0, 1, 2, … of its neighbours, until no pair has that many.
 
     Neighbours are those before the round, so that the order of the variables does not matter (Colombo and Maathuis
-    2014). A separator holds every set that separates in the round: what stands in none of them may be a collider. A set
-    that leaves one of the pair no choice separates them if all of it is joined to the other after the round.
+    2014). Every set that separates in the round is kept. A set that leaves one of the pair no choice separates them if
+    all of it is joined to the other after the round.
     """
     joined = bounds.allowed | bounds.allowed.T
     fixed = bounds.required | bounds.required.T
@@ -67,7 +69,9 @@ def find_skeleton(
             if test.separating:
                 found.part((first, second), test.separating)
         for pair, test in zip(pairs, tests, strict=True):
-            if joined[pair] and (replacing := [given for end, given in test.empty if joined[end, list(given)].all()]):
+            if joined[pair] and (
+                replacing := {given: 1.0 for end, given in test.empty if joined[end, list(given)].all()}
+            ):
                 found.part(pair, replacing)
         size += 1
         if progress is not None:
@@ -83,7 +87,7 @@ def testable(joined: np.ndarray, fixed: np.ndarray, size: int) -> list[tuple[int
 
 
 def test_pair(tester: Tester, joined: np.ndarray, pair: tuple[int, int], size: int, level: float) -> PairTest:
-    found = PairTest(0.0, [], [])
+    found = PairTest(0.0, {}, [])
     sets = conditions(joined, pair, size)
     while batch := list(islice(sets, BATCH)):
         for given, value in zip(batch, tester.p_values(pair, batch).tolist(), strict=True):
@@ -93,7 +97,9 @@ def test_pair(tester: Tester, joined: np.ndarray, pair: tuple[int, int], size: i
                 continue
             found = found._replace(p_value=max(found.p_value, value))
             if value > level:
-                found.separating.append(given)
+                found.separating[given] = value
+        if found.separating and isinstance(tester, SeparationTester):  # all sets agree
+            break
     return found
 
 

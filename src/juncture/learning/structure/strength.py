@@ -110,10 +110,13 @@ def edge_strengths(
     progress: Watch | None = None,
     **options: Any,
 ) -> EdgeStrengths:
-    """How often each edge is learned from as many rows as there are, drawn with replacement, by their weights."""
+    """How often each edge is learned from as many rows as there are, drawn with replacement, by their weights.
+
+    The method is by default hill climbing, the quickest, and structural EM where rows have holes.
+    """
     check_whole(samples, "samples", least=1)
     dataset = dataset_of(data, variables, weights)
-    search = search_of(named_method(method, dataset, options.get("score")), options)
+    search = search_of(named_method(method, dataset, options.get("score"), default="hill-climbing"), options)
     names = tuple(dataset.columns)
     bounds = search.bounds(names)
     total = np.zeros((len(names), len(names)))
