@@ -1,7 +1,7 @@
 """Damaged files: every reader gives a model that it can write and read again, or one `FormatError`; nothing else, soon.
 
-The ordinary run is short and always the same. `make fuzz` runs for 300 seconds, or JUNCTURE_FUZZ_SECONDS, from a new
-seed, or JUNCTURE_FUZZ_SEED; it says the seed, and where it puts the files that broke something.
+The ordinary run is short. `make fuzz` runs for 300 seconds, or JUNCTURE_FUZZ_SECONDS. Both start from a new seed, or
+JUNCTURE_FUZZ_SEED, and say where they put the files that broke something.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from juncture.formats.uai.results import read_result, write_result
 from mutations import mutated
 
 ASIA = jt.example("asia")
-SHORT = 1200  # inputs a subject
+SHORT = 400  # inputs a subject
 FORMAT_SEEDS = {
     "bif": [
         '// comment\nnetwork "n" { property p; }\nvariable a { type discrete [ 2 ] { <5, 12+ }; /* x */ property q; }\n'
@@ -159,9 +159,13 @@ def report(name, data, error, folder):
     return f"{path}: {type(error).__name__} at {Path(where.filename).name}:{where.lineno}: {str(error)[:300]}"
 
 
+def new_seed():
+    return int(os.environ.get("JUNCTURE_FUZZ_SEED", time.time_ns() % 10**9))
+
+
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_damaged_files_are_read_or_refused(name, tmp_path):
-    subject, random = SUBJECTS[name], Random(name)
+    subject, random = SUBJECTS[name], Random(f"{name} {new_seed()}")
     for _ in range(SHORT):
         data = mutated(random, random.choice(subject.seeds), subject.seeds)
         error = broken(subject, data, tmp_path)
@@ -177,7 +181,7 @@ def test_the_undamaged_files_are_read(name, tmp_path):
 @pytest.mark.fuzz
 def test_damaged_files_for_long(capsys, tmp_path):
     seconds = float(os.environ.get("JUNCTURE_FUZZ_SECONDS", "300"))
-    seed = int(os.environ.get("JUNCTURE_FUZZ_SEED", time.time_ns() % 10**9))
+    seed = new_seed()
     kept = Path(tempfile.mkdtemp(prefix="juncture_fuzz_"))
     with capsys.disabled():
         print(f"\nfuzzing for {seconds:g} s; JUNCTURE_FUZZ_SEED={seed}; files that break something go to {kept}")  # noqa: T201
