@@ -82,11 +82,12 @@ def _(graph: UndirectedGraph, joint: Factor, tolerance: float) -> bool:
     So a product allows every combination of states whose cliques can all occur: the table must too.
     """
     cliques = [[joint.scope.axis(name) for name in clique] for clique in graph.maximal_cliques()]
-    possible = np.ones(joint.values.shape, dtype=bool)
+    is_positive = joint.log_values > -np.inf
+    possible = np.ones(joint.scope.shape, dtype=bool)
     for axes in cliques:
         others = tuple(axis for axis in range(possible.ndim) if axis not in axes)
-        possible &= (joint.values > 0).any(axis=others, keepdims=True)
-    if not cliques or (joint.values[possible] == 0).any():
+        possible &= is_positive.any(axis=others, keepdims=True)
+    if not cliques or not is_positive[possible].all():
         return not cliques
     design = np.stack([column for axes in cliques for column in indicators(joint.scope, axes, possible)], axis=1)
     parameters = np.linalg.lstsq(design, joint.log_values[possible], rcond=None)[0]
