@@ -10,6 +10,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "juncture"
 LAYERS = [
     "errors",
     "values",
+    "memory",
     "numerics",
     "iteration",
     "options",

@@ -57,7 +57,7 @@ def cost_facts(model: Any) -> dict[str, Any]:
     """What exact inference would take; nothing for models that it cannot take."""
     if any(variable.is_real for variable in model.variables):
         return {}
-    from juncture.inference.memory import told_bytes
+    from juncture.memory import told_bytes
     from juncture.inference.planning import cost
 
     found = cost(model)

@@ -16,7 +16,7 @@ from juncture.evidence import as_findings
 from juncture.inference.beliefs import Beliefs
 from juncture.inference.impossible import check_possible
 from juncture.inference.infer import as_targets
-from juncture.inference.memory import check_memory
+from juncture.memory import check_memory
 from juncture.inference.methods import engine_for
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.factor_product import FactorProduct

@@ -12,13 +12,14 @@ from juncture.data.sequences import Sequences, as_sequences
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.factors.html import table_html
 from juncture.models.bayesian_network import BayesianNetwork
-from juncture.models.chains.checks import as_labels, as_law, as_whole
+from juncture.models.chains.checks import as_labels, as_law, as_order, as_whole
 from juncture.models.chains.evolution import law_after, power
 from juncture.models.chains.histories import lowered
 from juncture.models.chains.labels import ChainLabels, Label, shown
 from juncture.models.chains.network import unrolled
 from juncture.models.chains.questions import ChainQuestions
 from juncture.models.chains.stationary import reversal
+from juncture.models.sizes import check_steps_fit, check_table_fits
 from juncture.numerics import as_probabilities
 from juncture.values import number_of
 from juncture.variables import Scope, State, Variable
@@ -59,7 +60,7 @@ class MarkovChain(ChainQuestions):
         states: Iterable[State] | ChainLabels | int | None = None,
         order: int = 1,
     ) -> None:
-        order = as_whole(order, "the order of a Markov chain", at_least=1)
+        order = as_order(order)
         labels = as_labels(states, transition)
         shape = (labels.num_states,) * (order + 1)
         table = as_probabilities(transition, shape, name="the transition table")
@@ -74,8 +75,13 @@ class MarkovChain(ChainQuestions):
         >>> MarkovChain.uniform(["A", "C", "G", "T"], order=2)
         MarkovChain(4 states, order 2)
         """
-        variable, order = Variable("state", states), as_whole(order, "the order of a Markov chain", at_least=1)
+        variable, order = Variable("state", states), as_order(order)
         size = variable.num_states
+        check_table_fits(
+            (size,) * (order + 1),
+            f"a Markov chain of {size:,} states and order {order}",
+            "take fewer states, or a lower order",
+        )
         initial = np.full((size,) * order, float(size) ** -order)
         return cls(np.full((size,) * (order + 1), 1.0 / size), initial, states=variable.labels, order=order)
 
@@ -131,6 +137,8 @@ class MarkovChain(ChainQuestions):
 
     def to_first_order(self) -> MarkovChain:
         """The chain of the last `order` states, whose labels are tuples, the oldest state first."""
+        histories = self.num_states**self.order
+        check_table_fits((histories, histories), f"a chain of {histories:,} histories", "ask the chain of higher order")
         initial = None if self.initial is None else self.initial.ravel()
         labels = ChainLabels(self.labels.variable, self.labels.length * self.order)
         return MarkovChain(lowered(self.transition), initial, states=labels)
@@ -138,12 +146,14 @@ class MarkovChain(ChainQuestions):
     def to_bayesian_network(self, length: int) -> BayesianNetwork:
         """The variables state0, state1, …, each with the `order` ones before it as parents; their tables are tied."""
         length = as_whole(length, "the length of a chain", at_least=1)
+        check_steps_fit(length, self.transition.shape, f"a network of {length:,} steps")
         return unrolled(self.first_law(), self.transition, self.labels.plain, length)
 
     def to_hidden_markov_model(self) -> HiddenMarkovModel:
         """The same chain, with each state seen as itself: `infer` then tells of states that are missing."""
         from juncture.models.hidden_markov import HiddenMarkovModel
 
+        check_table_fits((self.num_states,) * 2, f"a model of {self.num_states:,} states", "ask the chain itself")
         return HiddenMarkovModel(
             self.first_law(), self.matrix, np.eye(self.num_states), states=self.labels.plain, symbols=self.labels.plain
         )

@@ -8,6 +8,7 @@ import numpy as np
 
 from juncture.data.sequences import as_inputs
 from juncture.errors import InvalidData
+from juncture.models.sizes import check_table_fits
 from juncture.models.state_space_parts import additions, each_step
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ def unrolled(model: LinearGaussianStateSpace, length: int, covariates: Any = Non
     if inputs is not None and len(inputs) != length:
         raise InvalidData(f"there is one row of covariates a step: {length}; got {len(inputs)}")
     model.check_inputs(inputs, length)
+    width = length * (model.state_dimension + model.observation_dimension)
+    check_table_fits(
+        (width, width), f"the Gaussian of {length:,} steps", "take fewer steps, or infer, which needs none"
+    )
     times = np.arange(length)
     shifts, levels = additions(model, times, inputs)
     moves = each_step(model.transition, 2, times[:-1])

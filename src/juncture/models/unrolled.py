@@ -14,6 +14,7 @@ from juncture.factors.factor import Factor
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.emissions.categorical import CategoricalEmissions
 from juncture.models.factor_product import FactorGraph
+from juncture.models.sizes import check_steps_fit
 from juncture.variables import Variable
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ def unrolled_network(model: HiddenMarkovModel, length: int) -> BayesianNetwork:
         )
     if not isinstance(length, int | np.integer) or length < 1:
         raise InvalidData(f"a chain has at least one step; got {length!r}")
+    check_steps_fit(
+        length, (model.num_states, model.num_states + emissions.num_symbols), f"a network of {length:,} steps"
+    )
     states = [Variable(f"state{step}", model.states) for step in range(length)]
     seen = [Variable(f"observation{step}", emissions.symbols) for step in range(length)]
     conditionals = []

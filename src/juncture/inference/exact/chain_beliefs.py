@@ -21,6 +21,7 @@ from juncture.kernels.chain_lags import look_back
 from juncture.kernels.chain_paths import draw_paths
 from juncture.kernels.chains import FORGET
 from juncture.models.hidden_markov import HiddenMarkovModel
+from juncture.models.sizes import check_table_fits
 from juncture.options import as_generator
 from juncture.values import number_of
 
@@ -106,15 +107,19 @@ class ChainBeliefs:
     def forecast(self, num_steps: int) -> ChainForecast:
         """The laws of the steps after the end: of each state, and of what it will emit."""
         count = checked_count(num_steps, "the number of steps", 0)
+        check_table_fits((count, self.model.num_states), f"a forecast of {count:,} steps", "ask for fewer steps")
         walker, _ = walk_through(self._possible_chain(), self.sequence, use=FORGET)
         law = as_plain(walker.message.copy())
         return ChainForecast(self.model, laws_ahead(law / law.sum(), self._chain.transition, count))
 
     def sample(self, n: int, *, rng: Any = None) -> np.ndarray:
         """`n` paths drawn from p(all states | all observations), (path, step)."""
-        chain = self._possible_chain()
+        chain, count = self._possible_chain(), checked_count(n, "n", 0)
+        check_table_fits(
+            (count, self.num_steps), f"{count:,} paths of {self.num_steps:,} steps", "draw fewer at a time"
+        )
         _, lattice = walk_through(chain, self.sequence, is_reverse=True)
-        paths = np.empty((checked_count(n, "n", 0), self.num_steps), np.int64)
+        paths = np.empty((count, self.num_steps), np.int64)
         uniforms = as_generator(rng).random(paths.shape)
         draw_paths(chain.initial, chain.transition, lattice, np.arange(self.num_steps), uniforms, paths)
         return labelled(self.model.states, paths)

@@ -15,6 +15,7 @@ from juncture.inference.sampling.forward import sample
 from juncture.kernels.chain_paths import draw_paths
 from juncture.models.emissions.categorical import CategoricalEmissions
 from juncture.models.hidden_markov import HiddenMarkovModel
+from juncture.models.sizes import check_table_fits
 from juncture.options import as_generator
 
 
@@ -36,6 +37,7 @@ def sample_chain(model: HiddenMarkovModel, n: Any, *, given: Any = None, rng: An
 
 
 def draw_sequence(model: HiddenMarkovModel, num_steps: int, rng: np.random.Generator) -> Sequence:
+    check_table_fits((num_steps,), f"a sequence of {num_steps:,} steps", "draw shorter ones", copies=8)
     chain = Chain.of(model)
     codes, ones = np.empty((1, num_steps), np.int64), np.ones((1, chain.num_states))
     draw_paths(chain.initial, chain.transition, ones, np.zeros(num_steps, np.int64), rng.random((1, num_steps)), codes)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from juncture.errors import TooLarge
-from juncture.inference.memory import told_bytes
+from juncture.memory import told_bytes
 from juncture.kernels.cliques import clique_tree, total_size
 from juncture.kernels.ordering import (
     MIN_FILL,

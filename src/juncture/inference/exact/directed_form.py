@@ -15,7 +15,7 @@ import numpy as np
 from juncture.errors import InvalidModel, Unsupported
 from juncture.factors.conditional import Conditional
 from juncture.inference.exact.elimination import Bucket, LogFactor, good_order, plan_elimination
-from juncture.inference.memory import default_memory_limit
+from juncture.memory import default_memory_limit
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.factor_product import FactorProduct
 from juncture.variables import Scope

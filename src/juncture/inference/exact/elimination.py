@@ -18,7 +18,7 @@ from juncture import numerics
 from juncture.errors import TooLarge
 from juncture.factors.conditional import draw_codes
 from juncture.inference.exact.clique_search import BYTES_PER_CELL, MAX_CORE, OPERATIONS_PER_CELL, Cost, best_order
-from juncture.inference.memory import told_bytes
+from juncture.memory import told_bytes
 from juncture.kernels.ordering import moral_graph
 
 

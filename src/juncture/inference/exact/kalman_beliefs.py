@@ -14,6 +14,7 @@ from juncture.inference.exact.kalman_forecast import StateSpaceForecast, as_futu
 from juncture.inference.exact.kalman_packing import packed_model
 from juncture.inference.exact.kalman_passes import Filtered, Smoothed
 from juncture.kernels.state_paths import covariances, draw_backward
+from juncture.models.sizes import check_table_fits
 from juncture.models.state_space import LinearGaussianStateSpace
 from juncture.options import as_generator, as_sizes
 from juncture.values import number_of
@@ -99,6 +100,8 @@ class StateSpaceBeliefs:
         if not hasattr(num_steps, "__index__") or num_steps < 0:
             raise InvalidData(f"a forecast takes a whole number of steps, at least 0; got {num_steps!r}")
         self.model.check_length(self.num_steps + num_steps, f"a forecast of {num_steps} steps")
+        size = self.model.state_dimension + self.model.observation_dimension
+        check_table_fits((num_steps, size, size), f"a forecast of {num_steps:,} steps", "ask for fewer steps")
         inputs = as_future_inputs(self.model, covariates, num_steps)
         laws = self._laws_ahead(num_steps, inputs)
         times = np.arange(self.num_steps, self.num_steps + num_steps)
@@ -122,6 +125,7 @@ class StateSpaceBeliefs:
     def sample(self, size: Any = None, *, rng: Any = None) -> np.ndarray:
         """Paths of states drawn from the posterior, (*size, step, state)."""
         shape = as_sizes(size)
+        check_table_fits((*shape, *self.smoothed_mean.shape), f"{shape} paths", "draw fewer at a time", copies=1)
         paths = as_generator(rng).standard_normal((*shape, *self.smoothed_mean.shape))
         if paths.size:
             forward, backward = self.forward, self.backward

@@ -12,6 +12,7 @@ from juncture.data.labels import label_array
 from juncture.errors import InvalidData
 from juncture.inference.sampling.forward import checked_count, sample
 from juncture.models.markov_chain import MarkovChain
+from juncture.models.sizes import check_table_fits
 from juncture.options import as_generator
 
 
@@ -32,6 +33,7 @@ def drawn(
     model: MarkovChain, first: list[list[float]], later: list[list[float]], length: int, rng: np.random.Generator
 ) -> np.ndarray:
     """The codes of one sequence."""
+    check_table_fits((length,), f"a sequence of {length:,} states", "draw shorter ones", copies=8)
     uniforms = iter(rng.random(max(length, 1)).tolist())
     history = bisect_right(first[0], next(uniforms))
     early = np.unravel_index(history, (model.num_states,) * model.order)

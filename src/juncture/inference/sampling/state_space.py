@@ -12,6 +12,7 @@ from juncture.inference.exact.kalman_forecast import as_future_inputs
 from juncture.inference.exact.kalman_packing import packed_model
 from juncture.inference.sampling.forward import checked_count, sample
 from juncture.kernels.state_paths import draw_forward
+from juncture.models.sizes import check_table_fits
 from juncture.models.state_space import LinearGaussianStateSpace
 from juncture.models.state_space_parts import additions, each_step
 from juncture.options import as_generator
@@ -38,6 +39,8 @@ def sample_state_space(
 
 def drawn(model: LinearGaussianStateSpace, length: int, covariates: Any, rng: np.random.Generator) -> Sequence:
     model.check_length(length, f"a sequence of {length} steps")
+    size = model.state_dimension * model.observation_dimension
+    check_table_fits((length, size), f"a sequence of {length:,} steps", "draw shorter ones", copies=8)
     inputs, times, parts = as_future_inputs(model, covariates, length), np.arange(length), packed_model(model)
     shifts, levels = additions(model, times, inputs)
     states = rng.standard_normal(shifts.shape)

@@ -25,6 +25,7 @@ from juncture.models.emissions.contract import is_whole
 from juncture.models.emissions.gaussian import STRUCTURES, GaussianEmissions, shape_of
 from juncture.models.emissions.gaussian_estimate import reference_variance
 from juncture.models.hidden_markov import HiddenMarkovModel
+from juncture.models.sizes import check_table_fits
 from juncture.options import as_generator
 from juncture.variables import State, Variable
 
@@ -53,6 +54,9 @@ def start_hidden_markov(
     """
     checked_choice(start, FROM_DATA, "start")
     variable = as_variable("state", states)
+    check_table_fits(
+        (variable.num_states,) * 2, f"a model of {variable.num_states:,} hidden states", "take fewer states"
+    )
     even = np.full((variable.num_states, variable.num_states), 1.0 / variable.num_states)
     read = partial(as_sequences, data, lengths, state_code=variable.code)
     laws = repeated(first_laws(kind, data, read, symbols), variable.num_states)
@@ -89,6 +93,9 @@ def first_table(read: Callable[..., Sequences], symbols: Iterable[State] | None)
     if not seen.size:
         raise InvalidData("no symbol is observed: say which there are, as symbols=[…]")
     size = max(int(seen.max()) + 1, 1)
+    check_table_fits(
+        (size,), f"a table of {size:,} symbols, which the largest code asks for,", "number symbols from 0 on"
+    )
     return CategoricalEmissions(np.full((1, size), 1.0 / size))
 
 

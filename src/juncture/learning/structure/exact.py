@@ -14,7 +14,7 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.errors import TooLarge
 from juncture.graphs.directed import DirectedGraph
-from juncture.inference.memory import default_memory_limit, told_bytes
+from juncture.memory import default_memory_limit, told_bytes
 from juncture.iteration import Watch
 from juncture.learning.structure.constraints import Bounds, Constrained
 from juncture.learning.structure.families import WORTH_THREADS, Families, spread

@@ -11,11 +11,23 @@ from juncture.models.chains.labels import ChainLabels, shape_of
 from juncture.numerics import as_probabilities
 from juncture.variables import Variable
 
+MAX_ORDER = 30  # arrays have 32 axes at least, and further ones would not fit any memory
+
 
 def as_whole(number: Any, what: str, *, at_least: int = 0) -> int:
     if not hasattr(number, "__index__") or number < at_least:
         raise InvalidData(f"{what} is a whole number of at least {at_least}; got {number!r}")
     return int(number)
+
+
+def as_order(number: Any) -> int:
+    order = as_whole(number, "the order of a Markov chain", at_least=1)
+    if order > MAX_ORDER:
+        raise InvalidModel(
+            f"the order of a Markov chain is at most {MAX_ORDER}, as its table has an axis for each state of the"
+            f" history; got {order}"
+        )
+    return order
 
 
 def as_labels(states: Any, transition: Any) -> ChainLabels:
