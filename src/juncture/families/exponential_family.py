@@ -15,9 +15,11 @@ from juncture.cores import block_rows, over_blocks
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.batches import common_shape
 from juncture.families.compiled import sums_of
+from juncture.families.exact_sums import Sum, add_sums, plain_sums
 from juncture.families.family import Family, Real, plain
 from juncture.families.observations import as_values
 from juncture.families.statistics import Known, Statistics
+from juncture.families.weighted_sums import sum_of_logs, total_weight, weighted_sum
 from juncture.numerics import SHORT
 
 COMPLEX_STEP = 1e-30
@@ -215,24 +217,26 @@ class ExponentialFamily(Family):
 
         batch = rows.shape[1 : rows.ndim - len(cls._event_shape_given(rows, known))]
 
-        def summed(block: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        def summed(block: slice) -> tuple[np.ndarray, np.ndarray, Sum]:
             part, weight = rows[block], None if weights is None else weights[block]
             cls._refuse_rows_outside(part, known, block.start)
             sufficient, log_base = cls._sufficient(part, known), cls._log_base(part, known)
             mass, total = total_weight(weight, len(part), batch), weighted_sum(sufficient, weight, axes=1)
             if not np.ndim(log_base) and log_base == 0:
-                return mass, total, np.zeros(total.shape[:-1])
-            return mass, total, weighted_sum(np.broadcast_to(log_base, sufficient.shape[:-1]), weight, axes=0)
+                return mass, total, (np.zeros(total.shape[:-1]), np.zeros(total.shape[:-1]))
+            return mass, total, sum_of_logs(np.broadcast_to(log_base, sufficient.shape[:-1]), weight, exact=cls.counts)
 
         size = block_rows(rows.shape[1:], () if weights is None else weights.shape[1:])
         parts = over_blocks(summed, len(rows), size) or [summed(slice(0, 0))]
-        weight, total, log_base = (sum_in_order([part[place] for part in parts]) for place in range(3))
+        weight, total = sum_in_order([part[0] for part in parts]), sum_in_order([part[1] for part in parts])
+        combine = add_sums if cls.counts else plain_sums
+        log_base, rest = reduce(combine, [part[2] for part in parts])
         if not np.isfinite(total).all():
             raise InvalidData(
-                f"the statistics of {cls.__name__} are infinite for a value on the edge of its support, or so far out that "
-                "they overflow; leave it out, or change its unit"
+                f"the statistics of {cls.__name__} are infinite for a value on the edge of its support, or so far out "
+                "that they overflow; leave it out, or change its unit"
             )
-        return Statistics(cls, weight=weight, total=total, log_base=log_base, known=known)
+        return Statistics(cls, weight=weight, total=total, log_base=log_base, log_base_rest=rest, known=known)
 
     @classmethod
     def _single(cls, x: np.ndarray, known: Known) -> Statistics:
@@ -264,32 +268,6 @@ def dot(natural: np.ndarray, sufficient: np.ndarray) -> np.ndarray:
             terms = natural * sufficient
             total = np.where(np.isnan(terms), 0.0, terms).sum(axis=-1)
     return np.asarray(total)
-
-
-def weighted_sum(values: np.ndarray, weights: np.ndarray | None, *, axes: int) -> np.ndarray:
-    """Σ over rows of w · value; values (row, *batch, *axes) and weights (row, *batch) may each lack a batch."""
-    if weights is None:
-        return np.asarray(np.einsum("r...->...", values))  # faster than sum along an axis before a short one
-    if weights.ndim == 1 and values.ndim == 1 + axes:
-        return np.asarray(np.einsum("r,r...->...", weights, values))
-    if values.ndim == 1 + axes:
-        return np.asarray(np.tensordot(weights, values, axes=(0, 0)))
-    num_batch = max(values.ndim - 1 - axes, weights.ndim - 1)
-    wide = with_batch(weights, num_batch)[(...,) + (None,) * axes]
-    return np.asarray((wide * with_batch(values, num_batch, axes)).sum(axis=0))
-
-
-def total_weight(weights: np.ndarray | None, num_rows: int, batch: tuple[int, ...]) -> np.ndarray:
-    """Σ w over the rows: added up as a statistic that is always 1, so that no rounding tells the two apart."""
-    if weights is None:
-        return np.full(batch, float(num_rows))
-    return np.asarray(weighted_sum(np.ones((num_rows, *batch, 1)), weights, axes=1)[..., 0])
-
-
-def with_batch(rows: np.ndarray, num_batch: int, axes: int = 0) -> np.ndarray:
-    """The same rows with as many batch axes, the missing ones of length 1."""
-    missing = num_batch - (rows.ndim - 1 - axes)
-    return rows.reshape(len(rows), *(1,) * missing, *rows.shape[1:])
 
 
 def sum_in_order(parts: list[np.ndarray]) -> np.ndarray:

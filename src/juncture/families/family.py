@@ -33,6 +33,7 @@ class Family(Cumulative):
     required: ClassVar[Mapping[str, Constraint]] = {}
     optional: ClassVar[Mapping[str, Constraint]] = {}
     fixed: ClassVar[Mapping[str, Constraint]] = {}
+    counts: ClassVar[bool] = False  # whether its values are counts, whose statistics add bit for bit
     sums_values: ClassVar[bool] = False  # whether its statistics are the sum of the values and nothing else
     _fields: ClassVar[tuple[str, ...]] = ("_given",)
     _given: dict[str, np.ndarray]

@@ -100,7 +100,8 @@ def bregman(a: Any, b: Any, change: Any, axes: Any = 0) -> np.ndarray:
 def _rest(x: np.ndarray, below: np.ndarray) -> np.ndarray:
     """log Γ(y) - (x log x - x) - log √(2π), for y = x - i/2."""
     step = x - below
-    return np.asarray(stirling_error(below) - 0.5 * np.log(below) + x * np.log1p(-step / x) - step * np.log(below) + step)
+    shifted = x * np.log1p(-step / x) - step * np.log(below) + step
+    return np.asarray(stirling_error(below) - 0.5 * np.log(below) + shifted)
 
 
 def _curvature(t: np.ndarray, axes: np.ndarray) -> np.ndarray:

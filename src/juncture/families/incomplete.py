@@ -74,9 +74,7 @@ def log_beta_below(a: Any, b: Any, x: Any, rest: Any) -> np.ndarray:
     def far(a: np.ndarray, b: np.ndarray, x: np.ndarray, rest: np.ndarray) -> np.ndarray:  # t = x e^-v
         odds = x / rest
         wide_a, wide_b, wide = a[..., None], b[..., None], odds[..., None]
-        tail = log_integral(
-            lambda v: -wide_a * v + (wide_b - 1) * np.log1p(-wide * np.expm1(-v)), a - (b - 1) * odds
-        )
+        tail = log_integral(lambda v: -wide_a * v + (wide_b - 1) * np.log1p(-wide * np.expm1(-v)), a - (b - 1) * odds)
         return np.asarray(_log_beta_height(a, b, x, rest) + tail)
 
     a, b, x, rest = np.broadcast_arrays(*(np.asarray(value, float) for value in (a, b, x, rest)))

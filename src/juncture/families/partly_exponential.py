@@ -7,10 +7,11 @@ from typing import Any, Self
 import numpy as np
 
 from juncture.errors import InvalidData
-from juncture.families.exponential_family import ExponentialFamily, with_batch
+from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Family, Real, plain
 from juncture.families.sample_statistics import Sample
 from juncture.families.statistics import Known, Statistics
+from juncture.families.weighted_sums import with_batch
 
 
 class PartlyExponential(ExponentialFamily):

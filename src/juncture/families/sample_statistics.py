@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from juncture.families.exponential_family import with_batch
 from juncture.families.statistics import Known, Statistics
+from juncture.families.weighted_sums import with_batch
 from juncture.values import read_only
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from juncture.errors import InvalidData, hint
+from juncture.families.exact_sums import add_sums, plain_sums, scale_sum
 from juncture.values import Value, content_key, read_only
 
 if TYPE_CHECKING:
@@ -27,20 +28,29 @@ class Statistics(Value):
     `known` holds what was not estimated (the trials of a binomial, a variance that is given).
     """
 
-    _fields: ClassVar[tuple[str, ...]] = ("family", "weight", "total", "log_base", "known")
+    _fields: ClassVar[tuple[str, ...]] = ("family", "weight", "total", "log_base", "log_base_rest", "known")
     family: type[Family]
     weight: np.ndarray  # (*batch)
     total: np.ndarray  # (*batch, statistic)
     log_base: np.ndarray  # (*batch)
+    log_base_rest: np.ndarray  # (*batch), what rounding took from it
     known: dict[str, np.ndarray]
 
     def __init__(
-        self, family: type[Family], *, weight: Any, total: Any, log_base: Any = 0.0, known: Known | None = None
+        self,
+        family: type[Family],
+        *,
+        weight: Any,
+        total: Any,
+        log_base: Any = 0.0,
+        log_base_rest: Any = None,
+        known: Known | None = None,
     ) -> None:
         held = {name: read_only(value, float) for name, value in (known or {}).items()}
+        rest = np.zeros(np.shape(log_base)) if log_base_rest is None else log_base_rest
         self._set(
             family=family, weight=read_only(weight, float), total=read_only(total, float),
-            log_base=read_only(log_base, float), known=held,
+            log_base=read_only(log_base, float), log_base_rest=read_only(rest, float), known=held,
         )  # fmt: skip
 
     @property
@@ -74,16 +84,17 @@ class Statistics(Value):
         return self._scaled(factor)
 
     def _merged(self, other: Any) -> Self:
-        return self._with(
-            weight=self.weight + other.weight,
-            total=self.total + other.total,
-            log_base=self.log_base + other.log_base,
-        )
+        combine = add_sums if self.family.counts else plain_sums
+        log_base, rest = combine((self.log_base, self.log_base_rest), (other.log_base, other.log_base_rest))
+        weight, total = self.weight + other.weight, self.total + other.total
+        return self._with(weight=weight, total=total, log_base=log_base, log_base_rest=rest)
 
     def _scaled(self, factor: np.ndarray) -> Self:
-        return self._with(
-            weight=self.weight * factor, total=self.total * factor[..., None], log_base=self.log_base * factor
-        )
+        log_base, rest = self.log_base * factor, self.log_base_rest * factor
+        if self.family.counts:
+            log_base, rest = scale_sum((self.log_base, self.log_base_rest), factor)
+        weight, total = self.weight * factor, self.total * factor[..., None]
+        return self._with(weight=weight, total=total, log_base=log_base, log_base_rest=rest)
 
     def _with(self, **changed: Any) -> Self:
         fields = {name: self.__dict__[name] for name in self._fields if name != "family"}
@@ -212,10 +223,10 @@ def statistics_from_dict(told: Mapping[str, Any]) -> Statistics:
             f"no statistics of the kind {told.get('kind')!r} of a family {told.get('family')!r}; {nearest}"
         )
     names = [name for name in kind._fields if name != "family"]
-    if missing := [name for name in names if name not in told]:
+    if missing := [name for name in names if name not in told and name != "log_base_rest"]:
         raise InvalidData(f"statistics need {', '.join(missing)}")
     try:
-        found = kind(family, **{name: told[name] for name in names})
+        found = kind(family, **{name: told[name] for name in names if name in told})
     except (AttributeError, TypeError, ValueError) as error:
         raise InvalidData(f"these are no statistics of {family.__name__}: {error}") from error
     if not (np.isfinite(found.weight) & (found.weight >= 0)).all():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import ceil
+from fractions import Fraction
+from math import ceil, inf
 from typing import Any
 
 import numpy as np
@@ -34,9 +35,14 @@ def samples_needed(variance: float, error: float, probability: float) -> int:
     >>> samples_needed(variance=0.25, error=0.1, probability=0.05)
     500
     """
-    if not (variance >= 0 and error > 0 and 0 < probability <= 1):
+    told = f"got {variance!r}, {error!r} and {probability!r}"
+    try:
+        variance, error, probability = float(variance), float(error), float(probability)
+    except (TypeError, ValueError, OverflowError) as reason:
+        raise InvalidData(f"variance, error and probability are numbers; {told}") from reason
+    if not (0 <= variance < inf and 0 < error < inf and 0 < probability <= 1):
         raise InvalidData(
-            f"give a variance of at least 0, a positive error and a probability above 0; "
-            f"got {variance}, {error}, {probability}"
+            f"give a finite variance of at least 0, a positive finite error and a probability above 0; {told}"
         )
-    return max(ceil(variance / (error**2 * probability) * (1 - 1e-12)), 1)  # 500.00000000000006 is 500
+    exact = Fraction(variance) / (Fraction(error) ** 2 * Fraction(probability))  # squares of floats may underflow
+    return max(ceil(exact * (1 - Fraction(1, 10**12))), 1)  # 500.00000000000006 is 500

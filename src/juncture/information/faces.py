@@ -52,14 +52,25 @@ def possible_points(gaps: np.ndarray) -> np.ndarray:
     return solved(cost, rows, np.zeros(len(rows)), below, bounds)[num_points:] > 0.5
 
 
+def outward_direction(gaps: np.ndarray, possible: np.ndarray) -> np.ndarray:
+    """The shortest d, by Σ |d|, with d·gap = 0 for the possible points and at most -1 for the others."""
+    on, off = gaps[possible], gaps[~possible]
+    num_features = gaps.shape[1]
+    rows = np.hstack([on, -on])
+    found = solved(np.ones(2 * num_features), rows, np.zeros(len(rows)), np.hstack([off, -off]), right_below=-1.0)
+    direction = found[:num_features] - found[num_features:]
+    return np.where(np.abs(direction) > MISSED * np.abs(direction).max(initial=0.0), direction, 0.0)
+
+
 def solved(
     cost: np.ndarray,
     rows: np.ndarray,
     right: np.ndarray,
     below: Any = None,
     bounds: Sequence[tuple[float, float | None]] | None = None,
+    right_below: float = 0.0,
 ) -> np.ndarray:
-    """min cost·x with rows·x = right, below·x ≤ 0."""
+    """min cost·x with rows·x = right, below·x ≤ right_below."""
     from scipy.optimize import linprog
 
     found = linprog(
@@ -67,7 +78,7 @@ def solved(
         A_eq=rows,
         b_eq=right,
         A_ub=below,
-        b_ub=None if below is None else np.zeros(below.shape[0]),
+        b_ub=None if below is None else np.full(below.shape[0], right_below),
         bounds=bounds or (0, None),
     )
     if found.x is None:

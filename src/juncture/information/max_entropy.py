@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 from scipy.special import entr
 
+from juncture import numerics
 from juncture.errors import InvalidData
 from juncture.information.atoms import Atoms
-from juncture.information.dual import dual_of, newton
-from juncture.information.faces import possible_points, refuse_impossible, refuse_out_of_range
+from juncture.information.dual import dual_of, newton, newton_step
+from juncture.information.faces import outward_direction, possible_points, refuse_impossible, refuse_out_of_range
 
 CLEARLY_POSITIVE = 1e-9  # a solution that is above this everywhere has no point forced to 0
+ROUNDING = 64 * float(np.finfo(float).eps)
+POLISHING = 5
 MET = 1e-8  # the largest miss of a moment, in units of its feature's range
 
 Features = Any  # a matrix (point, feature), one function of the points, or several
@@ -24,11 +27,13 @@ class MaximumEntropy:
     """p ∝ exp(λ·u) with E u = moments, and H(p) = A(λ) - λ·moments."""
 
     distribution: Any  # Atoms or a Density
-    multipliers: np.ndarray  # λ, (feature,)
+    multipliers: np.ndarray  # λ, (feature,); infinite where the moments force points to have probability 0
     log_partition: float  # A(λ), over the points that can have mass
     entropy: float
     moments: np.ndarray  # those reached, (feature,)
     duality_gap: float  # A(λ) - λ·(moments asked for) - H(p)
+    face_multipliers: np.ndarray  # λ among the points that can have mass: finite
+    direction: np.ndarray  # p is the limit of exp((face_multipliers + t · direction)·u) for t → ∞; 0 inside
 
     @property
     def probabilities(self) -> np.ndarray:
@@ -39,7 +44,8 @@ class MaximumEntropy:
 def max_entropy(points: Any, features: Features, moments: Any) -> MaximumEntropy:
     """The distribution on finitely many points that has the largest entropy among those with E features = moments.
 
-    Points that the moments force to have probability 0 have it exactly.
+    Points that the moments force to have probability 0 have it exactly. The multipliers are infinite then, as natural
+    parameters on the edge are: along `direction`, from `face_multipliers`.
 
     >>> found = max_entropy(range(1, 11), lambda x: x, 2.0)
     >>> round(found.entropy, 10)
@@ -53,18 +59,22 @@ def max_entropy(points: Any, features: Features, moments: Any) -> MaximumEntropy
     units = np.where(ranges > 0, ranges, 1.0)
     gaps = (matrix - wanted) / units
     multipliers, shares = solved_on(gaps)
+    direction = np.zeros(len(wanted))
     if not (met(gaps, shares) and shares.min() > CLEARLY_POSITIVE):
         refuse_impossible(gaps, [f"moment {place} ({moment:g})" for place, moment in enumerate(wanted)])
-        multipliers, shares = solved_on_face(gaps)
+        rounding = ROUNDING * np.maximum(np.abs(matrix).max(axis=0), np.abs(wanted)) / units
+        multipliers, shares, direction = solved_on_face(gaps, rounding)
     entropy = float(entr(shares).sum())
     value = float(np.log(np.exp(gaps[shares > 0] @ multipliers).sum()))
     return MaximumEntropy(
         distribution=Atoms(places, shares / shares.sum()),
-        multipliers=multipliers / units,
+        multipliers=np.where(direction == 0, multipliers / units, np.copysign(np.inf, direction)),
         log_partition=value + float(multipliers / units @ wanted),
         entropy=entropy,
         moments=shares @ matrix,
         duality_gap=value - entropy,
+        face_multipliers=multipliers / units,
+        direction=direction / units,
     )
 
 
@@ -76,14 +86,27 @@ def solved_on(gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return multipliers, shares / shares.sum()
 
 
-def solved_on_face(gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same, with probability 0 for the points that the moments leave without mass."""
+def solved_on_face(gaps: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same, with probability 0 for the points that the moments leave without mass, and the way out to them.
+
+    Moments near the edge, but not on it to rounding, leave all points mass, if little.
+    """
     possible, shares = possible_points(gaps), np.zeros(len(gaps))
-    if possible.any():
-        multipliers, shares[possible] = solved_on(gaps[possible])
-    if not possible.any() or not met(gaps, shares):
+    if possible.any() and not possible.all():
+        multipliers, shares[possible] = polished(gaps[possible], solved_on(gaps[possible])[0])
+        if (np.abs(shares @ gaps) <= rounding).all():
+            return multipliers, shares, outward_direction(gaps, possible)
+    multipliers, shares = polished(gaps, solved_on(gaps)[0])
+    if not met(gaps, shares):
         raise InvalidData("the moments lie on, or just beyond, the edge of what is possible: no solution was found")
-    return multipliers, shares
+    return multipliers, shares, np.zeros(gaps.shape[1])
+
+
+def polished(gaps: np.ndarray, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """After a few more Newton steps, which find small probabilities to the last digits."""
+    for _ in range(POLISHING):
+        multipliers = multipliers + newton_step(dual_of(gaps @ multipliers, gaps))
+    return multipliers, numerics.softmax(gaps @ multipliers)
 
 
 def met(gaps: np.ndarray, shares: np.ndarray) -> bool:

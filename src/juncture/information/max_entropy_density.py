@@ -81,6 +81,8 @@ def max_entropy_density(features: Any, moments: Any, low: float = -np.inf, high:
         entropy=entropy,
         moments=problem.moments + here.gradient,
         duality_gap=here.value - entropy,
+        face_multipliers=multipliers,
+        direction=np.zeros(len(multipliers)),
     )
 
 

@@ -13,11 +13,12 @@ from juncture.families.batches import common_shape
 from juncture.families.compiled import Fill, gaussian_fill, moments_of
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE, REAL
-from juncture.families.exponential_family import ExponentialFamily, weighted_sum, with_batch
+from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.gamma_divergence import ratio_excess
 from juncture.families.statistics import Known, Moments, Statistics
 from juncture.families.supports import Interval
+from juncture.families.weighted_sums import weighted_sum, with_batch
 from juncture.numerics import LOG_TWO_PI
 
 

@@ -123,9 +123,7 @@ def log_tail(degrees: np.ndarray, z: np.ndarray) -> np.ndarray:
         nu, start = degrees[far], -z[far]
         share = 1 / (1 + nu / start / start)
         wide_nu, wide = nu[..., None], share[..., None]
-        tail = log_integral(
-            lambda v: v - 0.5 * (wide_nu + 1) * np.log1p(wide * np.expm1(2 * v)), (nu + 1) * share - 1
-        )
+        tail = log_integral(lambda v: v - 0.5 * (wide_nu + 1) * np.log1p(wide * np.expm1(2 * v)), (nu + 1) * share - 1)
         found = np.array(found)
         found[far] = np.asarray(StudentT(nu).log_prob(start)) + np.log(start) + tail
     return np.asarray(found)

@@ -29,6 +29,7 @@ class Binomial(ExponentialFamily):
     """
 
     parameters: ClassVar = {"trials": COUNT, "probability": PROBABILITY}
+    counts: ClassVar = True
     required: ClassVar = {"trials": COUNT}
     trials: Real
     probability: Real

@@ -12,11 +12,12 @@ from juncture.errors import InvalidData
 from juncture.families.constraints import COUNT, SIMPLEX
 from juncture.families.discrete.one_hot import one_hot
 from juncture.families.discrete.whole_numbers import falls_short
-from juncture.families.exponential_family import ExponentialFamily, sum_in_order, weighted_sum
+from juncture.families.exponential_family import ExponentialFamily, sum_in_order
 from juncture.families.family import Real, plain
 from juncture.families.observations import as_values, refuse_outside
 from juncture.families.statistics import Known, Statistics
 from juncture.families.supports import Integers
+from juncture.families.weighted_sums import weighted_sum
 
 
 class Categorical(ExponentialFamily):

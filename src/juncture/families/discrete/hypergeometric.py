@@ -68,8 +68,8 @@ class Hypergeometric(Family):
         others = population - targets
         if not (np.maximum(targets, others) < MOST_DRAWN).all():
             raise TooLarge(
-                f"draws of a Hypergeometric are made for fewer than {MOST_DRAWN:,} targets and as many others; {self!r} "
-                "has more: if few members are drawn, Binomial(draws, targets / population) is near to it"
+                f"draws of a Hypergeometric are made for fewer than {MOST_DRAWN:,} targets and as many others; "
+                f"{self!r} has more: if few members are drawn, Binomial(draws, targets / population) is near to it"
             )
         return np.asarray(rng.hypergeometric(*(count.astype(np.int64) for count in (targets, others, draws)), shape))
 

@@ -33,6 +33,7 @@ class NegativeBinomial(ExponentialFamily):
     """
 
     parameters: ClassVar = {"successes": POSITIVE, "probability": POSITIVE_PROBABILITY}
+    counts: ClassVar = True
     required: ClassVar = {"successes": POSITIVE}
     successes: Real
     probability: Real

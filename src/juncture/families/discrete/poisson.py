@@ -30,6 +30,7 @@ class Poisson(ExponentialFamily):
     """
 
     parameters: ClassVar = {"rate": NON_NEGATIVE}
+    counts: ClassVar = True
     rate: Real
 
     def __init__(self, rate: Any) -> None:

@@ -32,6 +32,7 @@ class Multinomial(ExponentialFamily):
     """
 
     parameters: ClassVar = {"trials": COUNT, "probabilities": SIMPLEX}
+    counts: ClassVar = True
     required: ClassVar = {"trials": COUNT}
     trials: Real
     probabilities: np.ndarray

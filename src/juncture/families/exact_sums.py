@@ -1,0 +1,79 @@
+"""Sums of logarithms that do not depend on the order: statistics of counts add bit for bit.
+
+A sum is two numbers, the nearest floating-point number and what is left to it. Logarithms are held as multiples of
+2^-60 and weights as multiples of 2^-8, so both are exact up to 2^36.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+BITS, WEIGHT_BITS = 60, 8
+UNIT, WEIGHT_UNIT = 2.0**BITS, 2.0**WEIGHT_BITS
+SPLIT = 2.0**27 + 1  # halves the digits of a number
+MOST_TERMS = 1 << 17  # distinct ones: beyond, whole-number arithmetic takes too long
+
+Sum = tuple[np.ndarray, np.ndarray]
+
+
+def exact_sum(terms: np.ndarray, weights: np.ndarray | None) -> Sum | None:
+    """Σ w · term over the rows, for each of a batch; None unless the weights are whole, or simple fractions."""
+    if weights is not None and not (weights * WEIGHT_UNIT == np.floor(weights * WEIGHT_UNIT)).all():
+        return None
+    batch = np.broadcast_shapes(terms.shape[1:], () if weights is None else weights.shape[1:])
+    found = np.empty((2, *batch))
+    for place in np.ndindex(batch):
+        column = terms[:, *place] if terms.ndim > 1 else terms
+        weight = weights[:, *place] if weights is not None and weights.ndim > 1 else weights
+        pair = _column_sum(column, weight)
+        if pair is None:
+            return None
+        found[:, *place] = pair
+    return found[0], found[1]
+
+
+def _column_sum(terms: np.ndarray, weights: np.ndarray | None) -> tuple[float, float] | None:
+    values, places = np.unique(terms, return_inverse=True)
+    if len(values) > MOST_TERMS or not np.isfinite(values).all():
+        return None
+    counts = np.bincount(places, weights, minlength=len(values)) * WEIGHT_UNIT
+    with np.errstate(over="ignore"):
+        scaled = np.round(values * UNIT)
+    if not np.isfinite(scaled).all():
+        return None
+    total = sum(int(value) * int(count) for value, count in zip(scaled.tolist(), counts.tolist(), strict=True))
+    unit = 1 << (BITS + WEIGHT_BITS)
+    nearest = total / unit
+    return nearest, (total - int(nearest * float(unit))) / unit
+
+
+def plain_sums(first: Sum, second: Sum) -> Sum:
+    """The rounded sum of two sums."""
+    return first[0] + second[0], first[1] + second[1]
+
+
+def add_sums(first: Sum, second: Sum) -> Sum:
+    """The sum of two sums: Knuth's exact sum of two numbers, and what both had left."""
+    (high, low), (other_high, other_low) = first, second
+    total = high + other_high
+    virtual = total - high
+    rest = (high - (total - virtual)) + (other_high - virtual) + (low + other_low)
+    nearest = total + rest
+    return nearest, rest - (nearest - total)
+
+
+def scale_sum(total: Sum, factor: np.ndarray) -> Sum:
+    """A sum times a factor: Dekker's exact product of two numbers, and that of what was left."""
+    high, low = total
+    product = high * factor
+    first, second = _halves(high), _halves(factor)
+    rest = first[0] * second[0] - product + first[0] * second[1] + first[1] * second[0] + first[1] * second[1]
+    zero = np.zeros_like(product)
+    return add_sums((product, zero), (np.where(np.isfinite(rest), rest, zero) + low * factor, zero))
+
+
+def _halves(number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    with np.errstate(over="ignore", invalid="ignore"):
+        wide = SPLIT * number
+        high = wide - (wide - number)
+    return np.asarray(high), np.asarray(number - high)
