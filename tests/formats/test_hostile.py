@@ -11,7 +11,8 @@ import juncture as jt
 from bounded import MEGABYTE, bounded
 from hostile_files import BROKEN, HUGE, JUNK, NUMBERS, PIECES, SMALL
 from juncture.errors import MAX_MESSAGE, FormatError
-from juncture.formats.files import FORMATS, MAX_UNPACKED
+from juncture.files.reading import MAX_UNPACKED
+from juncture.formats.files import FORMATS
 
 every_format = pytest.mark.parametrize("file_format", FORMATS, ids=lambda file_format: file_format.name)
 

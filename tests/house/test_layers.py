@@ -12,6 +12,8 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "juncture"
 LAYERS = [
     "errors",
     "values",
+    "memory",
+    "files",
     "numerics",
     "iteration",
     "options",

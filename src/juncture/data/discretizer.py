@@ -25,6 +25,7 @@ STRATEGIES: Mapping[str, Callable[[Observed, int], Cuts]] = {
     "entropy": entropy_cuts,
 }
 DIGITS = range(6, 18)
+MAX_BINS = 10**6
 
 
 class Discretizer(Value):
@@ -43,6 +44,8 @@ class Discretizer(Value):
     def __init__(self, bins: int = 5, strategy: Strategy = "frequency") -> None:
         if not isinstance(bins, int | np.integer) or isinstance(bins, bool) or bins < 2:
             raise InvalidData(f"bins must be a whole number of at least 2; got {bins!r}")
+        if bins > MAX_BINS:
+            raise InvalidData(f"bins must be at most {MAX_BINS:,}, since each is a state; got {bins:,}")
         if strategy not in STRATEGIES:
             raise InvalidData(f"there is no strategy {strategy!r}; {hint(strategy, STRATEGIES)}")
         self._set(bins=int(bins), strategy=strategy)

@@ -1,0 +1,49 @@
+"""How much memory there is to use."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+CGROUP_PAIRS = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+)
+
+
+def default_memory_limit() -> int:
+    """Half of what is free now: of the machine's memory, or of the container's if that is less."""
+    return min([free_of_machine(), *(free for pair in CGROUP_PAIRS if (free := free_of_group(*pair)) is not None)]) // 2
+
+
+def told_bytes(count: float) -> str:
+    """`960 bytes`, `23.9 KiB`, `1.5 GiB`; a whole number that no float can hold as a power of two."""
+    if isinstance(count, int) and count.bit_length() > 1000:
+        return f"2^{count.bit_length() - 1} bytes"
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            return f"{count:,.0f} {unit}" if unit == "bytes" else f"{count:.3g} {unit}"
+        count /= 1024
+    return f"{count:,.3g} TiB"
+
+
+def free_of_machine() -> int:
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):
+        return 4 * 2**30
+
+
+def free_of_group(limit: str, used: str) -> int | None:
+    """What a control group may still take; None where there is no group or no limit."""
+    try:
+        top, taken = Path(limit).read_text(encoding="ascii").strip(), int(Path(used).read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+    return None if top == "max" else max(int(top) - taken, 0)
