@@ -17,7 +17,7 @@ DATA = jt.Dataset({"x": ["a", "b", "c"], "y": [1.0, None, 3.0]}, weights=[1.0, 2
 
 @pytest.mark.parametrize("count", [10**12, 10**30, np.int64(10**15), range(10**12), range(10**30), range(sys.maxsize)])
 def test_a_variable_of_more_states_than_memory_holds_is_refused_before_they_are_made(count):
-    with bounded(2, 50), pytest.raises(TooLarge, match="'x' would have .* states, which take .*; the memory limit is"):
+    with bounded(2, 50), pytest.raises(TooLarge, match=r"'x' would have .* states, which take .*; the memory limit is"):
         jt.Variable("x", count)
 
 

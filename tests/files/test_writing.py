@@ -141,6 +141,16 @@ def test_threads_never_tear_a_file(name, tmp_path):
     assert folder_of(tmp_path) == {file}
 
 
+def test_a_file_is_synced_before_it_takes_the_place_of_another(tmp_path, monkeypatch):
+    path, done = tmp_path / "x.bin", []
+    path.write_bytes(b"old")
+    monkeypatch.setattr(writing.os, "fsync", lambda descriptor: done.append((os.fstat(descriptor), path.read_bytes())))
+    write_bytes(path, b"newer")
+    (file, before), (folder, after) = done
+    assert (file.st_size, before) == (5, b"old")
+    assert (folder.st_ino, after) == (tmp_path.stat().st_ino, b"newer")
+
+
 # --- the middle of writing -------------------------------------------------------------------------------------------
 
 

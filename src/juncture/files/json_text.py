@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from juncture.errors import FormatError
+from juncture.errors import FormatError, InvalidData
 from juncture.files.reading import decode
 
 MAX_DEPTH = 80  # a table has at most 64 axes, and lies in a list of objects
@@ -79,3 +79,37 @@ def as_integer(digits: str) -> int | Odd:
 
 
 DECODER = json.JSONDecoder(object_pairs_hook=as_object, parse_constant=Odd, parse_int=as_integer)
+
+
+def parse_strictly(text: object, what: str) -> Any:
+    """The value of a JSON text in which nothing but JSON is allowed; `what` says whose text it is."""
+    if not isinstance(text, str):
+        raise InvalidData(f"{what} are read from JSON text, one JSON object; got {type(text).__name__}")
+    try:
+        data = text.encode("utf-8")
+        check_depth(data)
+        return STRICT_DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        where = f"{error.msg}, at column {error.colno}"
+        raise FormatError(f"{what} are one JSON object; this is not JSON: {where}", line=error.lineno) from error
+    except UnicodeEncodeError as error:
+        raise FormatError(f"{what} are one JSON object; this is not text in Unicode: {error.reason}") from error
+
+
+def strict_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = as_object(pairs)
+    if isinstance(record, Repeated):
+        raise FormatError(f"an object has the key {record.key!r} twice")
+    return record
+
+
+def strict_integer(digits: str) -> int:
+    number = as_integer(digits)
+    return number if isinstance(number, int) else no_number(number)
+
+
+def no_number(token: str) -> NoReturn:
+    raise FormatError(f"{token} is no number in JSON")
+
+
+STRICT_DECODER = json.JSONDecoder(object_pairs_hook=strict_object, parse_constant=no_number, parse_int=strict_integer)

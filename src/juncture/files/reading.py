@@ -76,6 +76,8 @@ class Unpacked(io.RawIOBase):
 def read_bytes(path: str | os.PathLike[str], limit: int = MAX_BYTES) -> bytes:
     """A file's content, unpacked if its name ends in .gz; more than the limits allow is refused."""
     with open_unpacked(path) as stream:
+        if Path(path).stat().st_size > limit:
+            raise too_long(limit, str(path))
         return read_at_most(limit, stream, str(path))
 
 
@@ -87,7 +89,11 @@ def read_at_most(limit: int, stream: IO[bytes], file: str) -> bytes:
         if not piece:
             return bytes(data)
         data += piece
-    raise FormatError(f"the file holds more than {limit:,} bytes, the most that is read", file=file)
+    raise too_long(limit, file)
+
+
+def too_long(limit: int, file: str) -> FormatError:
+    return FormatError(f"the file holds more than {limit:,} bytes, the most that is read", file=file)
 
 
 def decode(data: bytes) -> str:
