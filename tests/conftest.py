@@ -33,6 +33,14 @@ def _floating_point_trouble_is_an_error():
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _disks_are_not_waited_for():
+    """Thousands of files are written and read again; that they are synced first is a test of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.fsync", lambda descriptor: None)
+        yield
+
+
 @pytest.fixture(scope="session")
 def networks_folder() -> Path:
     """The public Bayesian networks, where they are at hand."""

@@ -23,6 +23,7 @@ import difflib
 import functools
 import inspect
 import os
+import re
 import warnings
 from collections.abc import Iterable
 from itertools import islice
@@ -31,11 +32,15 @@ from typing import Any
 
 MAX_HINT_LETTERS, MAX_HINT_NAMES = 60, 2000  # looking for a near match is quadratic in both
 NOT_OF_USERS = (f"{Path(__file__).parent}{os.sep}", functools.__file__)  # `functools` calls what verbs dispatch to
-MAX_MESSAGE = 1000  # letters of a message about a file, whose names may have any length
+MAX_MESSAGE = 600  # letters: names and values may have any length
+LONG_WORD = re.compile(r"(\S{40})\S{41,}(\S{20})")  # in a message that is too long
 
 
 class JunctureError(Exception):
-    """Base of every error raised on purpose; catch it to catch them all."""
+    """Base of every error raised on purpose; catch it to catch them all. A long message is shortened in the middle."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(shortened(arg) if isinstance(arg, str) else arg for arg in args))
 
     __str__ = Exception.__str__  # KeyError would print the message in quotes
 
@@ -72,10 +77,9 @@ class FormatError(JunctureError, ValueError):
     """A file that cannot be read or written; `file` and `line` tell where, as far as known."""
 
     def __init__(self, message: str, *, file: str | None = None, line: int | None = None) -> None:
-        message = message if len(message) <= MAX_MESSAGE else f"{message[: MAX_MESSAGE - 1]}…"
-        self.message, self.file, self.line = message, file, line
+        self.message, self.file, self.line = shortened(message), file, line
         place = ":".join(str(part) for part in (file, line) if part is not None)
-        super().__init__(f"{place}: {message}" if place else message)
+        Exception.__init__(self, f"{place}: {self.message}" if place else self.message)  # a path is never shortened
 
     def in_file(self, file: str) -> FormatError:
         return FormatError(self.message, file=file, line=self.line)
@@ -146,7 +150,7 @@ class RegularizedWarning(UserWarning):
 
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn, and point at the line outside of this package that asked for what is warned of."""
-    frame = inspect.currentframe()
+    message, frame = shortened(message), inspect.currentframe()
     while frame is not None and frame.f_back is not None and frame.f_code.co_filename.startswith(NOT_OF_USERS):
         frame = frame.f_back
     if frame is None:  # a Python that tells nothing of its stack
@@ -160,6 +164,21 @@ def warn_user(message: str, category: type[Warning]) -> None:
         module=frame.f_globals.get("__name__"),
         registry=frame.f_globals.setdefault("__warningregistry__", {}),
     )
+
+
+def shortened(message: str) -> str:
+    """A message of at most 600 letters: long words lose their middles first, then the message does.
+
+    >>> shortened("the name " + "a" * 1000 + " is known already; rename one of them")
+    'the name aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…aaaaaaaaaaaaaaaaaaaa is known already; rename one of them'
+    """
+    if len(message) <= MAX_MESSAGE:
+        return message
+    message = LONG_WORD.sub(r"\1…\2", message)
+    if len(message) <= MAX_MESSAGE:
+        return message
+    end = MAX_MESSAGE // 3
+    return f"{message[: MAX_MESSAGE - end - 3]} … {message[-end:]}"
 
 
 def hint(value: object, known: Iterable[object], limit: int = 8) -> str:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence, Sized
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from juncture.errors import InvalidModel, UnknownState, UnknownVariable
+from juncture.errors import InvalidModel, TooLarge, UnknownState, UnknownVariable
+from juncture.memory import default_memory_limit, told_bytes
 from juncture.values import Value, read_only
 
 State: TypeAlias = str | int | bool | float
 Assignment: TypeAlias = dict[str, State]
 """A state for each of some variables, by name."""
+
+MANY_STATES, STATE_BYTES = 10**6, 200  # from so many on memory is looked at; a state, and what finds it by its label
 
 
 class Variable(Value):
@@ -38,9 +42,11 @@ class Variable(Value):
         if not isinstance(name, str) or not name:
             raise InvalidModel(f"a variable's name must be a non-empty string; got {name!r}")
         if isinstance(states, int | np.integer) and not isinstance(states, bool):
+            check_num_states(int(states), name)
             states = range(int(states))
         if isinstance(states, str) or not isinstance(states, Iterable | None):
             raise InvalidModel(f"the states of {name!r} must be a list of labels or their number; got {states!r}")
+        check_num_states(len_at_most(states, sys.maxsize), name)
         labels = None if states is None else tuple(as_state(state, name) for state in states)
         if labels is not None:
             check_distinct(labels, name)
@@ -177,6 +183,23 @@ def as_state(value: object, name: str) -> State:
     if not isinstance(plain, str | int | float) or is_missing(plain):
         raise InvalidModel(f"a state of {name!r} must be text, a number or a boolean, not None or NaN; got {value!r}")
     return plain
+
+
+def len_at_most(states: Iterable[State] | None, limit: int) -> int:
+    """The number of states as far as it is known and no more than `limit`, which `len` cannot say of long ranges."""
+    try:
+        return len(states) if isinstance(states, Sized) else 0
+    except OverflowError:
+        return limit
+
+
+def check_num_states(count: int, name: str) -> None:
+    """Refuse more states than memory holds, before they are made."""
+    if count > MANY_STATES and count * STATE_BYTES > (limit := default_memory_limit()):
+        raise TooLarge(
+            f"variable {name!r} would have {count:,} states, which take {told_bytes(count * STATE_BYTES)}; the memory"
+            f" limit is {told_bytes(limit)}: leave the states out for a real-valued variable, or cut it into intervals"
+        )
 
 
 def check_distinct(labels: tuple[State, ...], name: str) -> None:

@@ -15,7 +15,7 @@ from juncture.data.cuts import Observed, observed
 from juncture.data.dataset import Dataset
 from juncture.data.discretizer import Discretizer, FittedDiscretizer
 from juncture.data.entropy_cuts import candidate_places, entropy_cuts, information_gains, pays
-from juncture.errors import InvalidData, UnknownState, UnknownVariable
+from juncture.errors import FormatError, InvalidData, UnknownState, UnknownVariable
 from juncture.variables import Variable
 
 AGES = np.array([23, 27, 34, 38, 35, 32.0])
@@ -230,13 +230,18 @@ def test_classes_may_be_given_by_row():
         (lambda: FittedDiscretizer({"x": [math.nan]}), "finite numbers"),
         (lambda: FittedDiscretizer({"x": "wide"}), "finite numbers"),
         (lambda: FittedDiscretizer.from_dict({"cut": {}}), "one entry, 'cuts'"),
-        (lambda: FittedDiscretizer.from_json("[1]"), "one entry, 'cuts'"),
-        (lambda: FittedDiscretizer.from_json("{"), "not JSON"),
+        (lambda: FittedDiscretizer.from_dict([1]), "one entry, 'cuts'"),
     ],
 )
 def test_what_cannot_be_cut_is_refused_with_a_sentence(build, message):
     with pytest.raises(InvalidData, match=message):
         build()
+
+
+def test_text_that_is_no_discretizer_is_refused_with_a_sentence():
+    for text, message in (("[1]", "one entry, 'cuts'"), ("{", "not JSON")):
+        with pytest.raises(FormatError, match=message):
+            FittedDiscretizer.from_json(text)
 
 
 def test_unknown_columns_get_a_hint():

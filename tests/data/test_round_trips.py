@@ -157,7 +157,7 @@ def test_files_that_are_no_text_are_refused(tmp_path):
     (tmp_path / "rows.csv.gz").write_bytes(b"a,b\n1,2\n")
     (tmp_path / "short.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 99)[:-9])
     for name in ("rows.csv", "rows.csv.gz", "short.csv.gz"):
-        with pytest.raises(FormatError, match="not readable as text"):
+        with pytest.raises(FormatError, match=r"not readable as text|not a complete gzip file"):
             read_csv(tmp_path / name)
     with pytest.raises(FormatError, match="open it as text"):
         read_csv(io.BytesIO(b"a\n1\n"))

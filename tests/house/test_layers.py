@@ -11,6 +11,7 @@ LAYERS = [
     "errors",
     "values",
     "memory",
+    "files",
     "numerics",
     "iteration",
     "options",

@@ -185,7 +185,7 @@ def test_numbers_causes_and_odd_states_travel_too():
 
 @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"format": "juncture statistics", "version": 1}'])
 def test_a_document_that_is_none_is_refused(text):
-    with pytest.raises(jt.InvalidData):
+    with pytest.raises(jt.FormatError):
         jt.NetworkStatistics.from_json(text)
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from juncture.errors import FormatError, InvalidData, UnknownVariable, hint
+from juncture.files.reading import MAX_BYTES, read_at_most
 from juncture.formats.bundled import example, examples
 from juncture.formats.files import read
 from juncture.variables import Scope
@@ -31,7 +32,7 @@ def load(network: str) -> Any:
         from juncture.formats.rows import RowRepair
 
         try:
-            return read_json(sys.stdin.buffer.read(), RowRepair())
+            return read_json(read_at_most(MAX_BYTES, sys.stdin.buffer, "standard input"), RowRepair())
         except FormatError as error:
             raise error.in_file("standard input, which is read as Juncture's JSON") from error
     if network in examples():

@@ -57,8 +57,8 @@ def cost_facts(model: Any) -> dict[str, Any]:
     """What exact inference would take; nothing for models that it cannot take."""
     if any(variable.is_real for variable in model.variables):
         return {}
-    from juncture.memory import told_bytes
     from juncture.inference.planning import cost
+    from juncture.memory import told_bytes
 
     found = cost(model)
     return {

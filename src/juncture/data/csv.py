@@ -6,16 +6,19 @@ written so that reading gives the same bits.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from typing import TextIO
 
 import numpy as np
 
-from juncture.data.csv_text import CHUNK, Source, opened
+from juncture.data.csv_text import CHUNK, Source
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.export import label_texts
 from juncture.data.files import csv_table
 from juncture.errors import InvalidData
+from juncture.files.writing import replacing_text
 from juncture.variables import Variable
 
 
@@ -29,14 +32,17 @@ def read_csv(source: Source, variables: Iterable[Variable] | None = None, *, ext
 
 
 def write_csv(dataset: Dataset, target: Source) -> None:
-    """Write a header and the rows; the weights are not written, so they must be absent."""
+    """Write a header and the rows; a file appears whole or not at all.
+
+    The weights are not written, so they must be absent.
+    """
     if dataset.weights is not None:
         raise InvalidData("a CSV file has no place for weights; write `dataset.to_pandas()` with a column of them")
     if not dataset.variables:
         raise InvalidData("a dataset without variables cannot be written as CSV: the header would be empty")
     hole = '""' if len(dataset.variables) == 1 else ""  # a line that is empty would not be a row
     columns = [CsvColumn(variable, dataset.columns[variable.name], hole) for variable in dataset.variables]
-    with opened(target, "wt") as stream:
+    with replacing_text(target) if isinstance(target, str | os.PathLike) else nullcontext(target) as stream:
         write_rows(stream, columns, dataset.num_rows)
 
 

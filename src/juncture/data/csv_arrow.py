@@ -7,39 +7,42 @@ PyArrow finds wrong with it, and short files, for which loading PyArrow takes lo
 from __future__ import annotations
 
 import csv
-import gzip
 import os
-import zlib
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from juncture.data.columns import code_type
-from juncture.data.csv_text import BYTE_ORDER_MARK, Columns, Source, TextLevels
+from juncture.data.csv_text import BYTE_ORDER_MARK, MAX_COLUMNS, Columns, Source, TextLevels
+from juncture.errors import FormatError
+from juncture.files.reading import read_bytes
+from juncture.memory import default_memory_limit
 
 LONG = 1_000_000  # bytes
+COPIES = 8  # of a file, which reading it at once may take in memory
 
 
 def read_plain(source: Source) -> tuple[Columns, int] | None:
     """What `csv_text.read_table` gives, sooner; None where that is not certain."""
     if not isinstance(source, str | os.PathLike) or Path(source).stat().st_size < LONG or find_spec("pyarrow") is None:
         return None
-    content = as_bytes(Path(source))
+    content = as_bytes(source, default_memory_limit() // COPIES)
     if b'"' in content or content.count(b"\r") != content.count(b"\r\n"):
         return None
     head, _, rest = content.partition(b"\n")
     names, lines = as_names(head), rest.rstrip(b"\r\n")
-    if len(names) < 2 or not all(names) or len(set(names)) < len(names) or has_empty_line(lines):
+    if not 2 <= len(names) <= MAX_COLUMNS or not all(names) or len(set(names)) < len(names) or has_empty_line(lines):
         return None
     columns = arrow_columns(lines, names)
     return None if columns is None else (columns, len(columns[names[0]]))
 
 
-def as_bytes(path: Path) -> bytes:
-    """The content; nothing where it cannot be unpacked, of which `csv_text` will speak."""
+def as_bytes(path: str | os.PathLike[str], limit: int) -> bytes:
+    """The content of a regular file of at most so many bytes; nothing of all else, of which `csv_text` will speak."""
+    size = Path(path).stat().st_size
     try:
-        return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    except (EOFError, zlib.error, gzip.BadGzipFile):
+        return b"" if size > limit else read_bytes(path, limit)
+    except FormatError:
         return b""
 
 

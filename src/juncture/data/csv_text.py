@@ -1,30 +1,36 @@
 """CSV text as columns: a header, then one line a row; an empty cell is a hole.
 
-Cells are coded as they are read, so that memory holds each distinct text once.
+Cells are coded as they are read, so that memory holds each distinct text once. A row has at most 2^25 characters, a
+table at most 2^20 columns, and what is kept of the rows stays below the memory limit.
 """
 
 from __future__ import annotations
 
 import csv
-import gzip
+import io
 import os
 import re
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from itertools import islice
-from pathlib import Path
-from typing import Any, TextIO, TypeAlias, cast
+from typing import Any, TextIO, TypeAlias
 
 import numpy as np
 
 from juncture.data.columns import Levels, code_type
 from juncture.errors import FormatError
-from juncture.variables import State, Variable
+from juncture.files.reading import open_unpacked
+from juncture.memory import default_memory_limit, told_bytes
+from juncture.variables import State, Variable, first_repeated
 
 Source: TypeAlias = str | os.PathLike[str] | TextIO
 
-CHUNK = 4096
+CHUNK, CHUNK_CELLS = 4096, 2**20  # rows at a time, and cells where rows are long
+MAX_COLUMNS = 2**20
+MAX_ROW = 2**25  # characters
+TEXT_BYTES = 150  # of a different text in a column, beside its letters
 BYTE_ORDER_MARK = "\ufeff"
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")
 REAL = re.compile(r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|-?inf|nan", re.IGNORECASE)
@@ -55,66 +61,126 @@ def typed(texts: Sequence[str]) -> Sequence[State]:
 def read_table(source: Source) -> tuple[Columns, int]:
     """The columns of a CSV file by name, and the number of rows."""
     file = str(os.fspath(source)) if isinstance(source, str | os.PathLike) else None
-    with opened(source, "rt") as stream:
-        reader = csv.reader(without_mark(stream), strict=True)
+    with opened(source) as stream:
+        length = RowLength()
+        reader = csv.reader(bounded_lines(stream, length), strict=True)
         try:
-            return read_columns(reader, read_header(reader))
+            return read_columns(reader, read_header(reader), length)
         except FormatError as error:
             raise FormatError(error.message, file=file, line=reader.line_num) from None
         except csv.Error as error:
             raise FormatError(f"not readable as CSV: {error}", file=file, line=reader.line_num) from error
-        except (UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        except UnicodeDecodeError as error:
             raise FormatError(f"not readable as text in UTF-8: {error}", file=file) from error
 
 
-def opened(source: Source, mode: str) -> AbstractContextManager[TextIO]:
+@contextmanager
+def opened(source: Source) -> Iterator[TextIO]:
     """A file opened as UTF-8 text, through gzip when it is named so; a stream as it is."""
     if not isinstance(source, str | os.PathLike):
-        return nullcontext(source)
-    open_file: Any = gzip.open if Path(source).suffix == ".gz" else open
-    return cast("AbstractContextManager[TextIO]", open_file(source, mode, encoding="utf-8", newline=""))
+        yield source
+        return
+    with open_unpacked(source) as stream:
+        yield io.TextIOWrapper(stream, encoding="utf-8", newline="")
 
 
-def without_mark(lines: Iterable[str]) -> Iterator[str]:
-    """The lines, without the byte order mark that some programs put in front."""
-    rest = iter(lines)
-    first = next(rest, "")
-    if not isinstance(first, str):
+class RowLength:
+    """How many characters of the row that is being read were read so far."""
+
+    __slots__ = ("so_far",)
+
+    def __init__(self) -> None:
+        self.so_far = 0
+
+
+def bounded_lines(stream: TextIO, length: RowLength) -> Iterator[str]:
+    """The lines, without a byte order mark in front; a row, of one line or many, is refused once it is too long."""
+    next_line = partial(stream.readline, MAX_ROW) if hasattr(stream, "readline") else partial(next, iter(stream), "")
+    yield without_mark(next_line())
+    for line in iter(next_line, ""):
+        length.so_far += len(line)
+        if length.so_far >= MAX_ROW:
+            raise too_long()
+        yield line
+
+
+def without_mark(line: Any) -> str:
+    """The first line without the byte order mark that some programs put in front."""
+    if not isinstance(line, str):
         raise FormatError("the stream gives bytes; open it as text")
-    yield first.removeprefix(BYTE_ORDER_MARK)
-    yield from rest
+    if len(line) >= MAX_ROW:
+        raise too_long()
+    return line.removeprefix(BYTE_ORDER_MARK)
+
+
+def too_long() -> FormatError:
+    return FormatError(f"a row has {MAX_ROW:,} characters or more; is this a table of rows and columns?")
 
 
 def read_header(reader: Iterator[list[str]]) -> list[str]:
     names = next(reader, [])
     if not all(names) or not names:
         raise FormatError("the first line must name every column; a name is empty or the file is")
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise FormatError(f"the header names the column {twice!r} twice")
+    check_names(names)
     return names
 
 
-def read_columns(reader: Any, names: Sequence[str]) -> tuple[Columns, int]:
-    positions: list[dict[str, int]] = [{"": 0} for _ in names]
-    parts: list[list[np.ndarray]] = [[np.empty(0, dtype=np.int8)] for _ in names]
-    rows = checked_rows(reader, len(names))
-    while chunk := list(islice(rows, CHUNK)):
-        for known, part, cells in zip(positions, parts, zip(*chunk, strict=True), strict=True):
-            for cell in dict.fromkeys(cells):
-                known.setdefault(cell, len(known))
-            part.append(np.fromiter(map(known.__getitem__, cells), dtype=code_type(len(known)), count=len(cells)))
-    columns = {
-        name: TextLevels(np.concatenate(part) - 1, list(known)[1:])  # the empty text came first: 0 becomes -1
-        for name, known, part in zip(names, positions, parts, strict=True)
-    }
+def check_names(names: Sequence[str], twice: str = "the header names the column {!r} twice") -> None:
+    """Refuse more columns than a table may have, and a name that comes twice."""
+    if len(names) > MAX_COLUMNS:
+        raise FormatError(f"the file has {len(names):,} columns; a table has at most {MAX_COLUMNS:,}")
+    if len(set(names)) < len(names):
+        raise FormatError(twice.format(names[first_repeated(names)]))
+
+
+def read_columns(reader: Any, names: Sequence[str], length: RowLength) -> tuple[Columns, int]:
+    """Cells in order, some rows at a time, until there are no more or they would take more than the memory limit."""
+    cells = [CodedCells() for _ in names]
+    rows, limit = checked_rows(reader, len(names), length), default_memory_limit()
+    while chunk := list(islice(rows, max(1, min(CHUNK, CHUNK_CELLS // len(names))))):
+        for column, values in zip(cells, zip(*chunk, strict=True), strict=True):
+            column.extend(values)
+        if sum(column.num_bytes for column in cells) > limit:
+            raise FormatError(f"the rows up to this line take more than {told_bytes(limit)}, half of the free memory")
+    columns = {name: column.levels() for name, column in zip(names, cells, strict=True)}
     return columns, len(next(iter(columns.values())))
 
 
-def checked_rows(reader: Any, width: int) -> Iterator[list[str]]:
+class CodedCells:
+    """The cells of one column so far: the position of each among the different texts; the empty text is the first."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, int] = {"": 0}
+        self.codes, self.num_letters = array("b"), 0
+
+    def extend(self, cells: Sequence[str]) -> None:
+        for cell in dict.fromkeys(cells):
+            if cell not in self.known:
+                self.known[cell] = len(self.known)
+                self.num_letters += len(cell)
+        if (kind := typecode(len(self.known))) != self.codes.typecode:
+            self.codes = array(kind, self.codes)
+        codes = np.fromiter(map(self.known.__getitem__, cells), dtype=self.codes.typecode, count=len(cells))
+        self.codes.frombytes(codes.tobytes())
+
+    @property
+    def num_bytes(self) -> int:
+        return self.codes.itemsize * len(self.codes) + self.num_letters + TEXT_BYTES * len(self.known)
+
+    def levels(self) -> TextLevels:
+        codes = np.array(self.codes, dtype=code_type(len(self.known)))
+        return TextLevels(codes - 1, list(self.known)[1:])  # the empty text came first: 0 becomes -1
+
+
+def typecode(num_texts: int) -> str:
+    return np.dtype(code_type(num_texts)).char
+
+
+def checked_rows(reader: Any, width: int, length: RowLength) -> Iterator[list[str]]:
     """The rows as they are, each as wide as the header; only the end of the file may have empty lines."""
-    empty_line = 0
+    empty_line = length.so_far = 0
     for row in reader:
+        length.so_far = 0
         if not row:
             empty_line = empty_line or reader.line_num
         elif empty_line:

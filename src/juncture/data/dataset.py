@@ -135,7 +135,7 @@ class Dataset(Value):
 
     def take(self, rows: Any) -> Dataset:
         """The given rows, as a slice, positions or a mask."""
-        positions = np.atleast_1d(np.arange(self.num_rows)[rows])
+        positions = row_positions(rows, self.num_rows)
         arrays = tuple(read_only(array[positions]) for array in self.arrays)
         weights = None if self.weights is None else read_only(self.weights[positions])
         return self._with(arrays=arrays, weights=weights, num_rows=len(positions))
@@ -174,6 +174,24 @@ class Dataset(Value):
         first = self.take(slice(SHOWN_ROWS)).to_dict().values()
         for row in zip(*first, strict=True):
             yield "".join(f"<td>{'' if cell is None else escape(str(cell))}</td>" for cell in row)
+
+
+def row_positions(rows: Any, num_rows: int) -> np.ndarray:
+    """The positions that a slice, a position, a list of positions or a mask means."""
+    everything = np.arange(num_rows)
+    try:
+        chosen = rows if isinstance(rows, slice) else np.atleast_1d(np.asarray(rows))
+        if not isinstance(chosen, slice) and not chosen.size:
+            chosen = chosen.astype(np.int64)  # an empty list is one of floats to NumPy
+        found: np.ndarray = everything[chosen]
+    except (IndexError, TypeError, ValueError) as error:
+        raise InvalidData(
+            f"rows are chosen by a slice, by whole numbers from {-num_rows} to {num_rows - 1}, or by a mask of"
+            f" {num_rows} booleans: {error}"
+        ) from error
+    if found.ndim != 1:
+        raise InvalidData(f"rows are chosen by a list with one axis; got one of the shape {found.shape}")
+    return found
 
 
 @as_table.register

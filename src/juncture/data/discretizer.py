@@ -14,7 +14,8 @@ from juncture.data.cuts import Cuts, Observed, frequency_cuts, observed, width_c
 from juncture.data.dataset import Dataset
 from juncture.data.entropy_cuts import entropy_cuts
 from juncture.data.tables import as_table
-from juncture.errors import InvalidData, hint
+from juncture.errors import FormatError, InvalidData, hint
+from juncture.files.json_text import parse_strictly
 from juncture.values import Value
 from juncture.variables import Variable
 
@@ -25,6 +26,7 @@ STRATEGIES: Mapping[str, Callable[[Observed, int], Cuts]] = {
     "entropy": entropy_cuts,
 }
 DIGITS = range(6, 18)
+MAX_BINS = 10**6
 
 
 class Discretizer(Value):
@@ -43,6 +45,8 @@ class Discretizer(Value):
     def __init__(self, bins: int = 5, strategy: Strategy = "frequency") -> None:
         if not isinstance(bins, int | np.integer) or isinstance(bins, bool) or bins < 2:
             raise InvalidData(f"bins must be a whole number of at least 2; got {bins!r}")
+        if bins > MAX_BINS:
+            raise InvalidData(f"bins must be at most {MAX_BINS:,}, since each is a state; got {bins:,}")
         if strategy not in STRATEGIES:
             raise InvalidData(f"there is no strategy {strategy!r}; {hint(strategy, STRATEGIES)}")
         self._set(bins=int(bins), strategy=strategy)
@@ -94,6 +98,9 @@ class FittedDiscretizer(Value):
     cuts: dict[str, Cuts]
 
     def __init__(self, cuts: Mapping[str, Sequence[float]]) -> None:
+        for name in cuts:
+            if not isinstance(name, str) or not name:
+                raise InvalidData(f"cuts are given by the name of a column, non-empty text; got {name!r}")
         self._set(cuts={name: as_cuts(given, name) for name, given in cuts.items()})
 
     @property
@@ -126,8 +133,9 @@ class FittedDiscretizer(Value):
 
     @classmethod
     def from_dict(cls, saved: Mapping[str, Any]) -> FittedDiscretizer:
-        if set(saved) != {"cuts"} or not isinstance(saved["cuts"], Mapping):
-            raise InvalidData(f"a saved discretizer has one entry, 'cuts', by column; got {sorted(saved)}")
+        if not isinstance(saved, Mapping) or set(saved) != {"cuts"} or not isinstance(saved["cuts"], Mapping):
+            got = sorted(map(str, saved)) if isinstance(saved, Mapping) else type(saved).__name__
+            raise InvalidData(f"a saved discretizer has one entry, 'cuts', by column; got {got}")
         return cls(saved["cuts"])
 
     def to_json(self) -> str:
@@ -135,11 +143,12 @@ class FittedDiscretizer(Value):
 
     @classmethod
     def from_json(cls, text: str) -> FittedDiscretizer:
+        """The discretizer that `to_json` wrote; a `FormatError` says what is wrong with any other text."""
+        saved = parse_strictly(text, "saved discretizers")
         try:
-            saved = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise InvalidData(f"the text of a saved discretizer is not JSON: {error}") from error
-        return cls.from_dict(saved if isinstance(saved, dict) else {})
+            return cls.from_dict(saved)
+        except InvalidData as error:
+            raise FormatError(str(error)) from error
 
     def __repr__(self) -> str:
         return f"FittedDiscretizer({self.cuts!r})"
@@ -168,7 +177,7 @@ def is_integer(variable: Variable, bins: int) -> bool:
 def as_cuts(given: Sequence[float], name: str) -> Cuts:
     try:
         cuts = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         cuts = np.array(np.nan)
     if cuts.ndim != 1 or not np.isfinite(cuts).all() or not (np.diff(cuts) > 0).all():
         raise InvalidData(f"the cuts of {name!r} must be finite numbers, each greater than the last; got {given!r}")

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from juncture.errors import InvalidData, hint
+from juncture.errors import FormatError, InvalidData, InvalidModel, Unsupported, hint
 from juncture.families.exact_sums import add_sums, plain_sums, scale_sum
+from juncture.files.json_text import parse_strictly
 from juncture.values import Value, content_key, read_only
 
 if TYPE_CHECKING:
@@ -212,6 +213,7 @@ def choose(is_first: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple
 def statistics_from_dict(told: Mapping[str, Any]) -> Statistics:
     """The statistics that `to_dict` told of."""
     from juncture.families.registry import COMPOSED, FAMILIES
+    from juncture.families.statistics_checks import check_statistics
 
     known_kinds: list[type[Statistics]] = [Statistics, *Statistics.__subclasses__()]
     kinds = {kind.__name__: kind for kind in known_kinds}
@@ -227,22 +229,21 @@ def statistics_from_dict(told: Mapping[str, Any]) -> Statistics:
         raise InvalidData(f"statistics need {', '.join(missing)}")
     try:
         found = kind(family, **{name: told[name] for name in names if name in told})
-    except (AttributeError, TypeError, ValueError) as error:
+    except (AttributeError, TypeError, ValueError, IndexError, OverflowError) as error:
         raise InvalidData(f"these are no statistics of {family.__name__}: {error}") from error
-    if not (np.isfinite(found.weight) & (found.weight >= 0)).all():
-        raise InvalidData(f"weights are finite and at least 0; got {told['weight']!r}")
+    check_statistics(found)
     return found
 
 
 def statistics_from_json(text: str) -> Statistics:
-    """The statistics that `to_json` told of."""
-    try:
-        told = json.loads(text)
-    except (TypeError, json.JSONDecodeError) as error:
-        raise InvalidData(f"statistics are one JSON object: {error}") from error
+    """The statistics that `to_json` told of; a `FormatError` says what is wrong with any other text."""
+    told = parse_strictly(text, "statistics")
     if not isinstance(told, dict):
-        raise InvalidData("statistics are one JSON object")
-    return statistics_from_dict(told)
+        raise FormatError("statistics are one JSON object")
+    try:
+        return statistics_from_dict(told)
+    except (InvalidData, InvalidModel, Unsupported) as error:
+        raise FormatError(str(error)) from error
 
 
 def _told(known: Known) -> str:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import errno
-import gzip
 import importlib
 import os
-import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from juncture.errors import FormatError, hint, warn_user
+from juncture.files.reading import read_bytes
+from juncture.files.writing import write_bytes
 from juncture.formats.rows import RowRepair
-
-MAX_BYTES = 2**30
-PIECE = 2**20
-MAX_UNPACKED, MAX_RATIO = 2**26, 200  # a small gzip file can stand for a thousand times its size
 
 
 class Format(NamedTuple):
@@ -85,54 +80,6 @@ def format_of(path: Path) -> Format:
     raise FormatError(
         f"the suffix {Path(name).suffix!r} names no format; {hint(Path(name).suffix, known)}", file=str(path)
     )
-
-
-def read_bytes(path: Path) -> bytes:
-    """A file's content, unpacked if its name ends in .gz; more than the limits allow is refused."""
-    with path.open("rb") as stream:
-        if not is_packed(path):
-            return read_at_most(MAX_BYTES, stream, path)
-        limit = min(MAX_BYTES, max(MAX_UNPACKED, MAX_RATIO * path.stat().st_size))
-        try:
-            return read_at_most(limit, gzip.GzipFile(fileobj=stream), path)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise FormatError(f"the file is not a complete gzip file: {error}", file=str(path)) from error
-
-
-def read_at_most(limit: int, stream: IO[bytes] | gzip.GzipFile, path: Path) -> bytes:
-    """All of a stream, piece by piece, since asking for the limit at once would allocate it."""
-    data = bytearray()
-    while len(data) <= limit:
-        piece = stream.read(PIECE)
-        if not piece:
-            return bytes(data)
-        data += piece
-    raise FormatError(f"the file holds more than {limit:,} bytes, the most that is read", file=str(path))
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file, packed if its name ends in .gz; it appears whole or not at all."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder to write into", str(path.parent))
-    unfinished = path.with_name(f".{path.name[:200]}.{os.getpid()}.unfinished")
-    try:
-        unfinished.write_bytes(gzip.compress(data, mtime=0) if is_packed(path) else data)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
-def is_packed(path: Path) -> bool:
-    return path.suffix.lower() == ".gz"
-
-
-def decode(data: bytes) -> str:
-    """UTF-8 text, with or without a byte order mark; anything else is refused with the line."""
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise FormatError("the file is not UTF-8 text; save it in that encoding", line=line) from error
 
 
 def warn_of_loss(losses: list[str], format_name: str) -> None:

@@ -15,8 +15,8 @@ from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
 from juncture.inference.display import beliefs_html, beliefs_text
 from juncture.inference.impossible import check_possible
-from juncture.memory import check_memory
 from juncture.inference.rows import RowFactors
+from juncture.memory import check_memory
 from juncture.values import number_of
 from juncture.variables import Scope, State
 

@@ -16,8 +16,8 @@ from juncture.evidence import as_findings
 from juncture.inference.beliefs import Beliefs
 from juncture.inference.impossible import check_possible
 from juncture.inference.infer import as_targets
-from juncture.memory import check_memory
 from juncture.inference.methods import engine_for
+from juncture.memory import check_memory
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.factor_product import FactorProduct
 from juncture.values import format_count, number_of

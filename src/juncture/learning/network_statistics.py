@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.errors import InvalidData, UnknownVariable
+from juncture.errors import FormatError, InvalidData, UnknownVariable
+from juncture.files.json_text import parse_strictly
 from juncture.learning.kinds.table_counts import TableCounts
 from juncture.learning.statistics_document import as_document, read_document
 from juncture.values import Value
@@ -79,10 +80,12 @@ class NetworkStatistics(Value):
 
     @classmethod
     def from_json(cls, text: str) -> NetworkStatistics:
+        """The statistics that `to_json` wrote; a `FormatError` says what is wrong with any other text."""
+        document = parse_strictly(text, "saved statistics")
         try:
-            return cls.from_dict(json.loads(text))
-        except json.JSONDecodeError as error:
-            raise InvalidData(f"this is no JSON: {error}") from error
+            return cls.from_dict(document)
+        except InvalidData as error:
+            raise FormatError(str(error)) from error
 
     def __repr__(self) -> str:
         return f"NetworkStatistics({len(self.parts)} families, weight {self.weight:g})"

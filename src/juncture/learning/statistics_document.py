@@ -18,7 +18,8 @@ from juncture.learning.kinds.causes import CauseCounts
 from juncture.learning.kinds.linear_gaussian import LineMoments
 from juncture.learning.kinds.row_counts import RowCounts
 from juncture.learning.kinds.table_counts import TableCounts
-from juncture.variables import State, Variable, distinct_variables
+from juncture.learning.statistics_checks import check_part, check_weights
+from juncture.variables import Scope, State, Variable, distinct_variables, first_repeated
 
 HEAD = {"format": "juncture statistics", "version": 1}
 KINDS: dict[str, Any] = {kind.__name__: kind for kind in (TableCounts, RowCounts, LineMoments, CauseCounts)}
@@ -36,12 +37,27 @@ def read_document(document: Mapping[str, Any]) -> tuple[dict[str, Any], float]:
     if not isinstance(document, Mapping) or any(document.get(key) != value for key, value in HEAD.items()):
         raise InvalidData(f"statistics are read from a document with {HEAD}; this is another one")
     try:
-        found = [read_variable(one) for one in document["variables"]]
-        variables = {variable.name: variable for variable in found}
+        variables = by_name([read_variable(one) for one in document["variables"]])
         parts = [read_part(one, variables) for one in document["families"]]
-        return {part.child.name: part for part in parts}, float(document["weight"])
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        weight = float(document["weight"])
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
         raise InvalidData(f"the document of statistics is damaged: {type(error).__name__} {error}") from error
+    for part in parts:
+        check_part(part)
+    check_weights(np.array(weight), "the weight of all rows")
+    return {name: parts[place] for place, name in enumerate(child_names(parts))}, weight
+
+
+def by_name(variables: list[Variable]) -> dict[str, Variable]:
+    return {variable.name: variable for variable in Scope(variables)}
+
+
+def child_names(parts: list[Any]) -> list[str]:
+    """The name of each part's child, no two alike."""
+    names = [part.child.name for part in parts]
+    if len(set(names)) < len(names):
+        raise InvalidData(f"the document of statistics has the family of {names[first_repeated(names)]!r} twice")
+    return names
 
 
 def encode_part(part: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from juncture.drawing.diagram import Diagram, Node
 from juncture.drawing.states import StateDiagram
 from juncture.errors import FormatError, InvalidData, Unsupported
+from juncture.files.writing import write_text
 
 MAX_NODES_IN_NOTEBOOK = 300
 
@@ -30,7 +31,7 @@ class Picture:
         """Write the picture to a file whose name ends in .svg."""
         if Path(path).suffix.lower() != ".svg":
             raise FormatError("pictures are SVG; give the file a name that ends in .svg", file=str(path))
-        Path(path).write_text(self.svg, encoding="utf-8")
+        write_text(path, self.svg)
 
     def _repr_html_(self) -> str:
         return self.svg

@@ -19,11 +19,12 @@ from itertools import product
 
 from juncture.errors import FormatError
 from juncture.factors.conditional import Conditional
+from juncture.files.reading import decode
 from juncture.formats.bif.tables import read_values, splittings
 from juncture.formats.blocks import Block, blocks, check_keyword, read_name, statements
 from juncture.formats.blocks.families import Declared, declare, network_of, read_tables, some_tables_of
 from juncture.formats.blocks.source import Source, shield
-from juncture.formats.files import decode, warn_of_loss
+from juncture.formats.files import warn_of_loss
 from juncture.formats.losses import losses_of, state_texts
 from juncture.formats.rows import RowRepair
 from juncture.models.bayesian_network import BayesianNetwork

@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from juncture.errors import FormatError, JunctureError, hint
-from juncture.formats.json.text import Odd, Path, Repeated, line_of, parse_text
+from juncture.files.json_text import Odd, Repeated, parse_text
+from juncture.formats.json.text import Path, line_of
 
 SHOWN = 60
 NUMBER_TYPES = frozenset({int, float})

@@ -1,86 +1,14 @@
-"""JSON text to plain values, safe for any text; and back from a place inside the document to its line.
-
-Nesting is bounded before it is parsed, an integer before it is converted; what JSON does not have (NaN, a key twice
-in one object) becomes a value of its own, which whoever asks for that place refuses.
-"""
+"""From a place inside a JSON document back to its line."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections import Counter
-from typing import Any, NamedTuple, TypeAlias
+from typing import TypeAlias
 
-import numpy as np
+from juncture.files.json_text import DECODER
 
-from juncture.errors import FormatError
-from juncture.formats.files import decode
-
-MAX_DEPTH = 80  # a table has at most 64 axes, and lies in a list of objects
-MAX_DIGITS = 640  # of an integer: what every setting of Python's own limit converts
 Path: TypeAlias = tuple[str | int, ...]
-
-STRING = re.compile(
-    rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL
-)  # also an unfinished one, so that no text is seen twice
-BRACKET_OR_STRING = re.compile(rb"[][{}]|" + STRING.pattern, re.DOTALL)
-NO_BRACKETS = bytes(sorted(set(range(256)) - set(b"[]{}")))
 SPACE = re.compile(r"[ \t\r\n,:]*")
-
-
-class Repeated(NamedTuple):
-    """Stands for an object in which a key stands twice."""
-
-    key: str
-
-
-class Odd(str):
-    """A token that is not JSON, or too long to be a number."""
-
-    __slots__ = ()
-
-
-def parse_text(data: bytes) -> tuple[Any, str]:
-    """The value of a JSON document, and its text."""
-    text = decode(data)
-    check_depth(data)
-    try:
-        return DECODER.decode(text), text
-    except json.JSONDecodeError as error:
-        raise FormatError(f"this is not JSON: {error.msg}, at column {error.colno}", line=error.lineno) from error
-
-
-def check_depth(data: bytes) -> None:
-    """Refuse deep nesting with one look at the brackets outside strings, before any recursion."""
-    brackets = np.frombuffer(STRING.sub(b"", data).translate(None, NO_BRACKETS), dtype=np.uint8)
-    opens = (brackets == ord("[")) | (brackets == ord("{"))
-    if np.where(opens, 1, -1).cumsum().max(initial=0) > MAX_DEPTH:
-        message = f"the document is nested more than {MAX_DEPTH} levels deep; no model needs so many"
-        raise FormatError(message, line=data.count(b"\n", 0, first_too_deep(data)) + 1)
-
-
-def first_too_deep(data: bytes) -> int:
-    """The offset of the bracket that goes too deep."""
-    depth = 0
-    for match in BRACKET_OR_STRING.finditer(data):
-        depth += (match[0] in b"[{") - (match[0] in b"]}")
-        if depth > MAX_DEPTH:
-            return match.start()
-    return 0
-
-
-def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | Repeated:
-    record = dict(pairs)
-    if len(record) == len(pairs):
-        return record
-    return Repeated(next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1))
-
-
-def as_integer(digits: str) -> int | Odd:
-    return int(digits) if len(digits.removeprefix("-")) <= MAX_DIGITS else Odd(f"an integer of {len(digits):,} digits")
-
-
-DECODER = json.JSONDecoder(object_pairs_hook=as_object, parse_constant=Odd, parse_int=as_integer)
 
 
 def line_of(text: str, path: Path) -> int:

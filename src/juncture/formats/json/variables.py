@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from juncture.errors import FormatError, hint
+from juncture.files.json_text import MAX_DIGITS
 from juncture.formats.json.document import Node, clipped
-from juncture.formats.json.text import MAX_DIGITS
 from juncture.variables import State, Variable
 
 STATE_TYPES = {str, int, float, bool}

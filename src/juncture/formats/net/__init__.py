@@ -24,6 +24,7 @@ from functools import partial
 import numpy as np
 
 from juncture.factors.conditional import Conditional
+from juncture.files.reading import decode
 from juncture.formats.blocks import Block, blocks, check_keyword, read_name, split_keyword, statements
 from juncture.formats.blocks.families import (
     SEPARATORS,
@@ -36,7 +37,7 @@ from juncture.formats.blocks.families import (
     some_tables_of,
 )
 from juncture.formats.blocks.source import Source, shield
-from juncture.formats.files import decode, warn_of_loss
+from juncture.formats.files import warn_of_loss
 from juncture.formats.losses import losses_of, state_texts
 from juncture.formats.net.names import escaped, identifiers, unescaped
 from juncture.formats.rows import RowRepair, check_size

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
 from juncture.errors import FormatError, UnknownVariable
-from juncture.formats.files import read_bytes, write_bytes
+from juncture.files.reading import read_bytes
+from juncture.files.writing import write_bytes
 from juncture.formats.uai.numbers import Numbers, without_comments
 from juncture.variables import Assignment, Scope, Variable, as_plain, is_missing
 
@@ -21,7 +21,7 @@ from juncture.variables import Assignment, Scope, Variable, as_plain, is_missing
 def read_evidence(path: str | os.PathLike[str], model: Any) -> Assignment | list[Assignment]:
     """The findings of a UAI evidence file, by name and label; a list of them where the file has several samples."""
     try:
-        return parse_evidence(read_bytes(Path(path)), model.variables)
+        return parse_evidence(read_bytes(path), model.variables)
     except FormatError as error:
         raise error.in_file(os.fspath(path)) from error
 
@@ -31,7 +31,7 @@ def write_evidence(
 ) -> None:
     """Write one sample of findings, or several; what is missing is left out."""
     try:
-        write_bytes(Path(path), evidence_text(evidence, model.variables).encode())
+        write_bytes(path, evidence_text(evidence, model.variables).encode())
     except FormatError as error:
         raise error.in_file(os.fspath(path)) from error
 

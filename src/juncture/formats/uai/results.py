@@ -14,11 +14,11 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from juncture.errors import FormatError, hint
-from juncture.formats.files import read_bytes, write_bytes
+from juncture.files.reading import read_bytes
+from juncture.files.writing import write_bytes
 from juncture.formats.uai.numbers import INFINITE, Numbers, first_word, without_comments
 
 BEGIN = b"-BEGIN-"
@@ -35,7 +35,7 @@ class Result:
 def read_result(path: str | os.PathLike[str]) -> Result:
     """The last answer in a UAI result file."""
     try:
-        return parse_result(read_bytes(Path(path)))
+        return parse_result(read_bytes(path))
     except FormatError as error:
         raise error.in_file(os.fspath(path)) from error
 
@@ -43,7 +43,7 @@ def read_result(path: str | os.PathLike[str]) -> Result:
 def write_result(result: Result, path: str | os.PathLike[str]) -> None:
     """Write an answer so that reading it gives the same bits."""
     try:
-        write_bytes(Path(path), result_text(result).encode())
+        write_bytes(path, result_text(result).encode())
     except FormatError as error:
         raise error.in_file(os.fspath(path)) from error
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from juncture.errors import TooLarge
 from juncture.inference.exact.clique_search import CliqueTree, Cost, best_tree
-from juncture.memory import default_memory_limit, told_bytes
 from juncture.kernels.layout import fill_indices, lay_out, place_nodes, place_tables
 from juncture.kernels.packing import house_factors
+from juncture.memory import default_memory_limit, told_bytes
 
 SURELY_FREE = 2**24  # bytes that need no look at how much memory is left
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from juncture.errors import TooLarge
-from juncture.memory import told_bytes
 from juncture.kernels.cliques import clique_tree, total_size
 from juncture.kernels.ordering import (
     MIN_FILL,
@@ -20,6 +19,7 @@ from juncture.kernels.ordering import (
     moral_graph,
     peel,
 )
+from juncture.memory import told_bytes
 
 HEURISTICS = (MIN_FILL, WEIGHTED_FILL, MIN_WEIGHT)
 FICKLE = (MIN_WEIGHT, MIN_NEIGHBOURS, MIN_WEIGHT, MIN_FILL)  # for further tries: the first two depend much on ties

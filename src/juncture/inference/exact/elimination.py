@@ -18,8 +18,8 @@ from juncture import numerics
 from juncture.errors import TooLarge
 from juncture.factors.conditional import draw_codes
 from juncture.inference.exact.clique_search import BYTES_PER_CELL, MAX_CORE, OPERATIONS_PER_CELL, Cost, best_order
-from juncture.memory import told_bytes
 from juncture.kernels.ordering import moral_graph
+from juncture.memory import told_bytes
 
 
 class LogFactor(NamedTuple):

@@ -15,8 +15,8 @@ from juncture.inference.exact.best_states import Solver, best_states, marginal_m
 from juncture.inference.exact.coded_findings import CodedFindings
 from juncture.inference.exact.packed_model import PackedModel
 from juncture.inference.exact.ties import first_of_ties
-from juncture.memory import default_memory_limit
 from juncture.kernels.sampling import draw_rows
+from juncture.memory import default_memory_limit
 from juncture.variables import Scope
 
 

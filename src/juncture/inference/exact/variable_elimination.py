@@ -17,8 +17,8 @@ from juncture.inference.exact.clique_search import Cost
 from juncture.inference.exact.elimination import Elimination, plan_elimination
 from juncture.inference.exact.elimination_answers import EliminationAnswers
 from juncture.inference.exact.lowering import HIDDEN, lower
-from juncture.memory import default_memory_limit
 from juncture.inference.relevance import relevant_part
+from juncture.memory import default_memory_limit
 from juncture.variables import Scope, first_repeated
 
 

@@ -13,8 +13,8 @@ from juncture.evidence import as_findings
 from juncture.factors.conditional import Conditional
 from juncture.inference.beliefs import Beliefs
 from juncture.inference.impossible import check_possible
-from juncture.memory import check_memory
 from juncture.inference.methods import engine_for
+from juncture.memory import check_memory
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.factor_product import FactorProduct
 from juncture.options import as_generator

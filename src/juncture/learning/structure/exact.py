@@ -14,13 +14,13 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.errors import TooLarge
 from juncture.graphs.directed import DirectedGraph
-from juncture.memory import default_memory_limit, told_bytes
 from juncture.iteration import Watch
 from juncture.learning.structure.constraints import Bounds, Constrained
 from juncture.learning.structure.families import WORTH_THREADS, Families, spread
 from juncture.learning.structure.scores import families_of
 from juncture.learning.structure.sets import Positions, members
 from juncture.learning.structure.translation import graph_of
+from juncture.memory import default_memory_limit, told_bytes
 
 BYTES_PER_SET = 12  # a score and a set of parents, for each variable and each set of others
 MAX_VARIABLES = 30  # sets are 32-bit numbers

@@ -1,0 +1,105 @@
+"""Files read within limits: only what ends is opened, and a small file never unpacks to an endless one.
+
+Regular files, pipes and terminals are read; devices and sockets are refused. A file named `.gz` is unpacked piece by
+piece, to at most 200 times its size (or 64 MiB, if that is more).
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import stat
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, BinaryIO
+
+from juncture.errors import FormatError
+
+MAX_BYTES = 2**30  # of a file that is read into memory as a whole
+PIECE = 2**20
+MAX_UNPACKED, MAX_RATIO = 2**26, 200  # a small gzip file can stand for a thousand times its size
+PACKING_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error)
+
+
+def is_packed(path: str | os.PathLike[str]) -> bool:
+    return Path(path).suffix.lower() == ".gz"
+
+
+@contextmanager
+def open_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """The bytes of a file as they are; what is neither a regular file nor a pipe nor a terminal is refused."""
+    with Path(path).open("rb") as stream:
+        kind = os.fstat(stream.fileno()).st_mode
+        if not (stat.S_ISREG(kind) or stat.S_ISFIFO(kind) or stream.isatty()):
+            raise FormatError("the file is a device, which need not end; give a regular file or a pipe", file=str(path))
+        yield stream
+
+
+@contextmanager
+def open_unpacked(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """The bytes of a file, unpacked if its name ends in .gz; what is damaged or unpacks to too much is refused."""
+    with open_file(path) as stream:
+        if not is_packed(path):
+            yield stream
+            return
+        limit = max(MAX_UNPACKED, MAX_RATIO * os.fstat(stream.fileno()).st_size)
+        try:
+            yield io.BufferedReader(Unpacked(gzip.GzipFile(fileobj=stream), limit, str(path)), PIECE)
+        except PACKING_ERRORS as error:
+            raise FormatError(f"the file is not a complete gzip file: {error}", file=str(path)) from error
+
+
+class Unpacked(io.RawIOBase):
+    """What a gzip file unpacks to, up to a limit."""
+
+    def __init__(self, source: gzip.GzipFile, limit: int, file: str) -> None:
+        self.source, self.limit, self.file, self.count = source, limit, file, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+        piece = self.source.read(min(len(buffer), PIECE))
+        self.count += len(piece)
+        if self.count > self.limit:
+            raise FormatError(
+                f"the file unpacks to more than {self.limit:,} bytes, the most that is read; unpack it first",
+                file=self.file,
+            )
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def read_bytes(path: str | os.PathLike[str], limit: int = MAX_BYTES) -> bytes:
+    """A file's content, unpacked if its name ends in .gz; more than the limits allow is refused."""
+    with open_unpacked(path) as stream:
+        if Path(path).stat().st_size > limit:
+            raise too_long(limit, str(path))
+        return read_at_most(limit, stream, str(path))
+
+
+def read_at_most(limit: int, stream: IO[bytes], file: str) -> bytes:
+    """All of a stream, piece by piece, since asking for the limit at once would allocate it."""
+    data = bytearray()
+    while len(data) <= limit:
+        piece = stream.read(PIECE)
+        if not piece:
+            return bytes(data)
+        data += piece
+    raise too_long(limit, file)
+
+
+def too_long(limit: int, file: str) -> FormatError:
+    return FormatError(f"the file holds more than {limit:,} bytes, the most that is read", file=file)
+
+
+def decode(data: bytes) -> str:
+    """UTF-8 text, with or without a byte order mark; anything else is refused with the line."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FormatError("the file is not UTF-8 text; save it in that encoding", line=line) from error
