@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from juncture.checks import check_iterable, check_kind, is_iterable
 from juncture.errors import InvalidModel, UnknownState, UnknownVariable
 from juncture.values import Value, read_only
 
@@ -39,7 +40,7 @@ class Variable(Value):
             raise InvalidModel(f"a variable's name must be a non-empty string; got {name!r}")
         if isinstance(states, int | np.integer) and not isinstance(states, bool):
             states = range(int(states))
-        if isinstance(states, str) or not isinstance(states, Iterable | None):
+        if isinstance(states, str | bool) or not (states is None or is_iterable(states)):
             raise InvalidModel(f"the states of {name!r} must be a list of labels or their number; got {states!r}")
         labels = None if states is None else tuple(as_state(state, name) for state in states)
         if labels is not None:
@@ -118,7 +119,7 @@ class Scope(tuple[Variable, ...]):
     __slots__ = ()
 
     def __new__(cls, variables: Iterable[Variable] = ()) -> Scope:
-        if not isinstance(variables, Iterable):
+        if not is_iterable(variables):
             raise InvalidModel(f"a scope is a list of variables; write [{variables!r}] for one")
         scope = super().__new__(cls, variables)
         for item in scope:
@@ -152,12 +153,13 @@ class Scope(tuple[Variable, ...]):
         return self[self.axis(name)]
 
     def without(self, names: Iterable[str]) -> Scope:
-        gone = set(names)
+        listed = check_iterable(names, "names", error=InvalidModel)
+        gone = {check_kind(name, str, "a name", error=InvalidModel) for name in listed}
         return Scope(variable for variable in self if variable.name not in gone)
 
     def union(self, *others: Sequence[Variable]) -> Scope:
         """All variables, each once, in the order in which they first appear."""
-        return Scope(distinct_variables([self, *others]))
+        return Scope(distinct_variables([self, *map(Scope, others)]))
 
 
 def distinct_variables(scopes: Iterable[Iterable[Variable]]) -> list[Variable]:

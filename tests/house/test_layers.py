@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "juncture"
 LAYERS = [
     "errors",
     "values",
+    "checks",
     "numerics",
     "iteration",
     "options",

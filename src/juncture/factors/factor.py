@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture import numerics
+from juncture.checks import check_function, check_iterable, check_kind, check_number
 from juncture.errors import InvalidData, InvalidModel, MissingExtra, TooLarge
 from juncture.evidence import as_findings
 from juncture.factors.html import table_html
@@ -68,11 +69,13 @@ class Factor(Value):
     # --- algebra ---------------------------------------------------------------------------------------------------
 
     def multiply(self, other: Factor) -> Factor:
+        check_kind(other, Factor, "what a factor is multiplied by", error=InvalidModel)
         scope = checked_size(self.scope.union(other.scope))
         return Factor(scope, aligned(self, scope) * aligned(other, scope))
 
     def divide(self, other: Factor) -> Factor:
         """The quotient, with 0 / 0 = 0; anything else divided by 0 is an error."""
+        check_kind(other, Factor, "what a factor is divided by", error=InvalidModel)
         scope = checked_size(self.scope.union(other.scope))
         above, below = np.broadcast_arrays(aligned(self, scope), aligned(other, scope))
         if np.any((below == 0) & (above != 0)):
@@ -184,6 +187,7 @@ class Factor(Value):
                 raise InvalidModel(f"the states of {function!r} are not numbers; give a function of the states instead")
             numbers = np.broadcast_to(spread(variable.numbers, self.scope, function), self.values.shape)
             return np.asarray(numbers.reshape(-1)[possible])
+        check_function(function, "a quantity is the name of a variable or a function of the states, and")
         states = compress(product(*(variable.labels for variable in self.scope)), possible)
         answers = [function(*labels) for labels in states]
         return numerics.as_numbers(answers, (len(answers),), name="the answer of the function")
@@ -192,13 +196,14 @@ class Factor(Value):
 
     def is_independent(self, a: Names, b: Names, given: Names = (), *, tolerance: float = TOLERANCE) -> bool:
         """Whether p(a, b | given) = p(a | given) p(b | given) within the tolerance, wherever `given` can occur."""
-        return dependence(self, [a, b], given) <= tolerance
+        return dependence(self, [a, b], given) <= check_number(tolerance, "tolerance", least=0)
 
     def is_mutually_independent(
         self, groups: Iterable[Names] | None = None, given: Names = (), *, tolerance: float = TOLERANCE
     ) -> bool:
         """Whether p(all | given) = Π p(group | given) within the tolerance; by default each variable is a group."""
-        return dependence(self, list(self.scope.names if groups is None else groups), given) <= tolerance
+        names = check_iterable(self.scope.names if groups is None else groups, "groups")
+        return dependence(self, names, given) <= check_number(tolerance, "tolerance", least=0)
 
     # --- leaving the library ---------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from juncture.checks import check_index
 from juncture.cores import block_rows
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.compiled import Fill, filled
@@ -76,7 +77,7 @@ class Family(Value):
         parts = {}
         for name, array in self._given.items():
             event = array.shape[array.ndim - self.parameters[name].axes :]
-            parts[name] = np.broadcast_to(array, self.batch_shape + event)[index]
+            parts[name] = check_index(np.broadcast_to(array, self.batch_shape + event), index, "a member of the batch")
         return type(self)(**parts)
 
     def __len__(self) -> int:
@@ -165,14 +166,17 @@ class Family(Value):
 
     def quantile(self, probability: Any) -> Real:
         """The smallest x with P(X ≤ x) ≥ probability."""
-        wanted = as_values(probability, (), name=f"{type(self).__name__}.quantile").astype(np.float64)
+        wanted = as_values(
+            probability, (), name=f"{type(self).__name__}.quantile", batch_shape=self.batch_shape
+        ).astype(np.float64)
         if not ((wanted >= 0) & (wanted <= 1)).all():
             raise InvalidData(f"a quantile is asked for a probability from 0 to 1; got {probability!r}")
         return plain(self._quantile(wanted))
 
     def interval_prob(self, low: Any, high: Any) -> Real:
         """P(low < X ≤ high)."""
-        if not (np.asarray(low) <= np.asarray(high)).all():
+        name = f"{type(self).__name__}.interval_prob"
+        if not (as_values(low, (), name=name) <= as_values(high, (), name=name)).all():
             raise InvalidData(f"an interval runs from low to high; got {low!r} and {high!r}")
         return plain(np.asarray(self.cdf(high)) - np.asarray(self.cdf(low)))
 
@@ -210,7 +214,7 @@ class Family(Value):
         if not isinstance(statistics, Statistics) or statistics.family is not cls:
             raise InvalidData(f"{cls.__name__}.estimate takes {cls.__name__}.statistics(data); got {statistics!r}")
         if prior is not None:
-            if not hasattr(prior, "posterior"):
+            if isinstance(prior, type) or not hasattr(prior, "posterior"):
                 raise InvalidData(f"a prior is a conjugate one, such as Beta(1, 1) for a Bernoulli; got {prior!r}")
             member: Self = prior.posterior(statistics).likelihood_at_mode()
             return member

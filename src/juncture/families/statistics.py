@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from juncture.checks import check_array, check_mapping, shown
 from juncture.errors import InvalidData, hint
 from juncture.values import Value, content_key, read_only
 
@@ -37,10 +38,14 @@ class Statistics(Value):
     def __init__(
         self, family: type[Family], *, weight: Any, total: Any, log_base: Any = 0.0, known: Known | None = None
     ) -> None:
-        held = {name: read_only(value, float) for name, value in (known or {}).items()}
+        if not isinstance(family, type) or not hasattr(family, "statistics"):
+            raise InvalidData(f"statistics are those of a family, such as Poisson; got {shown(family)}")
+        told = {} if known is None else check_mapping(known, "what is known")
+        held = {name: read_only(value, float) for name, value in told.items()}
         self._set(
-            family=family, weight=read_only(weight, float), total=read_only(total, float),
-            log_base=read_only(log_base, float), known=held,
+            family=family, weight=read_only(check_array(weight, "the weight")),
+            total=read_only(check_array(total, "the total")), log_base=read_only(check_array(log_base, "log_base")),
+            known=held,
         )  # fmt: skip
 
     @property
@@ -61,7 +66,7 @@ class Statistics(Value):
         return self._merged(other)
 
     def __radd__(self, other: object) -> Self:
-        return self if other == 0 else NotImplemented  # sum([...]) starts from 0
+        return self if isinstance(other, int) and other == 0 else NotImplemented  # sum([...]) starts from 0
 
     def scaled(self, factor: Any) -> Self:
         """The statistics of the same data with every weight multiplied by `factor`."""

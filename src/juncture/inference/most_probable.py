@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_count
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.findings import Findings
 from juncture.errors import InvalidData, Unsupported
@@ -90,8 +91,10 @@ def most_probable_factors(
     memory_limit: int | None = None,
 ) -> Any:
     findings = as_findings(evidence, model.variables, extra=extra)
-    if k is not None and (not hasattr(k, "__index__") or k < 1 or not findings.is_single):
-        raise InvalidData("k is a whole number of at least 1, and goes with one row of evidence")
+    if k is not None:
+        check_count(k, "k", least=1)
+    if k is not None and not findings.is_single:
+        raise InvalidData("k goes with one row of evidence; ask for the k best of each row alone")
     beliefs = Beliefs.of(model, engine_for(method, memory_limit), findings, as_targets(model, targets))
     check_possible(beliefs, on_impossible)
     names = beliefs.targets if targets is not None else unobserved(model, findings)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from math import ceil
+import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_array, check_number
 from juncture.errors import InvalidData
 from juncture.families.family import Real, plain
 
 
 def chebyshev_bound(variance: Any, distance: Any) -> Real:
     """P(|X - mean| ≥ distance) ≤ min(1, variance / distance²)."""
-    variance, distance = np.asarray(variance, float), np.asarray(distance, float)
+    variance, distance = check_array(variance, "the variance"), check_array(distance, "the distance")
     if not ((variance >= 0).all() and (distance > 0).all()):
         raise InvalidData(f"a variance is at least 0 and a distance positive; got {variance}, {distance}")
     return plain(np.minimum(variance / distance**2, 1.0))
@@ -21,9 +23,8 @@ def chebyshev_bound(variance: Any, distance: Any) -> Real:
 
 def standard_error(variance: Any, num_samples: int) -> Real:
     """√(variance / n): the standard deviation of the average of n independent values."""
-    if not num_samples >= 1:
-        raise InvalidData(f"an average needs at least one value; got {num_samples}")
-    return plain(np.sqrt(np.asarray(variance, float) / num_samples))
+    check_number(num_samples, "the number of samples", least=1)
+    return plain(np.sqrt(check_array(variance, "the variance") / num_samples))
 
 
 def samples_needed(variance: float, error: float, probability: float) -> int:
@@ -34,9 +35,8 @@ def samples_needed(variance: float, error: float, probability: float) -> int:
     >>> samples_needed(variance=0.25, error=0.1, probability=0.05)
     500
     """
-    if not (variance >= 0 and error > 0 and 0 < probability <= 1):
-        raise InvalidData(
-            f"give a variance of at least 0, a positive error and a probability above 0; "
-            f"got {variance}, {error}, {probability}"
-        )
-    return max(ceil(variance / (error**2 * probability) * (1 - 1e-12)), 1)  # 500.00000000000006 is 500
+    spread = Fraction(check_number(variance, "the variance", least=0, finite=True))
+    distance = Fraction(check_number(error, "the error", above=0, finite=True))
+    share = Fraction(check_number(probability, "the probability", above=0, most=1))
+    needed = spread / (distance**2 * share)  # exact, as the square of a small error is no double
+    return max(math.ceil(needed * Fraction(1 - 1e-12)), 1)  # 500.00000000000006 is 500

@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from juncture.checks import check_kind, check_number
 from juncture.errors import InvalidData, UnknownVariable
 from juncture.learning.kinds.table_counts import TableCounts
 from juncture.learning.statistics_document import as_document, read_document
@@ -34,7 +33,7 @@ class NetworkStatistics(Value):
         self._set(parts=dict(parts), weight=float(weight))
 
     def __getitem__(self, child: str) -> Any:
-        if child not in self.parts:
+        if not isinstance(child, str) or child not in self.parts:
             raise UnknownVariable.among(child, self.parts, where="the statistics")
         return self.parts[child]
 
@@ -52,16 +51,16 @@ class NetworkStatistics(Value):
         return NetworkStatistics(parts, self.weight + other.weight)
 
     def __radd__(self, other: object) -> NetworkStatistics:
-        return self if other == 0 else NotImplemented  # sum([...]) starts from 0
+        return self if isinstance(other, int) and other == 0 else NotImplemented  # sum([...]) starts from 0
 
     def scaled(self, factor: float) -> NetworkStatistics:
         """The statistics of the same rows with every weight multiplied by `factor`."""
-        if not (np.isfinite(factor) and factor >= 0):
-            raise InvalidData(f"statistics are scaled by a finite number of at least 0; got {factor!r}")
+        factor = check_number(factor, "the factor that scales statistics", least=0, finite=True)
         return NetworkStatistics({name: part.scaled(factor) for name, part in self.parts.items()}, self.weight * factor)
 
     def thin(self, threshold: float = 5.0) -> list[ThinRow]:
         """The combinations of parents' states that less than `threshold` rows have, the thinnest first."""
+        check_number(threshold, "the threshold")
         tables = {name: part for name, part in self.parts.items() if isinstance(part, TableCounts)}
         rows = [ThinRow(name, given, weight) for name, part in tables.items() for given, weight in part.thin(threshold)]
         return sorted(rows, key=lambda row: row.weight)
@@ -79,6 +78,7 @@ class NetworkStatistics(Value):
 
     @classmethod
     def from_json(cls, text: str) -> NetworkStatistics:
+        check_kind(text, (str, bytes), "the JSON of statistics")
         try:
             return cls.from_dict(json.loads(text))
         except json.JSONDecodeError as error:

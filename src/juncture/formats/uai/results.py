@@ -14,9 +14,9 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
+from juncture.checks import check_kind, check_path
 from juncture.errors import FormatError, hint
 from juncture.formats.files import read_bytes, write_bytes
 from juncture.formats.uai.numbers import INFINITE, Numbers, first_word, without_comments
@@ -35,7 +35,7 @@ class Result:
 def read_result(path: str | os.PathLike[str]) -> Result:
     """The last answer in a UAI result file."""
     try:
-        return parse_result(read_bytes(Path(path)))
+        return parse_result(read_bytes(check_path(path)))
     except FormatError as error:
         raise error.in_file(os.fspath(path)) from error
 
@@ -43,7 +43,7 @@ def read_result(path: str | os.PathLike[str]) -> Result:
 def write_result(result: Result, path: str | os.PathLike[str]) -> None:
     """Write an answer so that reading it gives the same bits."""
     try:
-        write_bytes(Path(path), result_text(result).encode())
+        write_bytes(check_path(path), result_text(result).encode())
     except FormatError as error:
         raise error.in_file(os.fspath(path)) from error
 
@@ -126,6 +126,7 @@ OLDER_NAMES = {"BEL": "MAR"}
 
 def result_text(result: Result) -> str:
     """The text of a result, refused if it could not be read back."""
+    check_kind(result, Result, "a result")
     if result.task not in TASKS:
         raise FormatError(f"there is no task {result.task!r}; {hint(result.task, TASKS)}")
     solutions = [TASKS[result.task].text(solution) for solution in result.solutions]

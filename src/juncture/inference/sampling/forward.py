@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_count
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.evidence import as_findings
@@ -79,6 +80,4 @@ def sample_posterior(model: Any, n: int, *, given: Any = None, rng: Any = None, 
 
 def checked_count(n: Any) -> int:
     """A whole number of rows."""
-    if not hasattr(n, "__index__") or n < 0:
-        raise InvalidData(f"the number of rows must be a whole number of at least 0; got {n!r}")
-    return int(n)
+    return check_count(n, "the number of rows")

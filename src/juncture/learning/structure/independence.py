@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from juncture.checks import shown
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.graphs.maps import Oracle
@@ -251,7 +252,10 @@ def as_tester(source: Any, test: Any, rng: np.random.Generator) -> Tester:
     if isinstance(source, OracleTester):
         return source
     refuse_mixed(source)
-    if test == "auto":
+    if isinstance(test, str) and test == "auto":
         test = "fisher-z" if any(variable.is_real for variable in source.variables) else "g2"
-    tester: Tester = chosen(test, TESTS, what="test").on(source, rng)
+    wanted = chosen(test, TESTS, what="test")
+    if type(wanted) not in TESTS.values():
+        raise Unsupported(f"a test of independence is a name or a test such as GSquaredTest(); got {shown(test)}")
+    tester: Tester = wanted.on(source, rng)
     return tester

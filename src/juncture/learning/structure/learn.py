@@ -9,7 +9,7 @@ from typing import Any
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, UnknownVariable, Unsupported, hint
 from juncture.graphs.maps import as_oracle
-from juncture.iteration import Watch
+from juncture.iteration import Watch, check_progress
 from juncture.learning.structure.exact import Exact
 from juncture.learning.structure.ges import GES
 from juncture.learning.structure.hill_climbing import HillClimbing
@@ -57,6 +57,7 @@ def learn_structure(
     >>> learn_structure(data, "chow-liu", root="c").edges
     (('c', 'a'), ('a', 'b'))
     """
+    check_progress(progress)
     source = oracle_of(data, variables) or dataset_of(data, variables, weights)
     search = search_of(named_method(method, source, options.get("score")), options)
     if isinstance(source, OracleTester) and not isinstance(search, PC):
@@ -99,12 +100,12 @@ def check_options(kind: Any, options: dict[str, Any]) -> None:
 
 def dataset_of(data: Any, variables: Iterable[Variable] | None, weights: Any) -> Dataset:
     """The columns to learn over, with declared states where there are."""
-    declared = Scope(variables or ())
+    declared = Scope(() if variables is None else variables)
     found = data if isinstance(data, Dataset) else Dataset(data)
     for name in declared.names:
         if name not in found.columns:
             raise UnknownVariable(f"the data have no column {name!r}, which is declared; {hint(name, found.columns)}")
-    dataset = declared_dataset(data if variables else found, set(found.columns), declared, weights)
+    dataset = declared_dataset(data if declared else found, set(found.columns), declared, weights)
     if not dataset.variables:
         raise InvalidData("there are no columns to learn a structure over")
     if dataset.weights is not None and not dataset.weights.any():
@@ -118,7 +119,7 @@ def oracle_of(source: Any, variables: Iterable[Variable] | None) -> OracleTester
     if isinstance(source, Dataset) or not is_oracle:
         return None
     named = getattr(source, "nodes", None) or getattr(getattr(source, "scope", None), "names", None)
-    names = named or tuple(variable.name for variable in variables or ())
+    names = named or tuple(variable.name for variable in Scope(() if variables is None else variables))
     if not names:
         raise InvalidData("an oracle that is a function does not say over what: give variables=[…]")
     return OracleTester(tuple(names), as_oracle(source))

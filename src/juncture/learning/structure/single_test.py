@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from juncture.checks import check_iterable, check_kind
 from juncture.errors import InvalidData
 from juncture.learning.structure.constraints import place_of
 from juncture.learning.structure.independence import as_tester
@@ -32,7 +33,8 @@ def independence_test(
     (1.0, True)
     """
     dataset = dataset_of(data, None, weights)
-    asked = [a, b, *([given] if isinstance(given, str) else given or ())]
+    others = () if given is None else [given] if isinstance(given, str) else check_iterable(given, "given")
+    asked = [check_kind(name, str, "the name of a column") for name in (a, b, *others)]
     if len(set(asked)) < len(asked):
         raise InvalidData(f"a, b and given must be different columns; got {', '.join(map(repr, asked))}")
     places = {name: place for place, name in enumerate(dataset.columns)}
