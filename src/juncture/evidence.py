@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_choice, check_mapping
 from juncture.data.cells import list_column
 from juncture.data.columns import code_type
 from juncture.data.dataset import Dataset, Extra
@@ -38,7 +39,8 @@ class Evidence(Value):
     likelihoods: Arrays
 
     def __init__(self, rows: Any = None, likelihoods: Mapping[str, Any] | None = None) -> None:
-        soft = {name: as_likelihoods(values, name) for name, values in (likelihoods or {}).items()}
+        given = {} if likelihoods is None else check_mapping(likelihoods, "likelihoods")
+        soft = {name: as_likelihoods(values, name) for name, values in given.items()}
         self._set(rows=own_rows(rows), likelihoods=soft)
 
     def __repr__(self) -> str:
@@ -56,8 +58,7 @@ def as_findings(evidence: Any, variables: Iterable[Variable], *, extra: Extra = 
     >>> as_findings({"xray": [0.2, 0.9]}, [xray]).describe("xray")
     'xray≈[0.2, 0.9]'
     """
-    if extra not in {"error", "ignore"}:
-        raise InvalidData(f'extra must be "error" or "ignore"; got {extra!r}')
+    check_choice(extra, ("error", "ignore"), "extra")
     return findings_of(evidence, tuple(variables), extra)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from juncture.errors import InvalidData, ObjectiveDecreased
+from juncture.checks import check_count, check_function, check_number
+from juncture.errors import ObjectiveDecreased
 from juncture.values import number_of
 
 State = TypeVar("State")
@@ -74,10 +75,8 @@ def iterate(
 
 
 def check_ending(tolerance: float, max_steps: int) -> None:
-    if not isinstance(tolerance, int | float) or not tolerance >= 0:
-        raise InvalidData(f"tolerance is a number of at least 0; got {tolerance!r}")
-    if not hasattr(max_steps, "__index__") or max_steps < 1:
-        raise InvalidData(f"max_steps is a whole number of at least 1; got {max_steps!r}")
+    check_number(tolerance, "tolerance", least=0)
+    check_count(max_steps, "max_steps", least=1)
 
 
 def has_fallen(old: float, new: float) -> bool:
@@ -89,3 +88,9 @@ def refuse_decrease(old: float, new: float, step: int) -> None:
     """An objective that falls beyond rounding, or is no number, is a defect or a wrong assumption: no convergence."""
     if math.isnan(new) or has_fallen(old, new):
         raise ObjectiveDecreased(f"step {step} lowered the objective from {old:.12g} to {new:.12g}; it must not fall")
+
+
+def check_progress(progress: Any) -> None:
+    """What watches the steps is a function, or None."""
+    if progress is not None:
+        check_function(progress, "progress, a function of the step and the objective,")

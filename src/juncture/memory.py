@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
+from juncture.checks import check_number
 from juncture.errors import TooLarge
 
 SURELY_FREE = 2**26  # bytes that need no look at how much memory is left
@@ -59,3 +61,8 @@ def free_of_group(limit: str, used: str) -> int | None:
     except (OSError, ValueError):
         return None
     return None if top == "max" else max(int(top) - taken, 0)
+
+
+def checked_limit(memory_limit: Any) -> float:
+    """A limit in bytes as users give one."""
+    return check_number(memory_limit, "memory_limit, in bytes,", above=0)

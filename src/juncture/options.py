@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_iterable, check_kind, shown
 from juncture.errors import InvalidData, Unsupported, hint
+
+MAX_DRAWS = 2**62  # an array has no more places
 
 
 def chosen(choice: Any, known: Mapping[str, Callable[[], Any]], *, what: str) -> Any:
-    """The object that a choice stands for: a name is looked up, anything else is taken as it is.
+    """The object that a choice stands for: a name is looked up; anything else is taken as it is.
 
     >>> chosen("plain", {"plain": dict}, what="method")
     {}
@@ -31,7 +34,7 @@ def as_names(names: Iterable[str], what: str) -> list[str]:
     """The names of an option that takes several; a text alone would be read letter by letter."""
     if isinstance(names, str):
         raise InvalidData(f"{what} is a list of names; write {what}=[{names!r}]")
-    return list(names)
+    return check_iterable(names, what)
 
 
 def as_generator(rng: Any) -> np.random.Generator:
@@ -44,7 +47,16 @@ def as_generator(rng: Any) -> np.random.Generator:
 
 def as_sizes(size: int | tuple[int, ...] | None) -> tuple[int, ...]:
     """The shape of so many draws: (10,) for 10, () without a size."""
-    lengths = np.atleast_1d(np.asarray(() if size is None else size))
-    if lengths.dtype.kind not in "iuf" or not ((lengths >= 0) & (lengths == np.floor(lengths))).all():
-        raise InvalidData(f"the number of draws must be a whole number of at least 0; got {size!r}")
+    try:
+        lengths = np.atleast_1d(np.asarray(() if size is None else size))
+    except ValueError:  # a ragged list
+        lengths = np.empty((0, 0))
+    is_numbers = lengths.ndim == 1 and lengths.dtype.kind in "iuf" and bool((np.abs(lengths) <= MAX_DRAWS).all())
+    if not is_numbers or not ((lengths >= 0) & (lengths == np.floor(lengths))).all():
+        raise InvalidData(f"the number of draws must be a whole number of at least 0; got {shown(size)}")
     return tuple(lengths.astype(int).tolist())
+
+
+def check_names(names: Iterable[str], what: str) -> list[str]:
+    """The same, each of them text."""
+    return [check_kind(name, str, f"a name in {what}") for name in as_names(names, what)]

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from juncture.checks import check_iterable, check_kind, is_iterable
 from juncture.errors import InvalidModel, TooLarge, UnknownState, UnknownVariable
 from juncture.memory import default_memory_limit, told_bytes
 from juncture.values import Value, read_only
@@ -44,7 +45,7 @@ class Variable(Value):
         if isinstance(states, int | np.integer) and not isinstance(states, bool):
             check_num_states(int(states), name)
             states = range(int(states))
-        if isinstance(states, str) or not isinstance(states, Iterable | None):
+        if isinstance(states, str | bool) or not (states is None or is_iterable(states)):
             raise InvalidModel(f"the states of {name!r} must be a list of labels or their number; got {states!r}")
         check_num_states(len_at_most(states, sys.maxsize), name)
         labels = None if states is None else tuple(as_state(state, name) for state in states)
@@ -124,7 +125,7 @@ class Scope(tuple[Variable, ...]):
     __slots__ = ()
 
     def __new__(cls, variables: Iterable[Variable] = ()) -> Scope:
-        if not isinstance(variables, Iterable):
+        if not is_iterable(variables):
             raise InvalidModel(f"a scope is a list of variables; write [{variables!r}] for one")
         scope = super().__new__(cls, variables)
         for item in scope:
@@ -158,12 +159,13 @@ class Scope(tuple[Variable, ...]):
         return self[self.axis(name)]
 
     def without(self, names: Iterable[str]) -> Scope:
-        gone = set(names)
+        listed = check_iterable(names, "names", error=InvalidModel)
+        gone = {check_kind(name, str, "a name", error=InvalidModel) for name in listed}
         return Scope(variable for variable in self if variable.name not in gone)
 
     def union(self, *others: Sequence[Variable]) -> Scope:
         """All variables, each once, in the order in which they first appear."""
-        return Scope(distinct_variables([self, *others]))
+        return Scope(distinct_variables([self, *map(Scope, others)]))
 
 
 def distinct_variables(scopes: Iterable[Iterable[Variable]]) -> list[Variable]:

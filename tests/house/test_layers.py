@@ -12,6 +12,7 @@ LAYERS = [
     "values",
     "memory",
     "files",
+    "checks",
     "numerics",
     "iteration",
     "options",

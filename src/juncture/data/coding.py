@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from juncture.checks import check_choice, is_iterable
 from juncture.cores import on_cores
 from juncture.data.columns import Column, Levels
 from juncture.data.distinct import MANY
@@ -73,14 +74,13 @@ def warn_of_unseen(counts: dict[str, int]) -> None:
 
 
 def as_coding(variables: Iterable[Variable] | None, missing: Any, unseen: Unseen) -> Coding:
-    if unseen not in {"error", "missing"}:
-        raise InvalidData(f'unseen must be "error" or "missing"; got {unseen!r}')
+    check_choice(unseen, ("error", "missing"), "unseen")
     return Coding(None if variables is None else Scope(variables), as_markers(missing), unseen)
 
 
 def as_markers(missing: Any) -> Variable | None:
     """The markers of a hole, found by the rule by which states are found: -999 is also "-999" and -999.0."""
-    is_one = isinstance(missing, str | None) or not isinstance(missing, Iterable)
+    is_one = isinstance(missing, str | None) or not is_iterable(missing)
     markers = {state_key(marker): as_plain(marker) for marker in ([missing] if is_one else missing)}
     for marker in markers.values():
         if not is_missing(marker) and not isinstance(marker, str | int | float):
@@ -91,8 +91,7 @@ def as_markers(missing: Any) -> Variable | None:
 
 def chosen_names(table: Table, scope: Scope | None, extra: Extra) -> list[str]:
     """The columns to keep: all that are variables; others are refused, or ignored on request."""
-    if extra not in {"error", "ignore"}:
-        raise InvalidData(f'extra must be "error" or "ignore"; got {extra!r}')
+    check_choice(extra, ("error", "ignore"), "extra")
     if scope is None:
         return list(table.cells)
     known = set(scope.names)

@@ -13,6 +13,7 @@ from typing import TextIO
 
 import numpy as np
 
+from juncture.checks import check_path
 from juncture.data.csv_text import CHUNK, Source
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.export import label_texts
@@ -36,6 +37,8 @@ def write_csv(dataset: Dataset, target: Source) -> None:
 
     The weights are not written, so they must be absent.
     """
+    if not hasattr(target, "write"):
+        check_path(target)
     if dataset.weights is not None:
         raise InvalidData("a CSV file has no place for weights; write `dataset.to_pandas()` with a column of them")
     if not dataset.variables:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_iterable, check_mapping
 from juncture.data.coding import Extra, Unseen, as_coding, chosen_names, weights_apart
 from juncture.data.columns import HOLE, Coded, as_reals, code_type
 from juncture.data.export import labels_of, to_arrow, to_pandas, to_polars
@@ -113,7 +114,7 @@ class Dataset(Value):
 
     def variable(self, name: str) -> Variable:
         for variable in self.variables:
-            if variable.name == name:
+            if isinstance(name, str) and variable.name == name:
                 return variable
         raise UnknownVariable.among(name, self.columns, where="the dataset")
 
@@ -128,7 +129,7 @@ class Dataset(Value):
 
     def only(self, names: Iterable[str]) -> Dataset:
         """The columns of these variables, shared with this dataset."""
-        kept = tuple(self.variable(name) for name in names)
+        kept = tuple(self.variable(name) for name in check_iterable(names, "names"))
         arrays = tuple(self.columns[variable.name] for variable in kept)
         inferred = tuple(variable.name for variable in kept if variable.name in self.states_from_data)
         return self._with(variables=kept, arrays=arrays, states_from_data=inferred)
@@ -206,7 +207,7 @@ def _(data: Dataset, names: Sequence[str] | None = None) -> Table:
 
 def as_codes(columns: Mapping[str, Any], variable: Variable) -> np.ndarray:
     """The column of `variable`, which holds its codes already, in the smallest type."""
-    if variable.name not in columns:
+    if variable.name not in check_mapping(columns, "the columns"):
         raise UnknownVariable.among(variable.name, columns, where="the mapping of columns")
     values = np.asarray(columns[variable.name])
     if variable.is_real:

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from juncture.checks import check_iterable, check_kind, check_mapping
 from juncture.data.columns import HOLE, Coded, code_type
 from juncture.data.cuts import Cuts, Observed, frequency_cuts, observed, width_cuts
 from juncture.data.dataset import Dataset
@@ -17,7 +18,7 @@ from juncture.data.tables import as_table
 from juncture.errors import FormatError, InvalidData, hint
 from juncture.files.json_text import parse_strictly
 from juncture.values import Value
-from juncture.variables import Variable
+from juncture.variables import Scope, Variable
 
 Strategy: TypeAlias = Literal["width", "frequency", "entropy"]
 STRATEGIES: Mapping[str, Callable[[Observed, int], Cuts]] = {
@@ -47,7 +48,7 @@ class Discretizer(Value):
             raise InvalidData(f"bins must be a whole number of at least 2; got {bins!r}")
         if bins > MAX_BINS:
             raise InvalidData(f"bins must be at most {MAX_BINS:,}, since each is a state; got {bins:,}")
-        if strategy not in STRATEGIES:
+        if not isinstance(strategy, str) or strategy not in STRATEGIES:
             raise InvalidData(f"there is no strategy {strategy!r}; {hint(strategy, STRATEGIES)}")
         self._set(bins=int(bins), strategy=strategy)
 
@@ -65,7 +66,7 @@ class Discretizer(Value):
             )
         dataset = data if isinstance(data, Dataset) else Dataset(data)
         classes = None if target is None else class_codes(dataset, target)
-        names = self._numeric_names(dataset, target) if columns is None else list(columns)
+        names = self._numeric_names(dataset, target) if columns is None else check_iterable(columns, "columns")
         reals = Dataset(dataset.only(names), [Variable(name) for name in names])
         return FittedDiscretizer({name: self._cuts(reals, name, classes) for name in names})
 
@@ -98,7 +99,7 @@ class FittedDiscretizer(Value):
     cuts: dict[str, Cuts]
 
     def __init__(self, cuts: Mapping[str, Sequence[float]]) -> None:
-        for name in cuts:
+        for name in check_mapping(cuts, "the cuts"):
             if not isinstance(name, str) or not name:
                 raise InvalidData(f"cuts are given by the name of a column, non-empty text; got {name!r}")
         self._set(cuts={name: as_cuts(given, name) for name, given in cuts.items()})
@@ -116,7 +117,8 @@ class FittedDiscretizer(Value):
         table = as_table(data)
         cut = [variable for variable in self.variables if variable.name in table.cells]
         reals = Dataset(table.only(variable.name for variable in cut), [Variable(variable.name) for variable in cut])
-        others = None if variables is None else [variable for variable in variables if variable.name not in self.cuts]
+        declared = None if variables is None else Scope(variables)
+        others = None if declared is None else [variable for variable in declared if variable.name not in self.cuts]
         rest = Dataset(table.only(name for name in table.cells if name not in self.cuts), others)
         coded = {variable.name: self._coded(variable, reals.columns[variable.name]) for variable in cut}
         found = coded | as_table(rest).cells
@@ -144,6 +146,7 @@ class FittedDiscretizer(Value):
     @classmethod
     def from_json(cls, text: str) -> FittedDiscretizer:
         """The discretizer that `to_json` wrote; a `FormatError` says what is wrong with any other text."""
+        check_kind(text, (str, bytes), "the JSON of a discretizer")
         saved = parse_strictly(text, "saved discretizers")
         try:
             return cls.from_dict(saved)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_count, is_iterable
 from juncture.errors import InvalidData
 from juncture.variables import State, Variable
 
@@ -31,7 +32,8 @@ def labelled(labels: tuple[State, ...], codes: np.ndarray) -> np.ndarray:
 
 def as_variable(name: str, states: Any) -> Variable:
     """A variable with so many states, or with these."""
-    is_number = hasattr(states, "__index__") and not isinstance(states, bool)
-    if (is_number and states < 1) or isinstance(states, str) or not (is_number or np.iterable(states)):
+    if is_iterable(states) and not isinstance(states, str):
+        return Variable(name, states)
+    if isinstance(states, bool | str):
         raise InvalidData(f"{name}s are a number of at least 1, or a list of labels; got {states!r}")
-    return Variable(name, int(states) if is_number else states)
+    return Variable(name, check_count(states, f"the number of {name}s, where no list of labels is given,", least=1))

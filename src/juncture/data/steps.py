@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Set
+from collections.abc import Callable, Collection, Hashable, Mapping, Set
 from numbers import Real
 from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from juncture.checks import shown
 from juncture.data.holes import with_whole_rows, without_mask, without_masks
 from juncture.errors import InvalidData, UnknownState
 from juncture.variables import as_plain, is_missing
@@ -106,7 +107,7 @@ def as_steps(
 ) -> np.ndarray:
     """(step, *event): int64 for whole numbers, float64 for others, with NaN for what is missing; labels as they are."""
     given = without_frame(given)
-    array = given if isinstance(given, np.ndarray) else listed(given, place)
+    array = given if isinstance(given, np.ndarray) and given.ndim else listed(given, place)
     if event_shape is not None:
         array = shaped(array, event_shape, place)
     if find is not None:
@@ -200,6 +201,8 @@ def as_codes(labels: np.ndarray, find: Find | None, place: str, *, what: str = "
         found = np.array([code_of(value, find, labels, place, what) for value in values.tolist()], np.int64)
         return np.asarray(found[inverse])
     for step, label in enumerate(labels.tolist()):
+        if not isinstance(label, Hashable):
+            raise InvalidData(f"a {what}{place} is a label: text, a number or a boolean; got {shown(label)}")
         key = (type(label), None if is_missing(label) else label)
         if key not in codes:
             codes[key] = code_of(label, find, labels, place, what)

@@ -86,7 +86,8 @@ def _(data: str | os.PathLike[str], names: Sequence[str] | None = None) -> Table
 @as_table.register
 def _(data: Mapping, names: Sequence[str] | None = None) -> Table:  # type: ignore[type-arg]
     first = next(iter(data.values()), ())
-    return Table(data, len(first) if hasattr(first, "__len__") else 0)
+    is_column = hasattr(first, "__len__") and getattr(first, "shape", None) != () and not isinstance(first, type)
+    return Table(data, len(first) if is_column else 0)
 
 
 @as_table.register(list)

@@ -62,7 +62,7 @@ class GaussianHMM(HiddenMarkovEstimator):
         self.covariance = covariance
 
     def _first_emissions(self, rows: np.ndarray, num_states: int) -> Emissions:
-        if self.covariance not in STRUCTURES:
+        if not isinstance(self.covariance, str) or self.covariance not in STRUCTURES:
             raise InvalidData(f"there is no covariance {self.covariance!r}; {hint(self.covariance, STRUCTURES)}")
         emissions: Emissions = repeated(first_gaussian(one_sequence(rows), self.covariance), num_states)
         return emissions

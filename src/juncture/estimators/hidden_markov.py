@@ -7,14 +7,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from juncture import numerics
+from juncture.checks import check_choice, check_kind
 from juncture.data.labels import label_array
 from juncture.data.sequences import Sequences
 from juncture.errors import InvalidData, InvalidModel
 from juncture.estimators.sequences import Stack, stack_of, state_variable
+from juncture.estimators.tables import seed_of, validated
 from juncture.inference.infer import infer
 from juncture.inference.log_prob import log_prob
 from juncture.inference.most_probable import most_probable
@@ -80,6 +81,7 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         step, as scikit-learn gives them, will do where all steps of a sequence have the same.
         """
         check_decoder(self.decoder)
+        check_kind(self.start, (str, HiddenMarkovModel), "the start")
         given = self._checked(self.start) if isinstance(self.start, HiddenMarkovModel) else None
         columns = None if given is None else int(np.prod(given.event_shape))
         stack = stack_of(X, y, lengths, sample_weight, columns)
@@ -87,7 +89,7 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         states = state_variable(self.states if given is None else given.states, stack.labels, default=FEW)
         model = given or self._first_model(rows, states)
         sequences = stack.sequences(self._observations(rows, model), states)
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        seed = seed_of(self.random_state)
         self.fit_ = self._learned(model, sequences, "given" if given else self.start, seed)
         self._adopt(self.fit_.model)
         return self
@@ -165,7 +167,7 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def sample(self, num_steps: Any = 1, random_state: Any = None) -> tuple[Any, Any]:
         """(rows, states) of a sequence drawn from the model; a list of lengths gives two lists."""
         check_is_fitted(self)
-        seed = check_random_state(self.random_state if random_state is None else random_state).randint(2**31 - 1)
+        seed = seed_of(self.random_state if random_state is None else random_state)
         drawn = sample(self.model_, num_steps, rng=seed)
         if not isinstance(drawn, list):
             return self._cells(drawn.observations), label_array(drawn.states)
@@ -189,7 +191,7 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def _table(self, stack: Stack, *, reset: bool) -> np.ndarray:
         limits = {"ensure_all_finite": "allow-nan", "ensure_min_samples": 0 if stack.is_list and not reset else 1}
-        return np.asarray(validate_data(self, stack.rows, dtype=self.cells, reset=reset, **limits))
+        return np.asarray(validated(self, stack.rows, dtype=self.cells, reset=reset, **limits))
 
     def _adopt(self, model: HiddenMarkovModel) -> None:
         self.model_, self.classes_ = model, label_array(model.states)
@@ -201,6 +203,4 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def check_decoder(decoder: Any) -> str:
-    if decoder not in DECODERS:
-        raise InvalidData(f"a decoder is one of {', '.join(map(repr, DECODERS))}; got {decoder!r}")
-    return str(decoder)
+    return str(check_choice(decoder, DECODERS, "a decoder"))

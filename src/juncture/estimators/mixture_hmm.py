@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_count
 from juncture.data.sequences import Sequences
-from juncture.errors import InvalidData
 from juncture.estimators.gaussian_hmm import GaussianHMM
 from juncture.estimators.mixture_start import mixture_start
 from juncture.learning.fit import Fit
@@ -73,6 +73,4 @@ class MixtureHMM(GaussianHMM):
 
 
 def checked_number(num_components: Any) -> int:
-    if not hasattr(num_components, "__index__") or num_components < 1:
-        raise InvalidData(f"num_components is a whole number of at least 1; got {num_components!r}")
-    return int(num_components)
+    return check_count(num_components, "num_components", least=1)

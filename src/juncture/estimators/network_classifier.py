@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from juncture import numerics
+from juncture.checks import check_array, check_kind
 from juncture.data.coding import warn_of_unseen
 from juncture.data.columns import sorting_key
 from juncture.data.dataset import Dataset
@@ -29,10 +29,12 @@ from juncture.estimators.tables import (
     has_names,
     refuse_unknown_columns,
     row_weights,
+    seed_of,
+    validated,
 )
 from juncture.learning.fit import fit
 from juncture.models.bayesian_network import BayesianNetwork
-from juncture.variables import Variable
+from juncture.variables import Scope, Variable
 
 
 class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -80,6 +82,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     @staticmethod
     def from_model(model: BayesianNetwork, target: str) -> BayesianNetworkClassifier:
         """A classifier that is a given network, as if it had been fitted."""
+        check_kind(model, BayesianNetwork, "the model of a classifier")
         variables = declared_variables(model, None)
         features = [name for name in variables if name != model.variable(target).name]
         made = BayesianNetworkClassifier(model, target)
@@ -89,6 +92,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the network from rows; without `y`, the target's column of `X` is the class."""
+        check_kind(self.target, (str, type(None)), "the target")
         table = self._table(X, reset=True)
         if y is None:
             target, column = str(self.target), given_class(table, self.target)
@@ -111,8 +115,12 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         table = rows.only(name for name in nodes_of(structure) if name in rows.cells)
         reading, data = learned(table, declared, target, self.discretize, weights)
         structure = self._refined(structure, data, target)
-        latent = [variable for variable in self.variables or () if variable.name not in rows.cells]
-        rng = check_random_state(self.random_state).randint(2**31 - 1)
+        latent = [
+            variable
+            for variable in Scope(() if self.variables is None else self.variables)
+            if variable.name not in rows.cells
+        ]
+        rng = seed_of(self.random_state)
         self.fit_ = fit(structure, data, self.prior, variables=latent, method=self.method, rng=rng)
         self._adopt(self.fit_.model, target, reading)
 
@@ -128,7 +136,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     def _table(self, X: Any, *, reset: bool) -> Table:
         """The columns of X by name; those of a plain array are called as those of `fit` were, else x0, x1 and so on."""
         if not has_names(X):
-            array = validate_data(self, without_mask(X), dtype=None, ensure_all_finite="allow-nan", reset=reset)
+            array = validated(self, without_mask(X), dtype=None, ensure_all_finite="allow-nan", reset=reset)
             return as_table(array, list(getattr(self, "feature_names_in_", default_names(array.shape[1]))))
         table = as_table(X)
         if not reset:
@@ -165,8 +173,14 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         known = column.levels.codes >= 0
         if not known.any():
             raise InvalidData(f"no row says its class {self.target_!r}, so there is nothing to compare with")
-        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
-        return float(np.average(truth[known] == self.predict(X)[known], weights=weights))
+        predicted = self.predict(X)
+        if len(predicted) != len(truth):
+            raise InvalidData(f"y has {len(truth)} rows, X has {len(predicted)}: they must be as many")
+        weights = None if sample_weight is None else check_array(sample_weight, "sample_weight", ndim=1)
+        if weights is not None and len(weights) != len(truth):
+            raise InvalidData(f"sample_weight has {len(weights)} weights for {len(truth)} rows: they must be as many")
+        right = truth[known] == predicted[known]
+        return float(np.average(right, weights=None if weights is None else weights[known]))
 
     def _states_of(self, target: str | None) -> np.ndarray:
         if target is None or target == self.target_:

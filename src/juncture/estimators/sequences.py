@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples, column_or_1d
+from sklearn.utils.validation import _num_samples
 
+from juncture.checks import check_array
 from juncture.data.columns import Column, sorting_key
 from juncture.data.holes import without_mask
 from juncture.data.labels import as_variable
@@ -18,6 +19,7 @@ from juncture.data.tables import as_column
 from juncture.data.weights import as_weights
 from juncture.errors import InvalidData, UnknownState
 from juncture.estimators.sequence_lists import is_many, joined
+from juncture.estimators.tables import plain_column
 from juncture.variables import Variable
 
 
@@ -59,7 +61,7 @@ def stack_of(X: Any, y: Any = None, lengths: Any = None, weights: Any = None, co
 
 def step_labels(y: Any, num_steps: int) -> np.ndarray:
     """(step,): the label of each step."""
-    labels = np.asarray(column_or_1d(without_mask(y), warn=True))
+    labels = plain_column(y)
     if len(labels) != num_steps:
         is_cut = labels.dtype.kind in "iu" and labels.sum() == num_steps
         remedy = (
@@ -134,7 +136,7 @@ def sequence_weights(weights: Any, offsets: np.ndarray) -> np.ndarray:
     num, num_steps = len(offsets) - 1, int(offsets[-1])
     if weights is None:
         return np.ones(num)
-    given = np.asarray(weights)
+    given = check_array(weights, "sample_weight")
     if given.shape == (num,):
         return checked(given, num)
     if given.shape != (num_steps,):

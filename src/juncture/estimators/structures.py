@@ -60,7 +60,7 @@ def left_over(nodes: Iterable[str], cells: Mapping[str, Any]) -> str:
 def declared_variables(structure: Any, variables: Iterable[Variable] | None) -> dict[str, Variable]:
     """The variables whose states are known before the rows; a network's are."""
     model = structure.variables if isinstance(structure, BayesianNetwork) else ()
-    declared = {variable.name: variable for variable in (*model, *Scope(variables or ()))}
+    declared = {variable.name: variable for variable in (*model, *Scope(() if variables is None else variables))}
     for variable in declared.values():
         if variable.is_real:
             raise Unsupported(f"a classifier takes variables with states; {variable.name!r} is real-valued")

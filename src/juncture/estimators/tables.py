@@ -8,15 +8,17 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import column_or_1d, validate_data
 
+from juncture.checks import check_array, shown
 from juncture.data.columns import Column, sorting_key
 from juncture.data.dataset import Dataset
 from juncture.data.holes import without_mask
 from juncture.data.labels import label_array
 from juncture.data.tables import Table, as_column
-from juncture.errors import InvalidData, hint
+from juncture.errors import InvalidData, Unsupported, hint
 from juncture.variables import Variable
 
 NAMED = (Dataset, Table, Mapping, str, os.PathLike)
@@ -39,7 +41,17 @@ def default_names(number: int) -> list[str]:
 
 def class_column(y: Any, name: str) -> Column:
     """The class of each row; None and NaN are holes."""
-    return as_column(column_or_1d(without_mask(y), warn=True), name)
+    return as_column(plain_column(y), name)
+
+
+def plain_column(y: Any) -> np.ndarray:
+    """The entries of y, one a row."""
+    try:
+        return np.asarray(column_or_1d(without_mask(y), warn=True))
+    except ValueError as error:
+        if "inhomogeneous" in str(error):
+            raise InvalidData(f"y should be a 1d array, one label a row; got {shown(y)}") from error
+        raise
 
 
 def class_variable(column: Column, name: str) -> Variable:
@@ -77,7 +89,7 @@ def row_weights(weights: Any, X: Any) -> np.ndarray | None:
     given = getattr(X, "weights", None) if weights is None and isinstance(X, Dataset) else weights
     if given is None:
         return None
-    array = np.asarray(given)
+    array = check_array(given, "sample_weight")
     if not array.any():
         raise InvalidData("all sample weights are zero; some row must count")
     return array
@@ -91,3 +103,25 @@ def refuse_unknown_columns(names: Iterable[str], known: set[str]) -> None:
             f"the column {unknown[0]!r} was unseen at fit time; {hint(unknown[0], sorted(known))}"
             " (columns may be left out, but not added)"
         )
+
+
+def validated(estimator: Any, X: Any, **limits: Any) -> Any:
+    """What scikit-learn makes of a plain table; what NumPy says of one is said with the name of X."""
+    try:
+        return validate_data(estimator, X, **limits)
+    except TypeError as error:
+        raise Unsupported(f"X must be a table of numbers: {error}") from error
+    except ValueError as error:
+        if any(words in str(error) for words in ("could not convert", "setting an array element")):
+            raise InvalidData(f"X must be a table of numbers, with as many cells in each row: {error}") from error
+        raise
+
+
+def seed_of(random_state: Any) -> int:
+    """A seed drawn from what scikit-learn calls a random state."""
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError as error:
+        raise InvalidData(
+            f"random_state must be None, a whole number from 0 to 2**32 - 1 or a RandomState; got {shown(random_state)}"
+        ) from error

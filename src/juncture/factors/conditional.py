@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 from juncture import numerics
+from juncture.checks import check_iterable, check_kind
 from juncture.errors import InvalidModel
 from juncture.factors.factor import Factor, checked_size, state_codes
 from juncture.factors.html import table_html
@@ -131,7 +132,8 @@ class Conditional(DiscreteConditional):
         >>> Conditional.from_joint(Factor([rain, wet], [[7, 1], [1, 1]]), "rain", ["wet"])["yes", "yes"]
         0.5
         """
-        table = joint.marginal(*parents, child)
+        check_kind(joint, Factor, "the joint", error=InvalidModel)
+        table = joint.marginal(*check_iterable(parents, "the parents", error=InvalidModel), child)
         totals = table.values.sum(axis=-1, keepdims=True)
         possible = totals > 0
         rows = np.where(possible, table.values / np.where(possible, totals, 1.0), 1.0 / table.values.shape[-1])

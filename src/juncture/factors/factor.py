@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture import numerics
+from juncture.checks import check_iterable, check_kind, check_number
 from juncture.errors import InvalidData, InvalidModel, TooLarge
 from juncture.evidence import as_findings
 from juncture.factors.html import table_html
@@ -106,6 +107,7 @@ class Factor(Value):
     # --- algebra ---------------------------------------------------------------------------------------------------
 
     def multiply(self, other: Factor) -> Factor:
+        check_kind(other, Factor, "what a factor is multiplied by", error=InvalidModel)
         scope = checked_size(self.scope.union(other.scope))
         if not (self.holds_logs or other.holds_logs):
             mine, others = aligned(self, scope), aligned(other, scope)
@@ -117,6 +119,7 @@ class Factor(Value):
 
     def divide(self, other: Factor) -> Factor:
         """The quotient, with 0 / 0 = 0; anything else divided by 0 is an error."""
+        check_kind(other, Factor, "what a factor is divided by", error=InvalidModel)
         scope = checked_size(self.scope.union(other.scope))
         above, below = aligned(self, scope, self.log_values), aligned(other, scope, other.log_values)
         if np.any(np.isneginf(below) & (above > -np.inf)):
@@ -230,13 +233,14 @@ class Factor(Value):
 
     def is_independent(self, a: Names, b: Names, given: Names = (), *, tolerance: float = TOLERANCE) -> bool:
         """Whether p(a, b | given) = p(a | given) p(b | given) within the tolerance, wherever `given` can occur."""
-        return dependence(self, [a, b], given) <= tolerance
+        return dependence(self, [a, b], given) <= check_number(tolerance, "tolerance", least=0)
 
     def is_mutually_independent(
         self, groups: Iterable[Names] | None = None, given: Names = (), *, tolerance: float = TOLERANCE
     ) -> bool:
         """Whether p(all | given) = Π p(group | given) within the tolerance; by default each variable is a group."""
-        return dependence(self, list(self.scope.names if groups is None else groups), given) <= tolerance
+        names = check_iterable(self.scope.names if groups is None else groups, "groups")
+        return dependence(self, names, given) <= check_number(tolerance, "tolerance", least=0)
 
     # --- leaving the library ---------------------------------------------------------------------------------------
 

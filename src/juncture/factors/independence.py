@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from juncture.checks import check_iterable, check_kind
 from juncture.errors import InvalidModel
 
 if TYPE_CHECKING:
@@ -45,4 +46,5 @@ def product_of_margins(rows: np.ndarray, lengths: Sequence[int]) -> np.ndarray:
 
 def distinct(names: Names) -> tuple[str, ...]:
     """Each name once; text is one name."""
-    return tuple(dict.fromkeys([names] if isinstance(names, str) else names))
+    several = [names] if isinstance(names, str) else check_iterable(names, "a group of names")
+    return tuple(dict.fromkeys(check_kind(name, str, "a name in a group") for name in several))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from juncture import numerics
+from juncture.checks import check_function
 from juncture.errors import InvalidModel
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def evaluate(factor: Factor, function: Callable[..., float] | str, possible: np.
             raise InvalidModel(f"the states of {function!r} are not numbers; give a function of the states instead")
         codes = np.unravel_index(np.flatnonzero(possible), factor.scope.shape)[axis]
         return np.asarray(np.asarray(variable.numbers)[codes])
+    check_function(function, "a quantity is the name of a variable or a function of the states, and")
     states = compress(product(*(variable.labels for variable in factor.scope)), possible)
     answers = [function(*labels) for labels in states]
     return numerics.as_numbers(answers, (len(answers),), name="the answer of the function")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from juncture import numerics
+from juncture.checks import check_iterable
 from juncture.errors import InvalidModel
 from juncture.factors.conditional import Columns, DiscreteConditional, checked_parents, require_binary
 from juncture.variables import Variable
@@ -78,6 +79,7 @@ class NoisyMax(DiscreteConditional):
 
     def __init__(self, child: Variable, parents: Iterable[Variable], tables: Sequence[Any], leak: Any = None) -> None:
         parents = checked_parents(child, parents)
+        tables = check_iterable(tables, f"the tables of {child.name!r}", error=InvalidModel)
         if len(tables) != len(parents):
             raise InvalidModel(
                 f"NoisyMax of {child.name!r} needs one table per parent: {len(parents)}, not {len(tables)}"

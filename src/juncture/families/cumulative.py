@@ -41,7 +41,8 @@ class Cumulative(Value):
 
     def interval_prob(self, low: Any, high: Any) -> Real:
         """P(low < X ≤ high), from the tail on whose side the interval lies."""
-        if not (np.asarray(low) <= np.asarray(high)).all():
+        name = f"{type(self).__name__}.interval_prob"
+        if not (as_values(low, (), name=name) <= as_values(high, (), name=name)).all():
             raise InvalidData(f"an interval runs from low to high; got {low!r} and {high!r}")
         below, up_to = np.asarray(self.cdf(low)), np.asarray(self.cdf(high))
         beyond, above = np.asarray(self.sf(low)), np.asarray(self.sf(high))
@@ -50,7 +51,8 @@ class Cumulative(Value):
 
     def quantile(self, probability: Any) -> Real:
         """The smallest x with P(X ≤ x) ≥ probability; of counts, up to the rounding of either side."""
-        wanted = as_values(probability, (), name=f"{type(self).__name__}.quantile").astype(np.float64)
+        name = f"{type(self).__name__}.quantile"
+        wanted = as_values(probability, (), name=name, batch_shape=self.batch_shape).astype(np.float64)
         if not ((wanted >= 0) & (wanted <= 1)).all():
             raise InvalidData(f"a quantile is asked for a probability from 0 to 1; got {probability!r}")
         return plain(self._quantile(wanted))

@@ -60,7 +60,7 @@ def expected_log_ratio(family: Family, other: Family) -> np.ndarray:
 
 
 def _refuse_vectors(family: Family) -> None:
-    if family.event_shape or family.batch_shape:
+    if family.event_shape or family.batch_shape or not hasattr(family.support, "low"):
         raise Unsupported(f"expectations under {type(family).__name__} are computed for single numbers, one at a time")
 
 

@@ -112,9 +112,7 @@ class ExponentialFamily(Family):
     def _checked_vector(cls, numbers: Any, known: Known, what: str) -> np.ndarray:
         """Parameters along the last axis; as many as there are statistics, where values are single numbers."""
         values = as_values(numbers, (), name=f"{cls.__name__}.from_{what}_parameters").astype(float)
-        has_vectors = any(rule.axes for rule in cls.parameters.values()) or len(cls.parameters) > 2
-        wanted = values.shape[-1:] if has_vectors else (cls._num_statistics(known),)
-        if not values.ndim or values.shape[-1:] != wanted:
+        if not values.ndim or not cls._has_statistics(values.shape[-1], known):
             raise InvalidModel(
                 f"the {what} parameters of {cls.__name__} are along the last axis, one per statistic; got {numbers!r}"
             )
@@ -132,7 +130,8 @@ class ExponentialFamily(Family):
 
     def sufficient_statistics(self, x: Any) -> np.ndarray:
         """u(x), along a new last axis."""
-        return np.asarray(self._sufficient(np.asarray(x, dtype=float), self._known()))
+        values = as_values(x, self.event_shape, name=type(self).__name__, batch_shape=self.batch_shape)
+        return np.asarray(self._sufficient(values.astype(float), self._known()))
 
     def _log_prob(self, x: np.ndarray) -> np.ndarray:
         known = self._known()
@@ -245,6 +244,14 @@ class ExponentialFamily(Family):
         shape = sufficient.shape[:-1]
         log_base = np.broadcast_to(cls._log_base(x, known), shape)
         return Statistics(cls, weight=np.ones(shape), total=sufficient, log_base=log_base, known=known)
+
+    @classmethod
+    def _has_statistics(cls, number: int, known: Known) -> bool:
+        """Whether a member can have so many statistics; those of vectors depend on the dimension."""
+        axes = [rule.axes for name, rule in cls.parameters.items() if name not in cls.required]
+        if not any(axes) and len(axes) <= 2:
+            return number == cls._num_statistics(known)
+        return any(sum(size**each for each in axes) == number for size in range(1, number + 1))
 
     @classmethod
     def _num_statistics(cls, known: Known) -> int:

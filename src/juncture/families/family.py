@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from juncture.checks import check_index
 from juncture.cores import block_rows
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.compiled import Fill, filled
@@ -77,7 +78,7 @@ class Family(Cumulative):
         parts = {}
         for name, array in self._given.items():
             event = array.shape[array.ndim - self.parameters[name].axes :]
-            parts[name] = np.broadcast_to(array, self.batch_shape + event)[index]
+            parts[name] = check_index(np.broadcast_to(array, self.batch_shape + event), index, "a member of the batch")
         return type(self)(**parts)
 
     def __len__(self) -> int:
@@ -189,7 +190,7 @@ class Family(Cumulative):
         if not isinstance(statistics, Statistics) or statistics.family is not cls:
             raise InvalidData(f"{cls.__name__}.estimate takes {cls.__name__}.statistics(data); got {statistics!r}")
         if prior is not None:
-            if not hasattr(prior, "posterior"):
+            if isinstance(prior, type) or not hasattr(prior, "posterior"):
                 raise InvalidData(f"a prior is a conjugate one, such as Beta(1, 1) for a Bernoulli; got {prior!r}")
             member: Self = prior.posterior(statistics).likelihood_at_mode()
             return member

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from juncture.checks import check_array, check_mapping, shown
 from juncture.errors import FormatError, InvalidData, InvalidModel, Unsupported, hint
 from juncture.families.exact_sums import add_sums, plain_sums, scale_sum
 from juncture.files.json_text import parse_strictly
@@ -47,11 +48,16 @@ class Statistics(Value):
         log_base_rest: Any = None,
         known: Known | None = None,
     ) -> None:
-        held = {name: read_only(value, float) for name, value in (known or {}).items()}
-        rest = np.zeros(np.shape(log_base)) if log_base_rest is None else log_base_rest
+        if not isinstance(family, type) or not hasattr(family, "statistics"):
+            raise InvalidData(f"statistics are those of a family, such as Poisson; got {shown(family)}")
+        given = {} if known is None else check_mapping(known, "what is known")
+        held = {name: read_only(value, float) for name, value in given.items()}
+        base = check_array(log_base, "log_base")
+        rest = np.zeros(np.shape(base)) if log_base_rest is None else check_array(log_base_rest, "log_base_rest")
         self._set(
-            family=family, weight=read_only(weight, float), total=read_only(total, float),
-            log_base=read_only(log_base, float), log_base_rest=read_only(rest, float), known=held,
+            family=family, weight=read_only(check_array(weight, "the weight")),
+            total=read_only(check_array(total, "the total")), log_base=read_only(base),
+            log_base_rest=read_only(rest), known=held,
         )  # fmt: skip
 
     @property
@@ -72,7 +78,7 @@ class Statistics(Value):
         return self._merged(other)
 
     def __radd__(self, other: object) -> Self:
-        return self if other == 0 else NotImplemented  # sum([...]) starts from 0
+        return self if isinstance(other, int) and other == 0 else NotImplemented  # sum([...]) starts from 0
 
     def scaled(self, factor: Any) -> Self:
         """The statistics of the same data with every weight multiplied by `factor`."""

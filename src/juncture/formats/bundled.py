@@ -40,7 +40,7 @@ def example(name: str) -> Any:
     >>> example("fuel").variables.names
     ('B', 'F', 'G')
     """
-    if name not in DESCRIPTIONS:
+    if not isinstance(name, str) or name not in DESCRIPTIONS:
         raise FormatError(f"there is no bundled network {name!r}; {hint(name, DESCRIPTIONS)}")
     return read_json(files("juncture.formats").joinpath("networks", f"{name}.json").read_bytes(), RowRepair())
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from juncture.checks import check_path
 from juncture.errors import FormatError, hint, warn_user
 from juncture.files.reading import read_bytes
 from juncture.files.writing import write_bytes
@@ -42,7 +43,7 @@ FORMATS = (
 
 def read(path: str | os.PathLike[str]) -> Any:
     """The model in a file; the suffix tells the format, and `.gz` after it that it is compressed."""
-    path = Path(path)
+    path = check_path(path)
     file_format = format_of(path)
     rows = RowRepair()
     data = read_bytes(path)
@@ -59,7 +60,7 @@ def write(model: Any, path: str | os.PathLike[str]) -> None:
 
     The file appears whole or not at all.
     """
-    path = Path(path)
+    path = check_path(path)
     try:
         data = format_of(path).writer()(model).encode("utf-8")
     except FormatError as error:

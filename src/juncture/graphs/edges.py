@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from typing import Any, TypeAlias
 
+from juncture.checks import check_iterable
 from juncture.errors import InvalidModel
 
 Edge: TypeAlias = tuple[str, str]
@@ -15,7 +16,7 @@ def as_nodes(nodes: Iterable[object]) -> tuple[str, ...]:
     if isinstance(nodes, str):
         raise InvalidModel(f"nodes must be a list of names, not the text {nodes!r}")
     names: dict[str, None] = {}
-    for node in nodes:
+    for node in check_iterable(nodes, "nodes", error=InvalidModel):
         name = as_name(node)
         if name in names:
             raise InvalidModel(f"the node {name!r} is listed twice; list each node once")
@@ -27,7 +28,7 @@ def as_edges(edges: Iterable[object], arrow: str) -> tuple[Edge, ...]:
     """Pairs of different names, in the order given."""
     if isinstance(edges, str):
         raise InvalidModel(f"edges must be a list of pairs of names, not the text {edges!r}; for text there is parse")
-    return tuple(as_edge(edge, arrow) for edge in edges)
+    return tuple(as_edge(edge, arrow) for edge in check_iterable(edges, "edges", error=InvalidModel))
 
 
 def as_edge(edge: Any, arrow: str) -> Edge:

@@ -8,6 +8,7 @@ from math import log
 
 import numpy as np
 
+from juncture.checks import check_count, check_mapping, is_count, shown
 from juncture.errors import InvalidModel, TooLarge, UnknownVariable, Unsupported, hint
 from juncture.graphs.cliques import Neighbors
 from juncture.graphs.elimination import log_total_size
@@ -77,18 +78,17 @@ def bitsets(neighbors: Neighbors, core: np.ndarray) -> np.ndarray:
 
 
 def check_search(heuristic: str, tries: int) -> None:
-    if heuristic not in HEURISTICS:
+    if not isinstance(heuristic, str) or heuristic not in HEURISTICS:
         raise Unsupported(f"there is no elimination heuristic {heuristic!r}; {hint(heuristic, HEURISTICS)}")
-    if not hasattr(tries, "__index__") or tries < 1:
-        raise InvalidModel(f"tries must be a whole number of at least 1; got {tries!r}")
+    check_count(tries, "tries", least=1, error=InvalidModel)
 
 
 def log_weights(nodes: Sequence[str], weights: Mapping[str, int]) -> np.ndarray:
     """For each node the logarithm of its number of states, 2 where none is given."""
     known = set(nodes)
-    for name, weight in weights.items():
+    for name, weight in check_mapping(weights, "weights").items():
         if name not in known:
             raise UnknownVariable.among(name, nodes, where="the graph")
-        if not hasattr(weight, "__index__") or weight < 1:
-            raise InvalidModel(f"a weight is a whole number of states, at least 1; node {name!r} has {weight!r}")
+        if not is_count(weight, 1):
+            raise InvalidModel(f"a weight is a whole number of states, at least 1; node {name!r} has {shown(weight)}")
     return np.array([log(weights.get(node, 2)) for node in nodes], dtype=np.float64)

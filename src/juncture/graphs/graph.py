@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, ClassVar, Self
 
+from juncture.checks import check_iterable
 from juncture.errors import InvalidModel, MissingExtra, UnknownVariable
 from juncture.graphs.dot import dot_text
 from juncture.graphs.edges import Edge, as_edges, as_nodes
@@ -98,7 +99,9 @@ class Graph(Value):
 
     def _known(self, names: str | Iterable[str] | None) -> set[str]:
         """The names, all of them nodes; text is one name, not its letters, and None none."""
-        return {self._known_name(name) for name in ([names] if isinstance(names, str) else names or ())}
+        if names is None or isinstance(names, str):
+            names = [] if names is None else [names]
+        return {self._known_name(name) for name in check_iterable(names, "the names of nodes")}
 
     def _known_name(self, name: str) -> str:
         if not isinstance(name, str) or name not in self._positions:

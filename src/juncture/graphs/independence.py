@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import combinations
 from math import comb
 
+from juncture.checks import check_count
 from juncture.errors import InvalidModel, TooLarge
 from juncture.graphs.edges import as_nodes
 from juncture.graphs.text import quoted
@@ -67,7 +68,9 @@ def pair_statements(names: Sequence[str], max_given: int | None = None) -> Itera
 
 def given_sizes(num_names: int, max_given: int | None) -> range:
     """How many names may be given, if there are not too many ways to choose them."""
-    last = max(num_names - 2, 0) if max_given is None else min(max_given, max(num_names - 2, 0))
+    last = max(num_names - 2, 0)
+    if max_given is not None:
+        last = min(check_count(max_given, "max_given"), last)
     number = sum(comb(num_names, size) * comb(num_names - size, 2) for size in range(last + 1))
     if number > MAX_STATEMENTS:
         raise TooLarge(

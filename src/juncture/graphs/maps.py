@@ -20,7 +20,7 @@ def as_oracle(source: Any) -> Oracle:
         if hasattr(source, name):
             found: Oracle = getattr(source, name)
             return found
-    if callable(source):
+    if callable(source) and not isinstance(source, type):
         oracle: Oracle = source
         return oracle
     raise InvalidModel(

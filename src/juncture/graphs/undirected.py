@@ -129,7 +129,7 @@ class UndirectedGraph(IndependenceGraph):
         """
         check_search(heuristic, tries)
         stream = None if rng is None else as_generator(rng)  # None leaves ties to the order of the nodes
-        log_sizes = log_weights(self.nodes, weights or {})
+        log_sizes = log_weights(self.nodes, {} if weights is None else weights)
         if self.is_chordal():
             return self.perfect_elimination_order()
         return self._names(best_order(self._neighbor_positions, log_sizes, heuristic, stream, tries))

@@ -90,13 +90,13 @@ class Beliefs:
 
     def __getitem__(self, name: str) -> Any:
         """The marginal of one variable: a `Factor`, or one row of it per row of evidence."""
-        view = self.views.get(name)
+        view = self.views.get(name) if isinstance(name, str) else None
         if view is None:
             return self.joint(name)
         return Factor.trusted(view[0], self.flat[view[1]])
 
     def __contains__(self, name: object) -> bool:
-        return name in self.targets
+        return isinstance(name, str) and name in self.targets
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.targets)

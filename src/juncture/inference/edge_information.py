@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from juncture.checks import check_flag
 from juncture.errors import Unsupported
 from juncture.graphs.edges import Edge
 from juncture.inference.infer import infer
@@ -23,6 +24,9 @@ def edge_information(
     >>> {edge: round(nats, 4) for edge, nats in edge_information(example("fuel")).items()}
     {('B', 'G'): 0.0587, ('F', 'G'): 0.0587}
     """
+    if not isinstance(model, BayesianNetwork | MarkovNetwork):
+        raise Unsupported(f"edge_information takes a Bayesian or Markov network; got {type(model).__name__}")
+    check_flag(given_parents, "given_parents")
     beliefs = infer(model, evidence)
     found = {}
     for tail, head in model.graph.edges:

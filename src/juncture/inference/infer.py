@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any
 
+from juncture.checks import check_choice
 from juncture.data.dataset import Extra
-from juncture.errors import InvalidData, Unsupported
+from juncture.errors import Unsupported
 from juncture.evidence import as_findings
 from juncture.inference.beliefs import Beliefs
 from juncture.inference.impossible import check_possible
@@ -65,8 +66,7 @@ def infer_factors(
     extra: Extra = "error",
     memory_limit: int | None = None,
 ) -> Beliefs:
-    if on_impossible not in {"warn", "raise"}:
-        raise InvalidData(f'on_impossible is "warn" or "raise"; got {on_impossible!r}')
+    check_choice(on_impossible, ("warn", "raise"), "on_impossible")
     engine = engine_for(method, memory_limit)
     if targets is None and type(evidence) is dict:
         answers = engine.answer_at_once(model, evidence)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_count
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.findings import Findings
 from juncture.errors import InvalidData, Unsupported
@@ -95,14 +96,16 @@ def most_probable_factors(
     memory_limit: int | None = None,
 ) -> Any:
     findings = as_findings(evidence, model.variables, extra=extra)
-    if k is not None and (not hasattr(k, "__index__") or k < 1 or not findings.is_single):
-        raise InvalidData("k is a whole number of at least 1, and goes with one row of evidence")
+    if k is not None:
+        check_count(k, "k", least=1)
+    if k is not None and not findings.is_single:
+        raise InvalidData("k goes with one row of evidence; ask for the k best of each row alone")
     beliefs = Beliefs.of(model, engine_for(method, memory_limit), findings, as_targets(model, targets))
     check_possible(beliefs, on_impossible)
     names = beliefs.targets if targets is not None else unobserved(model, findings)
     scope = Scope(variable for variable in model.variables if variable.name in names)
     if k is not None:
-        check_count(int(k), scope, memory_limit)
+        check_num_best(int(k), scope, memory_limit)
     codes, log_joint = beliefs.answers.best(scope.names, k or 1)
     if not findings.is_single:
         return best_rows(beliefs, scope, codes[:, 0], log_joint[:, 0])
@@ -114,7 +117,7 @@ def most_probable_factors(
     return ranked[0] if k is None else ranked
 
 
-def check_count(k: int, scope: Scope, memory_limit: int | None) -> None:
+def check_num_best(k: int, scope: Scope, memory_limit: int | None) -> None:
     """Refuse more assignments than fit in memory; there are no more than joint states."""
     count, size = min(k, scope.size), len(scope)
     what = f"the {format_count(count)} best assignments of {number_of(size, 'variable')}"

@@ -14,13 +14,15 @@ from juncture.inference.beliefs import Beliefs
 from juncture.inference.exact.clique_plan import CliquePlan, compile_plan, find_structure
 from juncture.inference.exact.clique_search import Cost
 from juncture.inference.exact.junction_tree import JunctionTree, scopes_of
-from juncture.inference.exact.lowering import lower
+from juncture.inference.exact.lowering import check_factors, lower
 from juncture.inference.exact.packed_model import PackedModel
 from juncture.inference.exact.packing import pack_factors
 from juncture.inference.exact.tree_answers import TreeAnswers
 from juncture.inference.impossible import check_possible
 from juncture.inference.infer import as_targets
+from juncture.inference.memory import checked_limit
 from juncture.inference.relevance import relevant_part
+from juncture.options import as_names
 
 
 def cost(model: Any, *, observed: Sequence[str] = (), targets: Sequence[str] | None = None) -> Cost:
@@ -30,6 +32,7 @@ def cost(model: Any, *, observed: Sequence[str] = (), targets: Sequence[str] | N
     >>> cost(example("asia")).width
     2
     """
+    check_factors(model, "cost")
     lowered = lower(touched_part(model, observed, targets))
     return find_structure(scopes_of(lowered), lowered.scope.shape).tree.cost
 
@@ -38,9 +41,12 @@ def compile(  # noqa: A001  the verb of every engine
     model: Any, *, observed: Sequence[str] = (), targets: Sequence[str] | None = None, memory_limit: int | None = None
 ) -> Plan:
     """A plan for asking about `targets` given any values of `observed`, for every model of this structure."""
+    check_factors(model, "compile")
     names = as_targets(model, targets)
     part = touched_part(model, observed, targets)
     lowered = lower(part)
+    if memory_limit is not None:
+        checked_limit(memory_limit)
     cliques = compile_plan(scopes_of(lowered), lowered.scope.shape, memory_limit)
     return Plan(names, tuple(part.variables.names), cliques)
 
@@ -59,6 +65,7 @@ class Plan:
 
     def run(self, model: Any, evidence: Any = None) -> Beliefs:
         """The beliefs of a model of the plan's structure; its numbers may be others."""
+        check_factors(model, "a plan")
         known = set(self.variables) <= set(model.variables.names)
         part = relevant_part(model, self.variables) if known else model
         lowered = lower(part)
@@ -89,6 +96,5 @@ class Plan:
 
 
 def touched_part(model: Any, observed: Sequence[str], targets: Sequence[str] | None) -> Any:
-    for name in observed:
-        model.variable(name)
-    return model if targets is None else relevant_part(model, {*as_targets(model, targets), *observed})
+    seen = [model.variable(name).name for name in as_names(observed, "observed")]
+    return model if targets is None else relevant_part(model, {*as_targets(model, targets), *seen})

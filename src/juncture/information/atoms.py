@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from juncture import numerics
+from juncture.checks import check_array
 from juncture.errors import InvalidData
 from juncture.families.family import Real, plain
 from juncture.information.grids import Places, places_of
@@ -57,7 +58,7 @@ def empirical(data: Any, weights: Any = None) -> Atoms:
         raise InvalidData(f"an empirical distribution is of numbers: {error}") from error
     if not rows.ndim or not len(rows):
         raise InvalidData("an empirical distribution needs at least one value")
-    ones = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
+    ones = np.ones(len(rows)) if weights is None else check_array(weights, "the weights")
     if ones.shape != (len(rows),) or not (ones >= 0).all() or not ones.sum() > 0:
         raise InvalidData(f"weights are at least 0, one per value, and not all 0; got {ones.shape} for {len(rows)}")
     points, place = np.unique(rows, axis=0, return_inverse=True)

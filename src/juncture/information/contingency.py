@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from juncture.checks import check_iterable, check_kind
 from juncture.errors import InvalidData
 from juncture.factors.factor import Factor, aligned, checked_size
 from juncture.information.tables import refuse_unnormalized
@@ -22,10 +23,11 @@ def max_entropy_table(margins: Iterable[Factor]) -> Factor:
     Margins over single variables give their product: independence. Each round scales the table to one margin after
     the other, which is the dual solved one block of multipliers at a time.
     """
-    margins = list(margins)
+    margins = check_iterable(margins, "the margins")
     if not margins:
         raise InvalidData("a table of largest entropy needs at least one margin")
     for margin in margins:
+        check_kind(margin, Factor, "a margin")
         refuse_unnormalized(margin)
     scope = checked_size(Scope().union(*(margin.scope for margin in margins)), "the table")
     table = np.full(scope.shape, 1.0 / scope.size)

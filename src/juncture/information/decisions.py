@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.errors import InvalidData
+from juncture.checks import check_number
 from juncture.factors.factor import Factor
 from juncture.families.family import Real, plain
 from juncture.information.comparisons import Compared, compared, crossings, expected, log_ratio, over_members
@@ -33,8 +33,7 @@ def optimal_test(p: Any, q: Any, prior: float = 0.5) -> OptimalTest:
     >>> optimal_test([0.5, 0.3, 0.2], [0.2, 0.2, 0.6]).accepted
     array([ True,  True, False])
     """
-    if not 0 < prior < 1:
-        raise InvalidData(f"the prior probability of the first hypothesis lies between 0 and 1; got {prior!r}")
+    prior = check_number(prior, "the prior probability of the first hypothesis", above=0, below=1)
     threshold = np.log1p(-prior) - np.log(prior)
     pair = compared(p, q, threshold=threshold)
     says_p = log_ratio(pair.log_p, pair.log_q) > threshold

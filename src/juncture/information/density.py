@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from juncture import numerics
+from juncture.checks import check_array, check_function, check_iterable, check_number, shown
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.family import Family, Real, plain
 from juncture.families.supports import Interval
@@ -41,7 +42,9 @@ class Density(Value):
     def __init__(
         self, log_density: LogDensity, low: float = -np.inf, high: float = np.inf, *, cuts: Iterable[float] = ()
     ) -> None:
-        inner = np.asarray(list(cuts), dtype=float)
+        check_function(log_density, "a log-density")
+        inner = check_array(check_iterable(cuts, "the cuts"), "the cuts of a density", ndim=1)
+        low, high = check_number(low, "low"), check_number(high, "high")
         if not low < high:
             raise InvalidModel(f"a density lives on an interval from low to high; got {low!r} and {high!r}")
         if not ((inner > low) & (inner < high)).all():
@@ -50,7 +53,10 @@ class Density(Value):
         self._resolve()
 
     def _resolve(self) -> None:
-        ends = refined(self._unnormalized, first_ends(self.low, self.high, self.cuts))
+        first = first_ends(self.low, self.high, self.cuts)
+        if len(first) < 2:
+            raise InvalidModel(f"the interval from {self.low:g} to {self.high:g} has no numbers between its ends")
+        ends = refined(self._unnormalized, first)
         grid = panel_grid(ends)
         log_mass = self._unnormalized(grid.points)
         top = log_mass.max()
@@ -70,6 +76,7 @@ class Density(Value):
     @classmethod
     def mixture(cls, weights: Any, components: Sequence[Family]) -> Density:
         """Σ weight · component, of continuous families of one number."""
+        components = check_iterable(components, "the components of a mixture")
         shares = numerics.as_probabilities(weights, (len(components),), name="the weights of the mixture")
         places = [places_of(component) for component in components]
         if any(place.is_discrete for place in places):
@@ -88,7 +95,7 @@ class Density(Value):
         return Interval(self.low, self.high)
 
     def _unnormalized(self, x: np.ndarray) -> np.ndarray:
-        values = np.asarray(self.log_density(x), dtype=float)
+        values = check_array(self.log_density(x), "what a log-density gives", error=InvalidModel)
         if values.shape != x.shape:
             raise InvalidModel(f"a log-density takes an array and gives as many numbers; {x.shape} gave {values.shape}")
         if np.isnan(values).any() or (values == np.inf).any():
@@ -98,7 +105,7 @@ class Density(Value):
 
     def log_prob(self, x: Any) -> Real:
         """log p(x); -inf outside the interval."""
-        values = np.asarray(x, dtype=float)
+        values = check_array(x, "what a density takes")
         inside = (values >= self.low) & (values <= self.high)
         stand_in = np.where(inside, values, self.support.inside())
         logs = self._unnormalized(stand_in.reshape(-1)).reshape(values.shape)
@@ -111,7 +118,12 @@ class Density(Value):
         """E f(X); f takes an array."""
         grid = panel_grid(self.panel_ends)
         masses = np.exp(np.asarray(self.log_prob(grid.points)))
-        values = np.where(masses > 0, np.asarray(function(grid.points), dtype=float), 0.0)
+        heights = check_array(
+            check_function(function, "what has an expectation")(grid.points), "what the function gives"
+        )
+        if heights.shape not in {(), masses.shape}:
+            raise InvalidData(f"the function takes an array and gives as many numbers; it gave {shown(heights)}")
+        values = np.where(masses > 0, heights, 0.0)
         return grid.total(masses, "this expectation", values)
 
     @property
@@ -125,7 +137,7 @@ class Density(Value):
 
     def cdf(self, x: Any) -> Real:
         """P(X ≤ x): whole panels, and the part of one that ends at x."""
-        values = np.clip(np.asarray(x, dtype=float), self.panel_ends[0], self.panel_ends[-1])
+        values = np.clip(check_array(x, "what a density takes"), self.panel_ends[0], self.panel_ends[-1])
         panel = np.clip(np.searchsorted(self.panel_ends, values, side="right") - 1, 0, len(self.panel_ends) - 2)
         start = self.panel_ends[panel]
         nodes = start[..., None] + (values - start)[..., None] * (NODES + 1) / 2
@@ -134,7 +146,7 @@ class Density(Value):
 
     def quantile(self, probability: Any) -> Real:
         """The smallest x with P(X ≤ x) ≥ probability, by bisection."""
-        wanted = np.asarray(probability, dtype=float)
+        wanted = check_array(probability, "a probability")
         if not ((wanted >= 0) & (wanted <= 1)).all():
             raise InvalidData(f"a quantile is asked for a probability from 0 to 1; got {probability!r}")
         low, high = (np.full(wanted.shape, end) for end in self.panel_ends[[0, -1]])

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_number, shown
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Family, Real, plain
@@ -69,8 +70,9 @@ def alpha_divergence(p: Any, q: Any, alpha: float, *, normalized: tuple[bool, bo
 
     Arrays and tables may have any total, and the limits then are Σ p log p/q - p + q and its mirror image.
     """
-    if not np.isfinite(alpha):
-        raise InvalidData(f"alpha is a finite number; got {alpha!r}")
+    alpha = check_number(alpha, "alpha", finite=True)
+    if not isinstance(normalized, tuple | list) or [isinstance(each, bool) for each in normalized] != [True, True]:
+        raise InvalidData(f"normalized is a pair of True or False, one for each distribution; got {shown(normalized)}")
     if alpha < 0.5:
         return alpha_divergence(q, p, 1.0 - alpha, normalized=normalized[::-1])
 

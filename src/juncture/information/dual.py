@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from juncture import numerics
+from juncture.errors import InvalidData
 
 MAX_STEPS = 200
 SETTLED = 1e-26  # the squared Newton decrement at which nothing more is to be gained
@@ -57,4 +58,6 @@ def newton_step(here: Dual) -> np.ndarray:
     spread = np.sqrt(np.maximum(np.diag(here.hessian), 0.0))
     unit = np.where(spread > 0, spread, 1.0)
     scaled = here.hessian / np.outer(unit, unit)
+    if not np.isfinite(scaled).all():
+        raise InvalidData("the features are too large on these points for the moments to be matched: rescale them")
     return np.asarray(-np.linalg.lstsq(scaled, here.gradient / unit, rcond=1e-13)[0] / unit)

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import entr
 
 from juncture import numerics
+from juncture.checks import check_array
 from juncture.errors import InvalidData
 from juncture.factors.factor import Factor, name_of
 from juncture.families.family import Family, Real, plain
@@ -53,7 +54,7 @@ def _(p: Atoms) -> np.ndarray:
 
 def self_information(probability: Any, base: float | None = None) -> Real:
     """-log p: how much an outcome of this probability tells, and the length of its best code."""
-    values = np.asarray(probability, dtype=float)
+    values = check_array(probability, "a probability")
     if not ((values >= 0) & (values <= 1)).all():
         raise InvalidData(f"a probability is a number from 0 to 1; got {probability!r}")
     return in_base(0.0 - numerics.log(values), base)

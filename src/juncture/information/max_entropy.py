@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import entr
 
 from juncture import numerics
+from juncture.checks import check_array
 from juncture.errors import InvalidData
 from juncture.information.atoms import Atoms
 from juncture.information.dual import dual_of, newton, newton_step
@@ -117,7 +118,7 @@ def feature_matrix(features: Features, points: np.ndarray) -> np.ndarray:
     """(point, feature), from a matrix or from functions of the array of points."""
     given = features(points) if callable(features) else features
     if isinstance(given, list | tuple) and all(map(callable, given)):
-        columns = [np.broadcast_to(function(points), points.shape[:1]) for function in given]
+        columns = [feature_column(function(points), len(points)) for function in given]
         given = np.stack(columns, axis=-1) if columns else np.zeros((len(points), 0))
     try:
         matrix = np.asarray(given, dtype=float)
@@ -127,6 +128,14 @@ def feature_matrix(features: Features, points: np.ndarray) -> np.ndarray:
     if matrix.ndim != 2 or len(matrix) != len(points) or not np.isfinite(matrix).all():
         raise InvalidData(f"features are one row of finite numbers per point, {len(points)} here; got {matrix.shape}")
     return matrix
+
+
+def feature_column(values: Any, num_points: int) -> np.ndarray:
+    """One number per point, or the same for all."""
+    column = check_array(values, "what a feature gives")
+    if column.shape not in {(), (1,), (num_points,)}:
+        raise InvalidData(f"a feature gives a number for each of {num_points} points; got an array of {column.shape}")
+    return np.broadcast_to(column, (num_points,))
 
 
 def as_points(points: Any) -> np.ndarray:
@@ -142,7 +151,7 @@ def as_points(points: Any) -> np.ndarray:
 
 
 def as_moments(moments: Any, num_features: int) -> np.ndarray:
-    wanted = np.atleast_1d(np.asarray(moments, dtype=float))
+    wanted = np.atleast_1d(check_array(moments, "the moments"))
     if wanted.shape != (num_features,) or not np.isfinite(wanted).all():
         raise InvalidData(f"there must be one finite moment per feature, {num_features} here; got {moments!r}")
     return wanted

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_function, check_iterable, check_number
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.information.density import Density
 from juncture.information.dual import Dual, dual_of, newton
@@ -69,8 +70,13 @@ def max_entropy_density(features: Any, moments: Any, low: float = -np.inf, high:
     >>> bool(np.allclose(normal.multipliers, [0.0, -0.5]))
     True
     """
-    functions = [features] if callable(features) else list(features)
-    problem = Problem(functions, as_moments(moments, len(functions)), float(low), float(high))
+    functions = [features] if callable(features) else check_iterable(features, "features")
+    for function in functions:
+        check_function(function, "a feature")
+    low, high = check_number(low, "low"), check_number(high, "high")
+    if not low < high:
+        raise InvalidData(f"a density lives on an interval from low to high; got {low:g} and {high:g}")
+    problem = Problem(functions, as_moments(moments, len(functions)), low, high)
     multipliers, here = solved(problem)
     density = problem.density(multipliers)
     entropy = density.expectation(lambda x: -np.asarray(density.log_prob(x)))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from juncture.checks import check_number, shown
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.family import Family
 from juncture.information.comparisons import Compared, compared, expected, log_ratio
@@ -41,6 +42,7 @@ def m_projection(p: Any, family: type[Family], **known: Any) -> Any:
     >>> round(m_projection(bimodal, Gaussian).variance, 9)
     10.0
     """
+    check_family(family)
     if type(p) is family and not known:
         return p
     return with_moments_of(as_numbers(p), family, known)
@@ -56,8 +58,8 @@ def alpha_projection(p: Any, family: type[Family], alpha: float, **known: Any) -
 
     The search starts from p's moments, and from the moments of p around each of its modes.
     """
-    if not np.isfinite(alpha):
-        raise InvalidData(f"alpha is a finite number; got {alpha!r}")
+    alpha = check_number(alpha, "alpha", finite=True)
+    check_family(family)
     target = as_numbers(p)
     if alpha == 1:
         member = m_projection(target, family, **known)
@@ -143,3 +145,8 @@ def descended(objective: Objective, start: np.ndarray) -> np.ndarray | None:
         return None
     bends = np.linalg.eigvalsh(objective.curvature(found.x))
     return found.x if bends.size == 0 or bends[0] > -1e-6 * max(bends[-1], 1.0) else None  # a saddle is no minimum
+
+
+def check_family(family: Any) -> None:
+    if not isinstance(family, type) or not issubclass(family, Family):
+        raise InvalidData(f"a projection is onto a family, such as Gaussian; got {shown(family)}")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from juncture import numerics
+from juncture.checks import check_kind, is_iterable
 from juncture.errors import InvalidData, InvalidModel
 from juncture.factors.factor import Factor
 from juncture.variables import Variable
@@ -66,6 +67,6 @@ def reordered(factor: Any, like: Any) -> Factor:
 def as_names(names: Names) -> tuple[str, ...]:
     """Each name once; a single name or variable may stand alone."""
     given: Any = names
-    is_one = isinstance(given, str | Variable) or not isinstance(given, Iterable)
-    several = (given,) if is_one else tuple(given)
-    return tuple(dict.fromkeys(each.name if isinstance(each, Variable) else each for each in several))
+    is_one = isinstance(given, str | Variable) or not is_iterable(given)
+    names = [each.name if isinstance(each, Variable) else each for each in ((given,) if is_one else given)]
+    return tuple(dict.fromkeys(check_kind(name, str, "the name of a variable") for name in names))

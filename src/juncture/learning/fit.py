@@ -8,9 +8,9 @@ from functools import singledispatch
 from typing import Any
 
 from juncture.data.dataset import Dataset
-from juncture.errors import ImpossibleEvidenceWarning, InvalidData, Unsupported, warn_user
+from juncture.errors import ImpossibleEvidenceWarning, Unsupported, warn_user
 from juncture.graphs.directed import DirectedGraph
-from juncture.iteration import Trace, Watch
+from juncture.iteration import Trace, Watch, check_progress
 from juncture.learning.estimation import estimated_network, report_unseen
 from juncture.learning.kinds.contract import Point, Wishes, log_likelihood_of
 from juncture.learning.learners import learner_for
@@ -96,8 +96,7 @@ def fit_network(  # noqa: PLR0913 (one verb, many wishes)
 ) -> Fit:
     refuse_fixed_graph(structure, fixed)
     learner = learner_for(method)
-    if progress is not None and not callable(progress):
-        raise InvalidData(f"progress is a function of the step and the objective; got {progress!r}")
+    check_progress(progress)
     template, dataset = prepared(structure, data, variables, latent, weights)
     wishes, kept = Wishes(checked_prior(prior, template), point, on_unseen), kept_children(template, fixed)
     if dataset.is_complete and len(dataset.columns) == len(template.variables):

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, warn_user
+from juncture.checks import check_choice, check_count
+from juncture.errors import NotConvergedWarning, Unsupported, warn_user
 from juncture.iteration import INTERRUPTED, Iteration, Trace, Watch, check_ending, iterate
 from juncture.learning.gradient import GradientAscent
 from juncture.options import chosen
@@ -45,10 +46,8 @@ class ExpectationMaximization:
 
     def __post_init__(self) -> None:
         check_ending(self.tolerance, self.max_steps)
-        if not hasattr(self.restarts, "__index__") or self.restarts < 0:
-            raise InvalidData(f"restarts is a whole number of at least 0; got {self.restarts!r}")
-        if self.acceleration not in {None, "squarem"}:
-            raise InvalidData(f'the acceleration of EM is None or "squarem"; got {self.acceleration!r}')
+        check_count(self.restarts, "restarts")
+        check_choice(self.acceleration, (None, "squarem"), "the acceleration of EM")
 
     def run(self, task: EMTask) -> tuple[Any, Trace]:
         best = self.climb(task.start(), task)

@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from juncture.checks import check_kind, check_number
 from juncture.errors import FormatError, InvalidData, UnknownVariable
 from juncture.files.json_text import parse_strictly
 from juncture.learning.kinds.table_counts import TableCounts
@@ -35,7 +34,7 @@ class NetworkStatistics(Value):
         self._set(parts=dict(parts), weight=float(weight))
 
     def __getitem__(self, child: str) -> Any:
-        if child not in self.parts:
+        if not isinstance(child, str) or child not in self.parts:
             raise UnknownVariable.among(child, self.parts, where="the statistics")
         return self.parts[child]
 
@@ -53,16 +52,16 @@ class NetworkStatistics(Value):
         return NetworkStatistics(parts, self.weight + other.weight)
 
     def __radd__(self, other: object) -> NetworkStatistics:
-        return self if other == 0 else NotImplemented  # sum([...]) starts from 0
+        return self if isinstance(other, int) and other == 0 else NotImplemented  # sum([...]) starts from 0
 
     def scaled(self, factor: float) -> NetworkStatistics:
         """The statistics of the same rows with every weight multiplied by `factor`."""
-        if not (np.isfinite(factor) and factor >= 0):
-            raise InvalidData(f"statistics are scaled by a finite number of at least 0; got {factor!r}")
+        factor = check_number(factor, "the factor that scales statistics", least=0, finite=True)
         return NetworkStatistics({name: part.scaled(factor) for name, part in self.parts.items()}, self.weight * factor)
 
     def thin(self, threshold: float = 5.0) -> list[ThinRow]:
         """The combinations of parents' states that less than `threshold` rows have, the thinnest first."""
+        check_number(threshold, "the threshold")
         tables = {name: part for name, part in self.parts.items() if isinstance(part, TableCounts)}
         rows = [ThinRow(name, given, weight) for name, part in tables.items() for given, weight in part.thin(threshold)]
         return sorted(rows, key=lambda row: row.weight)
@@ -81,6 +80,7 @@ class NetworkStatistics(Value):
     @classmethod
     def from_json(cls, text: str) -> NetworkStatistics:
         """The statistics that `to_json` wrote; a `FormatError` says what is wrong with any other text."""
+        check_kind(text, (str, bytes), "the JSON of statistics")
         document = parse_strictly(text, "saved statistics")
         try:
             return cls.from_dict(document)

@@ -11,7 +11,7 @@ import numpy as np
 from juncture.data.sequences import Sequences
 from juncture.errors import InvalidData, Unsupported, hint
 from juncture.families.vectors.inverse_wishart import InverseWishart
-from juncture.iteration import Watch
+from juncture.iteration import Watch, check_progress
 from juncture.learning.fit import Fit, fit
 from juncture.learning.learners import ExpectationMaximization, learner_for
 from juncture.learning.sequences.observed import refuse_unobserved
@@ -21,7 +21,7 @@ from juncture.learning.state_space_estimation import LAWS, StateSpaceWishes
 from juncture.learning.state_space_floor import report_floor
 from juncture.learning.state_space_starts import random_start
 from juncture.models.state_space import LinearGaussianStateSpace
-from juncture.options import as_generator, as_names
+from juncture.options import as_generator, check_names
 
 
 @fit.register(LinearGaussianStateSpace)
@@ -51,8 +51,7 @@ def fit_state_space(  # noqa: PLR0913 (one verb, many wishes)
     expected states, and above 1e-6 of their own where values' noises become all but the same; a warning names them.
     """
     learner = checked_learner(method)
-    if progress is not None and not callable(progress):
-        raise InvalidData(f"progress is a function of the step and the objective; got {progress!r}")
+    check_progress(progress)
     wishes = StateSpaceWishes(fixed_parts(model, fixed), checked_priors(model, prior, fixed))
     sequences = with_weights(model.sequences(data, lengths), weights)
     if not (sequences.weights[sequences.lengths > 0] > 0).any():
@@ -96,7 +95,7 @@ def checked_learner(method: Any) -> ExpectationMaximization:
 
 def fixed_parts(model: LinearGaussianStateSpace, fixed: Iterable[str]) -> frozenset[str]:
     """The parts that stay as they are."""
-    names = frozenset(as_names(fixed, "fixed"))
+    names = frozenset(check_names(fixed, "fixed"))
     for name in sorted(names):
         if name not in model.parts:
             raise InvalidData(f"the state space has no part {name!r} to be fixed; {hint(name, model.parts)}")

@@ -18,7 +18,7 @@ from juncture.factors.gaussian import LinearGaussian
 from juncture.factors.logistic import Logistic
 from juncture.graphs.directed import DirectedGraph
 from juncture.models.bayesian_network import BayesianNetwork
-from juncture.options import as_names
+from juncture.options import as_names, check_names
 from juncture.variables import Scope, Variable
 
 
@@ -45,7 +45,7 @@ def _(
     latent: Iterable[str] = (),
     weights: Any = None,
 ) -> tuple[BayesianNetwork, Dataset]:
-    declared = Scope(variables or ())
+    declared = Scope(() if variables is None else variables)
     hidden = {structure.variable(name).name for name in as_names(latent, "latent")}
     for variable in declared:
         if structure.variable(variable.name) != variable:
@@ -63,9 +63,9 @@ def _(
     latent: Iterable[str] = (),
     weights: Any = None,
 ) -> tuple[BayesianNetwork, Dataset]:
-    declared, hidden = Scope(variables or ()), set(as_names(latent, "latent"))
+    declared, hidden = Scope(() if variables is None else variables), set(check_names(latent, "latent"))
     for name in (*declared.names, *hidden):
-        if name not in structure.nodes:
+        if not isinstance(name, str) or name not in structure.nodes:
             raise UnknownVariable(f"the graph has no node {name!r}; {hint(name, structure.nodes)}")
     if missing := sorted(hidden - set(declared.names)):
         raise InvalidData(f"the states of the latent {missing[0]!r} are not known: declare it in variables=[…]")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_kind
 from juncture.drawing.diagram import Diagram, Edge, Group, Node
 from juncture.errors import InvalidModel, UnknownVariable, Unsupported
 from juncture.factors.conditional import AnyConditional, Columns, Conditional, parameters_key, signature
@@ -18,7 +19,7 @@ from juncture.graphs.edges import as_nodes
 from juncture.models.factor_product import FactorGraph, MarkovNetwork, num_rows
 from juncture.models.marginalization import summed_out, warn_undirected, without_leaves
 from juncture.models.picture import model_html
-from juncture.models.plates import Plates, flatten
+from juncture.models.plates import Plates, check_groups, check_plates, flatten
 from juncture.models.rows import complete_row
 from juncture.values import Value, content_key
 from juncture.variables import Scope, State, Variable, distinct_variables
@@ -55,8 +56,8 @@ class BayesianNetwork(Value):
             if not isinstance(part.parents, Scope):
                 raise InvalidModel(f"the parents of {part.child.name!r} must be a jt.Scope; write jt.Scope([…])")
         built = [(label, [parts[place].child.name for place in members]) for label, members in places]
-        boxes = tuple((label, tuple(members)) for label, members in [*plates, *built])
-        self._set(conditionals=tuple(parts), tied=tuple(tuple(group) for group in tied), plates=boxes)
+        boxes = tuple((label, tuple(members)) for label, members in [*check_plates(plates), *built])
+        self._set(conditionals=tuple(parts), tied=check_groups(tied), plates=boxes)
         check_families(self.conditionals)
         self.graph.topological_order()
         self._check_tied()
@@ -68,6 +69,7 @@ class BayesianNetwork(Value):
         Along any order the network has the joint of the table. Along a graph it has it if the table factorises over
         the graph; else it is the network of this graph that is nearest to the table.
         """
+        check_kind(joint, Factor, "the joint", error=InvalidModel)
         graph = along if isinstance(along, DirectedGraph) else complete_graph(along)
         if set(graph.nodes) != set(joint.scope.names):
             raise InvalidModel(
@@ -98,7 +100,7 @@ class BayesianNetwork(Value):
 
     def __getitem__(self, name: str) -> AnyConditional:
         """The conditional of this child."""
-        if name not in self._places:
+        if not isinstance(name, str) or name not in self._places:
             raise UnknownVariable.among(name, self._places)
         return self.conditionals[self._places[name]]
 
@@ -128,6 +130,8 @@ class BayesianNetwork(Value):
 
     def with_conditional(self, *conditionals: AnyConditional) -> BayesianNetwork:
         """The network with the conditionals of these children replaced, or added."""
+        for part in conditionals:
+            check_kind(part, AnyConditional, "what replaces a conditional", error=InvalidModel)
         merged = {part.child.name: part for part in (*self.conditionals, *conditionals)}
         return BayesianNetwork(merged.values(), tied=self.tied, plates=self.plates)
 

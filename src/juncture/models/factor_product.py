@@ -14,6 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from juncture.checks import check_kind, check_number, check_tuples
 from juncture.drawing.diagram import Diagram, Edge, Group, Node
 from juncture.errors import InvalidModel
 from juncture.factors.conditional import Columns
@@ -23,7 +24,7 @@ from juncture.graphs.undirected import UndirectedGraph
 from juncture.models.canonical_potentials import canonical_potentials
 from juncture.models.marginalization import summed_out
 from juncture.models.picture import model_html
-from juncture.models.plates import Plates, flatten
+from juncture.models.plates import Plates, check_plates, flatten
 from juncture.models.rows import complete_row
 from juncture.values import Value
 from juncture.variables import Scope, State, Variable, distinct_variables
@@ -45,7 +46,7 @@ class FactorProduct(Value):
         scope = Scope(distinct_variables([Scope(variables), *(part.scope for part in parts)]))
         for variable in scope:
             variable.num_states  # noqa: B018  a real-valued variable is refused here, by name
-        self._set(factors=tuple(parts), variables=scope, plates=(*plates, *built))
+        self._set(factors=tuple(parts), variables=scope, plates=(*check_plates(plates), *built))
 
     def variable(self, name: str) -> Variable:
         return self.variables.variable(name)
@@ -69,7 +70,7 @@ class FactorProduct(Value):
         The joint is unchanged; a cycle among the merged factors disappears from the factor graph.
         """
         for place in places:
-            if place not in range(len(self.factors)):
+            if not isinstance(place, int) or place not in range(len(self.factors)):
                 raise InvalidModel(
                     f"there is no factor at place {place!r}; places run from 0 to {len(self.factors) - 1}"
                 )
@@ -120,7 +121,12 @@ class MarkovNetwork(FactorProduct):
     @classmethod
     def from_energies(cls, energies: Iterable[tuple[Sequence[Variable], Any]]) -> MarkovNetwork:
         """ψ = exp(-E) for each (scope, energy table); an infinite energy forbids a combination."""
-        return cls([boltzmann(Scope(scope), energy) for scope, energy in energies])
+        return cls(
+            [
+                boltzmann(Scope(scope), energy)
+                for scope, energy in check_tuples(energies, 2, "energies", error=InvalidModel)
+            ]
+        )
 
     @classmethod
     def from_features(
@@ -130,7 +136,8 @@ class MarkovNetwork(FactorProduct):
 
         A feature is a function of the scope's states, or a table of its values.
         """
-        return cls([log_linear_factor(Scope(scope), feature, weight) for scope, feature, weight in features])
+        triples = check_tuples(features, 3, "features", error=InvalidModel)
+        return cls([log_linear_factor(Scope(scope), feature, weight) for scope, feature, weight in triples])
 
     @classmethod
     def from_joint(
@@ -142,6 +149,9 @@ class MarkovNetwork(FactorProduct):
         tolerance in their logarithm, are left out. Over a graph all others must be over cliques: that is so exactly if
         the table keeps the graph's independencies (Hammersley and Clifford 1971).
         """
+        check_kind(joint, Factor, "the joint", error=InvalidModel)
+        check_kind(graph, (UndirectedGraph, type(None)), "the graph", error=InvalidModel)
+        check_number(tolerance, "tolerance", least=0)
         return cls(canonical_potentials(joint.normalize(), graph, tolerance), joint.scope)
 
     def marginalize(self, *names: str) -> MarkovNetwork:

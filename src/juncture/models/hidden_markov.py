@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture import numerics
+from juncture.checks import check_array
 from juncture.data.sequences import Sequences, as_sequences
 from juncture.errors import InvalidModel
 from juncture.models.emissions.categorical import CategoricalEmissions
@@ -54,7 +55,8 @@ class HiddenMarkovModel(Value):
         states: Iterable[State] | None = None,
         symbols: Iterable[State] | None = None,
     ) -> None:
-        size = np.shape(initial)[0] if np.ndim(initial) == 1 else 0
+        given = check_array(initial, "the initial distribution, one probability per state,", error=InvalidModel)
+        size = len(given) if given.ndim == 1 else 0
         if not size:
             raise InvalidModel(f"the initial distribution is one probability per state; got {initial!r}")
         labels = Variable("state", size if states is None else states).labels

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_mapping
 from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.factors.gaussian import Constant
@@ -25,7 +26,10 @@ def do(model: BayesianNetwork, values: Mapping[str, Any]) -> BayesianNetwork:
     """
     if not isinstance(model, BayesianNetwork):
         raise Unsupported(f"do takes a Bayesian network, whose arrows say what causes what; got {type(model).__name__}")
-    set_to = {name: certain(model.variable(name), value) for name, value in values.items()}
+    set_to = {
+        name: certain(model.variable(name), value)
+        for name, value in check_mapping(values, "the values that do sets").items()
+    }
     parts = [set_to.get(part.child.name, part) for part in model.conditionals]
     tied = [[name for name in group if name not in set_to] for group in model.tied]
     return BayesianNetwork(parts, tied=[group for group in tied if len(group) > 1], plates=model.plates)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from juncture.checks import check_number, shown
 from juncture.errors import InvalidModel, TooLarge, Unsupported
 from juncture.factors.factor import MAX_TABLE_CELLS, Factor, product_of
 from juncture.factors.independence import TOLERANCE
@@ -30,14 +31,14 @@ def markov_violations(
 
     A statement holds if p(a, b | given) and p(a | given) p(b | given) differ nowhere by more than the tolerance.
     """
-    check_asked(joint, graph)
+    check_asked(joint, graph, tolerance)
     kinds: dict[str, Callable[[], tuple[Independence, ...]]] = {
         "local": graph.local_independencies,
         "pairwise": graph.pairwise_independencies,
         "global": graph.independencies,
     }
-    if property not in kinds:
-        raise InvalidModel(f"a Markov property is local, pairwise or global; got {property!r}")
+    if not isinstance(property, str) or property not in kinds:
+        raise InvalidModel(f"a Markov property is local, pairwise or global; got {shown(property)}")
     return tuple(item for item in kinds[property]() if not joint.is_independent(*item, tolerance=tolerance))
 
 
@@ -46,7 +47,7 @@ def factorizes(joint: Factor, graph: DirectedGraph | UndirectedGraph, *, toleran
 
     No entry of the table, as a distribution, may differ from the product by more than the tolerance.
     """
-    check_asked(joint, graph)
+    check_asked(joint, graph, tolerance)
     if set(graph.nodes) != set(joint.scope.names):
         raise InvalidModel(
             f"the table is over {', '.join(joint.scope.names)}, but the graph is over {', '.join(graph.nodes)}"
@@ -54,8 +55,9 @@ def factorizes(joint: Factor, graph: DirectedGraph | UndirectedGraph, *, toleran
     return product_exists(graph, joint.normalize(), tolerance)
 
 
-def check_asked(joint: Any, graph: Any) -> None:
+def check_asked(joint: Any, graph: Any, tolerance: float) -> None:
     """A table beside a graph that states independencies."""
+    check_number(tolerance, "tolerance", least=0)
     if not isinstance(joint, Factor):
         raise Unsupported(
             f"a joint table, a Factor, is compared with the graph; got {type(joint).__name__}: of a model that is"
@@ -111,7 +113,7 @@ def faithfulness_violations(
     model: BayesianNetwork | MarkovNetwork, max_given: int | None = None, *, tolerance: float = TOLERANCE
 ) -> tuple[Independence, ...]:
     """The independencies of two variables that the numbers of a model make, but its graph does not state."""
-    if not hasattr(model, "factors"):
+    if not isinstance(model, BayesianNetwork | MarkovNetwork):
         raise Unsupported(f"faithfulness is that of a model, whose graph it has; got {type(model).__name__}")
     joint = product_of(model.factors)
     statements = (

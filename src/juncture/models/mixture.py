@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from juncture import numerics
+from juncture.checks import check_array, check_count
 from juncture.data.sequences import one_sequence
 from juncture.errors import InvalidModel
 from juncture.families.family import plain
@@ -35,7 +36,8 @@ class Mixture(Value):
     def __init__(self, weights: Any, components: Any) -> None:
         from juncture.models.emissions.convert import as_components
 
-        size = np.shape(weights)[0] if np.ndim(weights) == 1 else 0
+        given = check_array(weights, "the weights of a mixture, one number per component,", error=InvalidModel)
+        size = len(given) if given.ndim == 1 else 0
         if not size:
             raise InvalidModel(f"the weights of a mixture are one number per component; got {weights!r}")
         held = numerics.as_probabilities(weights, (size,), name="the list of weights of a mixture")
@@ -85,7 +87,7 @@ class Mixture(Value):
 
     def __getitem__(self, component: int) -> Any:
         """The distribution of one component."""
-        return self.components[component]
+        return self.components[check_count(component, "a component", least=-self.num_components)]
 
     def _repr_html_(self) -> str:
         from juncture.models.emissions.html import laws_html

@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from juncture.errors import InvalidData, NotConvergedWarning, UnknownVariable, hint, warn_user
+from juncture.checks import check_choice, check_flag, check_kind, check_number
+from juncture.errors import NotConvergedWarning, UnknownVariable, Unsupported, hint, warn_user
 from juncture.iteration import Trace, check_ending
 from juncture.models.chains.links import as_links
 from juncture.models.chains.surfer import Surfer
@@ -43,7 +44,7 @@ class PageRank(Value):
         self._set(pages=pages, values=read_only(values, np.float64), trace=trace)
 
     def __getitem__(self, page: Hashable) -> float:
-        if page not in self.pages:
+        if not isinstance(page, Hashable) or page not in self.pages:
             raise UnknownVariable(f"there is no page {page!r}; {hint(page, self.pages)}")
         return float(self.values[self.pages.index(page)])
 
@@ -87,15 +88,15 @@ def page_rank(
     `method="exact"` solves the equations; "power" steps until the ranks, which sum to 1, are together within
     `tolerance` of the answer; "auto" solves up to 2,000 pages.
     """
-    if not 0 <= damping < 1:
-        raise InvalidData(f"the damping of page_rank is at least 0 and below 1; got {damping!r}")
-    if dangling not in {"random", "none"}:
-        raise InvalidData(f'dangling is "random" or "none"; got {dangling!r}')
+    check_number(damping, "the damping of page_rank", least=0, below=1)
+    check_choice(dangling, ("random", "none"), "dangling")
+    check_flag(normalized, "normalized")
     check_ending(tolerance, max_steps)
     pages, weights = as_links(links)
     surfer = Surfer.of(weights, float(damping))
     ways = {"exact": lambda: surfer.solved, "power": lambda: surfer.iterated}
     ways["auto"] = ways["exact" if len(pages) <= MANY_PAGES else "power"]
+    check_kind(method, str, "the method of page_rank", error=Unsupported)
     values, trace = chosen(method, ways, what="method")(tolerance, max_steps)
     if not trace.converged:
         warn_user(f"page_rank {trace.reason}; raise max_steps or tolerance", NotConvergedWarning)

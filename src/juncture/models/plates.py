@@ -6,6 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from juncture.checks import (
+    check_function,
+    check_iterable,
+    check_kind,
+    check_tuples,
+    is_count,
+    is_iterable,
+    shown,
+)
 from juncture.errors import InvalidModel
 
 Plates: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]
@@ -35,8 +44,10 @@ def plate(name: str, n: int, build: Callable[[int], Any]) -> Plate:
     >>> list(plate("coin", 2, lambda i: Factor([Variable(f"x{i}", 2)], [0.5, 0.5])))
     [Factor(x0; 2), Factor(x1; 2)]
     """
-    if n < 0:
-        raise InvalidModel(f"the plate {name!r} must be repeated at least 0 times; got {n}")
+    check_kind(name, str, "the name of a plate", error=InvalidModel)
+    if not is_count(n):
+        raise InvalidModel(f"the plate {name!r} must be repeated at least 0 times; got {shown(n)}")
+    check_function(build, "what builds a plate's parts")
     built = [build(index) for index in range(n)]
     parts, inner = flatten(part if isinstance(part, Sequence) else [part] for part in built)
     return Plate(tuple(parts), f"{name} × {n}", inner)
@@ -47,7 +58,7 @@ def flatten(groups: Iterable[Iterable[Any]]) -> tuple[list[Any], Plates]:
     parts: list[Any] = []
     plates: list[tuple[str, tuple[int, ...]]] = []
     for group in groups:
-        if not isinstance(group, Iterable):
+        if not is_iterable(group):
             raise InvalidModel(f"a model is made of a list of parts; write [{group!r}] for one")
         for item in [group] if isinstance(group, Plate) else group:
             if isinstance(item, Plate):
@@ -58,3 +69,17 @@ def flatten(groups: Iterable[Iterable[Any]]) -> tuple[list[Any], Plates]:
             else:
                 parts.append(item)
     return parts, tuple(plates)
+
+
+def check_plates(plates: Any) -> list[tuple[str, tuple[Any, ...]]]:
+    """Labels, each with what its plate repeats."""
+    pairs = check_tuples(plates, 2, "plates", error=InvalidModel)
+    return [
+        (label, tuple(check_iterable(members, "what a plate repeats", error=InvalidModel))) for label, members in pairs
+    ]
+
+
+def check_groups(tied: Any) -> tuple[tuple[str, ...], ...]:
+    """Lists of names."""
+    groups = check_iterable(tied, "tied", error=InvalidModel)
+    return tuple(tuple(check_iterable(group, "a group of tied names", error=InvalidModel)) for group in groups)

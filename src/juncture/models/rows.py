@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from juncture.checks import check_mapping
 from juncture.data.dataset import Dataset
 from juncture.data.findings import is_hole
 from juncture.errors import InvalidData
@@ -14,7 +15,7 @@ from juncture.variables import Scope
 
 def complete_row(assignment: Mapping[str, Any], variables: Scope) -> Columns:
     """Coded columns of one row that gives every variable a state."""
-    columns = Dataset([dict(assignment)], variables=variables).columns
+    columns = Dataset([dict(check_mapping(assignment, "an assignment"))], variables=variables).columns
     for name in variables.names:
         if name not in columns or is_hole(columns[name]).any():
             raise InvalidData(f"a full assignment gives every variable a state; {name!r} has none")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from juncture.checks import check_count
 from juncture.data.sequences import as_inputs
 from juncture.errors import InvalidData
 from juncture.models.sizes import check_table_fits
@@ -20,8 +21,7 @@ def unrolled(model: LinearGaussianStateSpace, length: int, covariates: Any = Non
 
     With the moves taken to the left, M z = first state, shifts and noises: z = M⁻¹ (…); then y = O z + levels + noises.
     """
-    if not hasattr(length, "__index__") or length < 1:
-        raise InvalidData(f"the length is a whole number of at least 1; got {length!r}")
+    length = check_count(length, "the length", least=1)
     model.check_length(length, f"a length of {length}")
     inputs = None if covariates is None else as_inputs(covariates)
     if inputs is not None and len(inputs) != length:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from juncture.checks import shown
 from juncture.errors import InvalidData, MissingExtra, Unsupported
 from juncture.families.density_planes import CORNERS, density_grid, density_triangle
 from juncture.families.density_points import density_points, first_members, is_bars
@@ -27,7 +28,7 @@ def plot_density(family: Any, ax: Axes | None = None, **options: Any) -> Axes:
     a curve for each member. Options such as `label`, `color` and `alpha` go to matplotlib. The label of a curve or of
     bars is the distribution written out, unless one is given.
     """
-    if not hasattr(family, "support"):
+    if isinstance(family, type) or not hasattr(family, "support"):
         raise InvalidData(f"plot_density takes a family or a Density; got {family!r}")
     draw = DRAWERS.get((type(family.support), family.event_shape))
     if draw is None:
@@ -35,6 +36,8 @@ def plot_density(family: Any, ax: Axes | None = None, **options: Any) -> Axes:
     size, most = int(np.prod(family.batch_shape)), 1 if family.event_shape else MAX_MEMBERS
     if not 1 <= size <= most:
         raise InvalidData(f"this picture shows from 1 to {most} distributions; the batch has {size:,}: index it first")
+    if ax is not None and not hasattr(ax, "set_ylabel"):
+        raise InvalidData(f"ax must be axes of matplotlib; got {shown(ax)}")
     ax = _new_axes() if ax is None else ax
     for member in first_members(family, MAX_MEMBERS):
         draw(member, ax, options)

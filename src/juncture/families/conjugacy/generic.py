@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_array, check_kind, check_number
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.conjugacy.line_density import LineDensity
 from juncture.families.conjugacy.plane_density import PlaneDensity
 from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Real, plain
+from juncture.families.observations import as_values
 from juncture.families.statistics import Statistics
 from juncture.numerics import log_sum_exp
 from juncture.values import Value, read_only
@@ -41,13 +43,12 @@ class GenericPrior(Value):
         if any(rule.axes for rule in family.parameters.values()):
             raise Unsupported(f"{family.__name__} has more natural parameters than this quadrature takes, which is two")
         held = dict(family._checked_known(known))
-        numbers = read_only(np.atleast_1d(chi), float)
+        numbers = read_only(np.atleast_1d(check_array(chi, "χ", error=InvalidModel)))
         if numbers.shape != (family._num_statistics(held),) or not np.isfinite(numbers).all():
             raise InvalidModel(f"χ has one finite number for each statistic of {family.__name__}; got {chi!r}")
         if len(numbers) > 2:
             raise Unsupported(f"{family.__name__} has {len(numbers)} natural parameters; this quadrature takes two")
-        if not (np.isfinite(nu) and nu > 0):
-            raise InvalidModel(f"ν must be a positive finite number; got {nu!r}")
+        check_number(nu, "ν", above=0, finite=True, error=InvalidModel)
         self._set(family=family, chi=numbers, nu=float(nu), known=held)
         self.likelihood_at_mode()  # there is none where χ/ν is no mean: then the prior cannot be normalised
 
@@ -64,6 +65,7 @@ class GenericPrior(Value):
         return float(grown + statistics.log_base)
 
     def _refuse_others(self, statistics: Statistics) -> None:
+        check_kind(statistics, Statistics, "what a prior learns from")
         if statistics.family is not self.family or statistics.batch_shape:
             raise InvalidData(f"this prior takes statistics of one {self.family.__name__}; got {statistics!r}")
 
@@ -107,7 +109,8 @@ class GenericPrior(Value):
 
     def log_prob(self, natural: Any) -> Real:
         """The log-density of natural parameters, along the last axis."""
-        return plain(self._log_height(np.asarray(natural, float)) - self.log_normalizer)
+        values = as_values(natural, self.chi.shape, name="the density of natural parameters").astype(float)
+        return plain(self._log_height(values) - self.log_normalizer)
 
     @property
     def mean(self) -> np.ndarray:
@@ -122,7 +125,7 @@ class GenericPrior(Value):
         """log ∫ p(x | η) p(η) dη of single observations."""
         points, log_mass = self.density.nodes()
         natural = np.atleast_2d(np.asarray(points)).T  # (node, statistic)
-        values = np.asarray(x, dtype=float)
+        values = as_values(x, (), name=self.family.__name__).astype(float)
         sufficient = self.family._sufficient(values, self.known)[..., None, :]
         fit = dot(natural, sufficient) - self.family._log_partition_of(natural, self.known)
         return plain(log_sum_exp(fit + log_mass, axis=-1) + self.family._log_base(values, self.known))

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_array, is_iterable, shown
+from juncture.errors import InvalidData
 from juncture.families.conjugacy.pair import Pair
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.continuous.student_t import StudentT
@@ -64,19 +66,31 @@ def worth(prior: Any, known: Known) -> Any:
     return prior.strength
 
 
+def pair_of(point: Any, second: str) -> tuple[Any, Any]:
+    """The parameter value of a joint prior: a pair."""
+    if not isinstance(point, tuple | list | np.ndarray) or not is_iterable(point) or len(point) != 2:
+        raise InvalidData(f"the parameter is a pair of a mean and a {second}; got {shown(point)}")
+    return point[0], point[1]
+
+
+def gaussian_at_precision(mean: Any, precision: Any) -> Gaussian:
+    return Gaussian(mean, 1 / check_array(precision, "a precision"))
+
+
 PAIRS = (
     Pair(
         NormalGamma, Gaussian, "mean and precision", after_values_by_precision,
-        at=lambda point, known: Gaussian(point[0], 1 / np.asarray(point[1])), sample_size=worth,
+        at=lambda point, known: gaussian_at_precision(*pair_of(point, "precision")), sample_size=worth,
         told_predictive=lambda posterior, known: next_value(posterior, posterior.rate),
     ),
     Pair(
         NormalInverseGamma, Gaussian, "mean and variance", after_values_by_variance,
-        at=lambda point, known: Gaussian(*point), sample_size=worth,
+        at=lambda point, known: Gaussian(*pair_of(point, "variance")), sample_size=worth,
         told_predictive=lambda posterior, known: next_value(posterior, posterior.scale),
     ),
     Pair(
         NormalInverseWishart, MultivariateGaussian, "mean and covariance", after_vectors,
-        at=lambda point, known: MultivariateGaussian(*point), sample_size=worth, told_predictive=next_vector,
+        at=lambda point, known: MultivariateGaussian(*pair_of(point, "covariance")), sample_size=worth,
+        told_predictive=next_vector,
     ),
 )  # fmt: skip

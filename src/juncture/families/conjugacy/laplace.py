@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from juncture.errors import InvalidModel, Unsupported
+from juncture.checks import check_array, check_number, shown
+from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.conjugacy.curvature import hessian, highest
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.family import Family
@@ -37,15 +38,18 @@ def laplace_approximation(log_joint: Callable[[Any], Any], start: Any) -> Laplac
     """
     if not callable(log_joint):
         raise InvalidModel(f"log_joint is a function that gives log-densities; got {log_joint!r}")
-    first = np.asarray(start, dtype=float)
+    first = check_array(start, "a start", error=InvalidModel)
     if first.ndim > 1 or not first.size or not np.isfinite(first).all():
         raise InvalidModel(f"a start is a finite number or a vector of these; got {start!r}")
 
     def value(point: np.ndarray) -> float:
         try:
-            return float(log_joint(float(point[0]) if not first.ndim else point))
+            found = log_joint(float(point[0]) if not first.ndim else point)
         except OverflowError:
             return np.nan
+        if np.size(found) != 1:
+            raise InvalidModel(f"log_joint gives a number for each point; it gave {shown(found)}")
+        return float(check_array(found, "what log_joint gives", error=InvalidModel).reshape(()))
 
     with np.errstate(all="ignore"):  # a function without a maximum is followed as far as numbers go
         mode = _polished(value, highest(value, np.atleast_1d(first)))
@@ -64,8 +68,12 @@ def laplace_evidence(log_joint: float, information: Any) -> float:
 
     At the maximum likelihood estimate in natural parameters it is n ∇²A(θ̂); then log_joint still needs log p(θ̂).
     """
-    matrix = _checked(np.atleast_2d(np.asarray(information, dtype=float)))
-    return float(log_joint + 0.5 * len(matrix) * LOG_TWO_PI - 0.5 * np.linalg.slogdet(matrix)[1])
+    matrix = np.atleast_2d(check_array(information, "the information"))
+    if matrix.ndim != 2 or not matrix.size or matrix.shape[0] != matrix.shape[1]:
+        raise InvalidData(f"the information is a square matrix; got an array of the shape {matrix.shape}")
+    _checked(matrix)
+    height = check_number(log_joint, "the log-density at the mode")
+    return float(height + 0.5 * len(matrix) * LOG_TWO_PI - 0.5 * np.linalg.slogdet(matrix)[1])
 
 
 def _checked(information: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_array, check_function, check_number, check_tuples, is_iterable, shown
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.conjugacy.line_density import LineDensity
 from juncture.families.conjugacy.plane_density import Intervals, PlaneDensity
@@ -80,7 +81,8 @@ def quadrature_posterior(
     (1.0, 0.6666666667)
     """
     prior = tuple(prior) if isinstance(prior, list) else prior
-    if isinstance(prior, tuple) or np.ndim(interval) == 2:
+    check_function(likelihood, "the likelihood, a family or what makes one of parameter values,")
+    if isinstance(prior, tuple) or is_plane(interval):
         return _in_the_plane(prior, likelihood, data, interval)
     low, high = _range_of(prior, interval)
     log_prior = _log_prior(prior, (low, high))
@@ -92,7 +94,7 @@ def quadrature_posterior(
 
 
 def _in_the_plane(prior: Any, likelihood: Likelihood, data: Any, intervals: Any) -> QuadraturePosterior:
-    joint, ranges = _independent(prior, intervals) if isinstance(prior, tuple) else (prior, intervals)
+    joint, ranges = _independent(prior, intervals) if isinstance(prior, tuple) else _joint(prior, intervals)
 
     def log_joint(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         return np.asarray(joint(first, second) + log_likelihood(likelihood(first, second), data))
@@ -100,9 +102,20 @@ def _in_the_plane(prior: Any, likelihood: Likelihood, data: Any, intervals: Any)
     return QuadraturePosterior(PlaneDensity(log_joint, ranges), likelihood)
 
 
+def _joint(prior: Any, intervals: Any) -> tuple[Callable[..., Any], Intervals]:
+    """A function of both parameters."""
+    check_function(prior, "a prior of two parameters that is no pair")
+    first, second = map(as_interval, intervals)
+    return prior, (first, second)
+
+
 def _independent(priors: tuple[Prior, Prior], intervals: Any) -> tuple[Callable[..., Any], Intervals]:
     """The log-density of two independent priors, and the intervals of both."""
-    given = (None, None) if intervals is None else intervals
+    if len(priors) != 2:
+        raise InvalidData(f"a prior of two parameters is a pair of priors; got {len(priors)}")
+    given = (None, None) if intervals is None else check_tuples(intervals, 2, "interval")
+    if len(given) != 2:
+        raise InvalidData(f"two parameters have a pair of intervals; got {shown(intervals)}")
     first, second = (_range_of(prior, interval) for prior, interval in zip(priors, given, strict=True))
     log_first, log_second = _log_prior(priors[0], first), _log_prior(priors[1], second)
     return lambda one, two: np.asarray(log_first(one)) + np.asarray(log_second(two)), (first, second)
@@ -114,18 +127,33 @@ def log_likelihood(member: Any, data: Any) -> np.ndarray:
         raise InvalidData(f"the likelihood makes a family out of parameter values; it made a {type(member).__name__}")
     if isinstance(data, Statistics):
         return np.asarray(member.log_likelihood(data))
-    rows = np.asarray(data)
-    rows = rows.reshape(-1, 1, *rows.shape[1:])
+    rows = np.atleast_1d(check_array(data, "the data"))
+    rows = rows.reshape(len(rows), 1, *rows.shape[1:])
     total = np.zeros(member.batch_shape)
     for start in range(0, len(rows), ROWS):
         total = total + np.asarray(member.log_prob(rows[start : start + ROWS])).sum(axis=0)
     return total
 
 
+def is_plane(interval: Any) -> bool:
+    """Whether it is a pair of intervals."""
+    is_list = isinstance(interval, tuple | list | np.ndarray) and is_iterable(interval)
+    return is_list and len(interval) == 2 and all(map(is_iterable, interval))
+
+
+def as_interval(interval: Any) -> tuple[float, float]:
+    """Two ends, the lower one first."""
+    if not isinstance(interval, tuple | list | np.ndarray) or np.ndim(interval) != 1 or len(interval) != 2:
+        raise InvalidData(f"an interval is a pair of numbers, (low, high); got {shown(interval)}")
+    low, high = (check_number(end, "an end of the interval") for end in interval)
+    if not low < high:
+        raise InvalidData(f"an interval runs from low to high; got {low:g} and {high:g}")
+    return low, high
+
+
 def _range_of(prior: Prior, interval: Any) -> tuple[float, float]:
     if interval is not None:
-        low, high = interval
-        return float(low), float(high)
+        return as_interval(interval)
     if not isinstance(prior, Family):
         if not callable(prior):
             raise InvalidData(f"a prior is a family or a function that gives log-densities; got {prior!r}")

@@ -16,6 +16,7 @@ from juncture.families.family import Real, plain
 from juncture.families.gamma_divergence import dirichlet_divergence
 from juncture.families.incomplete import log_beta_below
 from juncture.families.matching import match_log_means
+from juncture.families.observations import as_values
 from juncture.families.statistics import Known
 from juncture.families.supports import Interval
 from juncture.numerics import log, log1p
@@ -43,7 +44,8 @@ class Beta(ExponentialFamily, ConjugatePrior):
     @classmethod
     def from_sample_size(cls, mean: Any, size: Any) -> Self:
         """The Beta with this mean that is worth `size` trials."""
-        return cls(size * np.asarray(mean, dtype=float), size * (1 - np.asarray(mean, dtype=float)))
+        center, worth = as_values(mean, (), name="a mean"), as_values(size, (), name="a sample size")
+        return cls(worth * center, worth * (1 - center))
 
     @property
     def support(self) -> Interval:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from juncture.checks import check_kind
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE
 from juncture.families.continuous.inverse_gamma import InverseGamma
@@ -40,6 +41,7 @@ class ScaledInverseChiSquared(ExponentialFamily, ConjugatePrior):
     @classmethod
     def from_inverse_gamma(cls, same: InverseGamma) -> Self:
         """The same distribution, by degrees of freedom and a typical variance."""
+        check_kind(same, InverseGamma, "the same distribution")
         return cls(2 * same._given["shape"], same._given["scale"] / same._given["shape"])
 
     @classmethod

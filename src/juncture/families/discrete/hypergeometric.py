@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from juncture.checks import check_kind
 from juncture.errors import InvalidData, InvalidModel, TooLarge
 from juncture.families.constraints import COUNT
 from juncture.families.discrete.categorical import label_counts
@@ -110,6 +111,7 @@ class Hypergeometric(Family):
 
     def log_likelihood(self, statistics: Statistics) -> Real:
         """Σ w log p(x) of the data that the statistics sum up."""
+        check_kind(statistics, Statistics, "what a log-likelihood is asked of")
         values = np.arange(statistics.total.shape[-1]).reshape(-1, *(1,) * len(self.batch_shape))
         return plain(dot(np.moveaxis(np.asarray(self.log_prob(values)), 0, -1), statistics.total))
 

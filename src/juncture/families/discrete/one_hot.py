@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_count
 from juncture.errors import InvalidData
 from juncture.families.observations import as_values, refuse_outside
 from juncture.families.supports import Integers
@@ -18,6 +19,7 @@ def one_hot(labels: Any, num_states: int) -> np.ndarray:
     array([[0, 0, 0, 1, 0],
            [1, 0, 0, 0, 0]])
     """
+    num_states = check_count(num_states, "num_states", least=1)
     values = as_values(labels, (), name="one_hot")
     places = values[None] if values.ndim == 0 else values
     refuse_outside(places, Integers(0, num_states - 1).contains(places), name="one_hot", support=states(num_states))

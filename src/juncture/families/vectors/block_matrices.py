@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_array, check_number, shown
 from juncture.errors import InvalidData
 
 
 def split(indices: Any, dimension: int) -> tuple[np.ndarray, np.ndarray]:
     """The indices as given, and the others in order."""
-    chosen = np.atleast_1d(np.asarray(indices))
+    chosen = index_array(indices)
     if chosen.size == 0:
         chosen = chosen.astype(int)
     if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or len(set(chosen.tolist())) < chosen.size:
@@ -23,6 +24,13 @@ def split(indices: Any, dimension: int) -> tuple[np.ndarray, np.ndarray]:
     if chosen.size and (chosen.min() < 0 or chosen.max() >= dimension):
         raise InvalidData(f"indices run from 0 to {dimension - 1}; got {indices!r}")
     return chosen, np.setdiff1d(np.arange(dimension), chosen)
+
+
+def index_array(indices: Any) -> np.ndarray:
+    try:
+        return np.atleast_1d(np.asarray(indices))
+    except ValueError:  # a ragged list
+        raise InvalidData(f"indices are different whole numbers; got {shown(indices)}") from None
 
 
 def block(matrix: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -73,16 +81,20 @@ def woodbury_inverse(factor: Any, strength: float = 1.0, diagonal: Any = 1.0) ->
 
     Only a p × p matrix is inverted.
     """
-    factor = np.asarray(factor, dtype=float)
+    factor = check_array(factor, "the factor", ndim=2)
     size, width = factor.shape
-    inverse = np.broadcast_to(1 / np.asarray(diagonal, dtype=float), (size,))
+    strength = check_number(strength, "the strength")
+    entries = check_array(diagonal, "the diagonal")
+    if entries.shape not in {(), (1,), (size,)}:
+        raise InvalidData(f"the diagonal is a number or {size} of them, one a row of the factor; got {shown(diagonal)}")
+    inverse = np.broadcast_to(1 / entries, (size,))
     scaled = inverse[:, None] * factor  # D⁻¹ F
     inner = np.eye(width) + strength * factor.T @ scaled
     return np.asarray(np.diag(inverse) - strength * scaled @ np.linalg.solve(inner, scaled.T))
 
 
 def as_square(matrix: Any) -> np.ndarray:
-    square: np.ndarray = np.asarray(matrix, dtype=float)
+    square = check_array(matrix, "the matrix")
     if square.ndim < 2 or square.shape[-1] != square.shape[-2]:
         raise InvalidData(f"a matrix cut by one set of indices is square; this one has the shape {square.shape}")
     return square

@@ -15,7 +15,7 @@ from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Real, plain
 from juncture.families.gamma_divergence import dirichlet_divergence
 from juncture.families.matching import match_log_means
-from juncture.families.observations import refuse_outside
+from juncture.families.observations import as_values, refuse_outside
 from juncture.families.statistics import Known
 from juncture.families.supports import Simplex
 from juncture.families.vectors.vector_family import VectorFamily, refuse_other_dimension
@@ -42,7 +42,8 @@ class Dirichlet(VectorFamily, ExponentialFamily, ConjugatePrior):
     @classmethod
     def from_sample_size(cls, mean: Any, size: Any) -> Self:
         """The Dirichlet with this mean that is worth `size` observations."""
-        return cls(np.asarray(size, dtype=float)[..., None] * np.asarray(mean, dtype=float))
+        center, worth = as_values(mean, (), name="a mean"), as_values(size, (), name="a sample size")
+        return cls(worth[..., None] * center)
 
     @classmethod
     def _support_of(cls, dimension: int) -> Simplex:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaincinv
 
-from juncture.errors import InvalidData
+from juncture.checks import check_number
 
 
 class Ellipse(NamedTuple):
@@ -20,8 +20,7 @@ class Ellipse(NamedTuple):
 
 def ellipse_of(center: np.ndarray, covariance: np.ndarray, probability: float) -> Ellipse:
     """Where the squared Mahalanobis distance is the quantile of χ² with d degrees of freedom."""
-    if not 0 < probability < 1:
-        raise InvalidData(f"an ellipse holds a probability between 0 and 1; got {probability!r}")
+    check_number(probability, "the probability that an ellipse holds", above=0, below=1)
     squared_distance = 2 * gammaincinv(covariance.shape[-1] / 2, probability)
     variances, vectors = np.linalg.eigh(covariance)
     half_lengths = np.sqrt(squared_distance * variances)[..., ::-1]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from juncture.checks import check_iterable, check_number
 from juncture.errors import InvalidData
 from juncture.graphs.undirected import UndirectedGraph
 
@@ -17,8 +18,9 @@ def graph_of(
     if partial_correlations.ndim != 2:
         raise InvalidData("a batch of Gaussians has a graph each; ask one member, as in family[0].graph()")
     size = len(partial_correlations)
-    nodes = [str(place) for place in range(size)] if names is None else list(names)
+    nodes = [str(place) for place in range(size)] if names is None else check_iterable(names, "names")
     if len(nodes) != size:
         raise InvalidData(f"there are {size} entries to name; got {len(nodes)} names")
+    check_number(tolerance, "tolerance", least=0)
     joined = np.argwhere(np.triu(np.abs(partial_correlations) > tolerance, 1))
     return UndirectedGraph([(nodes[one], nodes[other]) for one, other in joined], nodes)

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from juncture.checks import check_iterable
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.family import Family, Real, plain
 from juncture.families.observations import as_values
@@ -73,7 +74,7 @@ class Independent(Family):
     statistics = InstanceDoor()
 
     def __init__(self, families: Iterable[Family]) -> None:
-        held = tuple(families)
+        held = tuple(check_iterable(families, "families", error=InvalidModel))
         if not held or not all(isinstance(family, Family) for family in held):
             raise InvalidModel(f"Independent takes a list of families, one per column; got {held!r}")
         shapes = {family.batch_shape for family in held} - {()}
@@ -141,7 +142,10 @@ class Independent(Family):
 
     def log_likelihood(self, statistics: Iterable[Statistics]) -> Real:
         """Σ of the columns' log-likelihoods."""
-        parts: Any = zip(self.families, statistics, strict=True)
+        columns = check_iterable(statistics, "statistics")
+        if len(columns) != len(self.families):
+            raise InvalidData(f"there are {len(self.families)} columns, and statistics of {len(columns)}")
+        parts: Any = zip(self.families, columns, strict=True)
         return plain(sum(np.asarray(family.log_likelihood(part)) for family, part in parts))
 
     @classmethod
@@ -149,7 +153,7 @@ class Independent(Family):
         """Each column's estimate; `prior` holds one prior per column, or None for a column without."""
         if not isinstance(statistics, PartStatistics):
             raise InvalidData(f"Independent.estimate takes Independent([...]).statistics(data); got {statistics!r}")
-        priors = [None] * len(statistics) if prior is None else list(prior)
+        priors = [None] * len(statistics) if prior is None else check_iterable(prior, "the priors")
         if len(priors) != len(statistics):
             raise InvalidData(f"there are {len(statistics)} columns; got {len(priors)} priors")
         return cls(part.family.estimate(part, one) for part, one in zip(statistics, priors, strict=True))

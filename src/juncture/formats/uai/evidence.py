@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from juncture.errors import FormatError, UnknownVariable
+from juncture.checks import check_iterable, check_mapping, check_path, shown
+from juncture.errors import FormatError, UnknownVariable, Unsupported
 from juncture.files.reading import read_bytes
 from juncture.files.writing import write_bytes
 from juncture.formats.uai.numbers import Numbers, without_comments
@@ -21,7 +22,7 @@ from juncture.variables import Assignment, Scope, Variable, as_plain, is_missing
 def read_evidence(path: str | os.PathLike[str], model: Any) -> Assignment | list[Assignment]:
     """The findings of a UAI evidence file, by name and label; a list of them where the file has several samples."""
     try:
-        return parse_evidence(read_bytes(path), model.variables)
+        return parse_evidence(read_bytes(check_path(path)), variables_of(model))
     except FormatError as error:
         raise error.in_file(os.fspath(path)) from error
 
@@ -31,9 +32,16 @@ def write_evidence(
 ) -> None:
     """Write one sample of findings, or several; what is missing is left out."""
     try:
-        write_bytes(path, evidence_text(evidence, model.variables).encode())
+        write_bytes(check_path(path), evidence_text(evidence, variables_of(model)).encode())
     except FormatError as error:
         raise error.in_file(os.fspath(path)) from error
+
+
+def variables_of(model: Any) -> Scope:
+    variables = getattr(model, "variables", None)
+    if not isinstance(variables, Scope) or isinstance(model, type):
+        raise Unsupported(f"evidence is about the variables of a network or factor graph; got {shown(model)}")
+    return variables
 
 
 def parse_evidence(data: bytes, variables: Scope) -> Assignment | list[Assignment]:
@@ -77,15 +85,16 @@ def take_sample(numbers: Numbers, variables: Scope) -> Assignment:
 def evidence_text(evidence: Mapping[str, Any] | Sequence[Mapping[str, Any]], variables: Scope) -> str:
     if isinstance(evidence, Mapping):
         return sample_text(evidence, variables) + "\n"
-    if not evidence:
+    samples = check_iterable(evidence, "the evidence")
+    if not samples:
         raise FormatError("an evidence file holds at least one sample")
-    return "\n".join([str(len(evidence)), *(sample_text(sample, variables) for sample in evidence)]) + "\n"
+    return "\n".join([str(len(samples)), *(sample_text(sample, variables) for sample in samples)]) + "\n"
 
 
 def sample_text(sample: Mapping[str, Any], variables: Scope) -> str:
     places = {name: place for place, name in enumerate(variables.names)}
     findings = []
-    for name, value in sample.items():
+    for name, value in check_mapping(sample, "a sample of evidence").items():
         if name not in places:
             raise UnknownVariable.among(name, places)
         if not is_missing(value):

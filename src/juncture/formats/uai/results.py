@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from juncture.checks import check_kind, check_path
 from juncture.errors import FormatError, hint
 from juncture.files.reading import read_bytes
 from juncture.files.writing import write_bytes
@@ -35,7 +36,7 @@ class Result:
 def read_result(path: str | os.PathLike[str]) -> Result:
     """The last answer in a UAI result file."""
     try:
-        return parse_result(read_bytes(path))
+        return parse_result(read_bytes(check_path(path)))
     except FormatError as error:
         raise error.in_file(os.fspath(path)) from error
 
@@ -43,7 +44,7 @@ def read_result(path: str | os.PathLike[str]) -> Result:
 def write_result(result: Result, path: str | os.PathLike[str]) -> None:
     """Write an answer so that reading it gives the same bits."""
     try:
-        write_bytes(path, result_text(result).encode())
+        write_bytes(check_path(path), result_text(result).encode())
     except FormatError as error:
         raise error.in_file(os.fspath(path)) from error
 
@@ -126,6 +127,7 @@ OLDER_NAMES = {"BEL": "MAR"}
 
 def result_text(result: Result) -> str:
     """The text of a result, refused if it could not be read back."""
+    check_kind(result, Result, "a result")
     if result.task not in TASKS:
         raise FormatError(f"there is no task {result.task!r}; {hint(result.task, TASKS)}")
     solutions = [TASKS[result.task].text(solution) for solution in result.solutions]

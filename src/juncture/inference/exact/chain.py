@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_choice
 from juncture.data.sequences import Sequences
-from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, InvalidData, Unsupported, warn_user
+from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, Unsupported, warn_user
 from juncture.inference.exact.chain_beliefs import ChainBeliefs
 from juncture.inference.exact.chain_model import Chain
 from juncture.inference.exact.chain_parts import over_parts
@@ -39,8 +40,7 @@ def infer_chain(
     `lengths` cuts one stacked array into sequences. Of many sequences, impossible ones have NaN for laws and
     log_evidence -inf, with one warning; `on_impossible="raise"` raises.
     """
-    if method not in METHODS:
-        raise Unsupported(f"a hidden Markov model is answered exactly, by method {METHODS}; got {method!r}")
+    check_choice(method, METHODS, "a hidden Markov model is answered exactly, and its method", error=Unsupported)
     sequences = model.sequences(evidence, lengths)
     chain, lattice = Chain.of(model), np.empty((sequences.num_steps, model.num_states))
 
@@ -74,8 +74,7 @@ def refuse_impossible(
     chain: Chain, sequences: Sequences, log_evidence: np.ndarray, on_impossible: str = "warn"
 ) -> None:
     """Raise for a single impossible sequence, warn (or raise, on request) for some among many."""
-    if on_impossible not in {"warn", "raise"}:
-        raise InvalidData(f'on_impossible is "warn" or "raise"; got {on_impossible!r}')
+    check_choice(on_impossible, ("warn", "raise"), "on_impossible")
     impossible = np.flatnonzero(np.isneginf(log_evidence))
     if not len(impossible):
         return

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from juncture import numerics
+from juncture.checks import check_count
 from juncture.data.labels import labelled
 from juncture.data.sequences import Sequences
-from juncture.errors import ImpossibleEvidence, InvalidData
+from juncture.errors import ImpossibleEvidence
 from juncture.inference.display import steps_html
 from juncture.inference.exact.chain_forecast import ChainForecast, laws_ahead
 from juncture.inference.exact.chain_likelihoods import Form, likelihoods
@@ -158,6 +159,4 @@ def as_logs(numbers: np.ndarray) -> np.ndarray:
 
 
 def checked_count(count: Any, name: str, least: int) -> int:
-    if not hasattr(count, "__index__") or count < least:
-        raise InvalidData(f"{name} is a whole number of at least {least}; got {count!r}")
-    return int(count)
+    return check_count(count, name, least=least)

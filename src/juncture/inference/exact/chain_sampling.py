@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_counts
 from juncture.data.labels import labelled
 from juncture.data.sequences import Sequence
-from juncture.inference.exact.chain_beliefs import checked_count
+from juncture.errors import InvalidData
 from juncture.inference.exact.chain_model import Chain
 from juncture.inference.infer import infer
 from juncture.inference.sampling.forward import sample
@@ -26,11 +27,13 @@ def sample_chain(model: HiddenMarkovModel, n: Any, *, given: Any = None, rng: An
     With `given`, one sequence of observations: `n` paths of states from the posterior, (path, step).
     """
     if given is not None:
-        return infer(model, given).sample(n, rng=rng)
-    stream = as_generator(rng)
-    if np.ndim(n) == 0:
-        return draw_sequence(model, checked_count(n, "the number of steps", 0), stream)
-    lengths = [checked_count(length, "the number of steps", 0) for length in n]
+        beliefs = infer(model, given)
+        if isinstance(beliefs, list):
+            raise InvalidData("given= takes one sequence of observations; sample once for each sequence")
+        return beliefs.sample(n, rng=rng)
+    stream, lengths = as_generator(rng), check_counts(n, "the number of steps")
+    if isinstance(lengths, int):
+        return draw_sequence(model, lengths, stream)
     return [
         draw_sequence(model, length, child) for length, child in zip(lengths, stream.spawn(len(lengths)), strict=True)
     ]

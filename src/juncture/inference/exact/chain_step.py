@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import shown
 from juncture.data.holes import without_masks
 from juncture.data.sequences import Sequence, Sequences
 from juncture.errors import InvalidData, JunctureError
@@ -34,10 +35,10 @@ def one_step(model: HiddenMarkovModel, observation: Any, state: Any) -> Sequence
         labels = observation.states if state is None else [state]
         return model.sequences(Sequence(observation.observations, states=labels))
     if observation is not None:
-        refuse_several(model, observation, np.size(observation) / np.prod(model.event_shape))
+        refuse_several(model, observation, np.size(as_array(observation)) / np.prod(model.event_shape))
     is_hole = observation is None and model.event_shape
     rows: Any = np.full((1, *model.event_shape), np.nan) if is_hole else [observation]
-    rows = np.asarray(without_masks(rows)) if model.event_shape else rows
+    rows = as_array(without_masks(rows)) if model.event_shape else rows
     return model.sequences(rows if state is None else Sequence(rows, states=[state]))
 
 
@@ -45,3 +46,10 @@ def refuse_several(model: HiddenMarkovModel, observation: Any, num_steps: float)
     if num_steps != 1:
         wanted = f"{model.event_shape[0]} values" if model.event_shape else "one value"
         raise InvalidData(f"one observation is {wanted}; got {observation!r}: take one step after the other")
+
+
+def as_array(observation: Any) -> np.ndarray:
+    try:
+        return np.asarray(observation)
+    except ValueError:  # a ragged list
+        raise InvalidData(f"one observation has no lists of different lengths; got {shown(observation)}") from None

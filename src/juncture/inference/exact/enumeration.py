@@ -18,6 +18,8 @@ from juncture import numerics
 from juncture.data.findings import Findings
 from juncture.errors import TooLarge, Unsupported
 from juncture.factors.conditional import signature
+from juncture.inference.exact.lowering import check_factors
+from juncture.inference.memory import checked_limit
 from juncture.inference.relevance import relevant_part
 from juncture.values import format_count
 from juncture.variables import Scope
@@ -35,7 +37,7 @@ class Enumeration:
 
     def within(self, memory_limit: int) -> Enumeration:
         """The same engine, refusing what would need more than so many bytes."""
-        return Enumeration(min(self.max_cells, memory_limit // BYTES_PER_CELL))
+        return Enumeration(int(min(self.max_cells, checked_limit(memory_limit) // BYTES_PER_CELL)))
 
     def answer_at_once(self, model: Any, evidence: dict[str, Any]) -> JointTable | None:
         """No short way."""
@@ -46,6 +48,7 @@ class Enumeration:
         return self.compile(part).run(part, findings)
 
     def compile(self, model: Any) -> EnumerationPlan:
+        check_factors(model, "enumeration")
         for variable in model.variables:
             if variable.is_real:
                 part = signature(model[variable.name])

@@ -18,7 +18,7 @@ from juncture.factors.factor import Factor
 from juncture.inference.exact.clique_plan import Structure, check_cost, find_structure, fits, lay_out_plan
 from juncture.inference.exact.clique_search import Cost
 from juncture.inference.exact.coded_findings import CodedFinding
-from juncture.inference.exact.lowering import Lowered, lower
+from juncture.inference.exact.lowering import Lowered, check_factors, lower
 from juncture.inference.exact.memo import recall
 from juncture.inference.exact.packed_model import PackedModel
 from juncture.inference.exact.packing import pack_factors
@@ -76,6 +76,7 @@ class JunctionTree:
 
     def cost(self, model: Any) -> Cost:
         """What a run on the whole model takes, worked out once."""
+        check_factors(model, "a junction tree")
         if "cost" not in model.derived:
             model.derived["cost"] = self.structure(model, lower(model)).tree.cost
         found: Cost = model.derived["cost"]

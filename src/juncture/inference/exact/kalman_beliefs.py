@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_count
 from juncture.data.sequences import Sequences
-from juncture.errors import InvalidData
 from juncture.inference.exact.kalman_forecast import StateSpaceForecast, as_future_inputs, moved_on, observed_laws
 from juncture.inference.exact.kalman_packing import packed_model
 from juncture.inference.exact.kalman_passes import Filtered, Smoothed
@@ -78,8 +78,7 @@ class StateSpaceBeliefs:
 
     def cross_covariance(self, lag: int = 1) -> np.ndarray:
         """Cov(z[t + lag], z[t] | all observations), (step - lag, later state, earlier state)."""
-        if not hasattr(lag, "__index__") or lag < 0:
-            raise InvalidData(f"the lag is a whole number of at least 0; got {lag!r}")
+        lag = check_count(lag, "the lag")
         num = max(0, self.num_steps - lag)
         found = self.smoothed_covariance[lag:]
         for back in range(1, lag + 1):
@@ -97,8 +96,7 @@ class StateSpaceBeliefs:
 
     def forecast(self, num_steps: int, covariates: Any = None) -> StateSpaceForecast:
         """The laws of the steps after the end; `covariates` are their inputs, where the model takes any."""
-        if not hasattr(num_steps, "__index__") or num_steps < 0:
-            raise InvalidData(f"a forecast takes a whole number of steps, at least 0; got {num_steps!r}")
+        num_steps = check_count(num_steps, "the number of steps of a forecast")
         self.model.check_length(self.num_steps + num_steps, f"a forecast of {num_steps} steps")
         size = self.model.state_dimension + self.model.observation_dimension
         check_table_fits((num_steps, size, size), f"a forecast of {num_steps:,} steps", "ask for fewer steps")

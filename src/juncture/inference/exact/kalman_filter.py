@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_count
 from juncture.data.steps import without_frame
 from juncture.errors import InvalidData
 from juncture.inference.exact.kalman_packing import PackedSteps, packed_model
@@ -96,8 +97,7 @@ class KalmanFilter:
 @start_filter.register
 def start_kalman_filter(model: LinearGaussianStateSpace, *, lag: int = 0) -> KalmanFilter:
     """The filter before its first observation."""
-    if not hasattr(lag, "__index__") or lag < 0:
-        raise InvalidData(f"the lag is a whole number of at least 0; got {lag!r}")
+    lag = check_count(lag, "the lag")
     parts = packed_model(model)
     window = Filtered.empty(0, model.state_dimension, 0)
     return KalmanFilter(model, int(lag), 0, 0.0, parts.initial_mean.copy(), parts.initial_factor.copy(), window)

@@ -51,6 +51,12 @@ class Lowered:
         return Lowered(self.variables, self.hidden, (*self.factors, *both))
 
 
+def check_factors(model: Any, what: str) -> None:
+    """Refuse what is no product of factors."""
+    if not isinstance(model, BayesianNetwork | FactorProduct):
+        raise Unsupported(f"{what} takes a network or a factor graph; got {type(model).__name__}")
+
+
 @singledispatch
 def lower(model: Any, observed: Mapping[str, State] | None = None) -> Lowered:
     """The model as factors; where a noisy child is `observed` in its lowest state, as one factor per cause."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from juncture import numerics
+from juncture.checks import check_choice
 from juncture.data.dataset import Dataset
 from juncture.data.steps import without_frame
 from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, InvalidData, UnknownVariable, warn_user
@@ -61,7 +62,7 @@ class MixtureBeliefs:
         return Scope([Variable("component", self.model.num_components)])
 
     def __getitem__(self, name: str) -> Any:
-        if name != "component":
+        if not isinstance(name, str) or name != "component":
             raise UnknownVariable.among(name, ["component"], where="a mixture")
         values = self.responsibilities
         return Factor(self.scope, values[0]) if self.is_single else RowFactors(self.scope, values)
@@ -78,8 +79,7 @@ class MixtureBeliefs:
 @infer.register
 def infer_component(model: Mixture, evidence: Any, *, on_impossible: str = "warn") -> MixtureBeliefs:
     """The beliefs about the component of one row, or of each of many: numbers, vectors or a frame."""
-    if on_impossible not in {"warn", "raise"}:
-        raise InvalidData(f'on_impossible is "warn" or "raise"; got {on_impossible!r}')
+    check_choice(on_impossible, ("warn", "raise"), "on_impossible")
     rows, is_single = rows_of(model, evidence)
     beliefs = MixtureBeliefs(model, model.component_log_prob(rows) + numerics.log(model.weights), is_single)
     check_possible(beliefs, on_impossible)

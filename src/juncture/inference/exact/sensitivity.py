@@ -44,7 +44,7 @@ def sensitivity(model: Any, evidence: Any = None, *, target: tuple[str, State] |
     of_evidence = [derivative(slope - log_total, name) for slope, name in zip(slopes, names, strict=True)]
     if target is None:
         return dict(zip(names, of_evidence, strict=True))
-    if isinstance(target, str) or len(target) != 2:
+    if not isinstance(target, tuple | list) or len(target) != 2:
         raise InvalidData(f"target is a pair of variable and state, like ('lung', 'yes'); got {target!r}")
     name, state = target
     node, variable = model.variables.names.index(model.variable(name).name), model.variable(name)

@@ -11,14 +11,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from juncture.checks import check_kind
 from juncture.data.findings import Findings
 from juncture.errors import InvalidData
 from juncture.inference.exact.clique_search import Cost
 from juncture.inference.exact.elimination import Elimination, plan_elimination
 from juncture.inference.exact.elimination_answers import EliminationAnswers
-from juncture.inference.exact.lowering import HIDDEN, lower
+from juncture.inference.exact.lowering import HIDDEN, check_factors, lower
 from juncture.inference.relevance import relevant_part
 from juncture.memory import default_memory_limit
+from juncture.options import as_names
 from juncture.variables import Scope, first_repeated
 
 
@@ -31,10 +33,10 @@ class VariableElimination:
     name: ClassVar[str] = "variable-elimination"
 
     def __post_init__(self) -> None:
-        if isinstance(self.order, str):
-            raise InvalidData(f"order is a list of names; write order=[{self.order!r}]")
         if self.order is not None:
-            object.__setattr__(self, "order", tuple(self.order))
+            object.__setattr__(self, "order", tuple(as_names(self.order, "order")))
+            for name in self.order:
+                check_kind(name, str, "a name in the elimination order")
             if len(set(self.order)) < len(self.order):
                 raise InvalidData(f"the elimination order names {self.order[first_repeated(self.order)]!r} twice")
 
@@ -58,8 +60,10 @@ class VariableElimination:
         sum F out of (B, F): 4 entries
         leaves (B): 2 entries
         """
+        check_factors(model, "variable elimination")
         self.check_order(model)
-        gone, keep = ([model.variable(name).name for name in names] for names in (observed, targets))
+        named = {"observed": observed, "targets": targets}
+        gone, keep = ([model.variable(name).name for name in as_names(names, what)] for what, names in named.items())
         lowered = lower(relevant_part(model, {*gone, *keep}))
         nodes = {name: node for node, name in enumerate(lowered.scope.names)}
         scopes = [*(factor.scope.names for factor in lowered.factors), *([name] for name in keep)]

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_count, check_flag
 from juncture.data.labels import labelled
 from juncture.data.sequences import Sequences
-from juncture.errors import InvalidData
 from juncture.inference.exact.chain import refuse_impossible
 from juncture.inference.exact.chain_likelihoods import Form, likelihoods
 from juncture.inference.exact.chain_model import Chain
@@ -86,8 +86,8 @@ def most_probable_path(
     paths the one with the earlier states comes first, the first step counting most. `trellis` works `path.trellis` out
     at once.
     """
-    if k is not None and (not hasattr(k, "__index__") or k < 1):
-        raise InvalidData(f"k is a whole number of at least 1; got {k!r}")
+    if k is not None:
+        check_count(k, "k", least=1)
     sequences, chain = model.sequences(evidence, lengths), Chain.of(model)
     found = np.full(sequences.num_steps, -1), np.full(sequences.num, -np.inf)
     over_parts(lambda part: decode(chain, sequences, part, *found), chain, sequences)
@@ -97,7 +97,7 @@ def most_probable_path(
         MostProbablePath(model, sequences, place, found[0][first:last], own)
         for place, ((first, last), own) in enumerate(zip(edges, found[1].tolist(), strict=True))
     ]
-    if trellis:
+    if check_flag(trellis, "trellis"):
         [path.trellis for path in paths]
     if k is not None:
         paths = [ranked(path, int(k)) for path in paths]

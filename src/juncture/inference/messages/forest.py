@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import TypeAlias
 
+from juncture.checks import check_kind
 from juncture.graphs.undirected import UndirectedGraph
 
 Edge: TypeAlias = tuple[str, str]
@@ -17,6 +18,8 @@ Parents: TypeAlias = Mapping[str, str | None]
 def rooted(graph: UndirectedGraph, root: str | None = None) -> Parents:
     """The graph hung up at the root; parts that it does not reach, at their first nodes."""
     parents: dict[str, str | None] = {}
+    if root is not None:
+        check_kind(root, str, "the root")
     for start in graph.nodes if root is None else (root, *graph.nodes):
         if start in parents:
             continue

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
+from juncture.checks import check_choice
 from juncture.data.findings import Findings
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.evidence import as_findings
@@ -77,8 +78,7 @@ def pass_messages(
     findings = as_findings(evidence, graph.variables)
     if not findings.is_single:
         raise InvalidData(f"messages are passed for one row of evidence; got {findings.num_rows} rows")
-    if schedule not in {"tree", "flooding"}:
-        raise InvalidData(f'schedule is "tree" or "flooding"; got {schedule!r}')
+    check_choice(schedule, ("tree", "flooding"), "schedule")
     rules = MessageRules(graph, log_likelihoods(graph, findings), take_out)
     parents = rooted(graph.graph, root)
     logs, order = flood(rules) if schedule == "flooding" else collect_and_distribute(rules, parents)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_count
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.evidence import as_findings
@@ -81,7 +82,6 @@ def sample_posterior(model: Any, n: int, *, given: Any = None, rng: Any = None, 
 
 def checked_count(n: Any, bytes_per_row: int = 8) -> int:
     """A whole number of rows, which fit in memory."""
-    if not hasattr(n, "__index__") or n < 0:
-        raise InvalidData(f"the number of rows must be a whole number of at least 0; got {n!r}")
-    check_memory(int(n) * bytes_per_row, f"{format_count(int(n))} rows", "sample fewer at a time")
-    return int(n)
+    count = check_count(n, "the number of rows")
+    check_memory(count * bytes_per_row, f"{format_count(count)} rows", "sample fewer at a time")
+    return count

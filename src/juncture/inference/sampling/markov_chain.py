@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_counts
 from juncture.data.labels import label_array
-from juncture.errors import InvalidData
-from juncture.inference.sampling.forward import checked_count, sample
+from juncture.inference.sampling.forward import sample
 from juncture.models.markov_chain import MarkovChain
 from juncture.models.sizes import check_table_fits
 from juncture.options import as_generator
@@ -22,11 +22,10 @@ def sample_chain(model: MarkovChain, n: Any, *, rng: Any = None) -> Any:
     stream, first = as_generator(rng), cumulative(model.first_law().reshape(1, -1))
     later = cumulative(model.transition.reshape(-1, model.num_states))
     states = label_array(model.states)
-    if np.ndim(n) == 0:
-        return states[drawn(model, first, later, checked_count(n), stream)]
-    if np.ndim(n) != 1:
-        raise InvalidData(f"sample takes the length of a sequence, or a list of lengths; got {n!r}")
-    return [states[drawn(model, first, later, checked_count(length), stream)] for length in n]
+    lengths = check_counts(n, "the length of a sequence, or each of a list of lengths,")
+    if isinstance(lengths, int):
+        return states[drawn(model, first, later, lengths, stream)]
+    return [states[drawn(model, first, later, length, stream)] for length in lengths]
 
 
 def drawn(

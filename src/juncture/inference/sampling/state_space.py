@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_counts, check_iterable
 from juncture.data.sequences import Sequence
 from juncture.errors import InvalidData
 from juncture.inference.exact.kalman_forecast import as_future_inputs
 from juncture.inference.exact.kalman_packing import packed_model
-from juncture.inference.sampling.forward import checked_count, sample
+from juncture.inference.sampling.forward import sample
 from juncture.kernels.state_paths import draw_forward
 from juncture.models.sizes import check_table_fits
 from juncture.models.state_space import LinearGaussianStateSpace
@@ -27,14 +28,13 @@ def sample_state_space(
     `covariates` are the inputs of the steps, where the model takes any; for several sequences, a list of them.
     """
     stream = as_generator(rng)
-    if np.ndim(n) == 0:
-        return drawn(model, checked_count(n), covariates, stream)
-    if np.ndim(n) != 1:
-        raise InvalidData(f"sample takes the length of a sequence, or a list of lengths; got {n!r}")
-    each = [None] * len(n) if covariates is None else list(covariates)
-    if len(each) != len(n):
-        raise InvalidData(f"there are {len(n)} sequences, and covariates for {len(each)}")
-    return [drawn(model, checked_count(length), own, stream) for length, own in zip(n, each, strict=True)]
+    lengths = check_counts(n, "the length of a sequence, or each of a list of lengths,")
+    if isinstance(lengths, int):
+        return drawn(model, lengths, covariates, stream)
+    each = [None] * len(lengths) if covariates is None else check_iterable(covariates, "covariates")
+    if len(each) != len(lengths):
+        raise InvalidData(f"there are {len(lengths)} sequences, and covariates for {len(each)}")
+    return [drawn(model, length, own, stream) for length, own in zip(lengths, each, strict=True)]
 
 
 def drawn(model: LinearGaussianStateSpace, length: int, covariates: Any, rng: np.random.Generator) -> Sequence:

@@ -14,8 +14,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from juncture.checks import check_choice
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData, Unsupported
+from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional, signature
 from juncture.learning.kinds.row_counts import RowCounts
 
@@ -31,10 +32,8 @@ class Wishes:
     on_unseen: Literal["uniform", "error"] = "uniform"
 
     def __post_init__(self) -> None:
-        if self.point not in {"mean", "mode"}:
-            raise InvalidData(f'point is "mean" or "mode" of the posterior; got {self.point!r}')
-        if self.on_unseen not in {"uniform", "error"}:
-            raise InvalidData(f'on_unseen is "uniform" or "error"; got {self.on_unseen!r}')
+        check_choice(self.point, ("mean", "mode"), "the point of the posterior")
+        check_choice(self.on_unseen, ("uniform", "error"), "on_unseen")
 
 
 @singledispatch

@@ -68,7 +68,7 @@ def start_hidden_markov(
 
 def first_laws(kind: Any, data: Any, read: Callable[..., Sequences], symbols: Iterable[State] | None) -> Any:
     """One law that all data could have: emissions with one state, or a distribution."""
-    if kind == "categorical":
+    if isinstance(kind, str) and kind == "categorical":
         return first_table(read, symbols)
     if isinstance(kind, str) and kind in STRUCTURES:
         return first_gaussian(read(event_shape=event_shape_of(data)), kind)

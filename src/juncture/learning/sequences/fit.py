@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from juncture.errors import InvalidData, Unsupported, hint
-from juncture.iteration import Trace, Watch
+from juncture.iteration import Trace, Watch, check_progress
 from juncture.learning.fit import Fit, fit
 from juncture.learning.learners import ExpectationMaximization, learner_for
 from juncture.learning.sequences.baum_welch import Believed, Pass, expectation
@@ -60,8 +60,7 @@ def fit_hidden_markov(  # noqa: PLR0913 (one verb, many wishes)
     learner = checked_learner(method)
     checked_choice(start, STARTS, "start")
     checked_choice(on_unvisited, ("hold", "reseed"), "on_unvisited")
-    if progress is not None and not callable(progress):
-        raise InvalidData(f"progress is a function of the step and the objective; got {progress!r}")
+    check_progress(progress)
     shaped = onwards_only(model, fixed_parts(fixed)) if start == "left-to-right" else model
     template, rows = tied_states(shaped, tied, fixed_parts(fixed))
     wishes = Wishes.of(template, rows, prior, fixed)
@@ -116,5 +115,5 @@ def checked_learner(method: Any) -> ExpectationMaximization:
 
 
 def checked_choice(choice: Any, known: tuple[str, ...], what: str) -> None:
-    if choice not in known:
+    if not isinstance(choice, str) or choice not in known:
         raise InvalidData(f"{what} is one of {', '.join(map(repr, known))}; got {choice!r}; {hint(choice, known)}")

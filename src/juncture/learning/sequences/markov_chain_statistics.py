@@ -61,7 +61,7 @@ class MarkovChainStatistics(Value):
         return MarkovChainStatistics(starts, self.transitions + other.transitions)
 
     def __radd__(self, other: object) -> MarkovChainStatistics:
-        return self if other == 0 else NotImplemented  # sum([...]) starts from 0
+        return self if isinstance(other, int) and other == 0 else NotImplemented  # sum([...]) starts from 0
 
     def __repr__(self) -> str:
         steps = sum(part.weight for part in (*self.starts, self.transitions))

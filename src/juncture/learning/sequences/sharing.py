@@ -12,6 +12,7 @@ from juncture.errors import InvalidData, hint
 from juncture.models.emissions.shared import SharedEmissions
 from juncture.models.emissions.traits import lasting_traits
 from juncture.models.hidden_markov import HiddenMarkovModel
+from juncture.options import check_names
 
 SHARED = ("transition", "emissions")
 
@@ -98,9 +99,7 @@ def refuse_unlike_laws(model: HiddenMarkovModel, first: int, state: int, is_fixe
 
 def labels_of(tied: Any, num_states: int) -> list[list[Any]]:
     """A group label for each state: of its row, and of its emission."""
-    if isinstance(tied, str):
-        raise InvalidData(f"tied is a list of names, or a mapping; write tied=[{tied!r}]")
-    told = dict(tied) if isinstance(tied, Mapping) else {name: [0] * num_states for name in tied}
+    told = dict(tied) if isinstance(tied, Mapping) else {name: [0] * num_states for name in check_names(tied, "tied")}
     for name, labels in told.items():
         if name not in SHARED:
             raise InvalidData(f"states may share transition or emissions, not {name!r}; {hint(name, SHARED)}")

@@ -48,7 +48,7 @@ class HiddenMarkovStatistics(Value):
         return HiddenMarkovStatistics(self.initial + other.initial, self.transitions + other.transitions, emissions)
 
     def __radd__(self, other: object) -> HiddenMarkovStatistics:
-        return self if other == 0 else NotImplemented  # sum([...]) starts from 0
+        return self if isinstance(other, int) and other == 0 else NotImplemented  # sum([...]) starts from 0
 
     def __repr__(self) -> str:
         steps = number_of(self.visits.sum(), "step")

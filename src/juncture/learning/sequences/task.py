@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from juncture.checks import check_iterable
 from juncture.data.sequences import Sequences
 from juncture.errors import InvalidData
 from juncture.iteration import Watch
@@ -40,7 +41,9 @@ def passes(model: HiddenMarkovModel, data: Any, lengths: Any, weights: Any) -> P
     if callable(data):
         if lengths is not None or weights is not None:
             raise InvalidData("parts that a function gives carry their own lengths and weights, as jt.Sequence")
-        return lambda: filled(model.sequences(part) for part in data())
+        return lambda: filled(
+            model.sequences(part) for part in check_iterable(data(), "what the function of the data gives")
+        )
     sequences = with_weights(model.sequences(data, lengths), weights)
     return lambda: filled([sequences])
 

@@ -13,7 +13,7 @@ from juncture.learning.kinds.table import weighted_logs
 from juncture.learning.sequences.prior import added_counts, as_prior
 from juncture.learning.sequences.sharing import Groups
 from juncture.models.hidden_markov import HiddenMarkovModel
-from juncture.options import as_names
+from juncture.options import check_names
 
 PARTS = ("initial", "transition", "emissions")
 
@@ -68,7 +68,7 @@ class Wishes:
 
 def fixed_parts(fixed: Iterable[str]) -> frozenset[str]:
     """The parts that stay as they are."""
-    names = as_names(fixed, "fixed")
+    names = check_names(fixed, "fixed")
     for name in names:
         if name not in PARTS:
             raise InvalidData(f"a hidden Markov model has no part {name!r}; {hint(name, PARTS)}")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_count, check_iterable, check_kind
 from juncture.errors import InvalidData, InvalidModel, UnknownVariable
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.edges import Edge, as_edges
@@ -63,7 +64,8 @@ class Constrained:
     def __post_init__(self) -> None:
         for field in ("required", "forbidden"):
             object.__setattr__(self, field, as_edges(getattr(self, field), "->"))
-        object.__setattr__(self, "tiers", tuple(as_tier(tier) for tier in self.tiers))
+        tiers = check_iterable(self.tiers, "tiers")
+        object.__setattr__(self, "tiers", tuple(as_tier(tier) for tier in tiers))
         if self.max_parents is not None:
             check_whole(self.max_parents, "max_parents")
 
@@ -78,8 +80,7 @@ class Constrained:
 
 
 def check_whole(value: Any, what: str, least: int = 0) -> None:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
-        raise InvalidData(f"{what} must be a whole number of at least {least}; got {value!r}")
+    check_count(None if isinstance(value, bool) else value, what, least=least)
 
 
 def check_positive(value: Any, what: str) -> None:
@@ -95,7 +96,7 @@ def check_level(level: Any) -> None:
 def as_tier(tier: Any) -> tuple[str, ...]:
     if isinstance(tier, str):
         raise InvalidData(f"tiers is a list of lists of names; write [{tier!r}] for a tier of one")
-    return tuple(tier)
+    return tuple(check_kind(name, str, "a name in the tiers") for name in check_iterable(tier, "a tier"))
 
 
 def edge_matrix(edges: Iterable[Edge], places: dict[str, int]) -> np.ndarray:
@@ -118,7 +119,7 @@ def backward(tiers: Iterable[Iterable[str]], places: dict[str, int]) -> np.ndarr
 
 
 def place_of(name: str, places: dict[str, int]) -> int:
-    if name not in places:
+    if not isinstance(name, str) or name not in places:
         raise UnknownVariable.among(name, places, where="the data")
     return places[name]
 

@@ -12,8 +12,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from juncture.checks import shown
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData, Unsupported, hint
+from juncture.errors import InvalidData, Unsupported
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.maps import Oracle
 from juncture.graphs.separation_sets import SeparationSets
@@ -274,10 +275,8 @@ def as_tester(source: Any, test: Any, rng: np.random.Generator) -> Tester:
     refuse_mixed(source)
     if isinstance(test, str) and test == "auto":
         test = "fisher-z" if any(variable.is_real for variable in source.variables) else "g2"
-    if not isinstance(test, str) and not hasattr(test, "on"):
-        raise Unsupported(
-            f"a test is a name such as 'g2', or an object such as GSquaredTest(); got {test!r:.80};"
-            f" {hint('auto', TESTS)}"
-        )
-    tester: Tester = chosen(test, TESTS, what="test").on(source, rng)
+    wanted = chosen(test, TESTS, what="test")
+    if type(wanted) not in TESTS.values():
+        raise Unsupported(f"a test of independence is a name or a test such as GSquaredTest(); got {shown(test)}")
+    tester: Tester = wanted.on(source, rng)
     return tester

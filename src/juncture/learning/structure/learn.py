@@ -10,7 +10,7 @@ from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, UnknownVariable, Unsupported, hint
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.maps import as_oracle
-from juncture.iteration import Watch
+from juncture.iteration import Watch, check_progress
 from juncture.learning.structure.combined import CombinedSearch
 from juncture.learning.structure.exact import Exact
 from juncture.learning.structure.ges import GES
@@ -84,6 +84,7 @@ def search_structure(
     >>> found.graph, found.method, list(found.scores)
     (DirectedGraph('a -> b; c'), 'hill-climbing', ['hill-climbing', 'ges', 'restarts'])
     """
+    check_progress(progress)
     source = oracle_of(data, variables) or dataset_of(data, variables, weights)
     search = search_of(named_method(method, source, options.get("score")), options)
     if isinstance(source, OracleTester) and not isinstance(search, PC):
@@ -132,12 +133,12 @@ def check_options(kind: Any, options: dict[str, Any]) -> None:
 
 def dataset_of(data: Any, variables: Iterable[Variable] | None, weights: Any) -> Dataset:
     """The columns to learn over, with declared states where there are."""
-    declared = Scope(variables or ())
+    declared = Scope(() if variables is None else variables)
     found = data if isinstance(data, Dataset) else Dataset(data)
     for name in declared.names:
         if name not in found.columns:
             raise UnknownVariable(f"the data have no column {name!r}, which is declared; {hint(name, found.columns)}")
-    dataset = declared_dataset(data if variables else found, set(found.columns), declared, weights)
+    dataset = declared_dataset(data if declared else found, set(found.columns), declared, weights)
     if not dataset.variables:
         raise InvalidData("there are no columns to learn a structure over")
     if dataset.weights is not None and not dataset.weights.any():
@@ -153,7 +154,7 @@ def oracle_of(source: Any, variables: Iterable[Variable] | None) -> OracleTester
     if isinstance(source, Dataset) or not is_oracle:
         return None
     named = getattr(source, "nodes", None) or getattr(getattr(source, "scope", None), "names", None)
-    names = named or tuple(variable.name for variable in variables or ())
+    names = named or tuple(variable.name for variable in Scope(() if variables is None else variables))
     if not names:
         raise InvalidData("an oracle that is a function does not say over what: give variables=[…]")
     return OracleTester(tuple(names), as_oracle(source))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_number
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.graphs.directed import DirectedGraph
@@ -49,7 +50,7 @@ class BIC:
     """The log-likelihood, less ½ log(rows) for each free parameter (Schwarz 1978); MDL is the same, negative."""
 
     def cost(self, num_rows: float) -> float:
-        return 0.5 * log(max(num_rows, 1.0))
+        return 0.5 * log(max(check_number(num_rows, "the number of rows", finite=True), 1.0))
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
+from juncture.checks import check_iterable, check_kind
 from juncture.errors import InvalidData
 from juncture.learning.structure.constraints import place_of
 from juncture.learning.structure.independence import as_tester
@@ -32,10 +33,8 @@ def independence_test(
     (1.0, True)
     """
     dataset = dataset_of(data, None, weights)
-    others = [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
-    asked = [a, b, *([] if given is None else others)]
-    if not all(isinstance(name, Hashable) for name in asked):
-        raise InvalidData(f"a, b and given are names of columns; got {', '.join(map(repr, asked))}")
+    others = () if given is None else [given] if isinstance(given, str) else check_iterable(given, "given")
+    asked = [check_kind(name, str, "the name of a column") for name in (a, b, *others)]
     if len(set(asked)) < len(asked):
         raise InvalidData(f"a, b and given must be different columns; got {', '.join(map(repr, asked))}")
     places = {name: place for place, name in enumerate(dataset.columns)}

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_number
 from juncture.data.dataset import Dataset
 from juncture.errors import DeterminedWarning
 from juncture.graphs.directed import DirectedGraph
-from juncture.iteration import Watch
+from juncture.iteration import Watch, check_progress
 from juncture.learning.structure.climbing import reachability
 from juncture.learning.structure.comparison import links
 from juncture.learning.structure.constraints import Bounds, check_whole
@@ -67,7 +68,8 @@ class EdgeStrengths(Value):
 
     def average(self, threshold: float | None = None) -> DirectedGraph:
         """The edges at least as strong, the strongest first, each in its stronger direction; none closes a cycle."""
-        least = max(self.threshold() if threshold is None else threshold, 1e-9)
+        least = self.threshold() if threshold is None else check_number(threshold, "the threshold")
+        least = max(least, 1e-9)
         edges = np.zeros(self.joined.shape, dtype=np.bool_)
         pairs = [(one, other) for one, other in np.argwhere(np.triu(self.joined, 1) >= least).tolist()]
         order = sorted(pairs, key=lambda pair: (not self._is_required(*pair), -self.joined[pair]))
@@ -115,6 +117,7 @@ def edge_strengths(
     The method is by default hill climbing, the quickest, and structural EM where rows have holes.
     """
     check_whole(samples, "samples", least=1)
+    check_progress(progress)
     dataset = dataset_of(data, variables, weights)
     search = search_of(named_method(method, dataset, options.get("score"), default="hill-climbing"), options)
     names = tuple(dataset.columns)

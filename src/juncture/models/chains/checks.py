@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from juncture.errors import InvalidData, InvalidModel
+from juncture.checks import check_count
+from juncture.errors import InvalidModel
 from juncture.models.chains.labels import ChainLabels, shape_of
 from juncture.numerics import as_probabilities
 from juncture.variables import Variable
@@ -15,9 +16,7 @@ MAX_ORDER = 30  # arrays have 32 axes at least, and further ones would not fit a
 
 
 def as_whole(number: Any, what: str, *, at_least: int = 0) -> int:
-    if not hasattr(number, "__index__") or number < at_least:
-        raise InvalidData(f"{what} is a whole number of at least {at_least}; got {number!r}")
-    return int(number)
+    return check_count(number, what, least=at_least)
 
 
 def as_order(number: Any) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_number
 from juncture.errors import InvalidData, InvalidModel
 from juncture.models.chains import evolution, passage, spectrum, stationary
 from juncture.models.chains.checks import as_law, as_whole
@@ -130,7 +131,7 @@ class ChainQuestions(Value):
     def is_stationary(self, law: Any, tolerance: float = 1e-9) -> bool:
         """Whether a step does not change this law: Σ_x π(x) S(x, y) = π(y)."""
         given = as_law(law, self.labels, 1, "the law")
-        return bool(np.abs(given @ self.matrix - given).max() <= tolerance)
+        return bool(np.abs(given @ self.matrix - given).max() <= check_number(tolerance, "tolerance", least=0))
 
     def limiting_law(self, start: Any = None) -> np.ndarray:
         """The law that the chain tends to from its initial law, or another start."""
@@ -182,8 +183,7 @@ class ChainQuestions(Value):
 
     def mixing_time(self, threshold: float = 0.25) -> int | float:
         """The first time at which all starts are within `threshold` of the stationary law, or infinity."""
-        if not SMALLEST_THRESHOLD <= threshold < 1:
-            raise InvalidData(f"the threshold of the mixing time is at least 1e-10 and below 1; got {threshold!r}")
+        check_number(threshold, "the threshold of the mixing time", least=SMALLEST_THRESHOLD, below=1)
         in_the_end = 1.0 - 1.0 / self.period()  # a law that goes round stays that far away
         if threshold < in_the_end + SMALLEST_THRESHOLD and self.worst_distance(0)[0] > threshold:
             return math.inf

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from juncture.checks import check_number
 from juncture.errors import Unsupported
 from juncture.models.chains.structure import ChainStructure
 
@@ -52,6 +53,7 @@ def checked_leaving(total: float) -> float:
 
 def satisfies_detailed_balance(transition: np.ndarray, law: np.ndarray, tolerance: float) -> bool:
     """π(x) S(x, y) = π(y) S(y, x) for all x and y, each to a relative tolerance."""
+    check_number(tolerance, "tolerance", least=0)
     flow = law[:, None] * transition
     return bool((np.abs(flow - flow.T) <= tolerance * (flow + flow.T)).all())
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from juncture import numerics
+from juncture.checks import check_array
 from juncture.data.sequences import Sequences
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.discrete.categorical import Categorical
@@ -35,7 +36,7 @@ class CategoricalEmissions(Emissions):
     symbols: tuple[State, ...]
 
     def __init__(self, probabilities: Any, symbols: Iterable[State] | None = None) -> None:
-        shape = np.shape(probabilities)
+        shape = check_array(probabilities, "a table of emissions", error=InvalidModel).shape
         if len(shape) != 2 or 0 in shape:
             raise InvalidModel(f"a table of emissions is (state, symbol); got an array of the shape {shape}")
         table = numerics.as_probabilities(probabilities, shape, name="the table of emissions")
@@ -134,14 +135,14 @@ class CategoricalEmissions(Emissions):
         return np.broadcast_to(added, self.probabilities.shape)
 
     def take(self, states: Any) -> Self:
-        return type(self)(self.probabilities[states], self.symbols)
+        return type(self)(self.probabilities[self._places(states)], self.symbols)
 
     @property
     def summary(self) -> str:
         return number_of(self.num_symbols, "symbol")
 
     def __getitem__(self, state: int) -> Categorical:
-        return Categorical(self.probabilities[state])
+        return Categorical(self.probabilities[self._place(state)])
 
     def __repr__(self) -> str:
         return f"CategoricalEmissions({in_one_line(self.probabilities)})"

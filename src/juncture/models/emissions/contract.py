@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
+from juncture.checks import check_count, check_places
 from juncture.data.sequences import Sequences
 from juncture.errors import InvalidData, Unsupported
 from juncture.numerics import SHORT
@@ -108,7 +109,15 @@ class Emissions(Value):
         """The laws of these states, in this order, as emissions."""
         from juncture.models.emissions.convert import converted
 
-        return converted([self[int(state)] for state in states])
+        return converted([self[int(state)] for state in self._places(states)])
+
+    def _place(self, state: Any) -> int:
+        """The number of a state, checked."""
+        return int(check_places(check_count(state, "a state", least=-self.num_states), self.num_states, "a state"))
+
+    def _places(self, states: Any) -> np.ndarray:
+        """The numbers of states, checked."""
+        return np.atleast_1d(check_places(states, self.num_states, "a state"))
 
     def checked(self, sequences: Sequences) -> Sequences:
         """The sequences with observations as these emissions take them, or one sentence about what is wrong."""

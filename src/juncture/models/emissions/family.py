@@ -11,6 +11,7 @@ from juncture.families.constraints import SIMPLEX
 from juncture.families.family import Family
 from juncture.families.sample_statistics import Sample
 from juncture.families.statistics import Statistics
+from juncture.families.supports import LARGEST_WHOLE
 from juncture.models.emissions.contract import (
     Emissions,
     EmissionStatistics,
@@ -76,7 +77,8 @@ class FamilyEmissions(Emissions):
         if self.event_shape or not self.family.support.is_discrete or not len(rows):
             return rows, None
         low, high = rows.min(), rows.max()
-        if high - low >= len(rows) or not (rows == np.floor(rows)).all():
+        is_narrow = low > -LARGEST_WHOLE and high < LARGEST_WHOLE and high - low < len(rows)
+        if not is_narrow or not (rows == np.floor(rows)).all():
             return rows, None
         return np.arange(low, high + 1), (rows - low).astype(np.int64)
 
@@ -169,7 +171,7 @@ class FamilyEmissions(Emissions):
         return whole
 
     def take(self, states: Any) -> Self:
-        return type(self)(picked_members(self.family, states))
+        return type(self)(picked_members(self.family, self._places(states)))
 
     @property
     def summary(self) -> str:

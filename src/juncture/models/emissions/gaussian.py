@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from juncture.checks import shown
 from juncture.errors import InvalidModel, hint
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
@@ -45,6 +46,10 @@ class GaussianEmissions(Emissions):
         if means.ndim not in {1, 2} or 0 in means.shape:
             raise InvalidModel(f"the means of Gaussian emissions are (state, d) or (state,); got {means.shape}")
         covariances = as_finite(covariance, "the covariance")
+        if structure is not None and not isinstance(structure, str):
+            raise InvalidModel(
+                f"a structure of covariances is a word; got {shown(structure)}; {hint('full', STRUCTURES)}"
+            )
         kind = structure or ("diagonal" if covariances.shape == means.shape else "full")
         if kind not in STRUCTURES:
             raise InvalidModel(f"there is no structure {structure!r} of covariances; {hint(structure, STRUCTURES)}")
@@ -143,6 +148,7 @@ class GaussianEmissions(Emissions):
         return np.ascontiguousarray(rows, np.float64).reshape(len(rows), self.dimension)
 
     def take(self, states: Any) -> Self:
+        states = self._places(states)
         covariance = self.covariance if self.structure == "tied" else self.covariance[states]
         return type(self)(self.mean[states], covariance, self.structure)
 
@@ -153,6 +159,7 @@ class GaussianEmissions(Emissions):
         return f"{self.structure} Gaussian of {number_of(self.dimension, 'coordinate')}"
 
     def __getitem__(self, state: int) -> Any:
+        state = self._place(state)
         if not self.event_shape:
             return Gaussian(self.means[state, 0], self.variances[state, 0])
         return self.full[state]

@@ -6,8 +6,9 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
+from juncture.checks import check_count
 from juncture.data.sequences import Sequences
-from juncture.errors import InvalidData, Unsupported
+from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.models.emissions.contract import Emissions, EmissionStatistics, is_seen, is_whole
 
 
@@ -21,7 +22,7 @@ class GivenLogLikelihoods(Emissions):
     takes_minus_infinity: ClassVar[bool] = True
 
     def __init__(self, num_states: int) -> None:
-        self._set(num_states=int(num_states))
+        self._set(num_states=check_count(num_states, "num_states", least=1, error=InvalidModel))
 
     @property
     def event_shape(self) -> tuple[int, ...]:  # type: ignore[override]

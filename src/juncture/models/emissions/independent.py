@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from juncture.checks import check_iterable
 from juncture.data.sequences import Sequences
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.vectors.independent import Independent
@@ -27,7 +28,7 @@ class IndependentEmissions(Emissions):
     parts: tuple[Emissions, ...]
 
     def __init__(self, parts: Iterable[Emissions]) -> None:
-        held = tuple(parts)
+        held = tuple(check_iterable(parts, "parts", error=InvalidModel))
         if not held or not all(isinstance(part, Emissions) for part in held):
             raise InvalidModel(f"independent columns have emissions each; got {held!r}")
         if len({part.num_states for part in held}) > 1:

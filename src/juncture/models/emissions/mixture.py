@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from juncture import numerics
+from juncture.checks import check_array, check_kind
 from juncture.cores import block_rows, over_blocks
 from juncture.data.sequences import Sequences
 from juncture.errors import InvalidModel
@@ -42,10 +43,11 @@ class MixtureEmissions(Emissions):
     components: Emissions
 
     def __init__(self, weights: Any, components: Emissions) -> None:
-        shape = np.shape(weights)
+        shape = check_array(weights, "the weights of mixtures", error=InvalidModel).shape
         if len(shape) != 2 or 0 in shape:
             raise InvalidModel(f"the weights of mixtures are (state, component); got an array of the shape {shape}")
         table = numerics.as_probabilities(weights, shape, name="the table of mixture weights")
+        check_kind(components, Emissions, "what has components", error=InvalidModel)
         if components.num_states != table.size:
             raise InvalidModel(
                 f"{shape[0]} states with {shape[1]} components each need {table.size} laws; got {components.num_states}"
@@ -146,13 +148,15 @@ class MixtureEmissions(Emissions):
         return f"mixtures of {self.num_components}, {self.components.summary}"
 
     def take(self, states: Any) -> Self:
-        places = np.asarray(states)[:, None] * self.num_components + np.arange(self.num_components)
+        states = self._places(states) % self.num_states
+        places = states[:, None] * self.num_components + np.arange(self.num_components)
         return type(self)(self.weights[states], self.components.take(places.reshape(-1)))
 
     def __getitem__(self, state: int) -> Mixture:
         from juncture.models.mixture import Mixture
 
-        first = range(self.num_states)[state] * self.num_components
+        state = self._place(state) % self.num_states
+        first = state * self.num_components
         held = [place for place in range(self.num_components) if self.weights[state, place] > 0]
         return Mixture(self.weights[state, held], [self.components[first + place] for place in held])
 
