@@ -10,9 +10,9 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "juncture"
 LAYERS = [
     "errors",
     "values",
+    "checks",
     "memory",
     "files",
-    "checks",
     "numerics",
     "iteration",
     "options",

@@ -22,10 +22,10 @@ class Format(NamedTuple):
     suffixes: tuple[str, ...]
 
     def reader(self) -> Callable[[bytes, RowRepair], Any]:
-        return getattr(self._module(), f"read_{self.name}")  # type: ignore[no-any-return]
+        return getattr(self._module(), f"read_{self.name}")
 
     def writer(self) -> Callable[[Any], str]:
-        return getattr(self._module(), f"write_{self.name}")  # type: ignore[no-any-return]
+        return getattr(self._module(), f"write_{self.name}")
 
     def _module(self) -> Any:
         return importlib.import_module(f"juncture.formats.{self.name}")

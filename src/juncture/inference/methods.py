@@ -10,7 +10,7 @@ from juncture.errors import Unsupported, hint
 from juncture.inference.exact.enumeration import Enumeration
 from juncture.inference.exact.junction_tree import JunctionTree
 from juncture.inference.exact.variable_elimination import VariableElimination
-from juncture.inference.memory import checked_limit
+from juncture.memory import checked_limit
 from juncture.options import chosen
 
 METHODS: dict[str, Callable[[], Any]] = {

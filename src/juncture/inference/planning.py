@@ -20,8 +20,8 @@ from juncture.inference.exact.packing import pack_factors
 from juncture.inference.exact.tree_answers import TreeAnswers
 from juncture.inference.impossible import check_possible
 from juncture.inference.infer import as_targets
-from juncture.inference.memory import checked_limit
 from juncture.inference.relevance import relevant_part
+from juncture.memory import checked_limit
 from juncture.options import as_names
 
 

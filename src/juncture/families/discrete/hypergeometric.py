@@ -72,7 +72,8 @@ class Hypergeometric(Family):
                 f"draws of a Hypergeometric are made for fewer than {MOST_DRAWN:,} targets and as many others; "
                 f"{self!r} has more: if few members are drawn, Binomial(draws, targets / population) is near to it"
             )
-        return np.asarray(rng.hypergeometric(*(count.astype(np.int64) for count in (targets, others, draws)), shape))
+        good, bad, drawn = (count.astype(np.int64) for count in (targets, others, draws))
+        return rng.hypergeometric(good, bad, drawn, shape)
 
     @property
     def mean(self) -> Real:

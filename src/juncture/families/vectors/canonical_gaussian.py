@@ -100,7 +100,7 @@ class CanonicalGaussian(Value):
 
     def _combined(self, other: object, sign: float) -> CanonicalGaussian:
         if not isinstance(other, CanonicalGaussian):
-            return NotImplemented  # type: ignore[no-any-return]
+            return NotImplemented
         if self.dimension != other.dimension:
             raise InvalidData(f"Gaussians of {self.dimension} and of {other.dimension} entries do not multiply")
         parts = ((getattr(self, name), getattr(other, name)) for name in self._fields)

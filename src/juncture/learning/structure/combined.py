@@ -53,7 +53,7 @@ class CombinedSearch(Constrained):
             check_whole(getattr(self, name), name)
 
     def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
-        return self.compare(data, rng=rng, progress=progress).graph  # type: ignore[no-any-return]
+        return self.compare(data, rng=rng, progress=progress).graph
 
     def compare(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> SearchResult:
         """The best graph, the search that found it, and what each search reached; of equals the first."""
