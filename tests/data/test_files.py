@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from data_readers import TABLE
 from juncture.data import csv_arrow
 from juncture.data.csv_arrow import read_plain
 from juncture.data.csv_text import read_table
@@ -22,17 +23,6 @@ from juncture.data.dataset import Dataset
 from juncture.data.parquet import ParquetColumn
 from juncture.errors import FormatError, InvalidData, MissingExtra, UnknownState
 from juncture.variables import Variable
-
-TABLE = pa.table(
-    {
-        "text": ["b", "a", None, "b"],
-        "a.b": [3, 1, 2, 3],
-        "level": pa.DictionaryArray.from_arrays([1, None, 0, 1], ["low", "mid", "high"]),
-        "real": [1.5, None, -2.0, 0.1],
-        "truth": [True, None, False, True],
-        "vector": [[1.0, 2.0], None, [3.0, 4.0], [5.0, 6.0]],
-    }
-)
 
 
 def write_parts(folder, suffix):

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from juncture.errors import FormatError
 
@@ -61,7 +61,7 @@ class Unpacked(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+    def readinto(self, buffer: Any, /) -> int:
         piece = self.source.read(min(len(buffer), PIECE))
         self.count += len(piece)
         if self.count > self.limit:
