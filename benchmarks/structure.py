@@ -1,6 +1,6 @@
 """Structure learning on alarm, beside pyAgrum and causal-learn, in one process.
 
-    python benchmarks/structure.py [climbing walking pc ges exact holes] [--rows 10000 100000] [--slow]
+    python benchmarks/structure.py [climbing default walking pc ges exact holes] [--rows 10000 100000] [--slow]
 
 Both sides learn from the same rows, and every BIC printed is computed by us. Ours is the median of several runs from
 coded rows to the graph; pyAgrum's is the quickest of several, on one thread and on all, with and without coding the
@@ -28,7 +28,7 @@ from juncture.learning.structure.comparison import compare_graphs
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.scores import EdgePrior, structure_score
 
-PARTS = ["climbing", "walking", "pc", "ges", "exact", "holes"]
+PARTS = ["climbing", "default", "walking", "pc", "ges", "exact", "holes"]
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "networks"
 
 
@@ -56,7 +56,7 @@ def time_climbing(model, options) -> None:
 
     for num_rows in options.rows:
         rows = jt.sample(model, num_rows, rng=0)
-        ours, mine = median(lambda: learn_structure(rows))  # noqa: B023
+        ours, mine = median(lambda: learn_structure(rows, "hill-climbing"))  # noqa: B023
         frame = rows.to_pandas()
 
         theirs, reading, learner, found = min(
@@ -68,6 +68,14 @@ def time_climbing(model, options) -> None:
         tell_graph("ours", mine, model, rows)
         tell_graph("theirs", jt.DirectedGraph(edges, model.graph.nodes), model, rows)
         tell_graph("the true graph", model.graph, model, rows)
+
+
+def time_default(model, options) -> None:
+    for num_rows in options.rows:
+        rows = jt.sample(model, num_rows, rng=0)
+        ours, found = median(lambda: jt.search_structure(rows))  # noqa: B023
+        tell(f"the default search, BIC, {num_rows:,} rows, found by {found.method}", ours)
+        tell_graph("ours", found.graph, model, rows)
 
 
 def pyagrum_climb(frame, threads):
@@ -85,7 +93,7 @@ def time_walking(model, options) -> None:
     for num_rows in options.rows:
         rows = jt.sample(model, num_rows, rng=0)
         for wishes in ({"tabu": 10}, {"restarts": 3}, {"tabu": 10, "restarts": 3}):
-            ours, mine = once(lambda: learn_structure(rows, **wishes))  # noqa: B023
+            ours, mine = once(lambda: learn_structure(rows, "hill-climbing", **wishes))  # noqa: B023
             tell(f"hill climbing with {wishes}, {num_rows:,} rows (R bnlearn's tabu: 0.62 s and 8.4 s)", ours)
             tell_graph("ours", mine, model, rows)
 

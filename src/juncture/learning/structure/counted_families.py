@@ -54,7 +54,7 @@ class CodedRows:
         return max(MIN_LAYERS, 2 * self.num_rows)
 
     @cached_property
-    def _has_small_tables(self) -> bool:
+    def has_small_tables(self) -> bool:
         """Whether the table of no two columns is too large, given any others."""
         return int(self.sizes.max(initial=0)) ** 2 * self._max_layers <= MAX_CELLS
 
@@ -63,7 +63,7 @@ class CodedRows:
 
         Of the states of the given, at most about as many combinations as there are rows are told apart.
         """
-        if self._has_small_tables:
+        if self.has_small_tables:
             return
         layers = min(prod(self.sizes[list(given)].tolist()), self._max_layers)
         cells = layers * prod(self.sizes[list(own)].tolist())
@@ -95,8 +95,9 @@ class CountedFamilies:
     def extended(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
         from juncture.kernels.family_scores import score_extensions
 
-        for candidate in candidates:
-            self.rows.check_table([child], [*parents, candidate] if candidate != NOTHING else parents)
+        if not self.rows.has_small_tables:
+            for candidate in candidates:
+                self.rows.check_table([child], [*parents, candidate] if candidate != NOTHING else parents)
         scores = np.empty(len(candidates))
         rows = (self.rows.codes, self.rows.weights, self.rows.sizes)
         family = (child, np.array(parents, dtype=np.int64), np.array(candidates, dtype=np.int64))

@@ -5,7 +5,7 @@ Choose it to see what the data say about directions, and what they leave open; o
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, product
@@ -87,7 +87,7 @@ def follow(marks: Marks, ambiguous: Set[tuple[str, str, str]] = frozenset()) -> 
     An arrow into the middle of an ambiguous triple says nothing of the triple's other edge. Edges are looked at in the
     order of their names, so that the order of the columns does not matter.
     """
-    rules = (partial(away_from_definite_collider, ambiguous), *RULES[1:])
+    rules: list[Callable[[Marks, str, str], bool]] = [partial(away_from_definite_collider, ambiguous), *RULES[1:]]
     pending = True
     while pending:
         pending = False
