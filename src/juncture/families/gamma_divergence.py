@@ -94,7 +94,7 @@ def bregman(a: Any, b: Any, change: Any, axes: Any = 0) -> np.ndarray:
     integral = change**2 * (_curvature(a[..., None] + step, axes[..., None]) * (1 - NODES) * WEIGHTS).sum(axis=-1) / 4
     gap = shape_gap(below)[0] - np.log1p(-0.5 * axes / a)
     direct = _rest(b, above) - _rest(a, below) + change * gap
-    return np.where(is_near, integral, direct)
+    return np.asarray(np.where(is_near, integral, direct))
 
 
 def _rest(x: np.ndarray, below: np.ndarray) -> np.ndarray:
@@ -113,4 +113,4 @@ def _curvature(t: np.ndarray, axes: np.ndarray) -> np.ndarray:
 def _deviance_at(b: np.ndarray, mean: np.ndarray, shift: np.ndarray, log_ratio: np.ndarray) -> np.ndarray:
     """b log(b/m) + m - b, from b/m - 1 where that is small, and from log b/m elsewhere."""
     near = mean * relative_deviance(np.clip(shift, -0.5, 0.5))
-    return np.where(np.abs(shift) <= 0.5, near, b * log_ratio + (mean - b))
+    return np.asarray(np.where(np.abs(shift) <= 0.5, near, b * log_ratio + (mean - b)))

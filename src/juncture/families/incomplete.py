@@ -68,6 +68,15 @@ def log_gamma_above(shape: Any, x: Any) -> np.ndarray:
     return _with_far(log_of_smaller(above, gammainc(shape, x)), (above < FAR) & np.isfinite(x), far, shape, x)
 
 
+def beta_parts(a: Any, b: Any, x: Any, rest: Any) -> tuple[np.ndarray, np.ndarray]:
+    """I_x(a, b) and 1 - I_x(a, b), for `rest` = 1 - x: the larger of the two is what the smaller leaves of 1."""
+    swapped = np.asarray(x) > 0.5  # of x and 1 - x, the smaller has the more digits
+    below = np.where(swapped, betaincc(b, a, rest), betainc(a, b, x))
+    above = np.where(swapped, betainc(b, a, rest), betaincc(a, b, x))
+    is_lower = below <= 0.5
+    return np.where(is_lower, below, 1 - above), np.where(is_lower, 1 - below, above)
+
+
 def log_beta_below(a: Any, b: Any, x: Any, rest: Any) -> np.ndarray:
     """log I_x(a, b), the regularised incomplete beta function; `rest` is 1 - x, with all its digits."""
 
@@ -78,9 +87,7 @@ def log_beta_below(a: Any, b: Any, x: Any, rest: Any) -> np.ndarray:
         return np.asarray(_log_beta_height(a, b, x, rest) + tail)
 
     a, b, x, rest = np.broadcast_arrays(*(np.asarray(value, float) for value in (a, b, x, rest)))
-    swapped = x > 0.5
-    below = np.where(swapped, betaincc(b, a, rest), betainc(a, b, x))
-    above = np.where(swapped, betainc(b, a, rest), betaincc(a, b, x))
+    below, above = beta_parts(a, b, x, rest)
     return _with_far(log_of_smaller(below, above), (below < FAR) & (x > 0) & (rest > 0), far, a, b, x, rest)
 
 

@@ -44,7 +44,7 @@ class Interval:
         low, high = self.closed_ends()
         low = np.where(np.isinf(self.low) & (high > -FARTHEST), -FARTHEST, low)
         high = np.where(np.isinf(self.high) & (low < FARTHEST), FARTHEST, high)
-        return np.clip(x, low, high)
+        return np.asarray(np.clip(x, low, high))
 
     def inside(self) -> np.ndarray:
         """A value in the middle of things, to stand in where there is none."""

@@ -18,7 +18,8 @@ def chebyshev_bound(variance: Any, distance: Any) -> Real:
     variance, distance = check_array(variance, "the variance"), check_array(distance, "the distance")
     if not ((variance >= 0).all() and (distance > 0).all()):
         raise InvalidData(f"a variance is at least 0 and a distance positive; got {variance}, {distance}")
-    return plain(np.minimum(variance / distance**2, 1.0))
+    with np.errstate(over="ignore"):
+        return plain(np.minimum(variance / distance / distance, 1.0))
 
 
 def standard_error(variance: Any, num_samples: int) -> Real:

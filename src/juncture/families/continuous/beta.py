@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import betainc, betaincc, betaincinv, digamma, loggamma
+from scipy.special import betaincinv, digamma, loggamma
 
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.batches import common_shape
@@ -14,7 +14,7 @@ from juncture.families.constraints import POSITIVE
 from juncture.families.exponential_family import ExponentialFamily, columns
 from juncture.families.family import Real, plain
 from juncture.families.gamma_divergence import dirichlet_divergence
-from juncture.families.incomplete import log_beta_below
+from juncture.families.incomplete import beta_parts, log_beta_below
 from juncture.families.matching import match_log_means
 from juncture.families.observations import as_values
 from juncture.families.statistics import Known
@@ -118,10 +118,14 @@ class Beta(ExponentialFamily, ConjugatePrior):
         return plain(np.where(b < 1, 1.0, rises / np.where(b < 1, 1.0, np.maximum(rises + falls, TINY))))
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(betainc(self._given["a"], self._given["b"], np.clip(x, 0, 1)))
+        return self._parts(x)[0]
 
     def _sf(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(betaincc(self._given["a"], self._given["b"], np.clip(x, 0, 1)))
+        return self._parts(x)[1]
+
+    def _parts(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        inside = np.clip(x, 0.0, 1.0)
+        return beta_parts(self._given["a"], self._given["b"], inside, 1 - inside)
 
     def _log_cdf(self, x: np.ndarray) -> np.ndarray:
         inside = np.clip(x, 0.0, 1.0)

@@ -8,17 +8,18 @@ import numpy as np
 
 from juncture import numerics
 from juncture.families.constraints import POSITIVE
+from juncture.families.cumulative import log_of_smaller
 from juncture.families.discrete.count_draws import poisson_draws
-from juncture.families.discrete.summed import MOST_TERMS, summed_cdf, summed_log_cdf
+from juncture.families.discrete.summed import summed_cdf, summed_log_cdf
 from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
 from juncture.families.family import Family, Real, plain
-from juncture.families.incomplete import log_integral
+from juncture.families.incomplete import FAR, log_integral
 from juncture.families.log_factorial import log_weight, looked_up
 from juncture.families.supports import Integers
 
 SUMMED, BLOCK = 4096, 1024
 REACH = 60.0
-LOG_HALF = float(np.log(0.5))
+FIRST = 2000  # counts in the table
 
 
 class BetaNegativeBinomial(Family):
@@ -76,30 +77,57 @@ class BetaNegativeBinomial(Family):
         return plain(as_counts(np.maximum(top, 0.0)))
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
-        log_beyond = self._log_beyond(x)
-        is_known = ~np.isnan(log_beyond)
-        below = summed_cdf(self, np.where(is_known, -1.0, x))
-        return np.where(is_known, -np.expm1(np.where(is_known, log_beyond, 0.0)), below)
+        return self._parts(x)[0]
 
     def _sf(self, x: np.ndarray) -> np.ndarray:
-        return np.exp(self._log_sf(x))
+        return self._parts(x)[1]
 
     def _log_cdf(self, x: np.ndarray) -> np.ndarray:
         return summed_log_cdf(self, x)
 
     def _log_sf(self, x: np.ndarray) -> np.ndarray:
-        log_beyond = self._log_beyond(x)
-        is_known = ~np.isnan(log_beyond)
-        below = summed_cdf(self, np.where(is_known, -1.0, x))
-        return np.where(is_known, log_beyond, numerics.log1p(-below))
+        below, above = self._parts(x)
+        far = (above < FAR) & np.isfinite(x)
+        return np.where(far, self._log_beyond(x, far), log_of_smaller(above, below))
 
-    def _log_beyond(self, x: np.ndarray) -> np.ndarray:
-        """log P(X > x) of the smaller part above the mode, or where the part below is long; NaN elsewhere."""
-        x, top, *parameters = np.broadcast_arrays(x, self.mode, *(self._given[name] for name in self.parameters))
-        found = np.where(np.isposinf(x), -np.inf, np.nan)
-        past = (x >= top) & np.isfinite(x)
-        found[past] = log_upper_tail(np.floor(x[past]), *(parameter[past] for parameter in parameters))
-        return np.where((found > LOG_HALF) & (x < MOST_TERMS), np.nan, found)
+    def _parts(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """P(X ≤ x) and P(X > x): from a table of the first counts, beyond it and past the mode from the tail."""
+        past = (x > FIRST) & (x >= self.mode) & np.isfinite(x)
+        above = np.exp(self._log_beyond(x, past))
+        near = np.where(past, -1.0, x)
+        if not (np.asarray(self.mode) <= FIRST).all():
+            below = summed_cdf(self, near)
+            return np.where(past, 1 - above, below), np.where(past, above, 1 - below)
+        lower, upper = self._table()
+        place = np.where(np.isposinf(x), len(lower) - 1, np.clip(np.floor(near), -1, FIRST) + 1).astype(np.intp)
+        member = np.arange(int(np.prod(self.batch_shape))).reshape(self.batch_shape)
+        below, left = (sums.reshape(len(sums), -1)[place, member] for sums in (lower, upper))
+        return np.where(past, 1 - above, below), np.where(past, above, left)
+
+    def _table(self) -> tuple[np.ndarray, np.ndarray]:
+        """P(X ≤ k) and P(X > k) for k from -1 to FIRST, and at infinity; worked out once."""
+        if "table" not in self.derived:
+            last = np.full(self.batch_shape, float(FIRST))
+            beyond = np.exp(self._log_beyond(last, np.ones(self.batch_shape, bool))).astype(np.longdouble)
+            counts = np.arange(FIRST + 1.0).reshape(-1, *(1,) * len(self.batch_shape))
+            masses = np.asarray(self.prob(counts), dtype=np.longdouble)
+            nothing = np.zeros((1, *self.batch_shape), dtype=np.longdouble)
+            lower = np.concatenate([nothing, np.cumsum(masses, axis=0)])
+            upper = np.concatenate([np.cumsum(masses[::-1], axis=0)[::-1], nothing]) + beyond
+            lower, upper = lower / upper[0], upper / upper[0]
+            lower = np.where(lower <= 0.5, lower, 1 - upper)
+            ends = np.concatenate([lower, nothing + 1]), np.concatenate([upper, nothing])
+            self.derived["table"] = tuple(np.asarray(sums, dtype=float) for sums in ends)
+        lower, upper = self.derived["table"]
+        return lower, upper
+
+    def _log_beyond(self, x: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+        """log P(X > x) where that is wanted, past the mode."""
+        x, wanted, *parameters = np.broadcast_arrays(x, wanted, *(self._given[name] for name in self.parameters))
+        found = np.full(wanted.shape, -np.inf)
+        if wanted.any():
+            found[wanted] = log_upper_tail(np.floor(x[wanted]), *(parameter[wanted] for parameter in parameters))
+        return found
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return whole_quantile(self, probability)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import betainc, betaincc
 
 from juncture import numerics
 from juncture.errors import InvalidData
@@ -15,7 +14,7 @@ from juncture.families.discrete.saddle_point import binomial_log_mass
 from juncture.families.discrete.whole_numbers import as_counts, as_share, whole_quantile
 from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Real, plain
-from juncture.families.incomplete import log_beta_below
+from juncture.families.incomplete import beta_parts, log_beta_below
 from juncture.families.log_factorial import log_choose, looked_up
 from juncture.families.statistics import Known
 from juncture.families.supports import Integers
@@ -102,12 +101,12 @@ class Binomial(ExponentialFamily):
         return plain(as_counts(np.maximum(top, 0.0)))
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
-        above, below = self._as_beta(x)
-        return self._between_ends(x, betaincc(above, below, self._given["probability"]), 0.0, 1.0)
+        (above, below), p = self._as_beta(x), self._given["probability"]
+        return self._between_ends(x, beta_parts(above, below, p, 1 - p)[1], 0.0, 1.0)
 
     def _sf(self, x: np.ndarray) -> np.ndarray:
-        above, below = self._as_beta(x)
-        return self._between_ends(x, betainc(above, below, self._given["probability"]), 1.0, 0.0)
+        (above, below), p = self._as_beta(x), self._given["probability"]
+        return self._between_ends(x, beta_parts(above, below, p, 1 - p)[0], 1.0, 0.0)
 
     def _log_cdf(self, x: np.ndarray) -> np.ndarray:
         (above, below), p = self._as_beta(x), self._given["probability"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import betainc, betaincc, gammainc, gammaincc
+from scipy.special import gammainc, gammaincc
 
 from juncture import numerics
 from juncture.families.constraints import POSITIVE, POSITIVE_PROBABILITY
@@ -14,7 +14,7 @@ from juncture.families.discrete.saddle_point import binomial_log_mass
 from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
-from juncture.families.incomplete import log_beta_below, log_gamma_above, log_gamma_below
+from juncture.families.incomplete import beta_parts, log_beta_below, log_gamma_above, log_gamma_below
 from juncture.families.log_factorial import log_weight, looked_up
 from juncture.families.statistics import Known
 from juncture.families.supports import Integers
@@ -114,12 +114,12 @@ class NegativeBinomial(ExponentialFamily):
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
         successes, p, most, waited, far = self._waiting(x)
-        found = np.where(far, gammainc(successes, waited), betainc(successes, most + 1, p))
+        found = np.where(far, gammainc(successes, waited), beta_parts(successes, most + 1, p, 1 - p)[0])
         return np.where(x < 0, 0.0, found)
 
     def _sf(self, x: np.ndarray) -> np.ndarray:
         successes, p, most, waited, far = self._waiting(x)
-        found = np.where(far, gammaincc(successes, waited), betaincc(successes, most + 1, p))
+        found = np.where(far, gammaincc(successes, waited), beta_parts(successes, most + 1, p, 1 - p)[1])
         return np.where(x < 0, 1.0, found)
 
     def _log_cdf(self, x: np.ndarray) -> np.ndarray:

@@ -49,8 +49,8 @@ def divergence(member: Any, other: Any, scaled: Any, base: Any) -> np.ndarray:
     axes, change = base._whitening.inverse_factor, scaled._given["scale"] - base._given["scale"]
     excesses = np.linalg.eigvalsh(axes @ change @ np.swapaxes(axes, -2, -1))
     log_determinant = scaled._whitening.log_determinant - base._whitening.log_determinant
-    halves = (0.5 * family._given["degrees"] for family in (member, other))
-    return np.maximum(wishart_divergence(*halves, excesses, log_determinant), 0.0)
+    half, other_half = (0.5 * family._given["degrees"] for family in (member, other))
+    return np.asarray(np.maximum(wishart_divergence(half, other_half, excesses, log_determinant), 0.0))
 
 
 def triangular_draws(
