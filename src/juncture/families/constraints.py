@@ -16,14 +16,28 @@ SYMMETRY_TOLERANCE = 1e-9
 AS_WHOLE = np.frompyfunc(int, 1, 1)  # also beyond the integers of an array
 
 
+class InvalidParameter(InvalidModel):
+    """Parameters of a batch that break their rule: which members, and which of those reached a limit of their range.
+
+    A limit is an infinity, or the excluded end of the range: a scale of 0 that was meant to be e^-400.
+    """
+
+    is_wrong: np.ndarray  # (*batch,)
+    is_limit: np.ndarray  # (*batch,)
+
+
 @dataclass(frozen=True)
 class Constraint:
-    """A set of allowed parameter values, each with `axes` axes; `is_met` says which members of a batch lie in it."""
+    """A set of allowed parameter values, each with `axes` axes; `is_met` says which members of a batch lie in it.
+
+    `limits` are the numbers outside a set of single numbers that its members come arbitrarily near to.
+    """
 
     rule: str
     axes: int
     is_met: Callable[[np.ndarray], np.ndarray]
     is_whole: bool = False
+    limits: tuple[float, ...] = ()
 
     def checked(self, value: Any, *, name: str) -> np.ndarray:
         """The value as a read-only float array whose last `axes` axes are one parameter, or one sentence why not."""
@@ -37,7 +51,9 @@ class Constraint:
         if wrong.any():
             first = array[tuple(axis[0] for axis in np.nonzero(wrong))] if wrong.ndim else array
             shown = np.array2string(np.asarray(first), precision=6, threshold=6, separator=", ").replace("\n", "")
-            raise InvalidModel(f"{name} must be {self.rule}; got {shown}{where(wrong)}")
+            refusal = InvalidParameter(f"{name} must be {self.rule}; got {shown}{where(wrong)}")
+            refusal.is_wrong, refusal.is_limit = wrong, np.isin(array, self.limits) if not self.axes else wrong & False
+            raise refusal
         return read_only(array + 0.0)  # + 0.0 turns -0.0 into 0.0
 
     def told(self, array: np.ndarray) -> str:
@@ -68,11 +84,13 @@ def _is_simplex(rows: np.ndarray) -> np.ndarray:
     return np.asarray(inside & (np.abs(sums - 1) <= ROW_SUM_TOLERANCE))
 
 
-REAL = Constraint("a finite number", 0, np.isfinite)
-POSITIVE = Constraint("a positive finite number", 0, lambda v: np.isfinite(v) & (v > 0))
-NON_NEGATIVE = Constraint("a finite number of at least 0", 0, lambda v: np.isfinite(v) & (v >= 0))
+INFINITIES = (-np.inf, np.inf)
+
+REAL = Constraint("a finite number", 0, np.isfinite, limits=INFINITIES)
+POSITIVE = Constraint("a positive finite number", 0, lambda v: np.isfinite(v) & (v > 0), limits=(0.0, np.inf))
+NON_NEGATIVE = Constraint("a finite number of at least 0", 0, lambda v: np.isfinite(v) & (v >= 0), limits=(np.inf,))
 PROBABILITY = Constraint("a number from 0 to 1", 0, lambda v: (v >= 0) & (v <= 1))
-POSITIVE_PROBABILITY = Constraint("a number above 0 and at most 1", 0, lambda v: (v > 0) & (v <= 1))
+POSITIVE_PROBABILITY = Constraint("a number above 0 and at most 1", 0, lambda v: (v > 0) & (v <= 1), limits=(0.0,))
 COUNT = Constraint("a whole number of at least 0", 0, lambda v: np.isfinite(v) & (v >= 0) & (v == np.floor(v)), True)
 REAL_VECTOR = Constraint("a vector of finite numbers", 1, lambda v: np.isfinite(v).all(axis=-1) & (v.shape[-1] > 0))
 POSITIVE_VECTOR = Constraint(

@@ -9,7 +9,17 @@ import numpy as np
 
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.conjugacy.changes import Change, WholeLine, change_for
-from juncture.families.conjugacy.panels import NODES, WEIGHTS, crossing, find_peaks, panels_of
+from juncture.families.conjugacy.edges import check_line
+from juncture.families.conjugacy.panels import (
+    NO_HINTS,
+    NODES,
+    WEIGHTS,
+    Panels,
+    crossing,
+    find_peaks,
+    panels_of,
+    scan_of,
+)
 from juncture.families.family import Real, plain
 from juncture.numerics import log
 from juncture.options import as_generator
@@ -18,15 +28,39 @@ LogDensity = Callable[[np.ndarray], np.ndarray]
 
 
 class LineDensity:
-    """exp(log_density(x)) on an interval, divided by its integral exp(log_total)."""
+    """exp(log_density(x)) on an interval, divided by its integral exp(log_total).
 
-    def __init__(self, log_density: LogDensity, low: float = -np.inf, high: float = np.inf) -> None:
-        self._log_density, self.interval = log_density, (low, high)
-        self.change = _centred(log_density, change_for(low, high))
-        self.panels = panels_of(self._log_height, self.change.ends)
+    Peaks are looked for all over the interval, and at the hints.
+    """
+
+    def __init__(
+        self,
+        log_density: LogDensity,
+        low: float = -np.inf,
+        high: float = np.inf,
+        *,
+        hints: np.ndarray = NO_HINTS,
+    ) -> None:
+        self._log_density, self.interval, self._hints = log_density, (low, high), hints
+        self.change = _centred(log_density, change_for(low, high), hints)
+        self.panels = self._panels_of(self._log_height)
+        self._check_values()
         self.log_total = self.panels.log_total()
         masses = np.exp(self.panels.log_mass - self.log_total)
         self._below = np.cumsum([np.exp(self.panels.tails[0] - self.log_total), *masses.sum(axis=1)])
+
+    def _panels_of(self, log_height: LogDensity) -> Panels:
+        return panels_of(log_height, self.change.ends, self.change.place(self._hints))
+
+    def _check_values(self) -> None:
+        """Refuse a density that has no value next to its mass."""
+
+        def log_height(z: np.ndarray) -> np.ndarray:
+            with np.errstate(all="ignore"):
+                return np.asarray(self._log_density(self.change.point(z)) + self.change.log_slope(z))
+
+        scan = scan_of(self.change.ends, self.change.place(self._hints))
+        check_line(log_height, lambda z: (self.change.point(z),), np.union1d(scan, self.panels.z.ravel()))
 
     def _log_height(self, z: np.ndarray, power: float = 0.0, center: float = 0.0) -> np.ndarray:
         """The log-density of z, times |x - center|^power."""
@@ -52,7 +86,7 @@ class LineDensity:
     def _moment(self, power: int, center: float = 0.0) -> float:
         """E (x - center)^power, on panels of its own: where a density is negligible, x times it need not be."""
         try:
-            panels = panels_of(lambda z: self._log_height(z, power, center), self.change.ends)
+            panels = self._panels_of(lambda z: self._log_height(z, power, center))
         except Unsupported as error:
             raise Unsupported(f"the moment of order {power} does not exist: {error}") from error
         z = np.concatenate([panels.z.ravel(), panels.edges[[0, -1]]])
@@ -139,7 +173,7 @@ def quiet(log_density: LogDensity, x: np.ndarray) -> np.ndarray:
     return np.asarray(np.where(np.isnan(found), -np.inf, found))
 
 
-def _centred(log_density: LogDensity, change: Change) -> Change:
+def _centred(log_density: LogDensity, change: Change, hints: np.ndarray) -> Change:
     """On the whole line, sinh is centred on the highest peak and scaled to its width."""
     if not isinstance(change, WholeLine):
         return change
@@ -147,7 +181,7 @@ def _centred(log_density: LogDensity, change: Change) -> Change:
     def log_height(z: np.ndarray) -> np.ndarray:
         return np.asarray(quiet(log_density, change.point(z)) + change.log_slope(z))
 
-    peaks = find_peaks(log_height, change.ends)
+    peaks = find_peaks(log_height, change.ends, change.place(hints))
     peak = float(peaks[np.argmax(log_height(peaks))])
     level = float(log_height(np.array([peak]))[0]) - 0.5
     sides = [float(change.point(np.array(crossing(log_height, peak, end, level)))) for end in change.ends]

@@ -21,7 +21,8 @@ MANY_PANELS, MOST_PANELS, NOISE = (
     8192,
     1e-7,
 )  # so many rough panels are rounding errors of the log-density, not features
-TOP = 0.01  # how far below a peak its place may be told from
+TOP, ROUNDING = 0.01, 1e-12  # how far below a peak its place may be found: absolutely, and relative to its height
+NO_HINTS = np.zeros(0)
 GOLDEN = (np.sqrt(5) - 1) / 2
 
 
@@ -41,9 +42,12 @@ class Panels:
         return float(top + np.log(np.exp(everything - top).sum()))
 
 
-def panels_of(log_height: LogHeight, ends: tuple[float, float]) -> Panels:
-    """Panels that hold all of exp(log_height) between the ends; what decays beyond them is continued."""
-    peaks = find_peaks(log_height, ends)
+def panels_of(log_height: LogHeight, ends: tuple[float, float], hints: np.ndarray = NO_HINTS) -> Panels:
+    """Panels that hold all of exp(log_height) between the ends; what decays beyond them is continued.
+
+    Peaks are looked for on a scan of the line and at the hints.
+    """
+    peaks = find_peaks(log_height, ends, hints)
     top = float(log_height(peaks).max())
     falls = [crossing(log_height, peak, side, top - DROP) for peak in peaks for side in ends]
     low, high = min(falls), max(falls)
@@ -54,9 +58,14 @@ def panels_of(log_height: LogHeight, ends: tuple[float, float]) -> Panels:
     return Panels(edges, z, log_mass, tails, float(peaks[np.argmax(log_height(peaks))]))
 
 
-def find_peaks(log_height: LogHeight, ends: tuple[float, float]) -> np.ndarray:
+def scan_of(ends: tuple[float, float], hints: np.ndarray = NO_HINTS) -> np.ndarray:
+    """Places all over the line, denser around 0 and with the hints among them."""
+    return np.unique(np.clip(np.concatenate([np.arange(-FAR, FAR + 1, 5.0), np.arange(-30, 30, 0.25), hints]), *ends))
+
+
+def find_peaks(log_height: LogHeight, ends: tuple[float, float], hints: np.ndarray = NO_HINTS) -> np.ndarray:
     """The places of all maxima that a scan of the line can see, refined; those far below the highest are left out."""
-    scan = np.unique(np.clip(np.concatenate([np.arange(-FAR, FAR + 1, 5.0), np.arange(-30, 30, 0.25)]), *ends))
+    scan = scan_of(ends, hints)
     heights = log_height(scan)
     if not np.isfinite(heights).any():
         raise Unsupported("the posterior is 0 wherever it was looked for: prior and data contradict each other")
@@ -64,19 +73,25 @@ def find_peaks(log_height: LogHeight, ends: tuple[float, float]) -> np.ndarray:
     is_peak = np.isfinite(heights) & (heights >= padded[:-2]) & (heights >= padded[2:])
     places = np.flatnonzero(is_peak)
     low, high = scan[np.maximum(places - 1, 0)], scan[np.minimum(places + 1, len(scan) - 1)]
-    peaks = climbed(log_height, low, high)
+    peaks = climbed(log_height, low, high, heights[places])
     reached = log_height(peaks)
     return np.asarray(peaks[reached > reached.max() - DROP])
 
 
-def climbed(log_height: LogHeight, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Golden section search in several brackets at once, until each is so narrow that it is all top."""
+def climbed(log_height: LogHeight, low: np.ndarray, high: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
+    """Golden section search in several brackets at once, until each is so narrow that it is all top.
+
+    With the heights at the start of each, brackets are rivals: one that cannot come near the highest ends the search.
+    """
     for step in range(75):
         left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
         heights = log_height(left), log_height(right)
         if step % 4 == 0:
-            sides = np.minimum(log_height(low), log_height(high))
-            if (sides > np.maximum(*heights) - TOP).all():
+            sides, best = np.minimum(log_height(low), log_height(high)), np.maximum(*heights)
+            is_done = np.isneginf(best) | (sides > best - TOP - ROUNDING * np.abs(best))
+            if start is not None and step:  # what is still to be gained is less than what was gained
+                is_done |= best + np.maximum(best - start, 0.0) < best.max() - DROP
+            if is_done.all():
                 break
         rises = heights[0] < heights[1]
         low, high = np.where(rises, left, low), np.where(rises, high, right)
@@ -84,20 +99,16 @@ def climbed(log_height: LogHeight, low: np.ndarray, high: np.ndarray) -> np.ndar
 
 
 def crossing(log_height: LogHeight, peak: float, end: float, level: float) -> float:
-    """Where the height falls below the level between a peak and an end; the end itself if it does not."""
-    inside, step = float(peak), np.copysign(1e-9, end - peak)
-    while True:
-        outside = inside + step
-        if abs(outside - peak) >= abs(end - peak):
-            outside = end
-        if log_height(np.array([outside]))[0] < level:
-            break
-        if outside == end:
+    """Where the height first falls below the level on the way from a peak to an end; the end itself if it does not."""
+    lengths = 1e-9 * 8.0 ** np.arange(16)
+    stops = np.append(peak + np.copysign(lengths[lengths < abs(end - peak)], end - peak), end)
+    for _ in range(4):
+        is_below = log_height(stops) < level
+        if not is_below.any():
             return end
-        inside, step = outside, 8 * step
-    for _ in range(12):
-        middle = (inside + outside) / 2
-        inside, outside = (middle, outside) if log_height(np.array([middle]))[0] >= level else (inside, middle)
+        first = int(np.argmax(is_below))
+        inside, outside = (stops[first - 1] if first else peak), stops[first]
+        stops, peak = np.append(np.linspace(inside, outside, 18)[1:-1], outside), inside
     return float(outside)
 
 

@@ -11,9 +11,10 @@ import numpy as np
 from juncture.errors import Unsupported
 from juncture.families.conjugacy.changes import change_for
 from juncture.families.conjugacy.curvature import highest
+from juncture.families.conjugacy.edges import check_plane
 from juncture.families.conjugacy.line_density import quiet
-from juncture.families.conjugacy.panels import Panels, panels_of
-from juncture.families.conjugacy.slices import filled_slices
+from juncture.families.conjugacy.panels import NO_HINTS, Panels, panels_of
+from juncture.families.conjugacy.slices import filled_slices, slice_scan
 from juncture.families.family import Real, plain
 from juncture.numerics import log_sum_exp
 from juncture.options import as_generator
@@ -23,6 +24,7 @@ LogDensity = Callable[[np.ndarray, np.ndarray], np.ndarray]
 Height = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 CHECK = 1e-9
+BESIDE = 0.5  # how far beyond the mass values are looked for, in stretched coordinates
 
 
 class PlaneDensity:
@@ -31,12 +33,21 @@ class PlaneDensity:
     Adaptive panels in y; for each y a slice in x, whose peak and ends are found anew: the ridge may bend and narrow.
     """
 
-    def __init__(self, log_density: LogDensity, intervals: Intervals) -> None:
+    def __init__(
+        self,
+        log_density: LogDensity,
+        intervals: Intervals,
+        *,
+        hints: tuple[np.ndarray, np.ndarray] = (NO_HINTS, NO_HINTS),
+    ) -> None:
         self._log_density = log_density
         self._first, self._second = (change_for(*interval) for interval in intervals)
-        self._outer = panels_of(lambda w: self._marginal(self._log_height, w), self._second.ends)
+        self._scan = slice_scan(self._first.ends, self._first.place(hints[0]))
+        self._hints = self._second.place(hints[1])
+        self._outer = self._outer_panels(self._log_height)
         self.log_total = self._outer.log_total()
-        self._refuse_rough_slices()
+        self._check_slices()
+        self._check_values()
 
     def _log_height(self, z: np.ndarray, w: np.ndarray) -> np.ndarray:
         """The log-density of the stretched coordinates."""
@@ -46,11 +57,29 @@ class PlaneDensity:
 
     def _marginal(self, log_height: Height, w: np.ndarray) -> np.ndarray:
         """The log of the integral over each slice."""
-        return log_sum_exp(filled_slices(log_height, w, self._first.ends)[1], axis=1)
+        return log_sum_exp(filled_slices(log_height, w, self._scan)[1], axis=1)
 
-    def _refuse_rough_slices(self) -> None:
+    def _outer_panels(self, log_height: Height) -> Panels:
+        return panels_of(lambda w: self._marginal(log_height, w), self._second.ends, self._hints)
+
+    def _check_values(self) -> None:
+        """Refuse a density that has no value next to its mass."""
+
+        def log_height(z: np.ndarray, w: np.ndarray) -> np.ndarray:
+            x, y = self._first.point(z), self._second.point(w)
+            with np.errstate(all="ignore"):
+                found = np.asarray(self._log_density(x.ravel(), y.ravel()), float).reshape(x.shape)
+            return np.asarray(found + self._first.log_slope(z) + self._second.log_slope(w))
+
+        changes, (points, _) = (self._first, self._second), self.nodes()
+        places = [change.place(point) for change, point in zip(changes, points, strict=True)]
+        box = [np.clip([z.min() - BESIDE, z.max() + BESIDE], *c.ends) for c, z in zip(changes, places, strict=True)]
+        check_plane(log_height, lambda z, w: (self._first.point(z), self._second.point(w)), np.array(box))
+
+    def _check_slices(self) -> None:
+        """Refuse a density whose slices have several peaks."""
         peak = np.array([self._outer.peak])
-        careful = panels_of(lambda z: self._log_height(z, peak), self._first.ends).log_total()
+        careful = panels_of(lambda z: self._log_height(z, peak), self._first.ends, self._scan).log_total()
         if abs(careful - self._marginal(self._log_height, peak)[0]) > CHECK * max(1.0, abs(careful)):
             raise Unsupported("the density has slices too rough for the quadrature in the plane, with several peaks")
 
@@ -69,7 +98,7 @@ class PlaneDensity:
     def _nodes_of(self, log_height: Height, outer: Panels) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
         w = outer.z.ravel()
         log_width = outer.log_mass.ravel() - self._marginal(log_height, w)
-        z, log_mass = filled_slices(log_height, w, self._first.ends)
+        z, log_mass = filled_slices(log_height, w, self._scan)
         log_mass = (log_mass + log_width[:, None] - self.log_total).ravel()
         counts = log_mass > log_mass.max() - 46
         second = np.repeat(self._second.point(w), z.shape[1])
@@ -92,7 +121,8 @@ class PlaneDensity:
 
     def _nodes_for_moments(self, power: int) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
         """Nodes of their own: where the density is negligible, a power of x times it need not be."""
-        middle = self.mode
+        places, log_mass = self.nodes()
+        middle = [place[np.argmax(log_mass)] for place in places]
 
         def far(x: np.ndarray, y: np.ndarray) -> np.ndarray:
             return np.asarray(power * np.log(np.hypot(1.0, np.hypot(x - middle[0], y - middle[1]))))
@@ -101,7 +131,7 @@ class PlaneDensity:
             return np.asarray(self._log_height(z, w) + far(self._first.point(z), self._second.point(w)))
 
         try:
-            outer = panels_of(lambda w: self._marginal(weighted, w), self._second.ends)
+            outer = self._outer_panels(weighted)
         except Unsupported as error:
             raise Unsupported(f"the moments of order {power} do not exist: {error}") from error
         points, log_mass = self._nodes_of(weighted, outer)
@@ -122,7 +152,7 @@ class PlaneDensity:
         order = np.argsort(self._outer.z.ravel())
         w = self._outer.z.ravel()[order]
         drawn_w = _inverted(w[None], self._outer.log_mass.ravel()[order][None], generator.random(size))
-        drawn_z = _inverted(*filled_slices(self._log_height, drawn_w, self._first.ends), generator.random(size))
+        drawn_z = _inverted(*filled_slices(self._log_height, drawn_w, self._scan), generator.random(size))
         return np.stack([self._first.point(drawn_z), self._second.point(drawn_w)], axis=-1)
 
 

@@ -10,20 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_function, check_number, check_tuples, is_iterable, shown
-from juncture.errors import InvalidData, InvalidModel
+from juncture.checks import check_function, check_number, check_tuples, is_iterable, shown
+from juncture.errors import InvalidData, InvalidModel, Unsupported
+from juncture.families.conjugacy.changes import change_for
 from juncture.families.conjugacy.line_density import LineDensity
+from juncture.families.conjugacy.log_joint import Likelihood, LogJoint
+from juncture.families.conjugacy.panels import NO_HINTS, scan_of
 from juncture.families.conjugacy.plane_density import Intervals, PlaneDensity
+from juncture.families.conjugacy.slices import slice_scan
 from juncture.families.family import Family, Real, plain
-from juncture.families.statistics import Statistics
 from juncture.families.supports import Interval
 from juncture.numerics import log_sum_exp
 from juncture.options import as_generator
 
-ROWS = 4096  # at a time
+TAIL = 10.0 ** -np.arange(1.0, 15.5)
+QUANTILES = np.sort(np.concatenate([TAIL, np.arange(0.05, 1.0, 0.05), 1 - TAIL]))  # where the prior is looked at
 
 Prior = Family | Callable[..., Any]
-Likelihood = Callable[..., Any]
 
 
 class QuadraturePosterior:
@@ -73,7 +76,9 @@ def quadrature_posterior(
 
     `prior` is a family, a function that gives log-densities of an array of values, or a pair of these; `likelihood`
     makes a batch of families out of arrays of values; `data` are statistics or observations. An interval cuts a family
-    off outside it, and the rest is normalised again; a function needs one, and is taken as it is.
+    off outside it, and the rest is normalised again; a function needs one, and is taken as it is. Where a parameter of
+    the likelihood overflows, or is rounded to the end of its range, the density is 0, if it falls off on the way there;
+    a prior with mass where there is no likelihood (a negative rate) is refused.
 
     >>> from juncture.families.continuous.gaussian import Gaussian
     >>> posterior = quadrature_posterior(Gaussian(0.0, 1.0), lambda mean: Gaussian(mean, 4.0), [2.0, 4.0])
@@ -85,21 +90,35 @@ def quadrature_posterior(
     if isinstance(prior, tuple) or is_plane(interval):
         return _in_the_plane(prior, likelihood, data, interval)
     low, high = _range_of(prior, interval)
-    log_prior = _log_prior(prior, (low, high))
-
-    def log_joint(theta: np.ndarray) -> np.ndarray:
-        return np.asarray(log_prior(theta) + log_likelihood(likelihood(theta), data))
-
-    return QuadraturePosterior(LineDensity(log_joint, low, high), likelihood)
+    hints = _hints(prior, (low, high))
+    log_joint = LogJoint(_log_prior(prior, (low, high)), likelihood, data)
+    change = change_for(low, high)
+    scan = scan_of(change.ends, change.place(hints))
+    log_joint.check_domain((change.point(scan),), change.log_slope(scan))
+    return QuadraturePosterior(LineDensity(log_joint, low, high, hints=hints), likelihood)
 
 
 def _in_the_plane(prior: Any, likelihood: Likelihood, data: Any, intervals: Any) -> QuadraturePosterior:
-    joint, ranges = _independent(prior, intervals) if isinstance(prior, tuple) else _joint(prior, intervals)
+    log_prior, ranges = _independent(prior, intervals) if isinstance(prior, tuple) else _joint(prior, intervals)
+    priors = prior if isinstance(prior, tuple) else (None, None)
+    hints = _hints(priors[0], ranges[0]), _hints(priors[1], ranges[1])
+    log_joint = LogJoint(log_prior, likelihood, data)
+    first, second = change_for(*ranges[0]), change_for(*ranges[1])
+    scans = slice_scan(first.ends, first.place(hints[0])), slice_scan(second.ends, second.place(hints[1]))
+    z, w = (part.ravel() for part in np.meshgrid(*scans))
+    log_joint.check_domain((first.point(z), second.point(w)), first.log_slope(z) + second.log_slope(w))
+    return QuadraturePosterior(PlaneDensity(log_joint, ranges, hints=hints), likelihood)
 
-    def log_joint(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        return np.asarray(joint(first, second) + log_likelihood(likelihood(first, second), data))
 
-    return QuadraturePosterior(PlaneDensity(log_joint, ranges), likelihood)
+def _hints(prior: Any, interval: tuple[float, float]) -> np.ndarray:
+    """Quantiles of the prior inside the interval: where to look first; none of a function."""
+    if not isinstance(prior, Family):
+        return NO_HINTS
+    try:
+        places = np.asarray(prior.quantile(QUANTILES))
+    except Unsupported:
+        return NO_HINTS
+    return np.unique(places[(places > interval[0]) & (places < interval[1]) & np.isfinite(places)])
 
 
 def _joint(prior: Any, intervals: Any) -> tuple[Callable[..., Any], Intervals]:
@@ -119,20 +138,6 @@ def _independent(priors: tuple[Prior, Prior], intervals: Any) -> tuple[Callable[
     first, second = (_range_of(prior, interval) for prior, interval in zip(priors, given, strict=True))
     log_first, log_second = _log_prior(priors[0], first), _log_prior(priors[1], second)
     return lambda one, two: np.asarray(log_first(one)) + np.asarray(log_second(two)), (first, second)
-
-
-def log_likelihood(member: Any, data: Any) -> np.ndarray:
-    """log p(data) for each member of a batch."""
-    if not hasattr(member, "log_prob"):
-        raise InvalidData(f"the likelihood makes a family out of parameter values; it made a {type(member).__name__}")
-    if isinstance(data, Statistics):
-        return np.asarray(member.log_likelihood(data))
-    rows = np.atleast_1d(check_array(data, "the data"))
-    rows = rows.reshape(len(rows), 1, *rows.shape[1:])
-    total = np.zeros(member.batch_shape)
-    for start in range(0, len(rows), ROWS):
-        total = total + np.asarray(member.log_prob(rows[start : start + ROWS])).sum(axis=0)
-    return total
 
 
 def is_plane(interval: Any) -> bool:
@@ -171,7 +176,7 @@ def _log_prior(prior: Prior, interval: tuple[float, float]) -> Callable[[np.ndar
     density: Callable[[np.ndarray], np.ndarray] = prior.log_prob
     if interval == (prior.support.low, prior.support.high):
         return density
-    log_share = LineDensity(density, *interval).log_total
+    log_share = LineDensity(density, *interval, hints=_hints(prior, interval)).log_total
     return lambda theta: density(theta) - log_share
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from juncture.families.conjugacy.panels import DROP, NODES, WEIGHTS, climbed
+from juncture.families.conjugacy.panels import DROP, NO_HINTS, NODES, WEIGHTS, climbed
 
 LogHeight = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -14,9 +14,14 @@ CUTS = np.array([0.0, 1 / 64, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1.0])  # of th
 NEAR = np.concatenate([np.arange(-690, -30, 20.0), np.arange(-30, 30, 0.5), np.arange(30, 691, 20.0)])
 
 
-def filled_slices(log_height: LogHeight, w: np.ndarray, ends: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
-    """(slice, node): places z on each slice w, and the log of height times weight there."""
-    scan = np.unique(np.clip(NEAR, *ends))
+def slice_scan(ends: tuple[float, float], hints: np.ndarray = NO_HINTS) -> np.ndarray:
+    """Places all over a slice, denser around 0 and with the hints among them."""
+    return np.unique(np.clip(np.concatenate([NEAR, hints]), *ends))
+
+
+def filled_slices(log_height: LogHeight, w: np.ndarray, scan: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(slice, node): places z on each slice w, and the log of height times weight there; the scan covers a slice."""
+    ends = scan[0], scan[-1]
     heights = log_height(scan, w[:, None])  # (slice, scan)
     best = heights.argmax(axis=1)
     low, high = scan[np.maximum(best - 1, 0)], scan[np.minimum(best + 1, len(scan) - 1)]

@@ -1,0 +1,166 @@
+"""Compiled kernels on disk that are damaged, out of date or impossible to write: the answer is right all the same."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+import juncture
+from juncture.kernels import cache_files, compiler
+
+SOURCE = Path(juncture.__file__).parent / "kernels"
+CALLER = """
+from juncture.kernels.compiler import kernel
+from juncture.kernels.deep.callee import inner
+
+
+@kernel
+def outer(x):
+    return 2 * inner(x)
+"""
+CALLEE = """
+from juncture.kernels.compiler import kernel
+
+
+@kernel
+def inner(x):
+    return x + {step}
+"""
+RUN = """
+import warnings
+from juncture.kernels.caller import outer
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    print(outer(1), sum(outer.stats.cache_hits.values()), [str(each.message) for each in caught])
+"""
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A package with two small kernels, one compiled into the other, and a cache of its own."""
+    kernels = tmp_path / "juncture" / "kernels"
+    (kernels / "deep").mkdir(parents=True)
+    for file in (kernels.parent / "__init__.py", kernels / "deep" / "__init__.py"):
+        file.write_text("")
+    for name in ("__init__.py", "compiler.py", "cache_files.py"):
+        shutil.copy(SOURCE / name, kernels / name)
+    (kernels / "caller.py").write_text(CALLER)
+    (kernels / "deep" / "callee.py").write_text(CALLEE.format(step=1))
+    return tmp_path
+
+
+def run(package: Path) -> tuple[str, str, str]:
+    """The answer, how often the cache had it, and the warnings; in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(package), "NUMBA_CACHE_DIR": str(package / "cache")}
+    done = subprocess.run([sys.executable, "-c", RUN], env=environment, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    answer, hits, told = done.stdout.strip().split(" ", 2)
+    return answer, hits, told
+
+
+def test_a_change_in_a_folder_of_the_folder_is_seen(package):
+    assert run(package) == ("4", "0", "[]")
+    assert run(package) == ("4", "1", "[]")
+    (package / "juncture" / "kernels" / "deep" / "callee.py").write_text(CALLEE.format(step=2))
+    assert run(package) == ("6", "0", "[]")
+
+
+def flip(content: bytes, place: int) -> bytes:
+    return content[:place] + bytes([content[place] ^ 0x10]) + content[place + 1 :]
+
+
+DAMAGES = {
+    "truncated to nothing": lambda content: b"",
+    "truncated": lambda content: content[: len(content) // 2],
+    "a byte flipped": lambda content: flip(content, len(content) * 3 // 4),
+    "the last byte flipped": lambda content: flip(content, len(content) - 1),
+    "the mark flipped": lambda content: flip(content, 3),
+    "other content": lambda content: os.urandom(1000),
+}
+SILENT = {"the mark flipped", "other content"}  # nobody knows whose file it was
+
+
+def test_damage_is_told_once_and_mended(package):
+    run(package)
+    for kind, damage in (("nbi", "truncated"), ("nbc", "a byte flipped")):
+        (file,) = (package / "cache").rglob(f"caller*.{kind}")
+        file.write_bytes(DAMAGES[damage](file.read_bytes()))
+        answer, hits, told = run(package)
+        assert (answer, hits) == ("4", "0"), damage
+        assert told.count("is damaged") == 1, damage
+    assert run(package) == ("4", "1", "[]")
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_every_damage_to_a_file_is_seen(tmp_path, damage):
+    file = cache_files.CheckedCacheFile(str(tmp_path), "f", "stamp")
+    file.save("first", [1, 2])
+    file.save("second", [3] * 100)
+    assert (file.load("first"), file.load("second"), file.load("third")) == ([1, 2], [3] * 100, None)
+    cache_files.warn_of_damaged_cache.cache_clear()
+    for path in tmp_path.iterdir():
+        whole = path.read_bytes()
+        path.write_bytes(DAMAGES[damage](whole))
+        cache_files.warn_of_damaged_cache.cache_clear()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            assert None in (file.load("first"), file.load("second"))
+        assert [str(each.message).count("is damaged") for each in caught] == [1] * (damage not in SILENT)
+        path.write_bytes(whole)
+    cache_files.warn_of_damaged_cache.cache_clear()
+
+
+def test_any_flipped_bit_is_seen(tmp_path):
+    file = cache_files.CheckedCacheFile(str(tmp_path), "f", "stamp")
+    file.save("key", {"code": bytes(50)})
+    (path,) = tmp_path.glob("*.nbc")
+    whole = path.read_bytes()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for place in range(len(whole)):
+            path.write_bytes(flip(whole, place))
+            assert file.load("key") is None
+
+
+def test_code_of_other_sources_or_another_signature_is_not_run(tmp_path, recwarn):
+    """As after a full disk: the index was written, and what it names is an old file."""
+    old = cache_files.CheckedCacheFile(str(tmp_path), "f", "old")
+    old.save("key", "old code")
+    code = next(tmp_path.glob("*.nbc")).read_bytes()
+    new = cache_files.CheckedCacheFile(str(tmp_path), "f", "new")
+    assert new.load("key") is None
+    new.save("key", "new code")
+    assert (new.load("key"), old.load("key")) == ("new code", None)
+    next(tmp_path.glob("*.nbc")).write_bytes(code)
+    assert new.load("key") is None
+    new.save("key", "new code")
+    new.save("other", "other code")
+    first, second = sorted(tmp_path.glob("*.nbc"))
+    shutil.copy(second, first)
+    assert (new.load("key"), new.load("other")) == (None, "other code")
+    assert not recwarn
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), PermissionError(13, "Permission denied")])
+def test_a_full_disk_is_told_once(monkeypatch, tmp_path, error):
+    def refuse(*arguments):
+        raise error
+
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr("numba.core.caching.os.replace", refuse)
+    cache_files.warn_of_missing_cache.cache_clear()
+    double, triple = compiler.kernel(lambda x: 2 * x), compiler.kernel(lambda x: 3 * x)
+    for each in (double, triple):
+        compiler.check_cache(each._cache)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert (double(3), triple(3)) == (6, 9)
+    assert ["cannot be kept on disk" in str(each.message) for each in caught] == [True]
+    assert not list(tmp_path.rglob("*.tmp.*"))
+    cache_files.warn_of_missing_cache.cache_clear()
