@@ -63,7 +63,7 @@ def check_function(value: Any, what: str) -> Callable[..., Any]:
     """Something that can be called."""
     if not callable(value):
         raise InvalidData(f"{what} must be a function; got {shown(value)}")
-    return value  # type: ignore[no-any-return]
+    return value
 
 
 def check_choice(value: Any, choices: Iterable[Any], what: str, *, error: type[JunctureError] = InvalidData) -> Any:
