@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ from juncture.checks import check_number
 from juncture.errors import TooLarge
 
 SURELY_FREE = 2**26  # bytes that need no look at how much memory is left
+NUMBER = 8  # bytes
+COPIES = 3  # of a table: as it is made, as it is checked, as it is kept
+STEP = 4096  # bytes of a variable with its labels and its conditional
 CGROUP_PAIRS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
     ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
@@ -28,6 +32,16 @@ def check_memory(needed: float, what: str, remedy: str, limit: float | None = No
     limit = default_memory_limit() if limit is None else limit
     if needed > limit:
         raise TooLarge(f"{what} would need {told_bytes(needed)}; the limit is {told_bytes(limit)}: {remedy}")
+
+
+def check_table_fits(shape: tuple[int, ...], what: str, remedy: str, *, copies: int = COPIES) -> None:
+    """Raise `TooLarge` where a table of numbers of this shape, with its copies, is beyond the memory limit."""
+    check_memory(copies * NUMBER * prod(map(int, shape)), what, remedy)
+
+
+def check_steps_fit(length: int, table: tuple[int, ...], what: str) -> None:
+    """Raise `TooLarge` where a network with a table of this shape for each step is beyond the memory limit."""
+    check_memory(length * (STEP + NUMBER * prod(map(int, table))), what, "ask for fewer steps, or ask the chain")
 
 
 def told_bytes(count: float) -> str:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.errors import InvalidModel, TooLarge
-from juncture.models import sizes
+from juncture import memory
 
 LIMIT = 2**28
 WEATHER = jt.HiddenMarkovModel([0.6, 0.4], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]])
@@ -41,14 +41,14 @@ LARGE = {
 
 @pytest.fixture(autouse=True)
 def _little_memory(monkeypatch):
-    monkeypatch.setattr(sizes, "default_memory_limit", lambda: LIMIT)
+    monkeypatch.setattr(memory, "default_memory_limit", lambda: LIMIT)
 
 
 @pytest.mark.parametrize("name", list(LARGE))
 def test_what_does_not_fit_is_refused_before_it_is_made(name):
     tracemalloc.start()
     try:
-        with pytest.raises(TooLarge, match=r"needs .*; the memory limit is 256 MiB: "):
+        with pytest.raises(TooLarge, match=r"would need .*; the limit is 256 MiB: "):
             LARGE[name]()
         assert tracemalloc.get_traced_memory()[1] < LIMIT
     finally:
@@ -59,7 +59,7 @@ def test_what_does_not_fit_is_refused_before_it_is_made(name):
 @given(st.integers(1, 12), st.integers(1, 6))
 def test_what_fits_is_made(size, order):
     """The limit is about the table: whatever is below it is made, whatever is above is refused."""
-    needed = sizes.COPIES * sizes.NUMBER * size ** (order + 1)
+    needed = memory.COPIES * memory.NUMBER * size ** (order + 1)
     if needed > LIMIT:
         with pytest.raises(TooLarge):
             jt.MarkovChain.uniform(size, order=order)

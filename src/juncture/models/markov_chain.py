@@ -11,6 +11,7 @@ import numpy as np
 from juncture.data.sequences import Sequences, as_sequences
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.factors.html import table_html
+from juncture.memory import check_steps_fit, check_table_fits
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.chains.checks import as_labels, as_law, as_order, as_whole
 from juncture.models.chains.evolution import law_after, power
@@ -19,7 +20,6 @@ from juncture.models.chains.labels import ChainLabels, Label, shown
 from juncture.models.chains.network import unrolled
 from juncture.models.chains.questions import ChainQuestions
 from juncture.models.chains.stationary import reversal
-from juncture.models.sizes import check_steps_fit, check_table_fits
 from juncture.numerics import as_probabilities
 from juncture.values import number_of
 from juncture.variables import Scope, State, Variable

@@ -9,7 +9,7 @@ import numpy as np
 from juncture.checks import check_count
 from juncture.data.sequences import as_inputs
 from juncture.errors import InvalidData
-from juncture.models.sizes import check_table_fits
+from juncture.memory import check_table_fits
 from juncture.models.state_space_parts import additions, each_step
 
 if TYPE_CHECKING:

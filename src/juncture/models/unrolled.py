@@ -11,10 +11,10 @@ from juncture.data.sequences import UNKNOWN, Sequences
 from juncture.errors import InvalidData, Unsupported
 from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor
+from juncture.memory import check_steps_fit
 from juncture.models.bayesian_network import BayesianNetwork
 from juncture.models.emissions.categorical import CategoricalEmissions
 from juncture.models.factor_product import FactorGraph
-from juncture.models.sizes import check_steps_fit
 from juncture.variables import Variable
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from juncture.inference.exact.chain_walks import smooth, walk_through
 from juncture.kernels.chain_lags import look_back
 from juncture.kernels.chain_paths import draw_paths
 from juncture.kernels.chains import FORGET
+from juncture.memory import check_table_fits
 from juncture.models.hidden_markov import HiddenMarkovModel
-from juncture.models.sizes import check_table_fits
 from juncture.options import as_generator
 from juncture.values import number_of
 

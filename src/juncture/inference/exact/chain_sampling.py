@@ -14,9 +14,9 @@ from juncture.inference.exact.chain_model import Chain
 from juncture.inference.infer import infer
 from juncture.inference.sampling.forward import sample
 from juncture.kernels.chain_paths import draw_paths
+from juncture.memory import check_table_fits
 from juncture.models.emissions.categorical import CategoricalEmissions
 from juncture.models.hidden_markov import HiddenMarkovModel
-from juncture.models.sizes import check_table_fits
 from juncture.options import as_generator
 
 

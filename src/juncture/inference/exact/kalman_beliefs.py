@@ -14,7 +14,7 @@ from juncture.inference.exact.kalman_forecast import StateSpaceForecast, as_futu
 from juncture.inference.exact.kalman_packing import packed_model
 from juncture.inference.exact.kalman_passes import Filtered, Smoothed
 from juncture.kernels.state_paths import covariances, draw_backward
-from juncture.models.sizes import check_table_fits
+from juncture.memory import check_table_fits
 from juncture.models.state_space import LinearGaussianStateSpace
 from juncture.options import as_generator, as_sizes
 from juncture.values import number_of

@@ -11,8 +11,8 @@ import numpy as np
 from juncture.checks import check_counts
 from juncture.data.labels import label_array
 from juncture.inference.sampling.forward import sample
+from juncture.memory import check_table_fits
 from juncture.models.markov_chain import MarkovChain
-from juncture.models.sizes import check_table_fits
 from juncture.options import as_generator
 
 

@@ -13,7 +13,7 @@ from juncture.inference.exact.kalman_forecast import as_future_inputs
 from juncture.inference.exact.kalman_packing import packed_model
 from juncture.inference.sampling.forward import sample
 from juncture.kernels.state_paths import draw_forward
-from juncture.models.sizes import check_table_fits
+from juncture.memory import check_table_fits
 from juncture.models.state_space import LinearGaussianStateSpace
 from juncture.models.state_space_parts import additions, each_step
 from juncture.options import as_generator

@@ -20,12 +20,12 @@ from juncture.learning.sequences.sharing import Groups
 from juncture.learning.sequences.starts import Starts
 from juncture.learning.sequences.task import passes
 from juncture.learning.sequences.wishes import Wishes
+from juncture.memory import check_table_fits
 from juncture.models.emissions.categorical import CategoricalEmissions
 from juncture.models.emissions.contract import is_whole
 from juncture.models.emissions.gaussian import STRUCTURES, GaussianEmissions, shape_of
 from juncture.models.emissions.gaussian_estimate import reference_variance
 from juncture.models.hidden_markov import HiddenMarkovModel
-from juncture.models.sizes import check_table_fits
 from juncture.options import as_generator
 from juncture.variables import State, Variable
 
