@@ -21,7 +21,7 @@ import numpy as np
 
 from juncture.data.columns import Levels, code_type
 from juncture.errors import FormatError
-from juncture.files.reading import open_unpacked
+from juncture.files.reading import check_unpacked, open_unpacked
 from juncture.memory import default_memory_limit, told_bytes
 from juncture.variables import State, Variable, first_repeated
 
@@ -80,6 +80,7 @@ def opened(source: Source) -> Iterator[TextIO]:
     if not isinstance(source, str | os.PathLike):
         yield source
         return
+    check_unpacked(source)
     with open_unpacked(source) as stream:
         yield io.TextIOWrapper(stream, encoding="utf-8", newline="")
 

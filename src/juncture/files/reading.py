@@ -52,6 +52,17 @@ def open_unpacked(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             raise FormatError(f"the file is not a complete gzip file: {error}", file=str(path)) from error
 
 
+def check_unpacked(path: str | os.PathLike[str]) -> None:
+    """Refuse a file that is damaged or unpacks to too much before anything is made of its content.
+
+    Unpacking is many times faster than parsing; a pipe, which can be read only once, is left alone.
+    """
+    if is_packed(path) and Path(path).is_file():
+        with open_unpacked(path) as stream:
+            while stream.read(PIECE):
+                pass
+
+
 class Unpacked(io.RawIOBase):
     """What a gzip file unpacks to, up to a limit."""
 
