@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any
 
 import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import Watch
-from juncture.learning.structure.constraints import Constrained, check_whole
 from juncture.learning.structure.families import ScoreCache, rounding
 from juncture.learning.structure.ges import GES
-from juncture.learning.structure.hill_climbing import HillClimbing, Path
+from juncture.learning.structure.hill_climbing import ClimbingOptions, HillClimbing, Path
 from juncture.learning.structure.scores import families_of
 from juncture.learning.structure.search_result import SearchResult
 from juncture.learning.structure.sets import Positions
@@ -33,7 +31,7 @@ MAX_PARENTS = 8  # GES tries all subsets of cliques, and a family may be a cliqu
 
 
 @dataclass(frozen=True, kw_only=True)
-class CombinedSearch(Constrained):
+class CombinedSearch(ClimbingOptions):
     """The best graph of hill climbing, of GES with a climb from there, and of a few restarts from the better one.
 
     `reinsert` is that of `HillClimbing`; `tabu` and `restarts` walk on from the graph that the search without them
@@ -41,16 +39,6 @@ class CombinedSearch(Constrained):
     parents. Above 64 variables GES does not reinsert, and only the restarts asked for are made. `rng` is drawn from by
     the restarts asked for only: without them every `rng` gives the same graph.
     """
-
-    score: Any = "bic"
-    reinsert: bool = True
-    tabu: int = 0
-    restarts: int = 0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("tabu", "restarts"):
-            check_whole(getattr(self, name), name)
 
     def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
         return self.compare(data, rng=rng, progress=progress).graph

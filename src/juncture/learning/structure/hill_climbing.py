@@ -26,13 +26,8 @@ from juncture.learning.structure.translation import graph_of, without
 
 
 @dataclass(frozen=True, kw_only=True)
-class HillClimbing(Constrained):
-    """The best graph that the climb meets.
-
-    `reinsert` lets variables find their place anew at a peak. `tabu` is for how many steps an edge stays as it was
-    changed, and after how many steps without a new best graph the walk ends; the walk starts where the search without
-    it ends. `restarts` is how often the best graph is perturbed, by as many random changes as there are variables.
-    """
+class ClimbingOptions(Constrained):
+    """What searches that climb can be told: the score, and how they go on from a peak."""
 
     score: Any = "bic"
     reinsert: bool = True
@@ -43,6 +38,16 @@ class HillClimbing(Constrained):
         super().__post_init__()
         for name in ("tabu", "restarts"):
             check_whole(getattr(self, name), name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HillClimbing(ClimbingOptions):
+    """The best graph that the climb meets.
+
+    `reinsert` lets variables find their place anew at a peak. `tabu` is for how many steps an edge stays as it was
+    changed, and after how many steps without a new best graph the walk ends; the walk starts where the search without
+    it ends. `restarts` is how often the best graph is perturbed, by as many random changes as there are variables.
+    """
 
     def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
         scores = ScoreCache(families_of(self.score, data))
