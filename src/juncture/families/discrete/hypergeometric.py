@@ -10,10 +10,10 @@ from juncture.errors import InvalidData, InvalidModel, TooLarge
 from juncture.families.constraints import COUNT
 from juncture.families.discrete.categorical import label_counts
 from juncture.families.discrete.saddle_point import binomial_log_mass
-from juncture.families.discrete.summed import summed_cdf, summed_log_cdf, summed_log_sf, summed_sf
-from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
+from juncture.families.discrete.summed import Summed
+from juncture.families.discrete.whole_numbers import as_counts
 from juncture.families.exponential_family import dot
-from juncture.families.family import Family, Real, plain
+from juncture.families.family import Real, plain
 from juncture.families.log_factorial import looked_up
 from juncture.families.statistics import Known, Statistics
 from juncture.families.supports import Integers
@@ -21,7 +21,7 @@ from juncture.families.supports import Integers
 MOST_DRAWN = 1_000_000_000  # of NumPy's generator
 
 
-class Hypergeometric(Family):
+class Hypergeometric(Summed):
     """p(x) = C(K, x) C(N-K, n-x) / C(N, n) for n draws from N members of which K are targets.
 
     Not an exponential family. Its statistics count how often each x = 0..n was seen, and estimate the targets.
@@ -71,7 +71,8 @@ class Hypergeometric(Family):
                 f"draws of a Hypergeometric are made for fewer than {MOST_DRAWN:,} targets and as many others; "
                 f"{self!r} has more: if few members are drawn, Binomial(draws, targets / population) is near to it"
             )
-        return np.asarray(rng.hypergeometric(*(count.astype(np.int64) for count in (targets, others, draws)), shape))
+        good, bad, drawn = (count.astype(np.int64) for count in (targets, others, draws))
+        return np.asarray(rng.hypergeometric(good, bad, drawn, shape))
 
     @property
     def mean(self) -> Real:
@@ -90,21 +91,6 @@ class Hypergeometric(Family):
         population, targets, draws = (self._given[name] for name in self.parameters)
         top = np.ceil((draws + 1) * (targets + 1) / (population + 2)) - 1
         return plain(as_counts(np.clip(top, self.support.low, self.support.high)))
-
-    def _cdf(self, x: np.ndarray) -> np.ndarray:
-        return summed_cdf(self, x)
-
-    def _sf(self, x: np.ndarray) -> np.ndarray:
-        return summed_sf(self, x)
-
-    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
-        return summed_log_cdf(self, x)
-
-    def _log_sf(self, x: np.ndarray) -> np.ndarray:
-        return summed_log_sf(self, x)
-
-    def _quantile(self, probability: np.ndarray) -> np.ndarray:
-        return whole_quantile(self, probability)
 
     # -- learning
 
