@@ -79,7 +79,7 @@ class Exponential(ExponentialFamily):
         return np.asarray(-np.expm1(-self._given["rate"] * np.maximum(x, 0.0)))
 
     def _sf(self, x: np.ndarray) -> np.ndarray:
-        return np.exp(self._log_sf(x))
+        return np.asarray(np.exp(self._log_sf(x)))
 
     @np.errstate(over="ignore")
     def _log_sf(self, x: np.ndarray) -> np.ndarray:

@@ -97,10 +97,10 @@ class Laplace(PartlyExponential):
         return np.asarray((x - self._given["location"]) / self._given["scale"])
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
-        return np.exp(self._log_cdf(x))
+        return np.asarray(np.exp(self._log_cdf(x)))
 
     def _sf(self, x: np.ndarray) -> np.ndarray:
-        return np.exp(self._log_sf(x))
+        return np.asarray(np.exp(self._log_sf(x)))
 
     def _log_cdf(self, x: np.ndarray) -> np.ndarray:
         return _log_tail(self._apart(x))
@@ -116,4 +116,6 @@ class Laplace(PartlyExponential):
 def _log_tail(apart: np.ndarray) -> np.ndarray:
     """log P(X ≤ apart) of the standard Laplace."""
     half = np.log(0.5)
-    return np.where(apart < 0, half + np.minimum(apart, 0.0), np.log1p(-0.5 * np.exp(-np.maximum(apart, 0.0))))
+    return np.asarray(
+        np.where(apart < 0, half + np.minimum(apart, 0.0), np.log1p(-0.5 * np.exp(-np.maximum(apart, 0.0))))
+    )

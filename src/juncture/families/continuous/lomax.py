@@ -67,7 +67,7 @@ class Lomax(Sampled):
         return np.asarray(-np.expm1(self._log_sf(x)))
 
     def _sf(self, x: np.ndarray) -> np.ndarray:
-        return np.exp(self._log_sf(x))
+        return np.asarray(np.exp(self._log_sf(x)))
 
     def _log_sf(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(-self._given["shape"] * _log_above(np.maximum(x, 0.0), self._given["scale"]))

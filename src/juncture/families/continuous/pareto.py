@@ -119,7 +119,7 @@ class Pareto(PartlyExponential):
         return np.asarray(-np.expm1(self._log_sf(x)))
 
     def _sf(self, x: np.ndarray) -> np.ndarray:
-        return np.exp(self._log_sf(x))
+        return np.asarray(np.exp(self._log_sf(x)))
 
     def _log_sf(self, x: np.ndarray) -> np.ndarray:
         above = log_ratio(np.maximum(x, self._given["scale"]), self._given["scale"])

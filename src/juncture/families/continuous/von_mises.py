@@ -118,7 +118,7 @@ class VonMises(ExponentialFamily):
         below = turns_below(-np.pi - mean, concentration)
         found = turns_below(np.clip(x, -np.pi, np.pi) - mean, concentration) - below
         small = found < SMALL  # a difference of numbers near 1, which has lost digits
-        return np.where(small, np.exp(self._log_between(-np.pi, x)), found) if small.any() else found
+        return np.asarray(np.where(small, np.exp(self._log_between(-np.pi, x)), found) if small.any() else found)
 
     def _sf(self, x: np.ndarray) -> np.ndarray:
         found = 1 - self._cdf(x)

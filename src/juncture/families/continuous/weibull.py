@@ -154,7 +154,7 @@ class Weibull(PartlyExponential):
         return np.asarray(-np.expm1(self._log_sf(x)))
 
     def _sf(self, x: np.ndarray) -> np.ndarray:
-        return np.exp(self._log_sf(x))
+        return np.asarray(np.exp(self._log_sf(x)))
 
     @np.errstate(over="ignore")
     def _log_sf(self, x: np.ndarray) -> np.ndarray:

@@ -9,14 +9,14 @@ import numpy as np
 from juncture.families.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import COUNT, POSITIVE
 from juncture.families.discrete.count_draws import binomial_draws
-from juncture.families.discrete.summed import summed_cdf, summed_log_cdf, summed_log_sf, summed_sf
-from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
+from juncture.families.discrete.summed import Summed
+from juncture.families.discrete.whole_numbers import as_counts
 from juncture.families.family import Real, plain
 from juncture.families.log_factorial import log_weight, looked_up
 from juncture.families.supports import Integers
 
 
-class BetaBinomial(ConjugatePrior):
+class BetaBinomial(Summed, ConjugatePrior):
     """p(offset + k) = C(n, k) B(a+k, b+n-k) / B(a, b) for k = 0..n: the predictive of Beta for Binomial.
 
     As a prior, of the targets of a Hypergeometric; the offset is how many of them have been seen already.
@@ -70,21 +70,6 @@ class BetaBinomial(ConjugatePrior):
         candidates = offset + np.stack([np.zeros_like(n), between, n])
         best = np.asarray(self.log_prob(candidates)).argmax(axis=0)
         return plain(as_counts(np.take_along_axis(candidates, best[None], axis=0)[0]))
-
-    def _cdf(self, x: np.ndarray) -> np.ndarray:
-        return summed_cdf(self, x)
-
-    def _sf(self, x: np.ndarray) -> np.ndarray:
-        return summed_sf(self, x)
-
-    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
-        return summed_log_cdf(self, x)
-
-    def _log_sf(self, x: np.ndarray) -> np.ndarray:
-        return summed_log_sf(self, x)
-
-    def _quantile(self, probability: np.ndarray) -> np.ndarray:
-        return whole_quantile(self, probability)
 
     # -- as a prior: a number of targets is whole
 

@@ -170,4 +170,4 @@ def _sum_of_ratios(x: np.ndarray, r: np.ndarray, a: np.ndarray, b: np.ndarray) -
         heights = height * np.cumprod((j + r) / (j + 1) * ((j + b) / (j + a + b + r)), axis=-1)
         total += height[..., 0] + heights[..., :-1].sum(axis=-1)
         height = heights[..., -1:]
-    return total
+    return np.asarray(total)

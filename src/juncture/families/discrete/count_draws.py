@@ -10,20 +10,23 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import TooLarge
-from juncture.families.discrete.whole_numbers import FARTHEST, LARGEST
+from juncture.families.discrete.whole_numbers import FARTHEST, LARGEST, as_counts
 
 LARGEST_SUM = 2.0**53  # up to here, sums of counts are exact as floating-point numbers
 MANY = 2.0**40
 
 
 def poisson_draws(rates: Any, rng: np.random.Generator, shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """A Poisson count for each rate; floating-point numbers as soon as one rate is beyond the integers."""
+    """A Poisson count for each rate; floating-point numbers as soon as one rate is beyond the integers.
+
+    NumPy's draws of rates above 1e14 are too wide, by a third at 1e16: counts of MANY events are drawn as normal.
+    """
     rates = np.minimum(np.asarray(rates, dtype=float), FARTHEST)
-    if not (rates > LARGEST).any():
+    if not (rates > MANY).any():
         return np.asarray(rng.poisson(rates, shape))
     wide = np.broadcast_to(rates, rates.shape if shape is None else shape)
-    few = rng.poisson(np.minimum(wide, LARGEST))
-    return np.where(wide > LARGEST, _normal_draws(wide, np.sqrt(wide), rng), few)
+    few = rng.poisson(np.minimum(wide, MANY))
+    return as_counts(np.where(wide > MANY, _normal_draws(wide, np.sqrt(wide), rng), few))
 
 
 def binomial_draws(trials: Any, probability: Any, rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:

@@ -66,7 +66,7 @@ class Geometric(ExponentialFamily):
         if (p < RARE).any():  # beyond the integers
             with np.errstate(over="ignore"):
                 waits = np.floor(rng.standard_exponential(shape) / np.maximum(-numerics.log1p(-p), p))
-            return np.minimum(waits, FARTHEST)
+            return np.asarray(np.minimum(waits, FARTHEST))
         return np.asarray(rng.geometric(p, shape) - 1)
 
     @property
@@ -89,7 +89,7 @@ class Geometric(ExponentialFamily):
         return np.asarray(-np.expm1(self._log_sf(x)))
 
     def _sf(self, x: np.ndarray) -> np.ndarray:
-        return np.exp(self._log_sf(x))
+        return np.asarray(np.exp(self._log_sf(x)))
 
     def _log_sf(self, x: np.ndarray) -> np.ndarray:
         """Of ⌊x⌋ + 1 trials, none succeeds."""

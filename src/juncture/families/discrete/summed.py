@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from juncture.errors import TooLarge
 from juncture.families.cumulative import log_of_smaller
+from juncture.families.discrete.whole_numbers import whole_quantile
+from juncture.families.family import Family
 from juncture.families.incomplete import FAR
 
 MOST_TERMS = 2_000_000
 FEW = 4096  # masses of a support so small are added up once
+
+
+class Summed(Family):
+    """A family of counts whose distribution functions are sums of masses."""
+
+    def _cdf(self, x: np.ndarray) -> np.ndarray:
+        return summed_cdf(self, x)
+
+    def _sf(self, x: np.ndarray) -> np.ndarray:
+        return summed_sf(self, x)
+
+    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
+        return summed_log_cdf(self, x)
+
+    def _log_sf(self, x: np.ndarray) -> np.ndarray:
+        return summed_log_sf(self, x)
+
+    def _quantile(self, probability: np.ndarray) -> np.ndarray:
+        return whole_quantile(self, probability)
 
 
 def summed_cdf(family: Any, x: np.ndarray) -> np.ndarray:
@@ -98,3 +120,12 @@ def _is_short(family: Any, num_terms: np.ndarray) -> bool:
 
 def _num_members(family: Any) -> int:
     return int(np.prod(family.batch_shape))
+
+
+def summed_expectation(family: Any, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """E function(X) for each of a batch, over supports from 0 to an upper end."""
+    most = float(np.max(family.support.high))
+    if most * np.prod(family.batch_shape) > MOST_TERMS:
+        raise TooLarge(f"an expectation under {family!r} would add up more than {MOST_TERMS:,} terms")
+    x = np.arange(most + 1).reshape(-1, *(1,) * len(family.batch_shape))
+    return np.asarray((family.prob(x) * function(x)).sum(axis=0))

@@ -1,14 +1,10 @@
-"""Distribution functions and quantiles of whole numbers, where special functions have none."""
+"""Quantiles of whole numbers, from their distribution functions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
-from juncture.errors import TooLarge
-from juncture.families.discrete.summed import MOST_TERMS
 
 LARGEST = 2.0**62  # integers stop soon after
 FARTHEST = 2.0**1000  # further on lies infinity; sums of a million of these are finite
@@ -54,12 +50,3 @@ def as_counts(numbers: np.ndarray) -> np.ndarray:
 def as_share(ratio: np.ndarray) -> np.ndarray:
     """A part of a whole, which rounding may have left a little above 1."""
     return np.where(ratio <= 1 + ROUNDING, np.minimum(ratio, 1.0), ratio)
-
-
-def summed_expectation(family: Any, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """E function(X) for each of a batch, over supports from 0 to an upper end."""
-    most = float(np.max(family.support.high))
-    if most * np.prod(family.batch_shape) > MOST_TERMS:
-        raise TooLarge(f"an expectation under {family!r} would add up more than {MOST_TERMS:,} terms")
-    x = np.arange(most + 1).reshape(-1, *(1,) * len(family.batch_shape))
-    return np.asarray((family.prob(x) * function(x)).sum(axis=0))

@@ -109,7 +109,7 @@ class Dirichlet(VectorFamily, ExponentialFamily, ConjugatePrior):
         counts = self._given["concentration"]
         wide = (*shape, self.dimension)
         log_gammas = np.log(rng.standard_gamma(counts + 1, wide)) - rng.standard_exponential(wide) / counts
-        return np.maximum(softmax(log_gammas), np.finfo(float).tiny)  # log 0 is no statistic
+        return np.asarray(np.maximum(softmax(log_gammas), np.finfo(float).tiny))  # log 0 is no statistic
 
     @property
     def mean(self) -> np.ndarray:

@@ -12,7 +12,7 @@ from juncture.families.constraints import COUNT, SIMPLEX
 from juncture.families.discrete.binomial import Binomial
 from juncture.families.discrete.categorical import Categorical, without_first
 from juncture.families.discrete.count_draws import check_countable
-from juncture.families.discrete.whole_numbers import summed_expectation
+from juncture.families.discrete.summed import summed_expectation
 from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Family, Real, plain
 from juncture.families.log_factorial import log_factorial

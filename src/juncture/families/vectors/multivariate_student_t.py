@@ -71,7 +71,7 @@ class MultivariateStudentT(VectorFamily):
         noise = self._whitening.colored(rng.standard_normal((*shape, self.dimension)))
         with np.errstate(divide="ignore", over="ignore"):  # with few degrees, a draw may be beyond all numbers
             drawn = self._given["location"] + noise / np.sqrt(rng.chisquare(degrees, shape) / degrees)[..., None]
-        return np.clip(drawn, -FARTHEST, FARTHEST)
+        return np.asarray(np.clip(drawn, -FARTHEST, FARTHEST))
 
     @property
     def mean(self) -> np.ndarray:
