@@ -11,6 +11,9 @@ import math
 from juncture.kernels.compiler import summing_kernel
 
 ROUNDING = 2.0**-48  # relative to the terms of a sum
+SMALL_SHARE = 0.01  # of the squares of a row: a pivot with less gives way to the largest entry
+WIDE = 1e-7  # relative to the length of a row
+CANCELLED = 2.0**-51  # relative to the larger of two terms: rounding is all that is left of them
 
 
 @summing_kernel
@@ -40,35 +43,108 @@ def squares(values):
 def triangulate(array, num_rows, pivots):
     """Turn the first rows into lower echelon form by reflections from the right; array · arrayᵀ stays.
 
-    `pivots` gets the last column of each row that is not zero, or -1 where the row depends on those above it.
+    `pivots` gets the last column of each row that is not zero, or -1 where the row depends on those above it. A pivot
+    that is small beside the rest of its row gives way to the largest entry: where columns differ by many powers of
+    ten, as those of a wide prior and of an exact sensor do, the small ones keep their digits (Cox and Higham, BIT
+    1998). Until the end each row keeps its reflection behind its pivot.
     """
     column = 0
     for row in range(num_rows):
         head, tail = squares(array[row, :column]), squares(array[row, column:])
-        if tail <= ROUNDING * ROUNDING * (head + tail) and tail < math.inf:
+        is_small = tail <= ROUNDING * ROUNDING * (head + tail) and tail < math.inf
+        if is_small and is_rounding(array, row, column, pivots):
             array[row, column:] = 0.0
             pivots[row] = -1
             continue
+        if array[row, column] * array[row, column] < SMALL_SHARE * tail:
+            exchange(array, num_rows, column, largest(array[row], column))
         length = math.sqrt(tail)
-        source = array[row, column:]
-        turned = source[0] > 0.0  # away from the pivot's sign, so that nothing cancels; turned back below
-        source[0] = source[0] + length if turned else source[0] - length
-        scale = 1.0 / (length * abs(source[0]))
-        for below in range(row + 1, num_rows):
-            target = array[below, column:]
-            total = 0.0
-            for place in range(len(source)):
-                total += target[place] * source[place]
-            total *= scale
-            for place in range(len(source)):
-                target[place] -= total * source[place]
-            if turned:
-                target[0] = -target[0]
-        source[:] = 0.0
-        source[0] = length
+        reflect(array, num_rows, row, column, length)
         pivots[row] = column
         column += 1
+    for row in range(num_rows):
+        if pivots[row] >= 0:
+            array[row, pivots[row] + 1 :] = 0.0
     return column
+
+
+@summing_kernel
+def reflect(array, num_rows, row, column, length):
+    """Reflect the columns from `column` on so that this row, of this length there, ends in its pivot."""
+    source = array[row, column:]
+    turned = source[0] > 0.0  # away from the pivot's sign, so that nothing cancels; turned back below
+    is_wide = spans_much(source, length)
+    source[0] = source[0] + length if turned else source[0] - length
+    scale = 1.0 / (length * abs(source[0]))
+    for below in range(row + 1, num_rows):
+        target = array[below, column:]
+        total = 0.0
+        for place in range(len(source)):
+            total += target[place] * source[place]
+        total *= scale
+        if is_wide:
+            subtract(target, total, source)
+        else:
+            for place in range(len(source)):
+                target[place] -= total * source[place]
+        if turned:
+            target[0] = -target[0]
+    source[0] = length
+
+
+@summing_kernel
+def spans_much(values, length):
+    """Whether some entry, other than zero, is tiny beside the length of all."""
+    count = 0
+    for place in range(len(values)):
+        size = abs(values[place])
+        count += (size < WIDE * length) & (size > 0.0)
+    return count > 0
+
+
+@summing_kernel
+def subtract(target, total, source):
+    """target - total · source, in place; where the two cancel, zero, or their rounding would swamp small columns."""
+    for place in range(len(source)):
+        rest = target[place] - total * source[place]
+        target[place] = rest if abs(rest) > CANCELLED * abs(target[place]) else 0.0
+
+
+@summing_kernel
+def largest(values, first):
+    """The place of the largest entry from `first` on."""
+    best = first
+    for place in range(first + 1, len(values)):
+        if abs(values[place]) > abs(values[best]):
+            best = place
+    return best
+
+
+@summing_kernel
+def exchange(array, num_rows, column, other):
+    """Exchange two columns."""
+    if column != other:
+        for row in range(num_rows):
+            array[row, column], array[row, other] = array[row, other], array[row, column]
+
+
+@summing_kernel
+def is_rounding(array, row, column, pivots):
+    """Whether what is left of a row, small beside the rest of it, is what rounding leaves of terms that cancel.
+
+    A reflection subtracts from an entry no more than the length of the row from its pivot on, times the share that
+    the entry's column has in the reflection: a column with a tiny share is as exact as it is tiny.
+    """
+    for place in range(column, array.shape[1]):
+        bound = 0.0
+        for above in range(row):
+            pivot = pivots[above]
+            if pivot >= 0:
+                share = abs(array[above, place]) / array[above, pivot]
+                bound += share * math.sqrt(squares(array[row, pivot:]))
+        if abs(array[row, place]) > ROUNDING * bound:
+            return False
+    return True
 
 
 @summing_kernel
