@@ -6,6 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=20
 SOURCES := pyproject.toml
 KERNELS := $(shell find src/juncture/kernels -name '*.py')
+unexport PYTHONDONTWRITEBYTECODE  # modules are compiled once, by the first process that imports them
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all check lint types kernels fuzz docs bench format clean

@@ -16,7 +16,6 @@ from command_line import juncture
 @pytest.mark.parametrize(
     ("arguments", "stdin"),
     [
-        (("query", "asia", "lung", "--given", "xray=yes"), b""),
         (("predict", "asia", "-", "--target", "lung"), b"either,tub,name\nno,yes,a\nyes,,b\n"),
         (("query", "asai"), b""),
     ],

@@ -39,8 +39,8 @@ def test_many_rare_findings(count):
 
 
 def test_findings_that_outweigh_each_other():
-    """2,000 findings for one state, then 2,000 for the other: on the way the odds leave the range of doubles."""
-    count = 2_000
+    """1,100 findings for one state, then 1,100 for the other: on the way the odds leave the range of doubles."""
+    count = 1_100
     model = naive_bayes([(1e-3, 2e-3)] * count + [(2e-3, 1e-3)] * count)
     evidence = {f"x{place}": 1 for place in range(2 * count)}
     one = jt.infer(model, evidence)
