@@ -23,10 +23,10 @@ import numpy as np
 
 import juncture as jt
 from juncture.graphs.partially_directed import PartiallyDirectedGraph
-from juncture.learning.priors import BDeu
+from juncture.learning.conditionals.priors import BDeu
 from juncture.learning.structure.comparison import compare_graphs
 from juncture.learning.structure.learn import learn_structure
-from juncture.learning.structure.scores import EdgePrior, structure_score
+from juncture.learning.structure.scores.scores import EdgePrior, structure_score
 
 PARTS = ["climbing", "default", "walking", "pc", "ges", "exact", "holes"]
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "networks"

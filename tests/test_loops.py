@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loops import by_type, loop_over, run_all
+from support.loops import by_type, loop_over, run_all
 
 
 def run(test, examples):

@@ -14,7 +14,7 @@ import pytest
 import juncture as jt
 from juncture.errors import JunctureError
 from juncture.values import Value, content_key
-from value_kinds import KINDS, two
+from support.value_kinds import KINDS, two
 
 over_kinds = pytest.mark.parametrize("build", KINDS, ids=lambda build: build.__name__)
 

@@ -11,10 +11,10 @@ from random import Random
 import pytest
 
 import juncture as jt
-from bounded import bounded
-from public_arguments import INSTANCES
-from public_calls import ANSWERS, public_calls
-from wrong_objects import WRONG, leak_of
+from support.bounded import bounded
+from support.public_arguments import INSTANCES
+from support.public_calls import ANSWERS, public_calls
+from support.wrong_objects import WRONG, leak_of
 
 NO_STATISTICS = ("BetaBinomial", "BetaNegativeBinomial", "DirichletMultinomial", "MultivariateStudentT")
 SECONDS = 20  # of processor time for one call; compiling kernels is among it

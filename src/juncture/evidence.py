@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_choice, check_mapping
-from juncture.data.cells import list_column
-from juncture.data.columns import code_type
 from juncture.data.dataset import Dataset, Extra
+from juncture.data.entries import as_rows, as_table
 from juncture.data.findings import Arrays, Findings, seen
 from juncture.data.likelihoods import as_likelihood, as_likelihoods, as_scalar, check_possible, check_states, is_many
-from juncture.data.tables import as_rows, as_table
+from juncture.data.tables.cells import list_column
+from juncture.data.tables.columns import code_type
 from juncture.errors import InvalidData, UnknownVariable
 from juncture.values import Value
 from juncture.variables import Variable, is_missing

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import juncture as jt
-from command_line import juncture
+from support.command_line import juncture
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 import juncture as jt
-from builders import rows_with_holes
 from juncture.cli.main import app
 from juncture.errors import JunctureError
 from juncture.learning.structure.learn import learn_structure
+from support.builders import rows_with_holes
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from builders import rows_with_holes
-from command_line import juncture
+from support.builders import rows_with_holes
+from support.command_line import juncture
 
 ASIA = jt.example("asia")
 CODE = "from juncture.cli.main import run; run()"

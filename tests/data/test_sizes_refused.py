@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from bounded import bounded
-from juncture.data.discretizer import MAX_BINS
+from juncture.data.bins.discretizer import MAX_BINS
 from juncture.errors import InvalidData, JunctureError, TooLarge
+from support.bounded import bounded
 
 DATA = jt.Dataset({"x": ["a", "b", "c"], "y": [1.0, None, 3.0]}, weights=[1.0, 2.0, 3.0])
 

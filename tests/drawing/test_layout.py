@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.drawing import Diagram, Edge, Group, Node, arrange, in_two_rows
-from processor_time import takes_at_most
+from support.processor_time import takes_at_most
 
 ASIA = "asia>tub smoke>lung smoke>bronc tub>either lung>either either>xray either>dysp bronc>dysp"
 KINDS = ("variable", "parameter", "factor")

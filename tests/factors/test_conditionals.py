@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from builders import CONDITIONALS, random_variable, random_variables
 from juncture.errors import InvalidModel, TooLarge, UnknownState, Unsupported
 from juncture.factors.conditional import AnyConditional, HasTable, parameters_key
 from juncture.variables import Scope
+from support.builders import CONDITIONALS, random_variable, random_variables
 
 SEEDS = st.integers(0, 2**32)
 over_kinds = pytest.mark.parametrize("kind", CONDITIONALS)

@@ -10,11 +10,11 @@ from hypothesis import given as forall
 from hypothesis import strategies as st
 
 import juncture as jt
-from builders import joint_table, random_network
 from juncture.errors import InvalidModel, UnknownVariable
 from juncture.factors.factor import Factor
 from juncture.factors.independence import dependence
 from juncture.variables import Variable
+from support.builders import joint_table, random_network
 
 X, Y, Z = (Variable(name, 2) for name in "xyz")
 XOR = Factor([X, Y, Z], [[[0.25, 0], [0, 0.25]], [[0, 0.25], [0.25, 0]]])

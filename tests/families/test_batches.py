@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from family_examples import (
+from juncture.errors import InvalidData, InvalidModel
+from support.family_examples import (
     EXPONENTIAL,
     asked,
     batch_of,
@@ -14,7 +15,6 @@ from family_examples import (
     provides,
     rows_of,
 )  # fmt: skip
-from juncture.errors import InvalidData, InvalidModel
 
 EXPONENTIAL_FAMILIES = {type(member) for member in EXPONENTIAL}
 NUMBERS = ["mean", "variance", "std", "mode", "median", "entropy"]

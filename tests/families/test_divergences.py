@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from family_examples import (
+from juncture.families.discrete.bernoulli import Bernoulli
+from juncture.families.exponential_family import ExponentialFamily
+from support.family_examples import (
     EXPONENTIAL,
     INTERIOR,
     MEMBERS,
@@ -17,8 +19,6 @@ from family_examples import (
     relative_of,
     toward,
 )
-from juncture.families.discrete.bernoulli import Bernoulli
-from juncture.families.exponential_family import ExponentialFamily
 
 # by quadrature or summation where a family is not exponential: fewer of those
 HAS_NUMBERS = EXPONENTIAL + few(

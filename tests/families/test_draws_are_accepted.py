@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from family_examples import EXAMPLES, over_families, provides
-from family_strategies import members
 from juncture.errors import InvalidData
 from juncture.families.continuous.beta import Beta
 from juncture.families.continuous.weibull import Weibull
 from juncture.families.registry import FAMILIES
 from juncture.families.vectors.inverse_wishart import InverseWishart
 from juncture.families.vectors.wishart import Wishart
+from support.family_examples import EXAMPLES, over_families, provides
+from support.family_strategies import members
 
 MATRICES = {"Wishart", "InverseWishart", "NormalInverseWishart"}  # their scales may be singular to working precision
 

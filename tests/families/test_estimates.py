@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from family_examples import INTERIOR, MEMBERS, draws, known_of, over, over_interior, provides, toward
 from juncture.errors import InvalidData, Unsupported
+from support.family_examples import INTERIOR, MEMBERS, draws, known_of, over, over_interior, provides, toward
 
 ESTIMATED = [member for member in MEMBERS if provides(type(member), "_estimate")]
 

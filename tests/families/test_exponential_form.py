@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from family_examples import INTERIOR, draws, known_of, over_interior, relative_of, toward
 from juncture.errors import InvalidModel
 from juncture.families.discrete.categorical import Categorical
+from support.family_examples import INTERIOR, draws, known_of, over_interior, relative_of, toward
 
 STEP = 1e-30
 

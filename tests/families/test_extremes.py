@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from family_examples import EXPONENTIAL, asked, assert_is_a_sentence, over_families, provides
-from family_strategies import members
 from juncture.errors import InvalidData, JunctureError, TooLarge, Unsupported
+from support.family_examples import EXPONENTIAL, asked, assert_is_a_sentence, over_families, provides
+from support.family_strategies import members
 
 EXPONENTIAL_FAMILIES = sorted({type(member) for member in EXPONENTIAL}, key=lambda family: family.__name__)
 

@@ -9,9 +9,9 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from family_examples import EXAMPLES, assert_is_a_sentence, members_of, over, over_families, over_members
 from juncture.errors import InvalidModel
 from juncture.families.registry import FAMILIES
+from support.family_examples import EXAMPLES, assert_is_a_sentence, members_of, over, over_families, over_members
 
 TRAVELS = [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))]  # noqa: S301
 over_travels = pytest.mark.parametrize("travel", TRAVELS, ids=["copy", "deepcopy", "pickle"])

@@ -13,7 +13,7 @@ from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.vectors.block_matrices import block_inverse, schur_complement, woodbury_inverse
 from juncture.families.vectors.canonical_gaussian import CanonicalGaussian
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from processor_time import time_of
+from support.processor_time import time_of
 
 SEEDS = st.integers(0, 10**6)
 

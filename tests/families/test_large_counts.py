@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from family_examples import assert_is_a_sentence
 from juncture.errors import JunctureError
 from juncture.families.discrete.beta_binomial import BetaBinomial
 from juncture.families.discrete.beta_negative_binomial import BetaNegativeBinomial
@@ -16,6 +15,7 @@ from juncture.families.discrete.negative_binomial import NegativeBinomial
 from juncture.families.discrete.poisson import Poisson
 from juncture.families.vectors.dirichlet_multinomial import DirichletMultinomial
 from juncture.families.vectors.multinomial import Multinomial
+from support.family_examples import assert_is_a_sentence
 
 NUM_DRAWS = 2000
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from family_examples import (
+from juncture.errors import InvalidData, JunctureError
+from juncture.families.discrete.categorical import Categorical
+from juncture.families.expectation import expectation
+from juncture.parallel import BLOCK, MANY_BLOCKS
+from support.family_examples import (
     MEMBERS,
     REFERENCES,
     assert_is_a_sentence,
@@ -16,11 +20,7 @@ from family_examples import (
     over_members,
     rows_of,
 )  # fmt: skip
-from family_values import edges_of, outside_of
-from juncture.cores import BLOCK, MANY_BLOCKS
-from juncture.errors import InvalidData, JunctureError
-from juncture.families.discrete.categorical import Categorical
-from juncture.families.expectation import expectation
+from support.family_values import edges_of, outside_of
 
 REFERENCED = [member for member in MEMBERS if type(member).__name__ in REFERENCES]
 over_few = over(few(MEMBERS))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from family_examples import assert_is_a_sentence
+from support.family_examples import assert_is_a_sentence
 
 GAUSSIAN, COINS = jt.Gaussian(0.0, 1.0), jt.Bernoulli.statistics([1, 0])
 UNIFORM = jt.Uniform(0, 1)
@@ -62,7 +62,7 @@ def test_is_refused_in_a_sentence(ask, error, words):
 
 def test_files_of_statistics_with_a_slip_are_refused():
     told = jt.Poisson.statistics([1, 2]).to_dict()
-    from juncture.families.statistics import statistics_from_dict
+    from juncture.families.statistics.statistics import statistics_from_dict
 
     for slip, words in [
         ({"family": "Poison"}, "did you mean 'Poisson'"),

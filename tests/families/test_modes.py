@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from family_examples import asked, over_families
-from family_strategies import members
 from juncture.errors import TooLarge, Unsupported
 from juncture.families.continuous.beta import Beta
 from juncture.families.exponential_family import ExponentialFamily
+from support.family_examples import asked, over_families
+from support.family_strategies import members
 
 
 @over_families

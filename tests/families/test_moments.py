@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from family_examples import MEMBERS, REFERENCES, asked, draws, over, over_members, over_providing, provides
 from juncture.families.expectation import terms_of
+from support.family_examples import MEMBERS, REFERENCES, asked, draws, over, over_members, over_providing, provides
 
 SCALAR = [member for member in MEMBERS if not member.event_shape and not isinstance(member.sample(rng=0), tuple)]
 REFERENCED = [member for member in SCALAR if type(member).__name__ in REFERENCES]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from family_examples import MEMBERS, REFERENCES, asked, assert_is_a_sentence, over, over_providing, provides
 from juncture.errors import InvalidData, Unsupported
+from support.family_examples import MEMBERS, REFERENCES, asked, assert_is_a_sentence, over, over_providing, provides
 
 WITH_CDF = over_providing("_cdf")
 PROBABILITIES = np.array([1e-6, 0.01, 0.2, 0.5, 0.7, 0.99, 1 - 1e-6])

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from family_examples import (
+from juncture.errors import Unsupported
+from juncture.families.exponential_family import ExponentialFamily
+from juncture.families.registry import FAMILIES
+from support.family_examples import (
     EXAMPLES,
     MEMBERS,
     REFERENCES,
@@ -16,9 +19,6 @@ from family_examples import (
     over_families,
     provides,
 )
-from juncture.errors import Unsupported
-from juncture.families.exponential_family import ExponentialFamily
-from juncture.families.registry import FAMILIES
 
 NAMES = """
 Bernoulli Geometric Binomial NegativeBinomial Categorical Multinomial Poisson Hypergeometric BetaBinomial

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from family_examples import INTERIOR, MEMBERS, draws, over, over_members, provides, relative_of, rows_of, toward
 from juncture.errors import InvalidData
 from juncture.families.expectation import terms_of
+from support.family_examples import INTERIOR, MEMBERS, draws, over, over_members, provides, relative_of, rows_of, toward
 
 SCALAR = [member for member in MEMBERS if not member.event_shape and not isinstance(member.sample(rng=0), tuple)]
 REAL = [member for member in SCALAR if not member.support.is_discrete and provides(type(member), "_cdf")]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from family_examples import REFERENCES, assert_is_a_sentence, members_of, over_families, over_providing_families
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.continuous.beta import Beta
 from juncture.families.continuous.exponential import Exponential
@@ -28,6 +27,7 @@ from juncture.families.discrete.geometric import Geometric
 from juncture.families.discrete.hypergeometric import Hypergeometric
 from juncture.families.discrete.negative_binomial import NegativeBinomial
 from juncture.families.discrete.poisson import Poisson
+from support.family_examples import REFERENCES, assert_is_a_sentence, members_of, over_families, over_providing_families
 
 over_numbers = over_providing_families("_cdf")
 SUBTRACTED = {"BetaBinomial", "BetaNegativeBinomial"}  # SciPy's upper tails are 1 - P(X ≤ x)

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from family_examples import members_of, over_providing_families
 from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.discrete.beta_binomial import BetaBinomial
 from juncture.families.discrete.beta_negative_binomial import BetaNegativeBinomial
@@ -19,6 +18,7 @@ from juncture.families.discrete.categorical import Categorical
 from juncture.families.discrete.geometric import Geometric
 from juncture.families.discrete.hypergeometric import Hypergeometric
 from juncture.families.discrete.negative_binomial import NegativeBinomial
+from support.family_examples import members_of, over_providing_families
 
 EPS = 2.0**-50  # masses above it are told apart from P(X ≤ x) near 1
 

@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.data import csv as data_csv
-from juncture.data.csv import write_csv
+from juncture.data.files.csv import write_csv
+from juncture.data.files.files import csv as data_csv
 from juncture.files import writing
 from juncture.files.writing import replacing, replacing_text, write_bytes
 from juncture.formats.uai.evidence import write_evidence
 from juncture.formats.uai.results import Result, write_result
-from juncture.models.picture import draw
+from juncture.networks.picture import draw
 
 ASIA = jt.example("asia")
 RESULT = Result("PR", (-2.5,))

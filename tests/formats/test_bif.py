@@ -11,7 +11,7 @@ from juncture.errors import FormatError
 from juncture.factors.conditional import Conditional
 from juncture.formats.bif import read_bif, write_bif
 from juncture.formats.rows import RowRepair
-from juncture.models.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
 
 VARIABLES = """\

@@ -20,11 +20,11 @@ from juncture.formats import files
 from juncture.formats.bif import read_bif, write_bif
 from juncture.formats.net import read_net, write_net
 from juncture.formats.rows import RowRepair
-from juncture.models.bayesian_network import BayesianNetwork
-from juncture.models.factor_product import FactorGraph, MarkovNetwork
-from juncture.models.plates import plate
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import FactorGraph, MarkovNetwork
+from juncture.networks.plates import plate
 from juncture.variables import Variable
-from processor_time import takes_at_most
+from support.processor_time import takes_at_most
 
 FORMATS = {"bif": (read_bif, write_bif), "net": (read_net, write_net)}
 NETWORKS = ["alarm", "asia", "cancer", "child", "earthquake", "hailfinder", "sachs", "survey", "win95pts"]

@@ -22,12 +22,12 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from bounded import bounded
-from builders import random_field, random_network
-from data_readers import READERS, check_reader
 from juncture.errors import FormatError, RenormalizedWarning
 from juncture.formats.files import FORMATS
-from mutations import mutated
+from support.bounded import bounded
+from support.builders import random_field, random_network
+from support.data_readers import READERS, check_reader
+from support.mutations import mutated
 
 SHORT = 400  # inputs a subject
 FORMAT_SEEDS = {

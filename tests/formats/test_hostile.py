@@ -8,11 +8,11 @@ import warnings
 import pytest
 
 import juncture as jt
-from bounded import MEGABYTE, bounded
-from hostile_files import BROKEN, HUGE, JUNK, NUMBERS, PIECES, SMALL
 from juncture.errors import MAX_MESSAGE, FormatError
 from juncture.files.reading import MAX_UNPACKED
 from juncture.formats.files import FORMATS
+from support.bounded import MEGABYTE, bounded
+from support.hostile_files import BROKEN, HUGE, JUNK, NUMBERS, PIECES, SMALL
 
 HANG = 30.0  # seconds of processor time, of which no case takes one: a guard, not a measure
 every_format = pytest.mark.parametrize("file_format", FORMATS, ids=lambda file_format: file_format.name)

@@ -14,14 +14,14 @@ import pyarrow as pa
 import pytest
 
 import juncture as jt
-from bounded import MEGABYTE, bounded
-from data_readers import READERS, check_reader, parquet_bytes
-from hostile_files import JUNK, NUMBERS, PIECES
-from juncture.data import csv_text, parquet
-from juncture.data.csv import read_csv
+from juncture.data.files.csv import read_csv
+from juncture.data.files.files import csv_text, parquet
 from juncture.errors import MAX_MESSAGE, FormatError, JunctureError
 from juncture.files import reading
 from juncture.files.reading import MAX_RATIO, MAX_UNPACKED
+from support.bounded import MEGABYTE, bounded
+from support.data_readers import READERS, check_reader, parquet_bytes
+from support.hostile_files import JUNK, NUMBERS, PIECES
 
 HANG = 60.0  # seconds of processor time, of which no case takes one: a guard, not a measure
 PACKAGE = Path(jt.__file__).parent

@@ -22,9 +22,9 @@ from juncture.factors.noisy import NoisyMax, NoisyOr
 from juncture.formats.json import read_json, write_json
 from juncture.formats.json.kinds import KINDS
 from juncture.formats.rows import RowRepair
-from juncture.models.bayesian_network import BayesianNetwork
-from juncture.models.factor_product import FactorGraph, MarkovNetwork
-from juncture.models.plates import plate
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import FactorGraph, MarkovNetwork
+from juncture.networks.plates import plate
 from juncture.variables import Scope, Variable, state_key
 
 

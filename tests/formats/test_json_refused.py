@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from bounded import bounded
-from juncture.data.csv_text import check_names
+from juncture.data.files.csv_text import check_names
 from juncture.errors import FormatError, InvalidModel
 from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor
 from juncture.formats.json import read_json, write_json
 from juncture.formats.rows import RowRepair
-from juncture.models.bayesian_network import BayesianNetwork
-from juncture.models.factor_product import MarkovNetwork
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import MarkovNetwork
 from juncture.variables import Variable
-from processor_time import takes_at_most
+from support.bounded import bounded
+from support.processor_time import takes_at_most
 
 
 def rain():

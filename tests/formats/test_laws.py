@@ -17,7 +17,7 @@ import juncture as jt
 from juncture.errors import FormatError, RenormalizedWarning
 from juncture.formats.files import FORMATS
 from juncture.variables import Variable
-from odd_models import any_models, plain_networks
+from support.odd_models import any_models, plain_networks
 
 every_format = pytest.mark.parametrize("file_format", FORMATS, ids=lambda file_format: file_format.name)
 SUFFIXES = [suffix for file_format in FORMATS for suffix in file_format.suffixes]

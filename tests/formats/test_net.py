@@ -14,7 +14,7 @@ from juncture.factors.conditional import Conditional
 from juncture.formats.net import read_net, write_net
 from juncture.formats.net.names import escaped, identifiers, is_identifier, unescaped
 from juncture.formats.rows import RowRepair
-from juncture.models.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
 
 HUGIN = r"""

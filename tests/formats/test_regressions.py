@@ -7,10 +7,10 @@ import gzip
 import pytest
 
 import juncture as jt
-from bounded import bounded
 from juncture.errors import MAX_MESSAGE, FormatError
 from juncture.formats.uai.evidence import write_evidence
 from juncture.formats.uai.results import Result, write_result
+from support.bounded import bounded
 
 COIN = jt.BayesianNetwork([jt.Conditional(jt.Variable("x0", 2), [], [0.25, 0.75])])
 

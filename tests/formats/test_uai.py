@@ -15,8 +15,8 @@ from juncture.factors.gaussian import LinearGaussian
 from juncture.factors.noisy import NoisyOr
 from juncture.formats.rows import RowRepair
 from juncture.formats.uai import read_uai, write_uai
-from juncture.models.bayesian_network import BayesianNetwork
-from juncture.models.factor_product import FactorGraph, MarkovNetwork
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import FactorGraph, MarkovNetwork
 from juncture.variables import Scope, Variable
 
 BAYES = """BAYES

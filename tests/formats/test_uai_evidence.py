@@ -11,8 +11,8 @@ import juncture as jt
 from juncture.errors import FormatError, InvalidModel, UnknownState, UnknownVariable
 from juncture.factors.gaussian import LinearGaussian
 from juncture.formats.uai.evidence import evidence_text, parse_evidence, read_evidence, write_evidence
-from juncture.models.bayesian_network import BayesianNetwork
-from juncture.models.factor_product import MarkovNetwork
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import MarkovNetwork
 from juncture.variables import Scope, Variable
 
 MODEL = MarkovNetwork([], [Variable("a", ["no", "yes"]), Variable("b", 3), Variable("c", [True, False])])

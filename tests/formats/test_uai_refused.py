@@ -13,7 +13,7 @@ from juncture.errors import FormatError
 from juncture.formats.rows import RowRepair
 from juncture.formats.uai import read_uai, write_uai
 from juncture.formats.uai.numbers import CHUNK, Numbers
-from processor_time import takes_at_most
+from support.processor_time import takes_at_most
 
 BAYES = """BAYES
 3

@@ -16,7 +16,7 @@ from juncture.formats import files
 from juncture.formats.rows import RowRepair
 from juncture.formats.xdsl import MAX_EXPANDED, read_xdsl, write_xdsl
 from juncture.formats.xdsl.text import IDENTIFIER, identifiers
-from juncture.models.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
 
 VENTURE = """<?xml version="1.0" encoding="ISO-8859-1"?>

@@ -6,7 +6,7 @@ import pytest
 
 from juncture.errors import FormatError
 from juncture.formats.xml import MAX_DEPTH, MAX_TOKEN, read_xml
-from processor_time import takes_at_most
+from support.processor_time import takes_at_most
 
 
 def test_elements_know_their_lines_and_texts():

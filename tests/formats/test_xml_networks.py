@@ -19,8 +19,8 @@ from juncture.factors.noisy import NoisyMax, NoisyOr
 from juncture.formats.rows import RowRepair
 from juncture.formats.xdsl import read_xdsl, write_xdsl
 from juncture.formats.xmlbif import read_xmlbif, write_xmlbif
-from juncture.models.bayesian_network import BayesianNetwork
-from juncture.models.factor_product import MarkovNetwork
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import MarkovNetwork
 from juncture.variables import Variable
 
 XMLBIF, XDSL = (write_xmlbif, read_xmlbif), (write_xdsl, read_xdsl)

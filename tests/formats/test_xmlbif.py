@@ -10,9 +10,9 @@ from juncture.factors.conditional import Conditional
 from juncture.formats import files
 from juncture.formats.rows import RowRepair
 from juncture.formats.xmlbif import read_xmlbif, write_xmlbif
-from juncture.models.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
-from processor_time import takes_at_most
+from support.processor_time import takes_at_most
 
 DOG = """<?xml version="1.0" encoding="US-ASCII"?>
 <!--

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from graph_examples import cycle, undirected_graphs
 from juncture.errors import InvalidModel
 from juncture.graphs.chordal import maximum_cardinality_order
 from juncture.graphs.cliques import maximal_cliques
 from juncture.graphs.undirected import UndirectedGraph
+from support.graph_examples import cycle, undirected_graphs
 
 
 @given(undirected_graphs(max_nodes=8))

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_examples import complete, cycle, edge_set, eliminated, grid, random_graph, undirected_graphs
 from juncture.errors import InvalidData, InvalidModel, TooLarge, UnknownVariable, Unsupported
 from juncture.graphs import elimination_orders
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.elimination_orders import HEURISTICS
 from juncture.graphs.undirected import UndirectedGraph
+from support.graph_examples import complete, cycle, edge_set, eliminated, grid, random_graph, undirected_graphs
 
 heuristics = st.sampled_from(HEURISTICS)
 

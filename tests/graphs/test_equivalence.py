@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given as forall
 from hypothesis import strategies as st
 
-from graph_examples import all_directed_graphs, directed_graphs
 from juncture.errors import InvalidModel
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.partially_directed import PartiallyDirectedGraph
 from juncture.graphs.undirected import UndirectedGraph
+from support.graph_examples import all_directed_graphs, directed_graphs
 
 CHAIN, FORK, COLLIDER = (DirectedGraph.parse(text) for text in ("a -> c -> b", "a <- c -> b", "a -> c <- b"))
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_examples import complete, cycle, edge_set, undirected_graphs
 from juncture.errors import InvalidModel
 from juncture.graphs.clique_forest import CliqueForest
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.undirected import UndirectedGraph
+from support.graph_examples import complete, cycle, edge_set, undirected_graphs
 
 
 def paths_between(forest):

@@ -7,11 +7,11 @@ from itertools import combinations, pairwise, permutations
 import pytest
 from hypothesis import given as forall
 
-from graph_examples import all_directed_graphs, all_undirected_graphs, cycle, directed_graphs, undirected_graphs
 from juncture.errors import InvalidModel, TooLarge
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import Independence
 from juncture.graphs.undirected import UndirectedGraph
+from support.graph_examples import all_directed_graphs, all_undirected_graphs, cycle, directed_graphs, undirected_graphs
 
 COLLIDER = DirectedGraph.parse("a -> c <- b")
 SQUARE = UndirectedGraph.parse("a -- b -- c -- d -- a")

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given as forall
 from hypothesis import strategies as st
 
-from graph_examples import (
+from juncture.errors import InvalidModel, UnknownVariable
+from juncture.graphs.directed import DirectedGraph
+from support.graph_examples import (
     all_directed_graphs,
     directed_graphs,
     disjoint_sets,
@@ -19,9 +21,7 @@ from graph_examples import (
     separated_by_moral_graph,
     separated_by_trails,
 )
-from juncture.errors import InvalidModel, UnknownVariable
-from juncture.graphs.directed import DirectedGraph
-from processor_time import takes_at_most
+from support.processor_time import takes_at_most
 
 STUDENT = DirectedGraph.parse("D -> G <- I -> S; G -> L")
 SEVEN = DirectedGraph.parse("1 -> 4; 2 -> 4; 3 -> 4; 1 -> 5; 3 -> 5; 4 -> 6; 4 -> 7; 5 -> 7")

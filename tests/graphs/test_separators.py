@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given as forall
 from hypothesis import strategies as st
 
-from graph_examples import directed_graphs, grid, undirected_graphs
 from juncture.errors import InvalidModel
 from juncture.graphs.directed import DirectedGraph
+from support.graph_examples import directed_graphs, grid, undirected_graphs
 
 GRAPHS = st.one_of(directed_graphs(max_nodes=7, min_nodes=2), undirected_graphs(max_nodes=7, min_nodes=2))
 

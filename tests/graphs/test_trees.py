@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_examples import undirected_graphs
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.undirected import UndirectedGraph
+from support.graph_examples import undirected_graphs
 
 #                                               forest, tree, chain, polytree
 KINDS = {

@@ -9,12 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_examples import brute_force_treewidth, complete, cycle, grid, petersen, random_graph, undirected_graphs
 from juncture.errors import InvalidData, TooLarge
 from juncture.graphs import treewidth as module
 from juncture.graphs.treewidth import has_width, reduced
 from juncture.graphs.treewidth_bounds import contraction_degeneracy, degeneracy
 from juncture.graphs.undirected import UndirectedGraph
+from support.graph_examples import (
+    brute_force_treewidth,
+    complete,
+    cycle,
+    grid,
+    petersen,
+    random_graph,
+    undirected_graphs,
+)
 
 
 def places_of(graph):

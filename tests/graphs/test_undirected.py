@@ -7,9 +7,9 @@ from itertools import combinations, permutations
 import pytest
 from hypothesis import given
 
-from graph_examples import undirected_graphs
 from juncture.errors import InvalidModel, UnknownVariable
 from juncture.graphs.undirected import UndirectedGraph
+from support.graph_examples import undirected_graphs
 
 
 def subsets(nodes):

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given as forall
 from hypothesis import strategies as st
 
-from graph_examples import cycle, eliminated, undirected_graphs
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import Independence
 from juncture.graphs.undirected import UndirectedGraph
+from support.graph_examples import cycle, eliminated, undirected_graphs
 
 
 def separated(graph, a, b, given):

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 import juncture as jt
-from builders import rows_with_holes
 from juncture.cli.main import app
+from support.builders import rows_with_holes
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = {command.callback.__name__: command.callback for command in app.registered_commands}

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import pytest
 
 import juncture as jt
-from builders import rows_with_holes
 from juncture.cli.main import run
+from support.builders import rows_with_holes
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

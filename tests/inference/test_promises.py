@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from processor_time import takes_at_most
+from support.processor_time import takes_at_most
 
 
 def naive_bayes(likelihoods, prior=(0.5, 0.5)):

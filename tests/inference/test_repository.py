@@ -9,9 +9,9 @@ import pytest
 
 import juncture as jt
 from juncture.evidence import as_findings
-from juncture.inference.exact.coded_findings import CodedFindings
-from juncture.inference.exact.junction_tree import JunctionTree
-from juncture.inference.exact.tree_answers import TreeAnswers
+from juncture.inference.exact.junction_tree.answers import TreeAnswers
+from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
+from juncture.inference.exact.junction_tree.engine import JunctionTree
 
 SMALL = ["asia", "cancer", "earthquake", "survey", "sachs", "child", "alarm", "hailfinder", "win95pts"]
 LARGE = [

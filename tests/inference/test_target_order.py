@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import juncture as jt
-from builders import random_evidence, random_field, random_network
 from juncture.inference.methods import METHODS
+from support.builders import random_evidence, random_field, random_network
 
 SEEDS = st.integers(0, 2**32 - 1)
 KINDS = [random_network, random_field]

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import ndtr
 
-from family_examples import INTERIOR, MEMBERS, members_of, over
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.factors.factor import Factor
 from juncture.families.continuous.beta import Beta
@@ -39,6 +38,7 @@ from juncture.information.divergences import (
 )
 from juncture.information.entropies import cross_entropy, entropy
 from juncture.variables import Variable
+from support.family_examples import INTERIOR, MEMBERS, members_of, over
 
 P, Q = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.2, 0.6])
 A, B = Variable("a", 2), Variable("b", 3)

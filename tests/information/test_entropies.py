@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from family_examples import MEMBERS, over
 from juncture.errors import InvalidData, InvalidModel, UnknownVariable
 from juncture.factors.factor import Factor
 from juncture.families.continuous.gaussian import Gaussian
@@ -26,6 +25,7 @@ from juncture.information.entropies import (
     total_correlation,
 )
 from juncture.variables import Variable
+from support.family_examples import MEMBERS, over
 
 A, B, C = Variable("a", 2), Variable("b", 3), Variable("c", ["no", "yes"])
 CONTINUOUS = [m for m in MEMBERS if not m.event_shape and not m.support.is_discrete and hasattr(m.support, "low")]

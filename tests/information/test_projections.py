@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from family_examples import INTERIOR, draws, members_of, over
 from juncture.errors import InvalidData, Unsupported
 from juncture.factors.factor import Factor
 from juncture.families.continuous.beta import Beta
@@ -27,6 +26,7 @@ from juncture.information.density import Density
 from juncture.information.divergences import alpha_divergence, kl_divergence
 from juncture.information.projections import alpha_projection, i_projection, m_projection
 from juncture.variables import Variable
+from support.family_examples import INTERIOR, draws, members_of, over
 
 
 def bimodal():

@@ -16,7 +16,7 @@ CALLED = {
 }
 SCRIPT = f"""
 from importlib import import_module
-from juncture.learning.warmup import warm_up
+from juncture.warmup import warm_up
 warm_up()
 for module, names in {CALLED!r}.items():
     kernels = import_module(f"juncture.kernels.{{module}}")
@@ -25,7 +25,7 @@ for module, names in {CALLED!r}.items():
 WIDE = f"""
 import numpy as np
 from juncture.data.dataset import Dataset
-from juncture.learning.structure.independence import PermutationTest
+from juncture.learning.structure.independence.tests import PermutationTest
 from juncture.learning.structure.learn import learn_structure
 from juncture.variables import Variable
 

@@ -9,7 +9,7 @@ import typer
 
 from juncture.cli.arguments import Given, Likelihood, Method, Network, evidence, load
 from juncture.inference.infer import infer
-from juncture.models.picture import draw as draw_model
+from juncture.networks.picture import draw as draw_model
 
 Target = Annotated[str, typer.Argument(help="The SVG file to write, or - for standard output.")]
 ShowBeliefs = Annotated[bool, typer.Option("--beliefs", help="Show a bar for each state, also without evidence.")]

@@ -14,11 +14,11 @@ from juncture.cli.rows import Missing, RowsFile, read_rows
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import missingness
 from juncture.errors import InvalidData
-from juncture.learning.fit import Fit
-from juncture.learning.fit import fit as learn
-from juncture.learning.kinds.table_counts import TableCounts
-from juncture.learning.learners import ExpectationMaximization
-from juncture.learning.network_statistics import NetworkStatistics
+from juncture.learning.conditionals.table_counts import TableCounts
+from juncture.learning.em.learners import ExpectationMaximization
+from juncture.learning.networks.fit import Fit
+from juncture.learning.networks.fit import fit as learn
+from juncture.learning.networks.network_statistics import NetworkStatistics
 
 Out = Annotated[str, typer.Option("--out", "-o", help="The file to write; its suffix tells the format; - writes JSON.")]
 Prior = Annotated[

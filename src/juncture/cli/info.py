@@ -8,8 +8,8 @@ from typing import Any
 
 from juncture.cli.arguments import AsJson, Network, load
 from juncture.cli.output import console, print_json, table
-from juncture.models.bayesian_network import BayesianNetwork
-from juncture.models.lint import lint
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.lint import lint
 
 MAX_REMARKS = 10
 

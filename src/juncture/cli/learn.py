@@ -14,14 +14,14 @@ from juncture.cli.output import check_target, console, print_json, save, table
 from juncture.cli.progress import steps_shown
 from juncture.cli.rows import Missing, RowsFile
 from juncture.cli.wishes import check_choices, check_taken
+from juncture.data.bins.discretizer import Discretizer
 from juncture.data.dataset import Dataset
-from juncture.data.discretizer import Discretizer
-from juncture.data.files import csv_table
-from juncture.data.tables import as_table
+from juncture.data.entries import as_table
+from juncture.data.files.files import csv_table
 from juncture.errors import InvalidData
 from juncture.graphs.edges import Edge
 from juncture.graphs.text import parse_chains, quoted
-from juncture.learning.fit import fit
+from juncture.learning.networks.fit import fit
 from juncture.learning.structure.learn import SEARCHES, named_method, search_structure
 from juncture.variables import Variable
 

@@ -12,12 +12,12 @@ import typer
 from juncture.cli.arguments import AsJson, Method, Network, load
 from juncture.cli.output import CSV, check_target, console, print_json, table
 from juncture.cli.rows import SHOWN, Missing, RowsFile, read_rows
-from juncture.data.csv import write_csv
 from juncture.data.dataset import Dataset
+from juncture.data.files.csv import write_csv
 from juncture.errors import ImpossibleEvidenceWarning
-from juncture.inference.beliefs import Beliefs
-from juncture.inference.display import how
-from juncture.inference.impossible import explain
+from juncture.inference.engines.beliefs import Beliefs
+from juncture.inference.engines.display import how
+from juncture.inference.engines.impossible import explain
 from juncture.inference.infer import infer
 from juncture.variables import Variable
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from juncture.data.dataset import Dataset
-from juncture.data.files import csv_table
-from juncture.data.tables import Table, as_table
+from juncture.data.entries import Table, as_table
+from juncture.data.files.files import csv_table
 from juncture.errors import InvalidData, hint
 
 RowsFile = Annotated[str, typer.Argument(help='A CSV or Parquet file, "rows/*.csv", or - for CSV on standard input.')]

@@ -12,7 +12,7 @@ def warmup() -> None:
 
     Example: juncture warmup
     """
-    from juncture.learning.warmup import warm_up
+    from juncture.warmup import warm_up
 
     out = console()
     out.print("compiling the kernels; this is done once for each installation …")

@@ -9,9 +9,9 @@ from typing import Any
 import typer
 
 from juncture.errors import hint
-from juncture.learning.structure.independence import TESTS
+from juncture.learning.structure.independence.tests import TESTS
 from juncture.learning.structure.learn import SEARCHES
-from juncture.learning.structure.scores import SCORES
+from juncture.learning.structure.scores.scores import SCORES
 
 
 def check_choices(method: str, score: str | None, test: str | None, level: float | None) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from juncture.data.columns import Coded, Column, Numbers
 from juncture.data.dataset import Dataset
+from juncture.data.entries import as_table
 from juncture.data.findings import is_hole
-from juncture.data.tables import as_table
+from juncture.data.tables.columns import Coded, Column, Numbers
 from juncture.values import Value
 
 SHOWN = 8

@@ -11,12 +11,12 @@ try:
 except ModuleNotFoundError:
     raise MissingExtra.named("scikit-learn", "sklearn") from None
 
-from juncture.estimators.categorical_hmm import CategoricalHMM
-from juncture.estimators.gaussian_hmm import GaussianHMM
-from juncture.estimators.mixture_hmm import MixtureHMM
-from juncture.estimators.naive_bayes import NaiveBayes
-from juncture.estimators.network_classifier import BayesianNetworkClassifier
-from juncture.estimators.tree_augmented import TreeAugmentedNaiveBayes
+from juncture.estimators.classifiers.naive_bayes import NaiveBayes
+from juncture.estimators.classifiers.network_classifier import BayesianNetworkClassifier
+from juncture.estimators.classifiers.tree_augmented import TreeAugmentedNaiveBayes
+from juncture.estimators.hidden_markov.categorical import CategoricalHMM
+from juncture.estimators.hidden_markov.gaussian import GaussianHMM
+from juncture.estimators.hidden_markov.mixture import MixtureHMM
 
 __all__ = [
     "BayesianNetworkClassifier",

@@ -11,16 +11,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from juncture.cores import block_rows, over_blocks
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.batches import common_shape
-from juncture.families.compiled import sums_of
-from juncture.families.exact_sums import Sum, add_sums, plain_sums
 from juncture.families.family import Family, Real, plain
 from juncture.families.observations import as_values
-from juncture.families.statistics import Known, Statistics
-from juncture.families.weighted_sums import sum_of_logs, total_weight, weighted_sum
+from juncture.families.statistics.compiled import sums_of
+from juncture.families.statistics.exact_sums import Sum, add_sums, plain_sums
+from juncture.families.statistics.statistics import Known, Statistics
+from juncture.families.statistics.weighted_sums import sum_of_logs, total_weight, weighted_sum
 from juncture.numerics import SHORT
+from juncture.parallel import block_rows, over_blocks
 
 COMPLEX_STEP = 1e-30
 

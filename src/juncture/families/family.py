@@ -8,17 +8,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from juncture.checks import check_index
-from juncture.cores import block_rows
 from juncture.errors import InvalidData, InvalidModel, Unsupported
-from juncture.families.compiled import Fill, filled
 from juncture.families.constraints import Constraint
 from juncture.families.cumulative import Cumulative, Real, plain
 from juncture.families.observations import as_values, refuse_missing, refuse_outside
-from juncture.families.repeated import table_fill
-from juncture.families.statistics import Known, Statistics
-from juncture.families.statistics_door import StatisticsDoor
+from juncture.families.statistics.compiled import Fill, filled
+from juncture.families.statistics.repeated import table_fill
+from juncture.families.statistics.statistics import Known, Statistics
+from juncture.families.statistics.statistics_method import StatisticsDoor
 from juncture.families.supports import Interval, all_inside
 from juncture.options import as_generator, as_sizes
+from juncture.parallel import block_rows
 
 __all__ = ["Family", "Parameter", "Real", "plain"]
 
@@ -254,7 +254,7 @@ class Family(Cumulative):
         return f"{type(self).__name__}({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
-        from juncture.families.picture import as_html
+        from juncture.families.display.picture import as_html
 
         return as_html(self)
 

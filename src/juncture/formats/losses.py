@@ -6,7 +6,7 @@ from typing import Any
 
 from juncture.errors import FormatError
 from juncture.factors.conditional import AnyConditional, Conditional, HasTable, signature
-from juncture.models.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
 
 SHOWN = 5

@@ -23,7 +23,7 @@ from juncture.formats.xml.networks import (
     read_variable,
     tagged,
 )
-from juncture.models.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
 
 DOCTYPE = """\

@@ -37,7 +37,7 @@ def tie_breakers(num_nodes: int, rng: np.random.Generator | None) -> Iterator[np
 
 def heuristic_order(neighbors: Neighbors, log_sizes: np.ndarray, heuristic: str, noise: np.ndarray) -> list[int]:
     """Each time the node that the heuristic likes best; simplicial nodes (which add no edge) come first."""
-    from juncture.kernels import ordering
+    from juncture.kernels.junction_tree import ordering
 
     codes = (ordering.MIN_FILL, ordering.WEIGHTED_FILL, ordering.MIN_WEIGHT, ordering.MIN_NEIGHBOURS)
     leaves = peeled(neighbors) if len(neighbors) > DENSE_NODES else []
@@ -55,7 +55,7 @@ def heuristic_order(neighbors: Neighbors, log_sizes: np.ndarray, heuristic: str,
 
 def peeled(neighbors: Neighbors) -> list[int]:
     """The nodes of at most one neighbour, and those that become so once these have gone, in that order."""
-    from juncture.kernels.ordering import peel
+    from juncture.kernels.junction_tree.ordering import peel
 
     starts = np.cumsum([0, *map(len, neighbors)], dtype=np.int64)
     order, _ = peel(starts, np.array([other for others in neighbors for other in sorted(others)], dtype=np.int64))
@@ -65,7 +65,7 @@ def peeled(neighbors: Neighbors) -> list[int]:
 
 def bitsets(neighbors: Neighbors, core: np.ndarray) -> np.ndarray:
     """The graph among these nodes as the compiled code takes it."""
-    from juncture.kernels.ordering import moral_graph
+    from juncture.kernels.junction_tree.ordering import moral_graph
 
     number = {node: place for place, node in enumerate(core.tolist())}
     pairs = [(place, number[other]) for node, place in number.items() for other in neighbors[node] if other in number]

@@ -9,8 +9,8 @@ from juncture.errors import Unsupported
 from juncture.graphs.edges import Edge
 from juncture.inference.infer import infer
 from juncture.information.entropies import mutual_information
-from juncture.models.bayesian_network import BayesianNetwork
-from juncture.models.factor_product import MarkovNetwork
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import MarkovNetwork
 
 
 def edge_information(

@@ -10,21 +10,21 @@ from juncture.checks import check_choice
 from juncture.data.dataset import Extra
 from juncture.errors import Unsupported
 from juncture.evidence import as_findings
-from juncture.inference.beliefs import Beliefs
-from juncture.inference.impossible import check_possible
+from juncture.inference.engines.beliefs import Beliefs
+from juncture.inference.engines.impossible import check_possible
 from juncture.inference.methods import engine_for
-from juncture.models.bayesian_network import BayesianNetwork
-from juncture.models.factor_product import FactorProduct
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import FactorProduct
 from juncture.options import as_names
 from juncture.verbs import taught_by
 
 
 @taught_by(
     {
-        "HiddenMarkovModel": "juncture.inference.exact.chain",
-        "MarkovChain": "juncture.inference.exact.markov_chain",
-        "Mixture": "juncture.inference.exact.mixture",
-        "LinearGaussianStateSpace": "juncture.inference.exact.kalman",
+        "HiddenMarkovModel": "juncture.sequences.hidden_markov.infer",
+        "MarkovChain": "juncture.sequences.markov_chains.infer",
+        "Mixture": "juncture.latent.mixtures.infer",
+        "LinearGaussianStateSpace": "juncture.sequences.state_space.infer",
     }
 )
 @singledispatch

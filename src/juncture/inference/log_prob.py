@@ -13,11 +13,11 @@ from juncture.data.dataset import Dataset, Extra
 from juncture.data.missingness import has_hole, packed
 from juncture.errors import ImpossibleEvidence, Unsupported
 from juncture.evidence import as_findings
-from juncture.inference.beliefs import run_engine
+from juncture.inference.engines.beliefs import run_engine
+from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.methods import engine_for
-from juncture.inference.relevance import relevant_part
-from juncture.models.bayesian_network import BayesianNetwork
-from juncture.models.factor_product import FactorProduct
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import FactorProduct
 from juncture.verbs import taught_by
 
 MANY_PATTERNS = 32  # of holes: from here on all rows go through one run of the whole model
@@ -25,10 +25,10 @@ MANY_PATTERNS = 32  # of holes: from here on all rows go through one run of the 
 
 @taught_by(
     {
-        "HiddenMarkovModel": "juncture.inference.exact.chain",
-        "MarkovChain": "juncture.inference.exact.markov_chain",
-        "Mixture": "juncture.inference.exact.mixture",
-        "LinearGaussianStateSpace": "juncture.inference.exact.kalman",
+        "HiddenMarkovModel": "juncture.sequences.hidden_markov.infer",
+        "MarkovChain": "juncture.sequences.markov_chains.infer",
+        "Mixture": "juncture.latent.mixtures.infer",
+        "LinearGaussianStateSpace": "juncture.sequences.state_space.infer",
     }
 )
 @singledispatch

@@ -7,9 +7,9 @@ from typing import Any
 
 from juncture.checks import shown
 from juncture.errors import Unsupported, hint
+from juncture.inference.exact.elimination.engine import VariableElimination
 from juncture.inference.exact.enumeration import Enumeration
-from juncture.inference.exact.junction_tree import JunctionTree
-from juncture.inference.exact.variable_elimination import VariableElimination
+from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.memory import checked_limit
 from juncture.options import chosen
 

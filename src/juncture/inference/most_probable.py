@@ -14,13 +14,13 @@ from juncture.data.dataset import Dataset, Extra
 from juncture.data.findings import Findings
 from juncture.errors import InvalidData, Unsupported
 from juncture.evidence import as_findings
-from juncture.inference.beliefs import Beliefs
-from juncture.inference.impossible import check_possible
+from juncture.inference.engines.beliefs import Beliefs
+from juncture.inference.engines.impossible import check_possible
 from juncture.inference.infer import as_targets
 from juncture.inference.methods import engine_for
 from juncture.memory import check_memory
-from juncture.models.bayesian_network import BayesianNetwork
-from juncture.models.factor_product import FactorProduct
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import FactorProduct
 from juncture.values import format_count, number_of
 from juncture.variables import Assignment, Scope
 from juncture.verbs import taught_by
@@ -50,10 +50,10 @@ class MostProbableRows:
 
 @taught_by(
     {
-        "HiddenMarkovModel": "juncture.inference.exact.viterbi",
-        "MarkovChain": "juncture.inference.exact.markov_chain",
-        "Mixture": "juncture.inference.exact.mixture",
-        "LinearGaussianStateSpace": "juncture.inference.exact.kalman",
+        "HiddenMarkovModel": "juncture.sequences.hidden_markov.most_probable",
+        "MarkovChain": "juncture.sequences.markov_chains.infer",
+        "Mixture": "juncture.latent.mixtures.infer",
+        "LinearGaussianStateSpace": "juncture.sequences.state_space.infer",
     }
 )
 @singledispatch

@@ -9,8 +9,8 @@ import numpy as np
 
 from juncture.checks import shown
 from juncture.errors import InvalidData, MissingExtra, Unsupported
-from juncture.families.density_planes import CORNERS, density_grid, density_triangle
-from juncture.families.density_points import density_points, first_members, is_bars
+from juncture.families.display.density_planes import CORNERS, density_grid, density_triangle
+from juncture.families.display.density_points import density_points, first_members, is_bars
 from juncture.families.family import Family
 from juncture.families.supports import Angles, Integers, Interval, Simplex, Vectors
 

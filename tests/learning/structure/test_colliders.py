@@ -9,22 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import random_table
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.separation_sets import SeparationSets, bits
 from juncture.inference.sampling.forward import sample
-from juncture.learning.structure.colliders import RULES, Verdicts, Vote, is_collider, is_open
 from juncture.learning.structure.comparison import compare_graphs
-from juncture.learning.structure.independence import as_tester
+from juncture.learning.structure.independence.single_test import independence_test
+from juncture.learning.structure.independence.tests import as_tester
 from juncture.learning.structure.learn import learn_structure
-from juncture.learning.structure.pc import PC, oriented
-from juncture.learning.structure.single_test import independence_test
-from juncture.learning.structure.skeleton import find_skeleton
-from juncture.models.bayesian_network import BayesianNetwork
+from juncture.learning.structure.searches.colliders import RULES, Verdicts, Vote, is_collider, is_open
+from juncture.learning.structure.searches.pc import PC, oriented
+from juncture.learning.structure.searches.skeleton import find_skeleton
+from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
+from support.builders import random_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::juncture.errors.DeterminedWarning")
 ROWS = {"a": [0, 1] * 20, "b": [0, 0, 1, 1] * 10}

@@ -9,24 +9,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builders import random_table
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
 from juncture.inference.sampling.forward import sample
-from juncture.learning.priors import BDeu
-from juncture.learning.structure.climbing import Climb
-from juncture.learning.structure.combined import CombinedSearch
-from juncture.learning.structure.families import ScoreCache, rounding
-from juncture.learning.structure.hill_climbing import HillClimbing, perturbed
+from juncture.learning.conditionals.priors import BDeu
 from juncture.learning.structure.learn import learn_structure, search_structure
-from juncture.learning.structure.scores import families_of, structure_score
+from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
+from juncture.learning.structure.scores.scores import families_of, structure_score
+from juncture.learning.structure.searches.climbing import Climb
+from juncture.learning.structure.searches.combined import CombinedSearch
+from juncture.learning.structure.searches.hill_climbing import HillClimbing, perturbed
 from juncture.learning.structure.strength import edge_strengths
 from juncture.learning.structure.translation import graph_of
-from juncture.models.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
-from structure_examples import keeps, random_reals, random_rows
+from support.builders import random_table
+from support.structure_examples import keeps, random_reals, random_rows
 
 SCORES = ["bic", "aic", BDeu(10), "k2"]
 

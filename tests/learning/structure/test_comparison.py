@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graph_examples import all_directed_graphs
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.formats.bundled import example
@@ -13,10 +12,11 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.inference.sampling.forward import sample
 from juncture.learning.structure.comparison import compare_graphs
 from juncture.learning.structure.constraints import Constrained
-from juncture.learning.structure.independence import PermutationTest
-from juncture.learning.structure.scores import structure_score
+from juncture.learning.structure.independence.tests import PermutationTest
+from juncture.learning.structure.scores.scores import structure_score
 from juncture.learning.structure.strength import EdgeStrengths, drawn_anew, edge_strengths
-from structure_examples import keeps, random_rows
+from support.graph_examples import all_directed_graphs
+from support.structure_examples import keeps, random_rows
 
 
 def test_counts_of_an_example():

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graph_examples import all_directed_graphs
 from juncture.data.dataset import Dataset
 from juncture.errors import TooLarge
-from juncture.learning.structure.exact import refuse_too_many, spread_out, squeezed
-from juncture.learning.structure.families import ScoreCache
 from juncture.learning.structure.learn import learn_structure
-from juncture.learning.structure.scores import families_of, structure_score
+from juncture.learning.structure.scores.local_scores import ScoreCache
+from juncture.learning.structure.scores.scores import families_of, structure_score
+from juncture.learning.structure.searches.exact import refuse_too_many, spread_out, squeezed
 from juncture.learning.structure.translation import parents_of
-from structure_examples import keeps, random_reals, random_rows
+from support.graph_examples import all_directed_graphs
+from support.structure_examples import keeps, random_reals, random_rows
 
 CONSTRAINTS = [{}, {"max_parents": 1}, {"required": [("d", "a")], "forbidden": [("a", "b")]}, {"tiers": [["c"], ["a"]]}]
 

@@ -7,24 +7,24 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from builders import random_table
-from graph_examples import all_directed_graphs
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidModel
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
 from juncture.inference.sampling.forward import sample
-from juncture.learning.priors import BDeu
-from juncture.learning.structure.equivalence_classes import GraphClass, completed
-from juncture.learning.structure.equivalence_search import EquivalenceSearch
-from juncture.learning.structure.families import ScoreCache
-from juncture.learning.structure.ges import GES
+from juncture.learning.conditionals.priors import BDeu
 from juncture.learning.structure.learn import learn_structure
-from juncture.learning.structure.observed_families import NodeAverage
-from juncture.learning.structure.scores import SCORES, BDs, EdgePrior, families_of, structure_score
-from juncture.models.bayesian_network import BayesianNetwork
+from juncture.learning.structure.scores.local_scores import ScoreCache
+from juncture.learning.structure.scores.observed import NodeAverage
+from juncture.learning.structure.scores.scores import SCORES, BDs, EdgePrior, families_of, structure_score
+from juncture.learning.structure.searches.equivalence_classes import GraphClass, completed
+from juncture.learning.structure.searches.equivalence_search import EquivalenceSearch
+from juncture.learning.structure.searches.ges import GES
+from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
-from structure_examples import random_rows
+from support.builders import random_table
+from support.graph_examples import all_directed_graphs
+from support.structure_examples import random_rows
 
 
 def random_network(graph: DirectedGraph, rng, num_states: int = 2) -> BayesianNetwork:

@@ -11,13 +11,13 @@ from juncture.errors import InvalidData, InvalidModel
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
 from juncture.inference.sampling.forward import sample
-from juncture.learning.structure.climbing import Change, Climb, Move, paths_below, reachability
-from juncture.learning.structure.families import ScoreCache
-from juncture.learning.structure.hill_climbing import HillClimbing
 from juncture.learning.structure.learn import learn_structure
-from juncture.learning.structure.scores import families_of, structure_score
+from juncture.learning.structure.scores.local_scores import ScoreCache
+from juncture.learning.structure.scores.scores import families_of, structure_score
+from juncture.learning.structure.searches.climbing import Change, Climb, Move, paths_below, reachability
+from juncture.learning.structure.searches.hill_climbing import HillClimbing
 from juncture.learning.structure.translation import graph_of, parents_of
-from structure_examples import random_reals, random_rows
+from support.structure_examples import random_reals, random_rows
 
 
 def changed(edges: set, change: Change, edge: tuple[str, str]) -> set:

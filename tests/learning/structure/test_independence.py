@@ -9,7 +9,8 @@ from scipy.stats import chi2, chi2_contingency, kstest, norm, pearsonr
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, UnknownVariable, Unsupported
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.structure.independence import (
+from juncture.learning.structure.independence.single_test import independence_test
+from juncture.learning.structure.independence.tests import (
     TESTS,
     ChiSquaredTest,
     FisherZTest,
@@ -18,8 +19,7 @@ from juncture.learning.structure.independence import (
     PermutationTest,
     as_tester,
 )
-from juncture.learning.structure.single_test import independence_test
-from structure_examples import random_reals, random_rows
+from support.structure_examples import random_reals, random_rows
 
 RNG = np.random.default_rng(0)
 

@@ -9,9 +9,9 @@ import pytest
 
 from juncture.data.dataset import Dataset
 from juncture.errors import TooLarge
-from juncture.learning.structure.counted_families import MAX_CELLS, CodedRows
+from juncture.learning.structure.independence.single_test import independence_test
 from juncture.learning.structure.learn import learn_structure
-from juncture.learning.structure.single_test import independence_test
+from juncture.learning.structure.scores.discrete import MAX_CELLS, CodedRows
 from juncture.variables import Variable
 
 METHODS = ["auto", "hill-climbing", "ges", "pc", "mmhc", "chow-liu", "tree-augmented", "exact"]

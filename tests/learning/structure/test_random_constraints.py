@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graph_examples import all_directed_graphs
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.learn import SEARCHES, learn_structure
-from structure_examples import keeps, random_rows
+from support.graph_examples import all_directed_graphs
+from support.structure_examples import keeps, random_rows
 
 NAMES = ("a", "b", "c", "d")
 GRAPHS = all_directed_graphs(4)

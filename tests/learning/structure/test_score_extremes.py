@@ -9,10 +9,10 @@ import pytest
 
 from juncture.errors import InvalidData
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.priors import BDeu
+from juncture.learning.conditionals.priors import BDeu
 from juncture.learning.structure.learn import learn_structure
-from juncture.learning.structure.scores import BDs, EdgePrior, structure_score
-from structure_examples import random_rows
+from juncture.learning.structure.scores.scores import BDs, EdgePrior, structure_score
+from support.structure_examples import random_rows
 
 
 @pytest.mark.parametrize("size", [0.3, 1e3, 1e5, 1e8, 1e12])

@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 from scipy.stats import multivariate_t
 
-from graph_examples import all_directed_graphs
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.fit import fit
-from juncture.learning.priors import K2, BDeu
-from juncture.learning.structure.families import NOTHING, ScoreCache
-from juncture.learning.structure.gaussian_families import BGe
-from juncture.learning.structure.scores import BDs, EdgePrior, families_of, structure_score
+from juncture.learning.conditionals.priors import K2, BDeu
+from juncture.learning.networks.fit import fit
+from juncture.learning.structure.scores.gaussian import BGe
+from juncture.learning.structure.scores.local_scores import NOTHING, ScoreCache
+from juncture.learning.structure.scores.scores import BDs, EdgePrior, families_of, structure_score
 from juncture.learning.structure.sets import members, set_of
 from juncture.learning.structure.translation import parents_of
-from structure_examples import random_reals, random_rows
+from support.graph_examples import all_directed_graphs
+from support.structure_examples import random_reals, random_rows
 
 
 def predicted(data, child, parents, cell_before) -> float:

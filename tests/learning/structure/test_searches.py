@@ -10,20 +10,20 @@ from juncture.errors import InvalidData, JunctureError, UnknownVariable, Unsuppo
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
 from juncture.inference.sampling.forward import sample
-from juncture.learning.fit import fit
+from juncture.learning.networks.fit import fit
 from juncture.learning.structure.comparison import compare_graphs
-from juncture.learning.structure.exact import Exact
-from juncture.learning.structure.gaussian_families import BGe
-from juncture.learning.structure.independence import PermutationTest
+from juncture.learning.structure.independence.tests import PermutationTest
 from juncture.learning.structure.learn import SEARCHES, learn_structure
-from juncture.learning.structure.observed_families import NodeAverage
-from juncture.learning.structure.pc import PC
-from juncture.learning.structure.scores import BDs, EdgePrior, structure_score
+from juncture.learning.structure.scores.gaussian import BGe
+from juncture.learning.structure.scores.observed import NodeAverage
+from juncture.learning.structure.scores.scores import BDs, EdgePrior, structure_score
+from juncture.learning.structure.searches.exact import Exact
+from juncture.learning.structure.searches.pc import PC
+from juncture.learning.structure.searches.structural_em import StructuralEM
+from juncture.learning.structure.searches.trees import TreeAugmented
 from juncture.learning.structure.strength import edge_strengths
-from juncture.learning.structure.structural_em import StructuralEM
-from juncture.learning.structure.trees import TreeAugmented
 from juncture.variables import Variable
-from structure_examples import keeps, random_reals, random_rows
+from support.structure_examples import keeps, random_reals, random_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::juncture.errors.DeterminedWarning")  # asia has a function
 NEEDED = {"tree-augmented": {"target": "bronc"}, "pc": {"directed": True}, "ges": {"directed": True}}

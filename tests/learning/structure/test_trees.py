@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_examples import all_directed_graphs
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, InvalidModel, UnknownVariable
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.structure.branchings import OUTSIDE, maximum_branching
 from juncture.learning.structure.learn import learn_structure
-from juncture.learning.structure.scores import structure_score
-from structure_examples import random_reals, random_rows
+from juncture.learning.structure.scores.scores import structure_score
+from juncture.learning.structure.searches.branchings import OUTSIDE, maximum_branching
+from support.graph_examples import all_directed_graphs
+from support.structure_examples import random_reals, random_rows
 
 
 @given(st.integers(0, 10**6), st.integers(1, 5), st.floats(0, 0.5))

@@ -10,7 +10,7 @@ from juncture.families.discrete.beta_negative_binomial import BetaNegativeBinomi
 from juncture.families.discrete.binomial import Binomial
 from juncture.families.discrete.geometric import Geometric
 from juncture.families.discrete.negative_binomial import NegativeBinomial
-from juncture.families.statistics import Statistics
+from juncture.families.statistics.statistics import Statistics
 
 
 def after_trials(prior: Beta, statistics: Statistics) -> Beta:

@@ -9,7 +9,7 @@ from juncture.errors import InvalidData
 from juncture.families.conjugacy.pair import Pair
 from juncture.families.discrete.beta_binomial import BetaBinomial
 from juncture.families.discrete.hypergeometric import Hypergeometric
-from juncture.families.statistics import Known, Statistics
+from juncture.families.statistics.statistics import Known, Statistics
 
 
 def after_draws(prior: BetaBinomial, statistics: Statistics) -> BetaBinomial:

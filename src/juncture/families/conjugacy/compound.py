@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.families.conjugate_prior import known_of_members
+from juncture.families.conjugacy.conjugate_prior import known_of_members
 from juncture.families.expectation import expectation
 from juncture.families.family import Family
-from juncture.families.statistics import Known
+from juncture.families.statistics.statistics import Known
 
 if TYPE_CHECKING:
     from juncture.families.conjugacy.pair import Pair

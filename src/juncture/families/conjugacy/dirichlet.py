@@ -9,7 +9,7 @@ import numpy as np
 from juncture.errors import InvalidData
 from juncture.families.conjugacy.pair import Pair
 from juncture.families.discrete.categorical import Categorical
-from juncture.families.statistics import Known, Statistics
+from juncture.families.statistics.statistics import Known, Statistics
 from juncture.families.vectors.dirichlet import Dirichlet
 from juncture.families.vectors.dirichlet_multinomial import DirichletMultinomial
 from juncture.families.vectors.multinomial import Multinomial

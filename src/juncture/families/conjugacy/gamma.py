@@ -17,7 +17,7 @@ from juncture.families.continuous.student_t import StudentT
 from juncture.families.continuous.weibull import Weibull
 from juncture.families.discrete.negative_binomial import NegativeBinomial
 from juncture.families.discrete.poisson import Poisson
-from juncture.families.statistics import Known, Statistics
+from juncture.families.statistics.statistics import Known, Statistics
 
 
 def after_counts(prior: Gamma, statistics: Statistics) -> Gamma:

@@ -8,7 +8,7 @@ import numpy as np
 
 from juncture.families.conjugacy.pair import Pair
 from juncture.families.continuous.gaussian import Gaussian
-from juncture.families.statistics import Known
+from juncture.families.statistics.statistics import Known
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 
 

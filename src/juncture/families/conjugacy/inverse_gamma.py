@@ -15,7 +15,7 @@ from juncture.families.continuous.lomax import Lomax
 from juncture.families.continuous.scaled_inverse_chi_squared import ScaledInverseChiSquared
 from juncture.families.continuous.student_t import StudentT
 from juncture.families.continuous.weibull import Weibull
-from juncture.families.statistics import Known, Statistics
+from juncture.families.statistics.statistics import Known, Statistics
 
 
 def after_distances(prior: InverseGamma, statistics: Statistics) -> InverseGamma:

@@ -11,7 +11,7 @@ from juncture.errors import InvalidData
 from juncture.families.conjugacy.pair import Pair
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.continuous.student_t import StudentT
-from juncture.families.statistics import Known
+from juncture.families.statistics.statistics import Known
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.families.vectors.multivariate_student_t import MultivariateStudentT
 from juncture.families.vectors.normal_gamma import NormalGamma

@@ -10,7 +10,7 @@ import numpy as np
 
 from juncture.families.conjugacy.compound import Compound
 from juncture.families.family import Family
-from juncture.families.statistics import Known, Statistics
+from juncture.families.statistics.statistics import Known, Statistics
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from juncture.families.conjugacy.pair import Pair
-from juncture.families.statistics import Known
+from juncture.families.statistics.statistics import Known
 from juncture.families.vectors.inverse_wishart import InverseWishart
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.families.vectors.multivariate_student_t import MultivariateStudentT

@@ -9,7 +9,7 @@ from scipy.special import betaincinv, digamma, loggamma
 
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.batches import common_shape
-from juncture.families.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE
 from juncture.families.exponential_family import ExponentialFamily, columns
 from juncture.families.family import Real, plain
@@ -17,7 +17,7 @@ from juncture.families.gamma_divergence import dirichlet_divergence
 from juncture.families.incomplete import beta_parts, log_beta_below
 from juncture.families.matching import match_log_means
 from juncture.families.observations import as_values
-from juncture.families.statistics import Known
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Interval
 from juncture.numerics import log, log1p
 

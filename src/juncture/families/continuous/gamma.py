@@ -9,14 +9,14 @@ from scipy.special import digamma, gammainc, gammaincc, gammaincinv, loggamma
 
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.batches import common_shape
-from juncture.families.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE
 from juncture.families.exponential_family import ExponentialFamily, columns, dot
 from juncture.families.family import Real, plain
 from juncture.families.gamma_divergence import gamma_divergence
 from juncture.families.incomplete import log_gamma_above, log_gamma_below
 from juncture.families.matching import match_shape
-from juncture.families.statistics import Known
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Interval
 from juncture.numerics import log
 

@@ -7,19 +7,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from juncture.cores import block_rows, over_blocks
 from juncture.errors import InvalidData
 from juncture.families.batches import common_shape
-from juncture.families.compiled import Fill, gaussian_fill, moments_of
-from juncture.families.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE, REAL
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.gamma_divergence import ratio_excess
-from juncture.families.statistics import Known, Moments, Statistics
+from juncture.families.statistics.compiled import Fill, gaussian_fill, moments_of
+from juncture.families.statistics.statistics import Known, Moments, Statistics
+from juncture.families.statistics.weighted_sums import weighted_sum, with_batch
 from juncture.families.supports import Interval
-from juncture.families.weighted_sums import weighted_sum, with_batch
 from juncture.numerics import LOG_TWO_PI
+from juncture.parallel import block_rows, over_blocks
 
 
 class Gaussian(ExponentialFamily, ConjugatePrior):

@@ -8,13 +8,13 @@ import numpy as np
 from scipy.special import gammainc, gammaincc, gammainccinv
 
 from juncture.errors import Unsupported
-from juncture.families.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE
 from juncture.families.continuous.gamma import divergence_of, log_normalizer, means, shape_from
 from juncture.families.exponential_family import ExponentialFamily, columns, dot
 from juncture.families.family import Real, plain
 from juncture.families.incomplete import log_gamma_above, log_gamma_below
-from juncture.families.statistics import Known
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Interval
 from juncture.numerics import log
 

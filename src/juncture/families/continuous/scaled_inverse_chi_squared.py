@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from juncture.checks import check_kind
-from juncture.families.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE
 from juncture.families.continuous.inverse_gamma import InverseGamma
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real
-from juncture.families.statistics import Known
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Interval
 
 

@@ -13,7 +13,7 @@ from scipy.special import digamma, polygamma
 
 from juncture.errors import InvalidData
 from juncture.families.matching import increasing_root
-from juncture.families.sample_statistics import Sample
+from juncture.families.statistics.sample_statistics import Sample
 
 MAX_STEPS = 5000
 TOLERANCE = 1e-12

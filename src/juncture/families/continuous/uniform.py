@@ -6,13 +6,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from juncture.cores import over_blocks
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.constraints import REAL
 from juncture.families.family import Family, Real, plain
-from juncture.families.sample_statistics import Range, aligned, ends_of
-from juncture.families.statistics import Known, Statistics
+from juncture.families.statistics.sample_statistics import Range, aligned, ends_of
+from juncture.families.statistics.statistics import Known, Statistics
 from juncture.families.supports import Interval
+from juncture.parallel import over_blocks
 
 LONG_BLOCK = 1 << 17  # smallest and largest need no room beside the rows
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture.families.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import COUNT, POSITIVE
 from juncture.families.discrete.count_draws import binomial_draws
 from juncture.families.discrete.summed import Summed

@@ -16,7 +16,7 @@ from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Real, plain
 from juncture.families.incomplete import beta_parts, log_beta_below
 from juncture.families.log_factorial import log_choose, looked_up
-from juncture.families.statistics import Known
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Integers
 
 

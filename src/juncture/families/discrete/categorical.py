@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from juncture import numerics
-from juncture.cores import over_blocks
 from juncture.errors import InvalidData
 from juncture.families.constraints import COUNT, SIMPLEX
 from juncture.families.discrete.one_hot import one_hot
@@ -15,9 +14,10 @@ from juncture.families.discrete.whole_numbers import falls_short
 from juncture.families.exponential_family import ExponentialFamily, sum_in_order
 from juncture.families.family import Real, plain
 from juncture.families.observations import as_values, refuse_outside
-from juncture.families.statistics import Known, Statistics
+from juncture.families.statistics.statistics import Known, Statistics
+from juncture.families.statistics.weighted_sums import weighted_sum
 from juncture.families.supports import Integers
-from juncture.families.weighted_sums import weighted_sum
+from juncture.parallel import over_blocks
 
 
 class Categorical(ExponentialFamily):

@@ -16,7 +16,7 @@ from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
 from juncture.families.exponential_family import dot
 from juncture.families.family import Family, Real, plain
 from juncture.families.log_factorial import looked_up
-from juncture.families.statistics import Known, Statistics
+from juncture.families.statistics.statistics import Known, Statistics
 from juncture.families.supports import Integers
 
 MOST_DRAWN = 1_000_000_000  # of NumPy's generator

@@ -16,7 +16,7 @@ from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.incomplete import beta_parts, log_beta_below, log_gamma_above, log_gamma_below
 from juncture.families.log_factorial import log_weight, looked_up
-from juncture.families.statistics import Known
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Integers
 
 FAR = 1e12  # so many failures for each success come like a Poisson process, in which the waiting time is a Gamma

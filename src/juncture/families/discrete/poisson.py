@@ -16,7 +16,7 @@ from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.incomplete import log_gamma_above, log_gamma_below
 from juncture.families.log_factorial import log_factorial, looked_up
-from juncture.families.statistics import Known
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Integers
 
 HIGH_RATE = 1e4  # from here on the entropy's series is exact to rounding

@@ -9,14 +9,14 @@ from scipy.special import digamma, loggamma
 
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.batches import common_shape
-from juncture.families.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE_VECTOR
 from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Real, plain
 from juncture.families.gamma_divergence import dirichlet_divergence
 from juncture.families.matching import match_log_means
 from juncture.families.observations import as_values, refuse_outside
-from juncture.families.statistics import Known
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Simplex
 from juncture.families.vectors.vector_family import VectorFamily, refuse_other_dimension
 from juncture.numerics import log, softmax

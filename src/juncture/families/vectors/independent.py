@@ -13,8 +13,8 @@ from juncture.checks import check_iterable
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.family import Family, Real, plain
 from juncture.families.observations import as_values
-from juncture.families.statistics import Statistics
-from juncture.families.statistics_door import StatisticsDoor
+from juncture.families.statistics.statistics import Statistics
+from juncture.families.statistics.statistics_method import StatisticsDoor
 from juncture.families.vectors.block_matrices import side_by_side
 from juncture.families.vectors.part_statistics import PartStatistics
 from juncture.families.vectors.vector_family import refuse_knowledge

@@ -9,18 +9,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture.data.weights import as_weight_columns
+from juncture.data.tables.weights import as_weight_columns
 from juncture.errors import InvalidData
-from juncture.families.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Family, Real, plain
 from juncture.families.gamma_divergence import ratio_excess
 from juncture.families.observations import as_values
-from juncture.families.statistics import Statistics
-from juncture.families.statistics_door import StatisticsDoor
+from juncture.families.statistics.statistics import Statistics
+from juncture.families.statistics.statistics_method import StatisticsDoor
+from juncture.families.statistics.weighted_sums import weighted_sum
 from juncture.families.supports import Interval, Pairs
 from juncture.families.vectors.vector_family import refuse_knowledge, refuse_other_dimension
-from juncture.families.weighted_sums import weighted_sum
 from juncture.numerics import LOG_TWO_PI
 from juncture.options import as_generator, as_sizes
 

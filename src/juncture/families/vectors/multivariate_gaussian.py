@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from juncture.cores import block_rows, over_blocks
 from juncture.errors import InvalidData
-from juncture.families.compiled import MOST_COORDINATES, Fill, gaussian_fill, moments_of
-from juncture.families.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE_DEFINITE, REAL_VECTOR
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.observations import as_values
-from juncture.families.statistics import Known, Moments, Statistics
+from juncture.families.statistics.compiled import MOST_COORDINATES, Fill, gaussian_fill, moments_of
+from juncture.families.statistics.statistics import Known, Moments, Statistics
 from juncture.families.supports import Vectors
 from juncture.families.vectors import block_matrices as blocks
 from juncture.families.vectors.ellipse import Ellipse, ellipse_of
@@ -25,6 +24,7 @@ from juncture.families.vectors.scatter import covariance_from, vector_moments
 from juncture.families.vectors.vector_family import VectorFamily, refuse_other_dimension
 from juncture.families.vectors.whitening import Whitening, apply, whitening_of
 from juncture.numerics import LOG_TWO_PI
+from juncture.parallel import block_rows, over_blocks
 
 if TYPE_CHECKING:
     from juncture.families.vectors.canonical_gaussian import CanonicalGaussian

@@ -14,7 +14,7 @@ from juncture.families.continuous.student_t import StudentT
 from juncture.families.exponential_family import columns
 from juncture.families.family import Real, plain
 from juncture.families.matching import match_shape
-from juncture.families.statistics import Known
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Interval, Pairs
 from juncture.families.vectors.joint_prior import JointPrior
 from juncture.numerics import LOG_TWO_PI

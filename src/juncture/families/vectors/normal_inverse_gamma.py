@@ -12,7 +12,7 @@ from juncture.families.constraints import POSITIVE, REAL
 from juncture.families.continuous.inverse_gamma import InverseGamma
 from juncture.families.continuous.student_t import StudentT
 from juncture.families.family import Real, plain
-from juncture.families.statistics import Known
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Interval, Pairs
 from juncture.families.vectors import normal_gamma
 from juncture.families.vectors.joint_prior import JointPrior

@@ -10,7 +10,7 @@ import numpy as np
 from juncture.errors import InvalidData
 from juncture.families.constraints import POSITIVE, POSITIVE_DEFINITE, REAL_VECTOR
 from juncture.families.family import Real
-from juncture.families.statistics import Known
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Pairs, PositiveDefinite, Vectors
 from juncture.families.vectors import block_matrices as blocks
 from juncture.families.vectors import matrix_gamma

@@ -9,7 +9,7 @@ import numpy as np
 
 from juncture.errors import InvalidData
 from juncture.families.family import Family
-from juncture.families.statistics import Statistics, statistics_from_dict
+from juncture.families.statistics.statistics import Statistics, statistics_from_dict
 
 
 class PartStatistics(Statistics):

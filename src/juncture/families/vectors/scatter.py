@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidData, RegularizedWarning, warn_user
-from juncture.families.statistics import Known, Moments
-from juncture.families.weighted_sums import weighted_sum, with_batch
+from juncture.families.statistics.statistics import Known, Moments
+from juncture.families.statistics.weighted_sums import weighted_sum, with_batch
 from juncture.numerics import where
 
 RIDGE = 1e-6  # of the average variance

@@ -8,12 +8,12 @@ import numpy as np
 
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.batches import common_shape
-from juncture.families.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE, POSITIVE_DEFINITE
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.matching import match_degrees
-from juncture.families.statistics import Known
+from juncture.families.statistics.statistics import Known
 from juncture.families.supports import PositiveDefinite
 from juncture.families.vectors import block_matrices as blocks
 from juncture.families.vectors import matrix_gamma

@@ -27,7 +27,7 @@ from juncture.formats.blocks.source import Source, shield
 from juncture.formats.files import warn_of_loss
 from juncture.formats.losses import losses_of, state_texts
 from juncture.formats.rows import RowRepair
-from juncture.models.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
 
 CLOSINGS = {'"': re.compile(r'[^"\r\n]*+"'), "//": re.compile(r"[^\n]*+"), "/*": re.compile(r".*?\*/", re.DOTALL)}

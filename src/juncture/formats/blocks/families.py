@@ -17,7 +17,7 @@ from juncture.formats.losses import tables_of
 from juncture.formats.rows import RowRepair
 from juncture.graphs.graph import adjacency
 from juncture.graphs.traversal import find_cycle, topological_order
-from juncture.models.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
 
 MAX_PARENTS = 31  # with the child, as many axes as an array can have in every supported NumPy

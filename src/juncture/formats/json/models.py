@@ -14,8 +14,8 @@ from juncture.formats.json.document import Node
 from juncture.formats.json.kinds import KIND_NAMES, KINDS, Part, encode_conditional
 from juncture.formats.json.variables import known_variable, read_variables
 from juncture.formats.rows import RowRepair
-from juncture.models.bayesian_network import BayesianNetwork
-from juncture.models.factor_product import FactorGraph, FactorProduct, MarkovNetwork
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork
 from juncture.variables import Scope, Variable
 
 HEAD = ("format", "version", "model", "variables")

@@ -41,7 +41,7 @@ from juncture.formats.files import warn_of_loss
 from juncture.formats.losses import losses_of, state_texts
 from juncture.formats.net.names import escaped, identifiers, unescaped
 from juncture.formats.rows import RowRepair, check_size
-from juncture.models.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
 
 CLOSINGS = {'"': re.compile(r'[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"'), "%": re.compile(r"[^\n]*+")}

@@ -21,8 +21,8 @@ from juncture.formats.files import warn_of_loss
 from juncture.formats.losses import losses_of, tables_of
 from juncture.formats.rows import RowRepair, check_size
 from juncture.formats.uai.numbers import Numbers, first_word, without_comments
-from juncture.models.bayesian_network import BayesianNetwork
-from juncture.models.factor_product import FactorGraph, MarkovNetwork
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import FactorGraph, MarkovNetwork
 from juncture.variables import Scope, Variable
 
 PREAMBLES = {BayesianNetwork: "BAYES", MarkovNetwork: "MARKOV", FactorGraph: "MARKOV"}

@@ -37,7 +37,7 @@ from juncture.formats.xml.networks import (
     read_variable,
     words,
 )
-from juncture.models.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
 
 MAX_EXPANDED = 2**24  # entries of all noisy tables of a file, written out

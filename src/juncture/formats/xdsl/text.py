@@ -15,7 +15,7 @@ from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.factors.deterministic import Deterministic
 from juncture.formats.losses import state_texts, table_of
 from juncture.formats.xml.networks import numbers_text, tagged
-from juncture.models.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork
 
 NAME, STATE, POSITION = "juncture_name", "juncture_state_", "juncture_position"
 IDENTIFIER = re.compile("[A-Za-z][A-Za-z0-9_]*")

@@ -12,7 +12,7 @@ from juncture.errors import FormatError, InvalidModel, hint
 from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.formats.rows import RowRepair, check_size
 from juncture.formats.xml import WHITESPACE, Element, shortened
-from juncture.models.bayesian_network import BayesianNetwork
+from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
 
 MAX_PARENTS = 31 if np.__version__.startswith("1.") else 63  # NumPy's limit of axes, less the child's

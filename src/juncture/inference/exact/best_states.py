@@ -15,9 +15,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from juncture.inference.exact.coded_findings import CodedFinding
-from juncture.inference.exact.elimination import LogFactor, plan_elimination, trace_back
-from juncture.inference.exact.packed_tree import PackedTree
+from juncture.inference.exact.elimination.buckets import LogFactor, plan_elimination, trace_back
+from juncture.inference.exact.junction_tree.coded_findings import CodedFinding
+from juncture.inference.exact.junction_tree.packed_tree import PackedTree
 
 TIE = 1e-12  # two logarithms this close stand for the same product
 Allowed: TypeAlias = dict[int, np.ndarray]

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from juncture.errors import TooLarge
-from juncture.kernels.cliques import clique_tree, total_size
-from juncture.kernels.ordering import (
+from juncture.kernels.junction_tree.cliques import clique_tree, total_size
+from juncture.kernels.junction_tree.ordering import (
     MIN_FILL,
     MIN_NEIGHBOURS,
     MIN_WEIGHT,

@@ -18,8 +18,8 @@ from juncture import numerics
 from juncture.data.findings import Findings
 from juncture.errors import TooLarge, Unsupported
 from juncture.factors.conditional import signature
+from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.lowering import check_factors
-from juncture.inference.relevance import relevant_part
 from juncture.memory import checked_limit
 from juncture.values import format_count
 from juncture.variables import Scope

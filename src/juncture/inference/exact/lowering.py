@@ -18,8 +18,8 @@ from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
 from juncture.factors.noisy import NoisyMax, NoisyOr
-from juncture.models.bayesian_network import BayesianNetwork, to_factor
-from juncture.models.factor_product import FactorProduct
+from juncture.networks.bayesian_network import BayesianNetwork, to_factor
+from juncture.networks.factor_product import FactorProduct
 from juncture.variables import Scope, State, Variable
 
 SMALL_TABLE = 64  # entries up to which a noisy conditional is simply written out

@@ -16,7 +16,7 @@ import numpy as np
 
 from juncture.factors.factor import Factor, spread
 from juncture.inference.messages.forest import Edge
-from juncture.models.factor_product import FactorGraph
+from juncture.networks.factor_product import FactorGraph
 from juncture.variables import Scope, Variable
 
 Logs: TypeAlias = dict[Edge, np.ndarray]

@@ -13,9 +13,9 @@ import numpy as np
 
 from juncture import numerics
 from juncture.factors.factor import Factor
-from juncture.inference.beliefs import Beliefs
-from juncture.inference.exact.junction_tree import JunctionTree
-from juncture.inference.impossible import check_possible
+from juncture.inference.engines.beliefs import Beliefs
+from juncture.inference.engines.impossible import check_possible
+from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.messages.tree_messages import Schedule, TreeMessages, pass_messages
 
 
@@ -47,7 +47,7 @@ def sum_product(
     from there; "flooding" sends all at once until none changes. Evidence is one row.
 
     >>> from juncture.factors.factor import Factor
-    >>> from juncture.models.factor_product import FactorGraph
+    >>> from juncture.networks.factor_product import FactorGraph
     >>> from juncture.variables import Variable
     >>> x, y = Variable("x", 2), Variable("y", 2)
     >>> print(sum_product(FactorGraph([Factor([x, y], [[1, 2], [3, 4]])]), root="y"))

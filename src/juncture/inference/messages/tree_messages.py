@@ -16,7 +16,7 @@ from juncture.evidence import as_findings
 from juncture.inference.messages.forest import Edge, Parents, children, collect_order, find_cycle, rooted
 from juncture.inference.messages.message import Message, by_edge
 from juncture.inference.messages.rules import Logs, MessageRules, TakeOut
-from juncture.models.factor_product import FactorGraph
+from juncture.networks.factor_product import FactorGraph
 
 Schedule: TypeAlias = Literal["tree", "flooding"]
 Sent: TypeAlias = tuple[Logs, tuple[Edge, ...]]

@@ -12,12 +12,12 @@ from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.evidence import as_findings
 from juncture.factors.conditional import Conditional
-from juncture.inference.beliefs import Beliefs
-from juncture.inference.impossible import check_possible
+from juncture.inference.engines.beliefs import Beliefs
+from juncture.inference.engines.impossible import check_possible
 from juncture.inference.methods import engine_for
 from juncture.memory import check_memory
-from juncture.models.bayesian_network import BayesianNetwork
-from juncture.models.factor_product import FactorProduct
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import FactorProduct
 from juncture.options import as_generator
 from juncture.values import format_count
 from juncture.verbs import taught_by
@@ -25,10 +25,10 @@ from juncture.verbs import taught_by
 
 @taught_by(
     {
-        "HiddenMarkovModel": "juncture.inference.exact.chain_sampling",
-        "MarkovChain": "juncture.inference.sampling.markov_chain",
-        "Mixture": "juncture.inference.exact.mixture",
-        "LinearGaussianStateSpace": "juncture.inference.sampling.state_space",
+        "HiddenMarkovModel": "juncture.sequences.hidden_markov.sample",
+        "MarkovChain": "juncture.sequences.markov_chains.sample",
+        "Mixture": "juncture.latent.mixtures.infer",
+        "LinearGaussianStateSpace": "juncture.sequences.state_space.sample",
     }
 )
 @singledispatch

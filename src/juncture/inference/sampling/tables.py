@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from juncture.cores import blocks_of, on_cores
-from juncture.data.columns import code_type
+from juncture.data.tables.columns import code_type
 from juncture.factors.conditional import Conditional
-from juncture.kernels.forward import draw_in_order
-from juncture.models.bayesian_network import BayesianNetwork
+from juncture.kernels.tables.forward import draw_in_order
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.parallel import blocks_of, on_cores
 
 BLOCK = 2**12  # rows that one child generator draws: fixed, so that rows do not depend on the number of cores
 NEVER = 2.0  # above every uniform

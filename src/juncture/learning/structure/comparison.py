@@ -10,7 +10,7 @@ from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.edges import Edge
 from juncture.graphs.partially_directed import PartiallyDirectedGraph
-from juncture.learning.structure.scores import structure_score
+from juncture.learning.structure.scores.scores import structure_score
 from juncture.learning.structure.translation import member_of
 
 AnyGraph: TypeAlias = DirectedGraph | PartiallyDirectedGraph

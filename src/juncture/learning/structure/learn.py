@@ -11,18 +11,18 @@ from juncture.errors import InvalidData, UnknownVariable, Unsupported, hint
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.maps import as_oracle
 from juncture.iteration import Watch, check_progress
-from juncture.learning.structure.combined import CombinedSearch
-from juncture.learning.structure.exact import Exact
-from juncture.learning.structure.ges import GES
-from juncture.learning.structure.hill_climbing import HillClimbing
-from juncture.learning.structure.independence import OracleTester, SeparationTester
-from juncture.learning.structure.mmhc import MMHC
-from juncture.learning.structure.pc import PC
-from juncture.learning.structure.scores import takes_holes
+from juncture.learning.networks.templates import declared_dataset
+from juncture.learning.structure.independence.tests import OracleTester, SeparationTester
+from juncture.learning.structure.scores.scores import takes_holes
 from juncture.learning.structure.search_result import SearchResult
-from juncture.learning.structure.structural_em import StructuralEM
-from juncture.learning.structure.trees import ChowLiu, TreeAugmented
-from juncture.learning.templates import declared_dataset
+from juncture.learning.structure.searches.combined import CombinedSearch
+from juncture.learning.structure.searches.exact import Exact
+from juncture.learning.structure.searches.ges import GES
+from juncture.learning.structure.searches.hill_climbing import HillClimbing
+from juncture.learning.structure.searches.mmhc import MMHC
+from juncture.learning.structure.searches.pc import PC
+from juncture.learning.structure.searches.structural_em import StructuralEM
+from juncture.learning.structure.searches.trees import ChowLiu, TreeAugmented
 from juncture.options import as_generator, chosen
 from juncture.variables import Scope, Variable
 

@@ -1,0 +1,148 @@
+"""`CategoricalEmissions`: one of several symbols, by a table of probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from juncture import numerics
+from juncture.checks import check_array
+from juncture.components.contract import DEAD, Emissions, EmissionStatistics, in_one_line, refuse_prior
+from juncture.components.densities import weight_of_codes
+from juncture.data.sequences.sequences import Sequences
+from juncture.errors import InvalidData, InvalidModel
+from juncture.families.discrete.categorical import Categorical
+from juncture.families.vectors.dirichlet import Dirichlet
+from juncture.values import number_of, read_only
+from juncture.variables import State, Variable
+
+
+class CategoricalEmissions(Emissions):
+    """p(symbol | state) = probabilities[state, symbol]; symbols are 0, 1, …, or have labels.
+
+    >>> CategoricalEmissions([[0.9, 0.1], [0.2, 0.8]], symbols=["no", "umbrella"])[1]
+    Categorical(probabilities=[0.2, 0.8])
+    """
+
+    _fields = ("probabilities", "symbols")
+    is_table: ClassVar[bool] = True
+    event_shape = ()
+    probabilities: np.ndarray  # (state, symbol)
+    symbols: tuple[State, ...]
+
+    def __init__(self, probabilities: Any, symbols: Iterable[State] | None = None) -> None:
+        shape = check_array(probabilities, "a table of emissions", error=InvalidModel).shape
+        if len(shape) != 2 or 0 in shape:
+            raise InvalidModel(f"a table of emissions is (state, symbol); got an array of the shape {shape}")
+        table = numerics.as_probabilities(probabilities, shape, name="the table of emissions")
+        labels = Variable("symbol", shape[1] if symbols is None else symbols).labels
+        if len(labels) != shape[1]:
+            raise InvalidModel(f"the table of emissions has {shape[1]} symbols; got {len(labels)} labels")
+        self._set(probabilities=table, symbols=labels)
+
+    @property
+    def num_states(self) -> int:  # type: ignore[override]
+        return len(self.probabilities)
+
+    @property
+    def num_symbols(self) -> int:
+        return int(self.probabilities.shape[1])
+
+    @property
+    def num_parameters(self) -> int:
+        return self.num_states * (self.num_symbols - 1)
+
+    @cached_property
+    def lookup(self) -> np.ndarray:
+        """(code, state): the likelihoods of each symbol, and a last row of ones for what is missing."""
+        return read_only(np.vstack([self.probabilities.T, np.ones(self.num_states)]))
+
+    @cached_property
+    def log_lookup(self) -> np.ndarray:
+        """The logarithms of `lookup`."""
+        return read_only(numerics.log(self.lookup))
+
+    def codes(self, rows: np.ndarray) -> np.ndarray:
+        """The row of `lookup` for each observation."""
+        if rows.dtype.kind != "f":
+            return rows.astype(np.int64, copy=False)
+        return np.where(np.isnan(rows), self.num_symbols, rows).astype(np.int64)
+
+    def checked(self, sequences: Sequences) -> Sequences:
+        rows = sequences.observations
+        wrong = (rows < 0) | (rows >= self.num_symbols)
+        if rows.dtype.kind == "f":
+            wrong |= (rows != np.floor(rows)) & ~np.isnan(rows)
+        if wrong.any():
+            step = int(np.argmax(wrong))
+            raise InvalidData(
+                f"{sequences.place(step)} holds {rows[step]:g}; "
+                f"symbols are whole numbers from 0 to {self.num_symbols - 1}"
+            )
+        if rows.dtype.kind != "f" or np.isnan(rows).any():
+            return sequences
+        return replace(sequences, observations=rows.astype(np.int64))
+
+    def log_prob(self, rows: np.ndarray) -> np.ndarray:
+        return np.asarray(self.log_lookup.take(self.codes(rows), axis=0))
+
+    def sample(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        sums = np.cumsum(self.probabilities, axis=1)
+        sums /= sums[:, -1:]
+        chances, found = rng.random(len(states)), np.empty(len(states), np.int64)
+        for state in np.unique(states):
+            places = states == state
+            found[places] = np.searchsorted(sums[state], chances[places], side="right")
+        return found
+
+    def statistics(self, rows: np.ndarray, weights: np.ndarray) -> EmissionStatistics:
+        counts = weight_of_codes(self.codes(rows), weights, self.num_symbols + 1)
+        seen = np.ascontiguousarray(counts[:-1].T)  # (state, symbol)
+        return EmissionStatistics(seen.sum(axis=1), [seen])
+
+    def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
+        counts = statistics.parts[0] + self._added(prior)
+        totals = counts.sum(axis=1, keepdims=True)
+        table = np.divide(counts, totals, out=self.probabilities.copy(), where=totals > DEAD)
+        return type(self)(table, self.symbols)
+
+    def log_prior(self, prior: Any) -> float:
+        """Σ α log p, where α are the counts that the prior adds."""
+        added = self._added(prior)
+        return float((added * numerics.log(np.where(added > 0, self.probabilities, 1.0))).sum())
+
+    def _added(self, prior: Any) -> np.ndarray:
+        """The counts that a prior adds: a number to each cell, a Dirichlet its concentration less 1."""
+        if prior is None:
+            return np.zeros(self.probabilities.shape)
+        added: np.ndarray
+        if isinstance(prior, Real):
+            added = np.full(self.probabilities.shape, float(prior))
+        elif isinstance(prior, Dirichlet):
+            added = np.asarray(prior.concentration) - 1
+        else:
+            refuse_prior(prior, self, "a number, added to each count, or a Dirichlet")
+        if added.shape[-1] != self.num_symbols or not (np.isfinite(added) & (added >= 0)).all():
+            raise InvalidData(
+                f"a prior of emissions over {self.num_symbols} symbols is a pseudo-count of at least 0, "
+                f"or a Dirichlet over them with a concentration of at least 1; got {prior!r}"
+            )
+        return np.broadcast_to(added, self.probabilities.shape)
+
+    def take(self, states: Any) -> Self:
+        return type(self)(self.probabilities[self._places(states)], self.symbols)
+
+    @property
+    def summary(self) -> str:
+        return number_of(self.num_symbols, "symbol")
+
+    def __getitem__(self, state: int) -> Categorical:
+        return Categorical(self.probabilities[self._place(state)])
+
+    def __repr__(self) -> str:
+        return f"CategoricalEmissions({in_one_line(self.probabilities)})"

@@ -1,0 +1,182 @@
+"""`Emissions`: one law of the observation per hidden state, and the statistics from which it is learned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import reduce
+from math import prod
+from typing import Any, ClassVar, NoReturn, Self
+
+import numpy as np
+
+from juncture.checks import check_count, check_places
+from juncture.data.sequences.sequences import Sequences
+from juncture.errors import InvalidData, Unsupported
+from juncture.numerics import SHORT
+from juncture.values import Value, read_only
+from juncture.variables import State
+
+DEAD = 1e-10  # steps: a state with less weight than this has seen nothing
+
+
+class EmissionStatistics(Value):
+    """What estimating emissions needs of weighted steps; `a + b` are the statistics of both.
+
+    `weight` is how much weight each state has on steps where something was observed. What the `parts` are is the
+    business of the emissions that made them: arrays, statistics of families, or statistics of other emissions.
+    """
+
+    _fields = ("weight", "parts")
+    weight: np.ndarray  # (state,)
+    parts: tuple[Any, ...]
+
+    def __init__(self, weight: Any, parts: Any = ()) -> None:
+        held = tuple(read_only(part) if isinstance(part, np.ndarray) else part for part in parts)
+        self._set(weight=read_only(weight, np.float64), parts=held)
+
+    def __add__(self, other: object) -> EmissionStatistics:
+        if not isinstance(other, EmissionStatistics):
+            return NotImplemented
+        if len(self.parts) != len(other.parts) or self.weight.shape != other.weight.shape:
+            raise InvalidData("statistics of different emissions do not add")
+        parts = (mine + theirs for mine, theirs in zip(self.parts, other.parts, strict=True))
+        return EmissionStatistics(self.weight + other.weight, parts)
+
+    def __radd__(self, other: object) -> EmissionStatistics:
+        return self if other == 0 else NotImplemented  # sum([...]) starts from 0
+
+    @property
+    def dead_states(self) -> np.ndarray:
+        """The states on which no weight fell: without a prior their laws stay as they are."""
+        return np.flatnonzero(self.weight <= DEAD)
+
+    def __repr__(self) -> str:
+        return f"EmissionStatistics(weight={np.array2string(self.weight, precision=6, threshold=8, separator=', ')})"
+
+
+class Emissions(Value):
+    """p(observation | state) for each state.
+
+    Rows are (step, *event), NaN where nothing was observed: what is missing is summed out, so that a step that is
+    wholly missing has the likelihood 1 in each state.
+    """
+
+    is_table: ClassVar[bool] = False  # whether a number can be its prior: a pseudo-count
+    takes_minus_infinity: ClassVar[bool] = False  # whether -inf is an observation
+    symbols: tuple[State, ...] | None = None  # labels of the observations, where they are codes
+    num_states: int
+    event_shape: tuple[int, ...]
+
+    def log_prob(self, rows: np.ndarray) -> np.ndarray:
+        """log p(row | state) as (step, state); -inf where it is impossible."""
+        raise NotImplementedError
+
+    def sample(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """One observation for each state of a path: (step, *event)."""
+        raise NotImplementedError
+
+    def statistics(self, rows: np.ndarray, weights: np.ndarray) -> EmissionStatistics:
+        """The expected statistics of rows of which each state has the weight (step, state)."""
+        raise NotImplementedError
+
+    def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
+        """The emissions that fit the statistics best; with a prior, at the mode of the posterior.
+
+        A state without weight keeps its law, unless a prior has one for it: see `statistics.dead_states`.
+        """
+        raise NotImplementedError
+
+    def log_prior(self, prior: Any) -> float:
+        """log of the prior density at these parameters, up to a constant."""
+        raise NotImplementedError
+
+    @property
+    def num_parameters(self) -> int:
+        """How many numbers may be chosen freely."""
+        raise NotImplementedError
+
+    @property
+    def summary(self) -> str:
+        """What kind of emissions these are, in a few words."""
+        raise NotImplementedError
+
+    def __getitem__(self, state: int) -> Any:
+        """The law of one state."""
+        raise NotImplementedError
+
+    def take(self, states: Any) -> Emissions:
+        """The laws of these states, in this order, as emissions."""
+        from juncture.components.convert import converted
+
+        return converted([self[int(state)] for state in self._places(states)])
+
+    def _place(self, state: Any) -> int:
+        """The number of a state, checked."""
+        return int(check_places(check_count(state, "a state", least=-self.num_states), self.num_states, "a state"))
+
+    def _places(self, states: Any) -> np.ndarray:
+        """The numbers of states, checked."""
+        return np.atleast_1d(check_places(states, self.num_states, "a state"))
+
+    def checked(self, sequences: Sequences) -> Sequences:
+        """The sequences with observations as these emissions take them, or one sentence about what is wrong."""
+        rows = sequences.observations
+        return sequences if rows.dtype == np.float64 else replace(sequences, observations=rows.astype(np.float64))
+
+    def _repr_html_(self) -> str:
+        from juncture.components.html import laws_html
+
+        return laws_html(range(self.num_states), self, ("state", "emits"))
+
+    def __len__(self) -> int:
+        return self.num_states
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[state] for state in range(self.num_states))
+
+
+def is_whole(rows: np.ndarray) -> np.ndarray:
+    """Which rows have no hole."""
+    holes = holes_in(rows)
+    return np.ones(len(rows), bool) if holes is None else ~by_columns(np.logical_or, holes)
+
+
+def is_seen(rows: np.ndarray) -> np.ndarray:
+    """Which rows have something observed."""
+    holes = holes_in(rows)
+    return np.ones(len(rows), bool) if holes is None else ~by_columns(np.logical_and, holes)
+
+
+def holes_in(rows: np.ndarray) -> np.ndarray | None:
+    """(row, value): where nothing was observed; None if there are no holes."""
+    holes = np.isnan(rows) if rows.dtype.kind == "f" else None
+    return holes.reshape(len(rows), prod(rows.shape[1:])) if holes is not None and holes.any() else None
+
+
+def by_columns(combine: np.ufunc, holes: np.ndarray) -> np.ndarray:
+    """One truth value a row; column by column when there are few, as reducing many short rows is slow."""
+    short = 0 < holes.shape[1] <= SHORT
+    return np.asarray(reduce(combine, holes.T) if short else combine.reduce(holes, axis=1))
+
+
+def drawn_by_state(emissions: Emissions, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """One observation for each state of a path, state by state."""
+    found: np.ndarray | None = None
+    for state in np.unique(states):
+        places = np.flatnonzero(states == state)
+        draws = np.asarray(emissions[int(state)].sample(len(places), rng=rng))
+        if found is None:
+            found = np.empty((len(states), *emissions.event_shape), draws.dtype)
+        found[places] = draws
+    return np.empty((0, *emissions.event_shape)) if found is None else found
+
+
+def in_one_line(array: np.ndarray) -> str:
+    """Numbers as a `repr` shows them."""
+    return " ".join(np.array2string(array, precision=6, threshold=24, edgeitems=2, separator=", ").split())
+
+
+def refuse_prior(prior: Any, emissions: Emissions, wanted: str) -> NoReturn:
+    """Raise for a prior of the wrong kind."""
+    raise Unsupported(f"the prior of {type(emissions).__name__} is {wanted}; got {prior!r}")

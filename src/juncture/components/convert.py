@@ -1,0 +1,160 @@
+"""`as_emissions`: the emissions that users mean by a family, a list, a table or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from juncture.components.categorical import CategoricalEmissions
+from juncture.components.contract import Emissions
+from juncture.components.family import FamilyEmissions
+from juncture.components.gaussian import GaussianEmissions
+from juncture.components.grouped import GroupedEmissions
+from juncture.components.independent import IndependentEmissions
+from juncture.components.members import full_members, joined_members
+from juncture.components.mixture_emissions import MixtureEmissions
+from juncture.components.precomputed import GivenLogLikelihoods
+from juncture.errors import InvalidModel
+from juncture.families.continuous.gaussian import Gaussian
+from juncture.families.discrete.categorical import Categorical
+from juncture.families.family import Family
+from juncture.families.vectors.independent import Independent
+from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
+
+
+def as_emissions(given: Any, num_states: int) -> Emissions:
+    """One law per state, from emissions, a batch of a family, a list of families or mixtures, or a table of symbols.
+
+    A table is (state, symbol). None means that observations are log-likelihoods (step, state) already.
+    """
+    emissions = GivenLogLikelihoods(num_states) if given is None else converted(given)
+    if emissions.num_states != num_states:
+        raise InvalidModel(f"there are {num_states} states, but emissions for {emissions.num_states}")
+    return emissions
+
+
+def as_components(given: Any, num_components: int) -> Emissions:
+    """The components of one mixture."""
+    emissions = converted(given)
+    if emissions.num_states != num_components:
+        raise InvalidModel(f"there are {num_components} weights, but {emissions.num_states} components")
+    return emissions
+
+
+def converted(given: Any) -> Emissions:
+    from juncture.components.mixture import Mixture
+
+    if isinstance(given, Emissions):
+        return given
+    if isinstance(given, Family):
+        return of_batch(given)
+    laws = list(given) if isinstance(given, list | tuple) else []
+    if laws and all(isinstance(law, Family) for law in laws):
+        return of_families(laws)
+    if laws and all(isinstance(law, Family | Mixture) for law in laws):
+        return of_mixtures([law if isinstance(law, Mixture) else Mixture([1.0], [law]) for law in laws])
+    if any(isinstance(law, Family | Mixture) for law in laws):
+        wrong = next(law for law in laws if not isinstance(law, Family | Mixture))
+        raise InvalidModel(f"a list of emissions has a family or a mixture for each state; got {wrong!r}")
+    if not is_table(given):
+        raise InvalidModel(
+            "emissions are a batch of a family, a list of families or mixtures, one for each state, a table"
+            f" (state, symbol) whose rows have one length, or None; got {given!r}"
+        )
+    return CategoricalEmissions(given)
+
+
+def is_table(given: Any) -> bool:
+    """Whether this is an array, or lists that make one; which shape it has is checked later."""
+    try:
+        return np.ndim(given) > 0
+    except ValueError:  # rows of different lengths
+        return False
+
+
+@singledispatch
+def of_batch(family: Family) -> Emissions:
+    """The emissions of a batch of one family, one member per state."""
+    return FamilyEmissions(one_per_state(family))
+
+
+@of_batch.register
+def _(family: Categorical) -> Emissions:
+    return CategoricalEmissions(full_members(one_per_state(family))["probabilities"])
+
+
+@of_batch.register
+def _(family: Gaussian) -> Emissions:
+    given = full_members(one_per_state(family))
+    return GaussianEmissions(given["mean"], given["variance"], "diagonal")
+
+
+@of_batch.register
+def _(family: MultivariateGaussian) -> Emissions:
+    given = full_members(one_per_state(family))
+    return GaussianEmissions(given["mean"], given["covariance"], "full")
+
+
+@of_batch.register
+def _(family: Independent) -> Emissions:
+    """A column that is a single distribution is where all states start from."""
+    size = len(one_per_state(family))
+    columns = ([each] * size if not each.batch_shape else each for each in family.families)
+    return IndependentEmissions(map(converted, columns))
+
+
+def one_per_state(family: Any) -> Any:
+    """The family itself, if it is a batch along one axis."""
+    if len(family.batch_shape) != 1:
+        raise InvalidModel(
+            f"emissions are a batch of distributions along one axis, one per state; "
+            f"this {type(family).__name__} has the batch {family.batch_shape}"
+        )
+    return family
+
+
+def of_families(families: Sequence[Any]) -> Emissions:
+    """The emissions of single distributions, those of one class together."""
+    for family in families:
+        if family.batch_shape:
+            raise InvalidModel(f"each state has one distribution; got a batch of {family.batch_shape}")
+    shapes = {family.event_shape for family in families}
+    if len(shapes) > 1:
+        raise InvalidModel(f"all states emit observations of one shape; got {' and '.join(map(str, sorted(shapes)))}")
+    places: dict[Any, list[int]] = {}
+    for place, family in enumerate(families):
+        places.setdefault((type(family), tuple(map(type, getattr(family, "families", ())))), []).append(place)
+    groups = [of_one_class([families[place] for place in own]) for own in places.values()]
+    return groups[0] if len(groups) == 1 else GroupedEmissions(groups, places.values())
+
+
+def of_one_class(families: list[Any]) -> Emissions:
+    if isinstance(families[0], Independent):
+        columns = zip(*(family.families for family in families), strict=True)
+        return IndependentEmissions(of_families(column) for column in columns)
+    return of_batch(joined_members(families))
+
+
+def of_mixtures(mixtures: Sequence[Any]) -> Emissions:
+    """A state whose mixture has fewer components than another's gets more of its last one, which weigh nothing."""
+    most = max(mixture.num_components for mixture in mixtures)
+    weights = np.zeros((len(mixtures), most))
+    places = []
+    for state, mixture in enumerate(mixtures):
+        weights[state, : mixture.num_components] = mixture.weights
+        places.append([min(place, mixture.num_components - 1) for place in range(most)])
+    return MixtureEmissions(weights, of_components([mixture.components for mixture in mixtures], places))
+
+
+def of_components(components: Sequence[Any], places: Sequence[list[int]]) -> Emissions:
+    """The chosen laws of several emissions, one after the other; Gaussians of one structure keep it."""
+    structures = {getattr(each, "structure", None) for each in components}
+    if structures <= {"full", "diagonal", "spherical"} and len(structures) == 1:
+        pairs = list(zip(components, places, strict=True))
+        mean = np.concatenate([each.mean[own] for each, own in pairs])
+        covariance = np.concatenate([each.covariance[own] for each, own in pairs])
+        return GaussianEmissions(mean, covariance, structures.pop())
+    return converted([each[place] for each, own in zip(components, places, strict=True) for place in own])

@@ -1,0 +1,73 @@
+"""Compiled passes over rows under every state: densities, moments and counts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from juncture.families.continuous.gaussian import Gaussian
+from juncture.families.statistics.compiled import as_buffer, merged
+from juncture.families.statistics.statistics import Moments
+from juncture.families.vectors.whitening import Whitening
+from juncture.numerics import LOG_TWO_PI
+from juncture.parallel import BLOCK, block_rows, over_blocks
+
+
+def diagonal_log_prob(rows: np.ndarray, means: np.ndarray, variances: np.ndarray) -> np.ndarray:
+    """log N(row | mean, variance), summed over what is observed: (row, state)."""
+    from juncture.kernels.densities.emissions import diagonal_log_prob
+
+    constants = as_buffer(-0.5 * (np.log(variances) + LOG_TWO_PI))
+    parameters = as_buffer(means), as_buffer(0.5 / variances), constants
+    log_prob = np.empty((len(rows), len(means)))
+
+    def fill(block: slice) -> None:
+        diagonal_log_prob(as_buffer(rows[block]), *parameters, log_prob[block])
+
+    over_blocks(fill, len(rows), size_of_blocks(means))
+    return log_prob
+
+
+def whole_log_prob(rows: np.ndarray, means: np.ndarray, whitening: Whitening) -> np.ndarray:
+    """log N(row | mean, covariance) of rows without holes: (row, state)."""
+    from juncture.kernels.densities.emissions import full_log_prob
+
+    constants = -0.5 * (whitening.log_determinant + means.shape[1] * LOG_TWO_PI)
+    parameters = as_buffer(means), as_buffer(whitening.inverse_factor), as_buffer(constants)
+    log_prob = np.empty((len(rows), len(means)))
+
+    def fill(block: slice) -> None:
+        full_log_prob(as_buffer(rows[block]), *parameters, log_prob[block])
+
+    over_blocks(fill, len(rows), size_of_blocks(means))
+    return log_prob
+
+
+def diagonal_moments(rows: np.ndarray, weights: np.ndarray) -> Moments:
+    """Weight, mean and scatter of each coordinate, holes left out, for each column of weights (row, state)."""
+    from juncture.kernels.densities.emissions import diagonal_moments
+
+    num_states, size = weights.shape[1], rows.shape[1]
+
+    def part(block: slice) -> tuple[np.ndarray, ...]:
+        weight, pivot, center, scatter = diagonal_moments(as_buffer(rows[block]), as_buffer(weights[block]))
+        flat = np.broadcast_to(pivot, center.shape).reshape(-1, 1)
+        return weight.reshape(-1), flat, center.reshape(-1, 1), scatter.reshape(-1, 1, 1)
+
+    parts = over_blocks(part, len(rows), size_of_blocks(weights.T)) or [part(slice(0, 0))]
+    found = (array.reshape(num_states, size) for array in merged(*map(np.array, zip(*parts, strict=True))))
+    weight, center, residual, scatter = found
+    return Moments(Gaussian, weight=weight, center=center, residual=residual, scatter=scatter)
+
+
+def weight_of_codes(codes: np.ndarray, weights: np.ndarray, num_codes: int) -> np.ndarray:
+    """(code, state): how much weight (row, state) falls on each code."""
+    from juncture.kernels.densities.emissions import add_counts
+
+    counts = np.zeros((num_codes, weights.shape[1]))
+    add_counts(as_buffer(codes, np.int64), as_buffer(weights), counts)
+    return counts
+
+
+def size_of_blocks(states: np.ndarray) -> int:
+    """How many rows make a block, where each has a number for each state."""
+    return block_rows((len(states),), numbers=2 * BLOCK)

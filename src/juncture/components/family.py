@@ -1,0 +1,204 @@
+"""`FamilyEmissions`: a batch of distributions of one family, one per state."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from juncture.components.contract import (
+    Emissions,
+    EmissionStatistics,
+    by_columns,
+    drawn_by_state,
+    is_seen,
+    is_whole,
+    refuse_prior,
+)
+from juncture.components.densities import weight_of_codes
+from juncture.components.members import members_of, picked_members, with_members
+from juncture.components.regularized import name_of, warn_regularized
+from juncture.errors import InvalidData, InvalidModel, Unsupported
+from juncture.families.constraints import SIMPLEX
+from juncture.families.family import Family
+from juncture.families.statistics.sample_statistics import Sample
+from juncture.families.statistics.statistics import Statistics
+from juncture.families.supports import LARGEST_WHOLE
+
+TOO_NARROW = (InvalidModel, FloatingPointError)  # what comes of data that no member is narrow enough for
+NARROWEST = 1e-12  # of the mean: rounding hides what is narrower
+LEAST = 1e-100  # of deviations near 0: densities and their products are ordinary numbers
+
+
+class FamilyEmissions(Emissions):
+    """p(observation | state) of one family, of which each state has its own member.
+
+    >>> from juncture.families.discrete.poisson import Poisson
+    >>> FamilyEmissions(Poisson([2.0, 9.0]))[1]
+    Poisson(rate=9.0)
+    """
+
+    _fields = ("family",)
+    family: Family
+
+    def __init__(self, family: Family) -> None:
+        if not isinstance(family, Family) or len(family.batch_shape) != 1:
+            raise InvalidModel(f"emissions are a batch of distributions, one per state; got {family!r}")
+        self._set(family=family)
+
+    @property
+    def num_states(self) -> int:  # type: ignore[override]
+        return len(self.family)
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:  # type: ignore[override]
+        return self.family.event_shape
+
+    @property
+    def num_parameters(self) -> int:
+        free = (name for name in self.family.parameters if name not in self.family.required)
+        return self.num_states * sum(num_free(self.family, name) for name in free)
+
+    def log_prob(self, rows: np.ndarray) -> np.ndarray:
+        whole = self._whole(rows)
+        if whole.all():
+            return self._log_prob_whole(rows)
+        log_prob = np.zeros((len(rows), self.num_states))
+        log_prob[whole] = self._log_prob_whole(rows[whole])
+        return log_prob
+
+    def _log_prob_whole(self, rows: np.ndarray) -> np.ndarray:
+        values, codes = self._distinct(rows)
+        found = np.asarray(self.family.log_prob(values[:, None]))
+        return found if codes is None else found.take(codes, axis=0)
+
+    def _distinct(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """(values, the place of each row among them), where rows are whole numbers that repeat; else (rows, None)."""
+        if self.event_shape or not self.family.support.is_discrete or not len(rows):
+            return rows, None
+        low, high = rows.min(), rows.max()
+        is_narrow = low > -LARGEST_WHOLE and high < LARGEST_WHOLE and high - low < len(rows)
+        if not is_narrow or not (rows == np.floor(rows)).all():
+            return rows, None
+        return np.arange(low, high + 1), (rows - low).astype(np.int64)
+
+    def sample(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return drawn_by_state(self, states, rng)
+
+    def statistics(self, rows: np.ndarray, weights: np.ndarray) -> EmissionStatistics:
+        whole = self._whole(rows)
+        rows, weights = (rows, weights) if whole.all() else (rows[whole], weights[whole])
+        values, codes = self._distinct(rows)
+        if codes is not None:
+            rows, weights = values, weight_of_codes(codes, weights, len(values))
+        total = weights.sum(axis=0)
+        heavy = by_columns(np.logical_or, weights > 0)  # what weighs nothing may lie outside the support
+        rows, weights = (rows, weights) if heavy.all() else (rows[heavy], weights[heavy])
+        if not len(rows):  # a row that weighs nothing, so that the batch is there
+            rows = np.asarray(self.family.support.inside(), float)[None]
+            weights = np.zeros((1, self.num_states))
+        known = {name: self.family._given[name] for name in self.family.required}
+        if any(array.ndim for array in known.values()):  # what is known differs from state to state
+            rows = self._rows_of_states(rows, weights)
+        return EmissionStatistics(total, [type(self.family).statistics(rows, weights, **known)])
+
+    def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
+        alive = np.ones(self.num_states, bool)
+        if prior is None:
+            alive[statistics.dead_states] = False
+        else:
+            self._refuse_other_prior(prior)
+        if not alive.any():
+            return self
+        places = np.flatnonzero(alive)
+        try:
+            return type(self)(with_members(self.family, places, self._estimated(statistics.parts[0], places, prior)))
+        except (InvalidData, *TOO_NARROW):
+            return self._estimated_one_by_one(statistics.parts[0], places, prior)
+
+    @np.errstate(divide="raise", over="raise", invalid="raise")
+    def _estimated(self, statistics: Statistics, places: np.ndarray, prior: Any) -> Family:
+        if prior is None:
+            found = type(self.family).estimate(members_of(statistics, places))
+            refuse_points(found)
+            return found
+        if isinstance(statistics, Sample):  # the prior is of one parameter; the other, which is fixed, stays
+            statistics = self.family.statistics(statistics.values, statistics.weights)
+        own = prior[places] if prior.batch_shape else prior
+        return type(self.family).estimate(members_of(statistics, places), own)
+
+    def _estimated_one_by_one(self, statistics: Statistics, places: np.ndarray, prior: Any) -> Self:
+        """Where the data of some state determine no member, it keeps its own, and a warning says why."""
+        family = self.family
+        for place in places:
+            one = np.array([place])
+            try:
+                family = with_members(family, one, self._estimated(statistics, one, prior))
+            except InvalidData as error:
+                warn_regularized(f"{name_of(int(place))} keeps its {type(family).__name__}: {error}")
+            except TOO_NARROW as error:
+                warn_regularized(
+                    f"{name_of(int(place))} keeps its law, as its data shrank to a point or an edge: {error}"
+                )
+        return type(self)(family)
+
+    def log_prior(self, prior: Any) -> float:
+        if prior is None:
+            return 0.0
+        self._refuse_other_prior(prior)
+        from juncture.components.priors import log_prior_of
+
+        return float(np.sum(log_prior_of(prior, self.family)))
+
+    def _refuse_other_prior(self, prior: Any) -> None:
+        if not hasattr(prior, "posterior"):
+            refuse_prior(prior, self, "a conjugate one, such as Gamma(2, 1) for Poisson")
+
+    def _rows_of_states(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """(row, state, *event): what weighs nothing in a state is a value that it can have."""
+        wide = (...,) + (None,) * len(self.event_shape)
+        return np.where((weights > 0)[wide], rows[:, None], self.family.support.inside())
+
+    def _whole(self, rows: np.ndarray) -> np.ndarray:
+        """The rows that are observed; one that is so in part is refused."""
+        whole = is_whole(rows)
+        if self.event_shape and not whole.all() and (is_seen(rows) & ~whole).any():
+            step = int(np.argmax(is_seen(rows) & ~whole))
+            raise Unsupported(
+                f"row {step} is missing in part, which {type(self.family).__name__} cannot sum out; "
+                "make it missing as a whole, or use Gaussian or independent columns"
+            )
+        return whole
+
+    def take(self, states: Any) -> Self:
+        return type(self)(picked_members(self.family, self._places(states)))
+
+    @property
+    def summary(self) -> str:
+        return type(self.family).__name__
+
+    def __getitem__(self, state: int) -> Family:
+        return self.family[state]
+
+    def __repr__(self) -> str:
+        return f"FamilyEmissions({self.family!r})"
+
+
+def num_free(family: Family, name: str) -> int:
+    """How many numbers of one parameter may be chosen freely."""
+    rule, array = family.parameters[name], family._given[name]
+    size = int(np.prod(array.shape[array.ndim - rule.axes :]))
+    return size - 1 if rule is SIMPLEX else size
+
+
+def refuse_points(family: Family) -> None:
+    """Raise where a density is all but a point."""
+    if family.support.is_discrete:
+        return
+    try:
+        deviation, center = np.sqrt(np.asarray(family.variance)), np.abs(family.mean)
+    except Unsupported:  # tails without a variance are wide
+        return
+    narrow = np.isfinite(deviation) & (deviation <= np.maximum(NARROWEST * center, LEAST))  # infinite is wide
+    if narrow.any():
+        raise InvalidModel(f"a {type(family).__name__} with the deviation {deviation[narrow].min():.3g} is a point")

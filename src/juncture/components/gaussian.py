@@ -1,0 +1,186 @@
+"""`GaussianEmissions`: vectors with a Gaussian law in each state, of one of four structures of covariance."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from juncture.checks import shown
+from juncture.components.contract import Emissions, EmissionStatistics, in_one_line, is_seen
+from juncture.components.densities import diagonal_log_prob, diagonal_moments
+from juncture.components.gaussian_estimate import best_fit
+from juncture.components.gaussian_holes import expected_moments, full_log_prob
+from juncture.components.gaussian_prior import log_prior, posterior_mode
+from juncture.errors import InvalidModel, hint
+from juncture.families.continuous.gaussian import Gaussian
+from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
+from juncture.values import number_of, read_only
+
+Structure = Literal["full", "diagonal", "spherical", "tied"]
+STRUCTURES = ("full", "diagonal", "spherical", "tied")
+
+
+class GaussianEmissions(Emissions):
+    """p(x | state) = N(mean[state], Σ[state]), where `covariance` gives Σ by its `structure`.
+
+    "full": (state, d, d). "diagonal": the variances, (state, d). "spherical": one variance for each state. "tied": one
+    (d, d) for all states. Means (state, d) are of vectors, (state,) of single numbers, whose "diagonal" variances are
+    (state,) too. Missing entries are summed out, also within a vector.
+
+    Estimates without a prior keep each variance, in every direction, at 1e-8 of the data's variance or above: a state
+    that shrinks to a point stops there, and a RegularizedWarning says so.
+
+    >>> GaussianEmissions([0.0, 5.0], [1.0, 4.0])[1]
+    Gaussian(mean=5.0, variance=4.0)
+    """
+
+    _fields = ("mean", "covariance", "structure")
+    mean: np.ndarray  # (state, *event)
+    covariance: np.ndarray
+    structure: Structure
+
+    def __init__(self, mean: Any, covariance: Any, structure: Structure | None = None) -> None:
+        means = as_finite(mean, "the means")
+        if means.ndim not in {1, 2} or 0 in means.shape:
+            raise InvalidModel(f"the means of Gaussian emissions are (state, d) or (state,); got {means.shape}")
+        covariances = as_finite(covariance, "the covariance")
+        if structure is not None and not isinstance(structure, str):
+            raise InvalidModel(
+                f"a structure of covariances is a word; got {shown(structure)}; {hint('full', STRUCTURES)}"
+            )
+        kind = structure or ("diagonal" if covariances.shape == means.shape else "full")
+        if kind not in STRUCTURES:
+            raise InvalidModel(f"there is no structure {structure!r} of covariances; {hint(structure, STRUCTURES)}")
+        kind = "diagonal" if means.ndim == 1 and kind in {"full", "spherical"} else kind  # the same for numbers
+        wanted = shape_of(kind, means.shape)
+        if covariances.shape != wanted:
+            raise InvalidModel(f'a "{kind}" covariance has the shape {wanted} here; got {covariances.shape}')
+        self._set(mean=means, covariance=covariances, structure=kind)
+        if self.is_diagonal:
+            if not (covariances > 0).all():
+                raise InvalidModel(f"variances of Gaussian emissions are positive; got {covariances.min():g}")
+        else:
+            _ = self.full  # checks that the covariances are positive definite
+
+    @property
+    def num_states(self) -> int:  # type: ignore[override]
+        return len(self.mean)
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:  # type: ignore[override]
+        return self.mean.shape[1:]
+
+    @property
+    def dimension(self) -> int:
+        return int(np.prod(self.event_shape))
+
+    @property
+    def is_diagonal(self) -> bool:
+        """Whether coordinates are independent within each state."""
+        return self.structure in {"diagonal", "spherical"}
+
+    @property
+    def num_parameters(self) -> int:
+        size, states = self.dimension, self.num_states
+        square = size * (size + 1) // 2
+        counts = {"full": states * square, "diagonal": states * size, "spherical": states, "tied": square}
+        return states * size + counts[self.structure]
+
+    @property
+    def means(self) -> np.ndarray:
+        """(state, d), of single numbers too."""
+        return self.mean.reshape(self.num_states, -1)
+
+    @cached_property
+    def variances(self) -> np.ndarray:
+        """(state, d): the variance of each coordinate."""
+        if not self.is_diagonal:
+            return np.diagonal(self.full.covariance, axis1=-2, axis2=-1)
+        own = self.covariance[:, None] if self.structure == "spherical" else self.covariance
+        return np.broadcast_to(own.reshape(self.num_states, -1), self.means.shape)
+
+    @cached_property
+    def full(self) -> MultivariateGaussian:
+        """The laws of the states with covariances in full, as a batch."""
+        size = self.dimension
+        if self.is_diagonal:
+            return MultivariateGaussian(self.means, self.variances[:, :, None] * np.eye(size))
+        own = self.covariance.reshape(-1, size, size)
+        return MultivariateGaussian(self.means, np.broadcast_to(own, (self.num_states, size, size)))
+
+    def log_prob(self, rows: np.ndarray) -> np.ndarray:
+        vectors = self._vectors(rows)
+        if self.is_diagonal:
+            return diagonal_log_prob(vectors, self.means, self.variances)
+        return full_log_prob(vectors, self.full)
+
+    def sample(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        noise = rng.standard_normal((len(states), self.dimension))
+        if self.is_diagonal:
+            draws = self.means[states] + np.sqrt(self.variances)[states] * noise
+            return np.asarray(draws.reshape(len(states), *self.event_shape))
+        draws, factors = np.empty_like(noise), self.full._whitening.factor
+        for state in np.unique(states):
+            places = states == state
+            draws[places] = self.means[state] + noise[places] @ factors[state].T
+        return draws.reshape(len(states), *self.event_shape)
+
+    def statistics(self, rows: np.ndarray, weights: np.ndarray) -> EmissionStatistics:
+        vectors, seen = self._vectors(rows), is_seen(rows)
+        if self.is_diagonal:
+            moments = diagonal_moments(vectors, weights)
+        else:
+            moments = expected_moments(vectors, weights, self.full)
+        return EmissionStatistics(np.einsum("tk,t->k", weights, seen.astype(np.float64)), [moments])
+
+    def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
+        moments = statistics.parts[0]
+        means, covariance = best_fit(self, moments) if prior is None else posterior_mode(self, moments, prior)
+        shape = shape_of(self.structure, self.mean.shape)
+        return type(self)(means.reshape(self.mean.shape), covariance.reshape(shape), self.structure)
+
+    def log_prior(self, prior: Any) -> float:
+        return 0.0 if prior is None else log_prior(self, prior)
+
+    def _vectors(self, rows: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(rows, np.float64).reshape(len(rows), self.dimension)
+
+    def take(self, states: Any) -> Self:
+        states = self._places(states)
+        covariance = self.covariance if self.structure == "tied" else self.covariance[states]
+        return type(self)(self.mean[states], covariance, self.structure)
+
+    @property
+    def summary(self) -> str:
+        if not self.event_shape:
+            return "Gaussian" if self.structure == "diagonal" else "Gaussian, one variance"
+        return f"{self.structure} Gaussian of {number_of(self.dimension, 'coordinate')}"
+
+    def __getitem__(self, state: int) -> Any:
+        state = self._place(state)
+        if not self.event_shape:
+            return Gaussian(self.means[state, 0], self.variances[state, 0])
+        return self.full[state]
+
+    def __repr__(self) -> str:
+        parts = f"mean={in_one_line(self.mean)}, covariance={in_one_line(self.covariance)}"
+        return f"GaussianEmissions({parts}, structure={self.structure!r})"
+
+
+def shape_of(structure: str, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of the covariance that goes with means of this shape."""
+    event = shape[1:]
+    shapes = {"full": (shape[0], *event, *event), "diagonal": shape, "spherical": shape[:1], "tied": (*event, *event)}
+    return shapes[structure]
+
+
+def as_finite(values: Any, name: str) -> np.ndarray:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidModel(f"{name} of Gaussian emissions must be numbers; got {values!r}") from error
+    if not np.isfinite(array).all():
+        raise InvalidModel(f"{name} of Gaussian emissions must be finite numbers; got {array[~np.isfinite(array)][0]}")
+    return read_only(array + 0.0)  # + 0.0 turns -0.0 into 0.0

@@ -1,0 +1,137 @@
+"""Means and covariances of Gaussian emissions that fit their moments best.
+
+A state that shrinks to a point would have an infinite density there. So these are the best ones whose variance in no
+direction is below FLOOR of the data's own, measured in units in which each column of the data has variance 1, nor so
+small that the rounding of the column's values would decide between states. A state that was below it before may stay
+where it was: so the emissions that were there are among those the best is chosen of, and no step of EM makes the fit
+worse.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from juncture.components.contract import DEAD
+from juncture.components.regularized import name_of, named, warn_regularized
+
+if TYPE_CHECKING:
+    from juncture.components.gaussian import GaussianEmissions
+
+FLOOR = 1e-8  # of the data's variance
+EPSILON = float(np.finfo(float).eps)
+CONSTANT = 4 * EPSILON  # of the mean: a column with a smaller deviation differs by rounding only
+ROUNDING = 64 * EPSILON  # of the mean: deviations from which the rounding of a value or a mean does not count
+LEAST = float(np.finfo(float).tiny) / FLOOR  # of data whose squares vanish: its floor is an ordinary number still
+
+Estimate = tuple[np.ndarray, np.ndarray]  # means (state, d), and the covariance of the structure
+
+
+def best_fit(emissions: GaussianEmissions, moments: Any) -> Estimate:
+    """The means and the covariance that fit the moments best; what has no data stays as it is."""
+    means = np.where(wide(moments.weight > DEAD, moments), moments.center, emissions.means)
+    return means, BY_MOMENTS[emissions.structure](emissions, moments)
+
+
+def diagonal_variances(emissions: GaussianEmissions, moments: Any) -> np.ndarray:
+    found = divided(moments.scatter, moments.weight, emissions.variances)
+    center, variance = column_moments(moments)
+    return lifted(found, np.maximum(FLOOR * variance, (ROUNDING * center) ** 2), emissions.variances)
+
+
+def spherical_variances(emissions: GaussianEmissions, moments: Any) -> np.ndarray:
+    found = divided(moments.scatter.sum(axis=1), moments.weight.sum(axis=1), emissions.covariance)
+    center, variance = column_moments(moments)
+    floor = np.maximum(FLOOR * variance.mean(), np.max((ROUNDING * center) ** 2))
+    return lifted(found, floor, emissions.covariance)
+
+
+def full_covariances(emissions: GaussianEmissions, moments: Any) -> np.ndarray:
+    found = divided(moments.scatter, moments.weight[:, None, None], emissions.full.covariance)
+    return lifted_matrices(found, *column_moments(moments), emissions.full.covariance)
+
+
+def tied_covariance(emissions: GaussianEmissions, moments: Any) -> np.ndarray:
+    own = emissions.covariance.reshape(1, emissions.dimension, emissions.dimension)
+    found = divided(moments.scatter.sum(axis=0)[None], moments.weight.sum()[None, None, None], own)
+    with named(lambda place, state: "all states"):
+        return np.asarray(lifted_matrices(found, *column_moments(moments), own)[0])
+
+
+BY_MOMENTS = {
+    "diagonal": diagonal_variances,
+    "spherical": spherical_variances,
+    "full": full_covariances,
+    "tied": tied_covariance,
+}
+
+
+def divided(scatter: np.ndarray, weight: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """scatter / weight; what is kept where nothing weighs anything."""
+    return np.asarray(np.divide(scatter, weight, out=np.broadcast_to(kept, scatter.shape).copy(), where=weight > DEAD))
+
+
+def wide(mask: np.ndarray, moments: Any) -> np.ndarray:
+    """A truth value for each coordinate."""
+    return mask if mask.shape == moments.center.shape else mask[:, None]
+
+
+def column_moments(moments: Any) -> Estimate:
+    """(d,): mean and variance of all data, whatever the state.
+
+    Means of states are compared by their distances to the first state's, which are exact where they are small.
+    """
+    weight = moments.weight if moments.weight.ndim == 2 else moments.weight[:, None]
+    own = moments.scatter if moments.weight.ndim == 2 else np.diagonal(moments.scatter, axis1=1, axis2=2)
+    heaviest = np.argmax(weight * np.ones_like(moments.center), axis=0)[None]
+    first, rest = (np.take_along_axis(part, heaviest, axis=0) for part in (moments.center, moments.residual))
+    shift = np.where(weight > 0, (moments.center - first) + (moments.residual - rest), 0.0)
+    total = np.maximum(weight.sum(axis=0), np.finfo(float).tiny)
+    mean_shift = (weight * shift).sum(axis=0) / total
+    variance = (own + weight * (shift - mean_shift) ** 2).sum(axis=0) / total
+    center = first[0] + mean_shift
+    return center, reference_variance(center, variance)
+
+
+def reference_variance(center: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """The variance that floors are shares of: of a column that is constant, the square of its mean, or 1."""
+    square = np.where(center != 0, center**2, 1.0)
+    return np.maximum(np.where(variance > CONSTANT**2 * square, variance, square), LEAST)
+
+
+def lifted(variances: np.ndarray, floor: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """Variances that are at least the floor, or what they were."""
+    floor = np.minimum(floor, before)
+    low = variances < floor
+    if low.any():
+        warn_of_floor(int(np.nonzero(low)[0][0]))
+    return np.where(low, floor, variances)
+
+
+def lifted_matrices(
+    covariances: np.ndarray, center: np.ndarray, data_variance: np.ndarray, before: np.ndarray
+) -> np.ndarray:
+    """Covariances whose eigenvalues, in units of the data's deviations, are at least the floor, or their old least."""
+    units = np.sqrt(data_variance)
+    scale = units[:, None] * units
+    values, vectors = np.linalg.eigh(covariances / scale)
+    least = max(FLOOR, float(np.max((ROUNDING * center / units) ** 2)))
+    suspect = values[:, 0] < least
+    if not suspect.any():
+        return covariances
+    floor = np.minimum(least, np.linalg.eigvalsh(before / scale)[:, 0])
+    low = values[:, 0] < floor
+    if low.any():
+        warn_of_floor(int(np.argmax(low)))
+        kept = np.maximum(values[low], floor[low, None])
+        covariances = covariances.copy()
+        covariances[low] = (vectors[low] * kept[:, None, :]) @ np.swapaxes(vectors[low], 1, 2) * scale
+    return covariances
+
+
+def warn_of_floor(state: int) -> None:
+    warn_regularized(
+        f"the variance of {name_of(state)} shrank below {FLOOR:g} of the data's variance and was kept there; "
+        "give a prior, more data or fewer states"
+    )

@@ -1,0 +1,79 @@
+"""Vectors that are observed in part, under Gaussians with full covariances: what is missing is summed out.
+
+Rows with the same pattern of holes go together: for each the observed block of the covariance is taken apart once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+
+import numpy as np
+
+from juncture.components.densities import whole_log_prob
+from juncture.families.statistics.statistics import Moments
+from juncture.families.vectors.block_matrices import block
+from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
+from juncture.families.vectors.whitening import Whitening
+
+
+def full_log_prob(rows: np.ndarray, laws: MultivariateGaussian) -> np.ndarray:
+    """log p of what is observed in each row, under each law: (row, state)."""
+    means, covariances = laws.mean, laws.covariance
+    if not np.isnan(rows).any():
+        return whole_log_prob(rows, means, laws._whitening)
+    log_prob = np.zeros((len(rows), len(means)))
+    for places, seen in patterns(rows):
+        if len(seen):
+            whitening = Whitening.of(block(covariances, seen, seen), name="a covariance")
+            log_prob[places] = whole_log_prob(rows[np.ix_(places, seen)], means[:, seen], whitening)
+    return log_prob
+
+
+def expected_moments(rows: np.ndarray, weights: np.ndarray, laws: MultivariateGaussian) -> Moments:
+    """The moments of the rows for each column of weights (row, state), expected where something is missing.
+
+    E[x | seen] has the scatter of its own, and what is missing adds its conditional covariance, weight by weight.
+    """
+    if not np.isnan(rows).any():
+        return MultivariateGaussian._summarise(rows, weights, {})
+    parts = [MultivariateGaussian._summarise(rows[:0], weights[:0], {})]
+    for places, seen in patterns(rows):
+        if len(seen):
+            found = MultivariateGaussian._summarise(rows[np.ix_(places, seen)], weights[places], {})
+            parts.append(completed(found, seen, laws))
+    return reduce(Moments.__add__, parts)
+
+
+def completed(found: Moments, seen: np.ndarray, laws: MultivariateGaussian) -> Moments:
+    """The expected moments of whole rows, from those of what is seen of them: E[x | seen] is linear in it."""
+    size = laws.dimension
+    missing = np.setdiff1d(np.arange(size), seen)
+    mean, covariance = laws.mean, laws.covariance
+    gain = np.linalg.solve(block(covariance, seen, seen), block(covariance, seen, missing))  # (state, seen, missing)
+    left = block(covariance, missing, missing) - block(covariance, missing, seen) @ gain
+    whole = np.zeros((len(mean), len(seen), size))  # (state, seen, d): the row that is expected, less its mean
+    whole[:, np.arange(len(seen)), seen] = 1.0
+    whole[:, :, missing] = gain
+    center, residual = np.empty(mean.shape), np.zeros(mean.shape)
+    shift = (found.center - mean[:, seen])[:, None] @ gain
+    center[:, seen], center[:, missing] = found.center, mean[:, missing] + shift[:, 0]
+    residual[:, seen] = found.residual
+    scatter = np.swapaxes(whole, 1, 2) @ found.scatter @ whole
+    scatter[:, missing[:, None], missing] += found.weight[:, None, None] * left
+    return found._with(center=center, residual=residual, scatter=scatter)
+
+
+def patterns(rows: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """(the rows with one pattern of holes, the coordinates that they have observed), for each pattern."""
+    holes = np.isnan(rows)
+    kinds = holes @ (1 << np.arange(rows.shape[1])) if rows.shape[1] < 63 else keys_of(holes)
+    _, inverse, counts = np.unique(kinds, return_inverse=True, return_counts=True)
+    order = np.argsort(inverse, kind="stable")
+    for places in np.split(order, np.cumsum(counts)[:-1]):
+        yield places, np.flatnonzero(~holes[places[0]])
+
+
+def keys_of(holes: np.ndarray) -> np.ndarray:
+    """A number for each row, the same for the same pattern."""
+    return np.unique(np.packbits(holes, axis=1), axis=0, return_inverse=True)[1].reshape(-1)

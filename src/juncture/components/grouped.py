@@ -1,0 +1,118 @@
+"""`GroupedEmissions`: states whose laws are of different kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+
+from juncture.components.contract import Emissions, EmissionStatistics, is_seen
+from juncture.components.regularized import Rename, named
+from juncture.errors import InvalidData, InvalidModel
+from juncture.values import read_only
+
+
+class GroupedEmissions(Emissions):
+    """The states at places[i] have the emissions groups[i]: each kind looks at the data once, for all its states."""
+
+    _fields = ("groups", "places")
+    groups: tuple[Emissions, ...]
+    places: tuple[np.ndarray, ...]
+
+    def __init__(self, groups: Iterable[Emissions], places: Iterable[Any]) -> None:
+        held, where = tuple(groups), tuple(read_only(place, np.int64) for place in places)
+        if [group.num_states for group in held] != [len(place) for place in where]:
+            raise InvalidModel("each group of emissions has one place for each of its states")
+        if any((np.diff(place) <= 0).any() for place in where):
+            raise InvalidModel("the places of a group of emissions are in order")
+        if not held or not np.array_equal(np.sort(np.concatenate(where)), np.arange(sum(map(len, where)))):
+            raise InvalidModel("the places of groups of emissions are all states, each once")
+        shapes = {group.event_shape for group in held}
+        if len(shapes) > 1:
+            told = " and ".join(map(str, sorted(shapes)))
+            raise InvalidModel(f"all states emit observations of one shape; here are {told}")
+        self._set(groups=held, places=where)
+
+    @property
+    def num_states(self) -> int:  # type: ignore[override]
+        return sum(group.num_states for group in self.groups)
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:  # type: ignore[override]
+        return self.groups[0].event_shape
+
+    @property
+    def num_parameters(self) -> int:
+        return sum(group.num_parameters for group in self.groups)
+
+    def log_prob(self, rows: np.ndarray) -> np.ndarray:
+        found = np.empty((len(rows), self.num_states))
+        for group, places in zip(self.groups, self.places, strict=True):
+            found[:, places] = group.log_prob(rows)
+        return found
+
+    def sample(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        found = np.empty((len(states), *self.event_shape))
+        for group, places in zip(self.groups, self.places, strict=True):
+            own = np.full(self.num_states, -1)
+            own[places] = np.arange(len(places))
+            steps = np.flatnonzero(own[states] >= 0)
+            found[steps] = group.sample(own[states[steps]], rng)
+        return found
+
+    def statistics(self, rows: np.ndarray, weights: np.ndarray) -> EmissionStatistics:
+        pairs = zip(self.groups, self.places, strict=True)
+        found = [group.statistics(rows, np.ascontiguousarray(weights[:, places])) for group, places in pairs]
+        return EmissionStatistics(weights[is_seen(rows)].sum(axis=0), found)
+
+    def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
+        groups = []
+        for group, places, found, own in zip(
+            self.groups, self.places, statistics.parts, self._priors(prior), strict=True
+        ):
+            with named(among(places)):
+                groups.append(group.estimate(found, own))
+        return type(self)(groups, self.places)
+
+    def log_prior(self, prior: Any) -> float:
+        return sum(group.log_prior(own) for group, own in zip(self.groups, self._priors(prior), strict=True))
+
+    def _priors(self, prior: Any) -> list[Any]:
+        """One prior per group, None for one without."""
+        if prior is None:
+            return [None] * len(self.groups)
+        if not isinstance(prior, list | tuple) or len(prior) != len(self.groups):
+            kinds = ", ".join(type(group).__name__ for group in self.groups)
+            raise InvalidData(
+                f"the prior of states of different kinds is a list, one for each of {kinds}; got {prior!r}"
+            )
+        return list(prior)
+
+    def take(self, states: Any) -> Emissions:
+        wanted, groups, places = np.asarray(states), [], []
+        for group, own in zip(self.groups, self.places, strict=True):
+            found = np.flatnonzero(np.isin(wanted, own))
+            if len(found):
+                groups.append(group.take(np.searchsorted(own, wanted[found])))
+                places.append(found)
+        return groups[0] if len(groups) == 1 else type(self)(groups, places)
+
+    @property
+    def summary(self) -> str:
+        return " or ".join(group.summary for group in self.groups)
+
+    def __getitem__(self, state: int) -> Any:
+        for group, places in zip(self.groups, self.places, strict=True):
+            own = np.flatnonzero(places == range(self.num_states)[state])
+            if len(own):
+                return group[int(own[0])]
+        raise IndexError(state)
+
+    def __repr__(self) -> str:
+        return f"GroupedEmissions({list(self)!r})"
+
+
+def among(places: np.ndarray) -> Rename:
+    """A group's own states by their places among all."""
+    return lambda place, state: state(int(places[place]))

@@ -1,0 +1,72 @@
+"""Members of batches: of distributions, and of their statistics."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any, TypeVar
+
+import numpy as np
+
+from juncture.families.conjugacy.conjugate_prior import known_of_members
+from juncture.families.family import Family
+from juncture.families.statistics.sample_statistics import Sample
+from juncture.families.statistics.statistics import Known, Statistics
+
+AnyFamily = TypeVar("AnyFamily", bound=Family)
+
+
+def full_members(family: Family) -> dict[str, np.ndarray]:
+    """The parameters of a batch, each with an entry for every member."""
+    parts = {}
+    for name, array in family._given.items():
+        event = array.shape[array.ndim - family.parameters[name].axes :]
+        parts[name] = np.broadcast_to(array, family.batch_shape + event)
+    return parts
+
+
+def with_members(family: AnyFamily, places: np.ndarray, members: Family) -> AnyFamily:
+    """The batch with its members at these places replaced."""
+    parts = {name: array.copy() for name, array in full_members(family).items()}
+    for name, array in parts.items():
+        array[places] = members._given[name]
+    return type(family)(**parts | shared_known(family))
+
+
+def picked_members(family: AnyFamily, places: Any) -> AnyFamily:
+    """The batch of the members at these places."""
+    parts = {name: array[places] for name, array in full_members(family).items()}
+    return type(family)(**parts | shared_known(family))
+
+
+def shared_known(family: Family) -> dict[str, np.ndarray]:
+    """What must be known of the family and is the same for all members."""
+    return {
+        name: family._given[name] for name in family.required if name in family._given and not family._given[name].ndim
+    }
+
+
+def joined_members(families: list[Any]) -> Any:
+    """One batch of single distributions of one class; what must be known and is the same in all stays one number."""
+    first = families[0]
+    parts = {name: np.stack([each._given[name] for each in families]) for name in first._given}
+    same = {name for name in first.required if name in parts and (parts[name] == parts[name][0]).all()}
+    return type(first)(**parts | {name: first._given[name] for name in same})
+
+
+@singledispatch
+def members_of(statistics: Statistics, places: np.ndarray) -> Any:
+    """The statistics of these members of a batch."""
+    arrays = {name: getattr(statistics, name)[places] for name in statistics._fields if name not in {"family", "known"}}
+    return statistics._with(**arrays, known=known_at(statistics, places))
+
+
+@members_of.register
+def _(statistics: Sample, places: np.ndarray) -> Sample:
+    return statistics._with(
+        values=statistics.values[:, places], weights=statistics.weights[:, places], known=known_at(statistics, places)
+    )
+
+
+def known_at(statistics: Statistics, places: np.ndarray) -> Known:
+    """What is known of these members; what all share stays as it is."""
+    return known_of_members(statistics.family, statistics.known, statistics.batch_shape, places)

@@ -1,0 +1,70 @@
+"""`GivenLogLikelihoods`: observations that are log-likelihoods already, one per state, made by something else."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NoReturn, Self
+
+import numpy as np
+
+from juncture.checks import check_count
+from juncture.components.contract import Emissions, EmissionStatistics, is_seen, is_whole
+from juncture.data.sequences.sequences import Sequences
+from juncture.errors import InvalidData, InvalidModel, Unsupported
+
+
+class GivenLogLikelihoods(Emissions):
+    """log p(observation | state) is the observation itself: rows of (step, state), of which -inf is one.
+
+    The observation may have had any law; nothing about it is learned, and none is sampled.
+    """
+
+    _fields = ("num_states",)
+    takes_minus_infinity: ClassVar[bool] = True
+
+    def __init__(self, num_states: int) -> None:
+        self._set(num_states=check_count(num_states, "num_states", least=1, error=InvalidModel))
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:  # type: ignore[override]
+        return (self.num_states,)
+
+    @property
+    def num_parameters(self) -> int:
+        return 0
+
+    def checked(self, sequences: Sequences) -> Sequences:
+        rows = sequences.observations
+        if not np.array_equal(is_whole(rows), is_seen(rows)):
+            step = int(np.argmax(is_seen(rows) & ~is_whole(rows)))
+            raise InvalidData(
+                f"{sequences.place(step)} has the log-likelihoods of some states only; give all of them or none"
+            )
+        return super().checked(sequences)
+
+    def log_prob(self, rows: np.ndarray) -> np.ndarray:
+        return np.where(np.isnan(rows), 0.0, rows)
+
+    def sample(self, states: np.ndarray, rng: np.random.Generator) -> NoReturn:
+        raise Unsupported("a model whose log-likelihoods are given cannot sample observations")
+
+    def statistics(self, rows: np.ndarray, weights: np.ndarray) -> EmissionStatistics:
+        return EmissionStatistics(weights[is_seen(rows)].sum(axis=0))
+
+    def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
+        return self
+
+    def log_prior(self, prior: Any) -> float:
+        return 0.0
+
+    @property
+    def summary(self) -> str:
+        return "given log-likelihoods"
+
+    def __getitem__(self, state: int) -> NoReturn:
+        raise Unsupported("the log-likelihoods of the states are given; the states have no laws here")
+
+    def _repr_html_(self) -> str:
+        return f"<p><code>{self!r}</code></p>"
+
+    def __repr__(self) -> str:
+        return f"GivenLogLikelihoods({self.num_states})"

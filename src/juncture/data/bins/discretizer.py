@@ -1,0 +1,201 @@
+"""`Discretizer`: numbers become states only where someone says so, and always in the same way afterwards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from juncture.checks import check_iterable, check_kind, check_mapping
+from juncture.data.bins.cuts import Cuts, Observed, frequency_cuts, observed, width_cuts
+from juncture.data.bins.entropy_cuts import entropy_cuts
+from juncture.data.dataset import Dataset
+from juncture.data.entries import as_table
+from juncture.data.tables.columns import HOLE, Coded, code_type
+from juncture.errors import FormatError, InvalidData, hint
+from juncture.files.json_text import parse_strictly
+from juncture.values import Value
+from juncture.variables import Scope, Variable
+
+Strategy: TypeAlias = Literal["width", "frequency", "entropy"]
+STRATEGIES: Mapping[str, Callable[[Observed, int], Cuts]] = {
+    "width": width_cuts,
+    "frequency": frequency_cuts,
+    "entropy": entropy_cuts,
+}
+DIGITS = range(6, 18)
+MAX_BINS = 10**6
+
+
+class Discretizer(Value):
+    """How to cut numbers into at most `bins` intervals: of equal "width", of equal "frequency", or by "entropy".
+
+    "entropy" cuts where the class of a target changes most, as long as a cut pays for its description.
+
+    >>> Discretizer(bins=2).fit({"age": [23.0, 27.0, 32.0, 34.0]})
+    FittedDiscretizer({'age': (29.5,)})
+    """
+
+    _fields = ("bins", "strategy")
+    bins: int
+    strategy: Strategy
+
+    def __init__(self, bins: int = 5, strategy: Strategy = "frequency") -> None:
+        if not isinstance(bins, int | np.integer) or isinstance(bins, bool) or bins < 2:
+            raise InvalidData(f"bins must be a whole number of at least 2; got {bins!r}")
+        if bins > MAX_BINS:
+            raise InvalidData(f"bins must be at most {MAX_BINS:,}, since each is a state; got {bins:,}")
+        if not isinstance(strategy, str) or strategy not in STRATEGIES:
+            raise InvalidData(f"there is no strategy {strategy!r}; {hint(strategy, STRATEGIES)}")
+        self._set(bins=int(bins), strategy=strategy)
+
+    def __repr__(self) -> str:
+        return f"Discretizer(bins={self.bins}, strategy={self.strategy!r})"
+
+    def fit(self, data: Any, target: Any = None, columns: Iterable[str] | None = None) -> FittedDiscretizer:
+        """The cuts of each of `columns`, by default of all with floats or with more than `bins` different integers.
+
+        `target` names the column of classes, or gives a class for each row; it is not cut itself.
+        """
+        if self.strategy == "entropy" and target is None:
+            raise InvalidData(
+                'the strategy "entropy" needs a target: the name of the column of classes, or the classes'
+            )
+        dataset = data if isinstance(data, Dataset) else Dataset(data)
+        classes = None if target is None else class_codes(dataset, target)
+        names = self._numeric_names(dataset, target) if columns is None else check_iterable(columns, "columns")
+        reals = Dataset(dataset.only(names), [Variable(name) for name in names])
+        return FittedDiscretizer({name: self._cuts(reals, name, classes) for name in names})
+
+    def _numeric_names(self, dataset: Dataset, target: Any) -> list[str]:
+        inferred = set(dataset.states_from_data)
+        return [
+            variable.name
+            for variable in dataset.variables
+            if not (isinstance(target, str) and variable.name == target)
+            and (is_number(variable) or (variable.name in inferred and is_integer(variable, self.bins)))
+        ]
+
+    def _cuts(self, reals: Dataset, name: str, classes: np.ndarray | None) -> Cuts:
+        column = observed(reals.columns[name], classes if self.strategy == "entropy" else None, reals.weights)
+        if not len(column.values):
+            known = " with a known class" if self.strategy == "entropy" else ""
+            raise InvalidData(f"column {name!r} has no observed number{known} to cut by; leave it out of `columns`")
+        return STRATEGIES[self.strategy](column, self.bins)
+
+
+class FittedDiscretizer(Value):
+    """Cuts by column: with them a number becomes its interval, a hole stays one, and the ends are open.
+
+    >>> fitted = FittedDiscretizer({"age": [29.5, 34.5]})
+    >>> fitted.transform({"age": [23, 29.5, 90, None], "sick": ["no", "no", "yes", "no"]}).to_dict()["age"]
+    ['< 29.5', '29.5 – 34.5', '≥ 34.5', None]
+    """
+
+    _fields = ("cuts",)
+    cuts: dict[str, Cuts]
+
+    def __init__(self, cuts: Mapping[str, Sequence[float]]) -> None:
+        for name in check_mapping(cuts, "the cuts"):
+            if not isinstance(name, str) or not name:
+                raise InvalidData(f"cuts are given by the name of a column, non-empty text; got {name!r}")
+        self._set(cuts={name: as_cuts(given, name) for name, given in cuts.items()})
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """What the cut columns become: a variable each, with the intervals as states."""
+        return tuple(Variable(name, interval_labels(cuts)) for name, cuts in self.cuts.items())
+
+    def transform(self, data: Any, variables: Iterable[Variable] | None = None) -> Dataset:
+        """The same rows with intervals for numbers; columns without cuts are as in `Dataset(data, variables)`.
+
+        A column with cuts that `data` lacks is left out.
+        """
+        table = as_table(data)
+        cut = [variable for variable in self.variables if variable.name in table.cells]
+        reals = Dataset(table.only(variable.name for variable in cut), [Variable(variable.name) for variable in cut])
+        declared = None if variables is None else Scope(variables)
+        others = None if declared is None else [variable for variable in declared if variable.name not in self.cuts]
+        rest = Dataset(table.only(name for name in table.cells if name not in self.cuts), others)
+        coded = {variable.name: self._coded(variable, reals.columns[variable.name]) for variable in cut}
+        found = coded | as_table(rest).cells
+        weights = data.weights if isinstance(data, Dataset) else None
+        return Dataset({name: found[name] for name in table.cells}, weights=weights)
+
+    def _coded(self, variable: Variable, values: np.ndarray) -> Coded:
+        codes = np.searchsorted(self.cuts[variable.name], values, side="right")
+        codes[np.isnan(values)] = HOLE
+        return Coded(variable, codes.astype(code_type(variable.num_states)), is_declared=True)
+
+    def to_dict(self) -> dict[str, dict[str, list[float]]]:
+        return {"cuts": {name: list(cuts) for name, cuts in self.cuts.items()}}
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any]) -> FittedDiscretizer:
+        if not isinstance(saved, Mapping) or set(saved) != {"cuts"} or not isinstance(saved["cuts"], Mapping):
+            got = sorted(map(str, saved)) if isinstance(saved, Mapping) else type(saved).__name__
+            raise InvalidData(f"a saved discretizer has one entry, 'cuts', by column; got {got}")
+        return cls(saved["cuts"])
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict())
+
+    @classmethod
+    def from_json(cls, text: str) -> FittedDiscretizer:
+        """The discretizer that `to_json` wrote; a `FormatError` says what is wrong with any other text."""
+        check_kind(text, (str, bytes), "the JSON of a discretizer")
+        saved = parse_strictly(text, "saved discretizers")
+        try:
+            return cls.from_dict(saved)
+        except InvalidData as error:
+            raise FormatError(str(error)) from error
+
+    def __repr__(self) -> str:
+        return f"FittedDiscretizer({self.cuts!r})"
+
+
+def class_codes(dataset: Dataset, target: Any) -> np.ndarray:
+    """The class of each row, -1 where it is not known."""
+    classes = dataset if isinstance(target, str) else Dataset({"target": target})
+    name = target if isinstance(target, str) else "target"
+    if classes.variable(name).is_real:
+        raise InvalidData(f"the target {name!r} is real-valued; classes are text, integers or booleans: cut it first")
+    if len(classes) != len(dataset):
+        raise InvalidData(f"the target has {len(classes)} classes for {len(dataset)} rows; it must have one for each")
+    return classes.columns[name]
+
+
+def is_number(variable: Variable) -> bool:
+    return variable.is_real and variable.dimension == 1
+
+
+def is_integer(variable: Variable, bins: int) -> bool:
+    """Whether the states are integers, and more of them than bins."""
+    return not variable.is_real and variable.num_states > bins and all(type(label) is int for label in variable.labels)
+
+
+def as_cuts(given: Sequence[float], name: str) -> Cuts:
+    try:
+        cuts = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        cuts = np.array(np.nan)
+    if cuts.ndim != 1 or not np.isfinite(cuts).all() or not (np.diff(cuts) > 0).all():
+        raise InvalidData(f"the cuts of {name!r} must be finite numbers, each greater than the last; got {given!r}")
+    return tuple(cuts.tolist())
+
+
+def interval_labels(cuts: Cuts) -> list[str]:
+    """The intervals in words, with as many digits as it takes to tell the cuts apart.
+
+    >>> interval_labels((29.5, 34.5))
+    ['< 29.5', '29.5 – 34.5', '≥ 34.5']
+    """
+    if not cuts:
+        return ["any"]
+    written = ([f"{cut:.{digits}g}" for cut in cuts] for digits in DIGITS)
+    texts = next(texts for texts in written if len(set(texts)) == len(texts))
+    between = (f"{low} – {high}" for low, high in pairwise(texts))
+    return [f"< {texts[0]}", *between, f"≥ {texts[-1]}"]

@@ -1,0 +1,95 @@
+"""Datasets from CSV files, and back.
+
+UTF-8 with a header; an empty cell is a hole; a file named `.gz` is compressed. Real numbers are
+written so that reading gives the same bits.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from typing import TextIO
+
+import numpy as np
+
+from juncture.checks import check_path
+from juncture.data.dataset import Dataset, Extra
+from juncture.data.files.csv_text import CHUNK, Source
+from juncture.data.files.files import csv_table
+from juncture.data.tables.export import label_texts
+from juncture.errors import InvalidData
+from juncture.files.writing import replacing_text
+from juncture.variables import Variable
+
+
+def read_csv(source: Source, variables: Iterable[Variable] | None = None, *, extra: Extra = "error") -> Dataset:
+    """The rows of a CSV file, coded by `variables`.
+
+    Without `variables`, a column of integers, or of True and False, becomes states of that kind, a column
+    of other numbers becomes real, and any other column becomes text.
+    """
+    return Dataset(csv_table(source), variables, extra=extra)
+
+
+def write_csv(dataset: Dataset, target: Source) -> None:
+    """Write a header and the rows; a file appears whole or not at all.
+
+    The weights are not written, so they must be absent.
+    """
+    if not hasattr(target, "write"):
+        check_path(target)
+    if dataset.weights is not None:
+        raise InvalidData("a CSV file has no place for weights; write `dataset.to_pandas()` with a column of them")
+    if not dataset.variables:
+        raise InvalidData("a dataset without variables cannot be written as CSV: the header would be empty")
+    hole = '""' if len(dataset.variables) == 1 else ""  # a line that is empty would not be a row
+    columns = [CsvColumn(variable, dataset.columns[variable.name], hole) for variable in dataset.variables]
+    with replacing_text(target) if isinstance(target, str | os.PathLike) else nullcontext(target) as stream:
+        write_rows(stream, columns, dataset.num_rows)
+
+
+def write_rows(stream: TextIO, columns: Sequence[CsvColumn], num_rows: int) -> None:
+    stream.write(",".join(quoted(column.name) for column in columns) + "\n")
+    for start in range(0, num_rows, CHUNK):
+        cells = [column.cells(start, start + CHUNK) for column in columns]
+        stream.writelines(",".join(row) + "\n" for row in zip(*cells, strict=True))
+
+
+class CsvColumn:
+    """A column as the text of its cells, each label quoted once."""
+
+    def __init__(self, variable: Variable, values: np.ndarray, hole: str) -> None:
+        if variable.dimension > 1:
+            raise InvalidData(f"variable {variable.name!r} is vector-valued; a CSV cell holds one number")
+        self.name, self.values, self.hole = variable.name, values, hole
+        self.texts = [] if variable.is_real else [quoted(text) for text in csv_texts(variable)]
+        check_encodable(variable.name, *self.texts)
+
+    def cells(self, start: int, stop: int) -> Iterator[str]:
+        values = self.values[start:stop].tolist()
+        if self.values.dtype.kind == "f":
+            return (repr(value) if value == value else self.hole for value in values)  # noqa: PLR0124
+        return map([*self.texts, self.hole].__getitem__, values)  # the code -1 finds the hole at the end
+
+
+def csv_texts(variable: Variable) -> Sequence[str]:
+    texts = label_texts(variable)
+    if "" in texts:
+        raise InvalidData(f"variable {variable.name!r} has the empty text as a state, which CSV reads as a hole")
+    return texts
+
+
+def quoted(text: str) -> str:
+    """The text as one cell, in quotes where commas, quotes, line ends or a byte order mark ask for them."""
+    if any(mark in text for mark in ',"\r\n\ufeff') or text != text.strip():
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def check_encodable(*texts: str) -> None:
+    for text in texts:
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            raise InvalidData(f"the text {text!r} cannot be written as UTF-8") from None

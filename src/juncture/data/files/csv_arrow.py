@@ -1,0 +1,83 @@
+"""Long CSV files without quotes, read by PyArrow where it is installed.
+
+Without quotes CSV has no grammar to differ in: lines, and commas in them. Whatever else a file holds, whatever
+PyArrow finds wrong with it, and short files, for which loading PyArrow takes longer, are left to `csv_text`.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from juncture.data.files.csv_text import BYTE_ORDER_MARK, MAX_COLUMNS, Columns, Source, TextLevels
+from juncture.data.tables.columns import code_type
+from juncture.errors import FormatError
+from juncture.files.reading import read_bytes
+from juncture.memory import default_memory_limit
+
+LONG = 1_000_000  # bytes
+COPIES = 8  # of a file, which reading it at once may take in memory
+
+
+def read_plain(source: Source) -> tuple[Columns, int] | None:
+    """What `csv_text.read_table` gives, sooner; None where that is not certain."""
+    if not isinstance(source, str | os.PathLike) or Path(source).stat().st_size < LONG or find_spec("pyarrow") is None:
+        return None
+    content = as_bytes(source, default_memory_limit() // COPIES)
+    if b'"' in content or content.count(b"\r") != content.count(b"\r\n"):
+        return None
+    head, _, rest = content.partition(b"\n")
+    names, lines = as_names(head), rest.rstrip(b"\r\n")
+    if not 2 <= len(names) <= MAX_COLUMNS or not all(names) or len(set(names)) < len(names) or has_empty_line(lines):
+        return None
+    columns = arrow_columns(lines, names)
+    return None if columns is None else (columns, len(columns[names[0]]))
+
+
+def as_bytes(path: str | os.PathLike[str], limit: int) -> bytes:
+    """The content of a regular file of at most so many bytes; nothing of all else, of which `csv_text` will speak."""
+    size = Path(path).stat().st_size
+    try:
+        return b"" if size > limit else read_bytes(path, limit)
+    except FormatError:
+        return b""
+
+
+def has_empty_line(lines: bytes) -> bool:
+    return not lines or lines.startswith((b"\n", b"\r\n")) or b"\n\n" in lines or b"\n\r\n" in lines
+
+
+def as_names(head: bytes) -> list[str]:
+    try:
+        return head.decode().rstrip("\r").removeprefix(BYTE_ORDER_MARK).split(",")
+    except UnicodeDecodeError:
+        return []
+
+
+def arrow_columns(lines: bytes, names: list[str]) -> Columns | None:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    text = pa.dictionary(pa.int32(), pa.string())
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(lines),
+            arrow_csv.ReadOptions(column_names=names),
+            arrow_csv.ParseOptions(quote_char=False),
+            arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, text), null_values=[]),
+        )
+    except pa.ArrowInvalid:
+        return None
+    columns = {name: text_levels(table.column(name)) for name in names}
+    is_long = any(len(str(label)) > csv.field_size_limit() for column in columns.values() for label in column.labels)
+    return None if is_long else columns
+
+
+def text_levels(cells: Any) -> TextLevels:
+    from juncture.data.tables.frames import arrow_levels
+
+    levels = arrow_levels(cells).where(bool)  # an empty cell is a hole
+    return TextLevels(levels.codes.astype(code_type(len(levels.labels))), levels.labels)

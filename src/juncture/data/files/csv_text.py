@@ -1,0 +1,192 @@
+"""CSV text as columns: a header, then one line a row; an empty cell is a hole.
+
+Cells are coded as they are read, so that memory holds each distinct text once. A row has at most 2^25 characters, a
+table at most 2^20 columns, and what is kept of the rows stays below the memory limit.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from itertools import islice
+from typing import Any, TextIO, TypeAlias
+
+import numpy as np
+
+from juncture.data.tables.columns import Levels, code_type
+from juncture.errors import FormatError
+from juncture.files.reading import check_unpacked, open_unpacked
+from juncture.memory import default_memory_limit, told_bytes
+from juncture.variables import State, Variable, first_repeated
+
+Source: TypeAlias = str | os.PathLike[str] | TextIO
+
+CHUNK, CHUNK_CELLS = 4096, 2**20  # rows at a time, and cells where rows are long
+MAX_COLUMNS = 2**20
+MAX_ROW = 2**25  # characters
+TEXT_BYTES = 150  # of a different text in a column, beside its letters
+BYTE_ORDER_MARK = "\ufeff"
+INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")
+REAL = re.compile(r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|-?inf|nan", re.IGNORECASE)
+TRUTH = {"True": True, "False": False}
+
+
+class TextLevels(Levels):
+    """A column read from text: its labels are text, which a variable of its own declares as what they look like."""
+
+    def declared(self, name: str) -> Variable:
+        return Levels(self.codes, typed([str(label) for label in self.labels])).declared(name)
+
+
+Columns: TypeAlias = dict[str, TextLevels]
+
+
+def typed(texts: Sequence[str]) -> Sequence[State]:
+    """All integers, all numbers or all booleans as such, else text; "007" stays text, for 7 is not what it says."""
+    if all(INTEGER.fullmatch(text) for text in texts):
+        return [int(text) for text in texts]
+    if all(REAL.fullmatch(text) for text in texts):
+        return [float(text) for text in texts]
+    if all(text in TRUTH for text in texts):
+        return [TRUTH[text] for text in texts]
+    return texts
+
+
+def read_table(source: Source) -> tuple[Columns, int]:
+    """The columns of a CSV file by name, and the number of rows."""
+    file = str(os.fspath(source)) if isinstance(source, str | os.PathLike) else None
+    with opened(source) as stream:
+        length = RowLength()
+        reader = csv.reader(bounded_lines(stream, length), strict=True)
+        try:
+            return read_columns(reader, read_header(reader), length)
+        except FormatError as error:
+            raise FormatError(error.message, file=file, line=reader.line_num) from None
+        except csv.Error as error:
+            raise FormatError(f"not readable as CSV: {error}", file=file, line=reader.line_num) from error
+        except UnicodeDecodeError as error:
+            raise FormatError(f"not readable as text in UTF-8: {error}", file=file) from error
+
+
+@contextmanager
+def opened(source: Source) -> Iterator[TextIO]:
+    """A file opened as UTF-8 text, through gzip when it is named so; a stream as it is."""
+    if not isinstance(source, str | os.PathLike):
+        yield source
+        return
+    check_unpacked(source)
+    with open_unpacked(source) as stream:
+        yield io.TextIOWrapper(stream, encoding="utf-8", newline="")
+
+
+class RowLength:
+    """How many characters of the row that is being read were read so far."""
+
+    __slots__ = ("so_far",)
+
+    def __init__(self) -> None:
+        self.so_far = 0
+
+
+def bounded_lines(stream: TextIO, length: RowLength) -> Iterator[str]:
+    """The lines, without a byte order mark in front; a row, of one line or many, is refused once it is too long."""
+    next_line = partial(stream.readline, MAX_ROW) if hasattr(stream, "readline") else partial(next, iter(stream), "")
+    yield without_mark(next_line())
+    for line in iter(next_line, ""):
+        length.so_far += len(line)
+        if length.so_far >= MAX_ROW:
+            raise too_long()
+        yield line
+
+
+def without_mark(line: Any) -> str:
+    """The first line without the byte order mark that some programs put in front."""
+    if not isinstance(line, str):
+        raise FormatError("the stream gives bytes; open it as text")
+    if len(line) >= MAX_ROW:
+        raise too_long()
+    return line.removeprefix(BYTE_ORDER_MARK)
+
+
+def too_long() -> FormatError:
+    return FormatError(f"a row has {MAX_ROW:,} characters or more; is this a table of rows and columns?")
+
+
+def read_header(reader: Iterator[list[str]]) -> list[str]:
+    names = next(reader, [])
+    if not all(names) or not names:
+        raise FormatError("the first line must name every column; a name is empty or the file is")
+    check_names(names)
+    return names
+
+
+def check_names(names: Sequence[str], twice: str = "the header names the column {!r} twice") -> None:
+    """Refuse more columns than a table may have, and a name that comes twice."""
+    if len(names) > MAX_COLUMNS:
+        raise FormatError(f"the file has {len(names):,} columns; a table has at most {MAX_COLUMNS:,}")
+    if len(set(names)) < len(names):
+        raise FormatError(twice.format(names[first_repeated(names)]))
+
+
+def read_columns(reader: Any, names: Sequence[str], length: RowLength) -> tuple[Columns, int]:
+    """Cells in order, some rows at a time, until there are no more or they would take more than the memory limit."""
+    cells = [CodedCells() for _ in names]
+    rows, limit = checked_rows(reader, len(names), length), default_memory_limit()
+    while chunk := list(islice(rows, max(1, min(CHUNK, CHUNK_CELLS // len(names))))):
+        for column, values in zip(cells, zip(*chunk, strict=True), strict=True):
+            column.extend(values)
+        if sum(column.num_bytes for column in cells) > limit:
+            raise FormatError(f"the rows up to this line take more than {told_bytes(limit)}, half of the free memory")
+    columns = {name: column.levels() for name, column in zip(names, cells, strict=True)}
+    return columns, len(next(iter(columns.values())))
+
+
+class CodedCells:
+    """The cells of one column so far: the position of each among the different texts; the empty text is the first."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, int] = {"": 0}
+        self.codes, self.num_letters = array("b"), 0
+
+    def extend(self, cells: Sequence[str]) -> None:
+        for cell in dict.fromkeys(cells):
+            if cell not in self.known:
+                self.known[cell] = len(self.known)
+                self.num_letters += len(cell)
+        if (kind := typecode(len(self.known))) != self.codes.typecode:
+            self.codes = array(kind, self.codes)
+        codes = np.fromiter(map(self.known.__getitem__, cells), dtype=self.codes.typecode, count=len(cells))
+        self.codes.frombytes(codes.tobytes())
+
+    @property
+    def num_bytes(self) -> int:
+        return self.codes.itemsize * len(self.codes) + self.num_letters + TEXT_BYTES * len(self.known)
+
+    def levels(self) -> TextLevels:
+        codes = np.array(self.codes, dtype=code_type(len(self.known)))
+        return TextLevels(codes - 1, list(self.known)[1:])  # the empty text came first: 0 becomes -1
+
+
+def typecode(num_texts: int) -> str:
+    return np.dtype(code_type(num_texts)).char
+
+
+def checked_rows(reader: Any, width: int, length: RowLength) -> Iterator[list[str]]:
+    """The rows as they are, each as wide as the header; only the end of the file may have empty lines."""
+    empty_line = length.so_far = 0
+    for row in reader:
+        length.so_far = 0
+        if not row:
+            empty_line = empty_line or reader.line_num
+        elif empty_line:
+            raise FormatError(f'line {empty_line} is empty, yet rows follow it; write an empty cell as "" or delete it')
+        elif len(row) != width:
+            raise FormatError(f"the row has {len(row)} cells; the header names {width} columns")
+        else:
+            yield row

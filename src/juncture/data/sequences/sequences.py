@@ -1,0 +1,244 @@
+"""`Sequence` and `Sequences`: observations in time order, with labels, covariates and weights where there are any.
+
+A 1-D array or a list of scalars is one sequence, a 2-D array or a frame one sequence of vectors, a list of these many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from juncture.data.sequences.steps import Find, as_codes, as_steps, parts_of, refuse_infinite, shaped, without_frame
+from juncture.errors import InvalidData
+from juncture.values import Value, number_of, read_only
+from juncture.variables import is_missing
+
+UNKNOWN = -1
+
+
+class Sequence(Value):
+    """Observations in time order; `states` may name the hidden state of each step, None where it is unknown.
+
+    >>> Sequence([1.5, None, 2.0], states=["low", None, "high"]).num_steps
+    3
+    """
+
+    _fields = ("observations", "states", "covariates", "weight")
+    observations: np.ndarray  # (step, *event)
+    states: np.ndarray | None  # (step,)
+    covariates: np.ndarray | None  # (step, input)
+    weight: float
+
+    def __init__(self, observations: Any, states: Any = None, covariates: Any = None, weight: float = 1.0) -> None:
+        steps = read_only(as_steps(observations, place=""))
+        labels = None if states is None else read_only(as_steps(states, place="", is_label=True))
+        inputs = None if covariates is None else read_only(as_inputs(covariates), np.float64)
+        for name, given in (("states", labels), ("covariates", inputs)):
+            if given is not None and len(given) != len(steps):
+                raise InvalidData(f"a sequence of {len(steps)} steps has as many {name}; got {len(given)}")
+        self._set(observations=steps, states=labels, covariates=inputs, weight=checked_weight(weight))
+
+    @property
+    def num_steps(self) -> int:
+        return len(self.observations)
+
+    def __len__(self) -> int:
+        return self.num_steps
+
+    def __repr__(self) -> str:
+        shape = self.observations.shape[1:]
+        event = f" of {number_of(prod(shape), 'value')}" if shape else ""
+        inputs = "" if self.covariates is None else f", {number_of(self.covariates.shape[1], 'covariate')}"
+        weight = "" if self.weight == 1 else f", weight={self.weight:g}"
+        return f"Sequence({number_of(self.num_steps, 'step')}{event}{self._told_states()}{inputs}{weight})"
+
+    def _told_states(self) -> str:
+        if self.states is None:
+            return ""
+        unknown = sum(is_missing(label) or label == UNKNOWN for label in self.states.tolist() if np.ndim(label) == 0)
+        return f", states of {len(self.states) - unknown} known" if unknown else ", states known"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sequences:
+    """Checked sequences, one after the other in each array: sequence i has the steps from offsets[i] to offsets[i+1].
+
+    Missing observations are NaN; whole numbers without holes stay int64, all else is float64.
+    """
+
+    observations: np.ndarray  # (step, *event)
+    offsets: np.ndarray  # (num + 1,)
+    weights: np.ndarray  # (num,)
+    states: np.ndarray | None = None  # (step,), UNKNOWN where no label is given
+    covariates: np.ndarray | None = None  # (step, input)
+    is_single: bool = False
+
+    @property
+    def num(self) -> int:
+        return len(self.weights)
+
+    @property
+    def num_steps(self) -> int:
+        return int(self.offsets[-1] - self.offsets[0])
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return np.diff(self.offsets)
+
+    def steps(self, place: int) -> slice:
+        """Where the steps of one sequence are."""
+        return slice(int(self.offsets[place]), int(self.offsets[place + 1]))
+
+    def take(self, part: slice) -> Sequences:
+        """Some sequences in a row, which share their arrays with these."""
+        start, stop, _ = part.indices(self.num)
+        stop = max(start, stop)
+        first, last = int(self.offsets[start]), int(self.offsets[stop])
+        return Sequences(
+            self.observations[first:last],
+            self.offsets[start : stop + 1] - first,
+            self.weights[start:stop],
+            None if self.states is None else self.states[first:last],
+            None if self.covariates is None else self.covariates[first:last],
+        )
+
+    def place(self, step: int) -> str:
+        """How a message names a step of all."""
+        sequence = int(np.searchsorted(self.offsets, step, side="right")) - 1
+        own = step - int(self.offsets[sequence])
+        return f"step {own}" if self.is_single else f"step {own} of sequence {sequence}"
+
+    def __len__(self) -> int:
+        return self.num
+
+    def __iter__(self) -> Iterator[Sequences]:
+        return (self.take(slice(place, place + 1)) for place in range(self.num))
+
+    def __repr__(self) -> str:
+        labels = "" if self.states is None else f", {int((self.states != UNKNOWN).sum()):,} labelled"
+        return f"Sequences({self.num:,} of {number_of(self.num_steps, 'step')}{labels})"
+
+
+def as_sequences(
+    data: Any,
+    lengths: Any = None,
+    *,
+    event_shape: tuple[int, ...] = (),
+    state_code: Find | None = None,
+    symbol_code: Find | None = None,
+    takes_minus_infinity: bool = False,
+) -> Sequences:
+    """Checked sequences from whatever users have; `lengths` cuts one stacked array into many.
+
+    `state_code` and `symbol_code` give the code of a label, as `Variable.code` does.
+    """
+    if isinstance(data, Sequences):
+        shaped(data.observations, event_shape, "")
+        return data
+    given, is_single = parts_of(data, event_shape)
+    parts = [part if isinstance(part, Sequence) else None for part in given]
+    rows = [
+        as_steps(
+            item if part is None else part.observations,
+            event_shape=event_shape,
+            find=symbol_code,
+            place="" if is_single else f" of sequence {place}",
+        )
+        for place, (part, item) in enumerate(zip(parts, given, strict=True))
+    ]
+    observations = stacked(rows, event_shape)
+    offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+    weights = np.array([1.0 if part is None else part.weight for part in parts])
+    if lengths is not None:
+        offsets, is_single = cut(lengths, len(observations), is_single), False
+        weights = np.full(len(offsets) - 1, weights[0] if len(weights) else 1.0)
+    found = Sequences(
+        observations,
+        offsets,
+        weights,
+        labels_of(parts, rows, state_code),
+        covariates_of(parts, rows),
+        is_single,
+    )
+    refuse_infinite(found, takes_minus_infinity)
+    return found
+
+
+def one_sequence(rows: np.ndarray) -> Sequences:
+    """All rows as the steps of one sequence."""
+    return Sequences(rows, np.array([0, len(rows)]), np.ones(1), is_single=True)
+
+
+def stacked(rows: list[np.ndarray], event_shape: tuple[int, ...]) -> np.ndarray:
+    """All steps in one array."""
+    kept = [row for row in rows if len(row)]
+    if not kept:
+        return np.zeros((0, *event_shape))
+    return np.ascontiguousarray(kept[0] if len(kept) == 1 else np.concatenate(kept))
+
+
+def cut(lengths: Any, num_steps: int, is_single: bool) -> np.ndarray:
+    """The offsets of sequences with these lengths."""
+    if not is_single:
+        raise InvalidData("`lengths` cuts one stacked array into sequences; a list of sequences has its own lengths")
+    try:
+        sizes = np.asarray(lengths)
+        whole = sizes.astype(np.int64)
+    except (TypeError, ValueError) as error:
+        raise InvalidData(f"lengths are whole numbers, one a sequence; got {lengths!r}") from error
+    if sizes.ndim != 1 or not (whole == sizes).all() or (whole < 0).any():
+        raise InvalidData(f"lengths are whole numbers of at least 0, one a sequence; got {lengths!r}")
+    if whole.sum() != num_steps:
+        raise InvalidData(f"the lengths add up to {int(whole.sum())}, but there are {num_steps} steps")
+    return np.concatenate([[0], np.cumsum(whole)]).astype(np.int64)
+
+
+def labels_of(
+    parts: list[Sequence | None], rows: list[np.ndarray], find: Callable[[object], int | None] | None
+) -> np.ndarray | None:
+    """The codes of the states of all steps; None when no sequence has labels."""
+    if all(part is None or part.states is None for part in parts):
+        return None
+    labels = []
+    for place, (part, row) in enumerate(zip(parts, rows, strict=True)):
+        states = None if part is None else part.states
+        where = "" if len(parts) == 1 else f" of sequence {place}"
+        labels.append(np.full(len(row), UNKNOWN) if states is None else as_codes(states, find, where))
+    return np.concatenate(labels).astype(np.int64)
+
+
+def covariates_of(parts: list[Sequence | None], rows: list[np.ndarray]) -> np.ndarray | None:
+    """The covariates of all steps; all sequences have the same number of them, or none has any."""
+    found = [None if part is None else part.covariates for part in parts]
+    if all(each is None for each in found):
+        return None
+    widths = {None if each is None else each.shape[1] for each, row in zip(found, rows, strict=True) if len(row)}
+    if len(widths) > 1:
+        raise InvalidData("all sequences have the same number of covariates, or none has any")
+    return np.concatenate([each for each in found if each is not None])
+
+
+def as_inputs(covariates: Any) -> np.ndarray:
+    """(step, input) of finite numbers."""
+    try:
+        given = np.asarray(without_frame(covariates), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidData(f"covariates are numbers, one row a step: {error}") from error
+    inputs = given[:, None] if given.ndim == 1 else given
+    if inputs.ndim != 2 or not np.isfinite(inputs).all():
+        raise InvalidData(f"covariates are finite numbers, one row a step; got an array of the shape {given.shape}")
+    return inputs
+
+
+def checked_weight(weight: Any) -> float:
+    try:
+        number = float(weight)
+    except (TypeError, ValueError) as error:
+        raise InvalidData(f"the weight of a sequence is a number; got {weight!r}") from error
+    if not np.isfinite(number) or number < 0:
+        raise InvalidData(f"the weight of a sequence is finite and at least 0; got {weight!r}")
+    return number

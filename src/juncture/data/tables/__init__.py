@@ -1,0 +1,1 @@
+"""Columns of a table, from raw values to codes."""

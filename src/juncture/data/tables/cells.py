@@ -1,0 +1,90 @@
+"""Columns from Python's own objects, one a row."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from juncture.data.tables.columns import HOLE, Levels, Numbers
+from juncture.data.tables.distinct import MANY, distinct_objects, distinct_texts
+from juncture.errors import InvalidData
+from juncture.variables import as_plain, is_missing
+
+VECTORS = (list, tuple, np.ndarray)
+SAMPLE = 1000
+
+
+def object_column(cells: np.ndarray, name: str) -> Numbers | Levels:
+    """As `list_column`, with a look at each different object only: cells that are one object are one state."""
+    if len(cells) < MANY or 2 * len(set(map(id, cells[:SAMPLE].tolist()))) > SAMPLE:
+        return list_column(cells.tolist(), name)
+    codes, firsts = distinct_objects(cells)
+    different = cells[firsts].tolist()
+    if any(issubclass(kind, VECTORS) or not issubclass(kind, Hashable) for kind in set(map(type, different))):
+        return list_column(cells.tolist(), name)  # which names the row of a cell that it refuses
+    return spread(list_column(different, name), codes)
+
+
+def text_column(cells: np.ndarray, name: str) -> Numbers | Levels:
+    """Texts of fixed width, each different one looked at once."""
+    numbering = distinct_texts(cells) if len(cells) >= MANY and cells.dtype.itemsize else None
+    if numbering is None:
+        return list_column(cells.tolist(), name)
+    codes, firsts = numbering
+    return spread(list_column(cells[firsts].tolist(), name), codes)
+
+
+def spread(column: Numbers | Levels, codes: np.ndarray) -> Numbers | Levels:
+    """The column that has the given cell of `column` in each row."""
+    if isinstance(column, Numbers):
+        return Numbers(column.values[codes])
+    return Levels(column.codes[codes], column.labels)
+
+
+def list_column(cells: Sequence[Any], name: str) -> Numbers | Levels:
+    """Vectors are stacked, floats kept, all else goes by its distinct values."""
+    kinds = set(map(type, cells))
+    if any(issubclass(kind, VECTORS) for kind in kinds):
+        return Numbers(stacked(cells, name))
+    if kinds == {float}:
+        return Numbers(np.array(cells))
+    if not all(issubclass(kind, Hashable) for kind in kinds):
+        row, cell = next((row, cell) for row, cell in enumerate(cells) if not isinstance(cell, Hashable))
+        raise InvalidData(f"column {name!r} holds {cell!r} in row {row}; a cell is a state, a number or empty")
+    return encoded(cells, kinds)
+
+
+def encoded(cells: Sequence[Any], kinds: set[type]) -> Levels:
+    """Cells by their distinct values, in order of appearance."""
+    is_mixed = len(kinds) > 1 and not kinds.isdisjoint({bool, np.bool_})  # True == 1, yet it is another state
+    keys: Sequence[Any] = list(zip(map(type, cells), cells, strict=True)) if is_mixed else cells
+    positions: dict[Any, int] = {}
+    labels: list[object] = []
+    for key in dict.fromkeys(keys):
+        label = as_plain(key[1] if is_mixed else key)
+        positions[key] = HOLE if is_missing(label) else len(labels)
+        if positions[key] != HOLE:
+            labels.append(label)
+    return Levels(np.fromiter(map(positions.__getitem__, keys), dtype=np.int32, count=len(keys)), labels)
+
+
+def stacked(cells: Sequence[Any], name: str) -> np.ndarray:
+    """Vectors, some of them missing, as (row, dimension)."""
+    dimension = next(len(cell) for cell in cells if hasattr(cell, "__len__"))
+    vectors = np.full((len(cells), dimension), np.nan)
+    for row, cell in enumerate(cells):
+        if hasattr(cell, "__len__") or not is_missing(cell):
+            vectors[row] = as_vector(cell, dimension, name, row)
+    return vectors
+
+
+def as_vector(cell: Any, dimension: int, name: str, row: int) -> np.ndarray:
+    try:
+        vector = np.asarray(cell, dtype=np.float64)
+    except (TypeError, ValueError):
+        vector = np.empty(0)
+    if vector.shape != (dimension,):
+        raise InvalidData(f"column {name!r} holds vectors of {dimension} numbers; row {row} holds {cell!r}")
+    return vector

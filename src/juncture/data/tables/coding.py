@@ -1,0 +1,114 @@
+"""The columns of a table coded by their variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from juncture.checks import check_choice, is_iterable
+from juncture.data.entries import Table
+from juncture.data.tables.columns import Column, Levels
+from juncture.data.tables.distinct import MANY
+from juncture.errors import InvalidData, UnknownState, UnknownVariable, UnseenStatesWarning, hint, warn_user
+from juncture.parallel import on_cores
+from juncture.variables import Scope, Variable, as_plain, is_missing, state_key
+
+Extra: TypeAlias = Literal["error", "ignore"]
+Unseen: TypeAlias = Literal["error", "missing"]
+
+
+class CodedColumn(NamedTuple):
+    """A variable, its column, whether its states were taken from the rows, and how many cells were none of them."""
+
+    variable: Variable
+    values: np.ndarray
+    is_from_data: bool
+    num_unseen: int
+
+
+class Coding(NamedTuple):
+    """How cells become codes: by which variables (or by their own), and which cells are holes besides the empty."""
+
+    scope: Scope | None
+    markers: Variable | None
+    unseen: Unseen
+
+    def columns(self, table: Table, names: Sequence[str]) -> list[CodedColumn]:
+        """The given columns, in the order of the variables if there are any; one warning counts what was unseen."""
+        known = set(names)
+        ordered = names if self.scope is None else [name for name in self.scope.names if name in known]
+        is_worth_threads = len(table) >= MANY and table.is_native
+        coded = on_cores(lambda name: self.column(table, name), ordered, is_worth_threads=is_worth_threads)
+        warn_of_unseen({column.variable.name: column.num_unseen for column in coded if column.num_unseen})
+        return coded
+
+    def column(self, table: Table, name: str) -> CodedColumn:
+        column = table.column(name)
+        if self.markers is not None:
+            column = column.without(self.markers)
+        variable = column.declared(name) if self.scope is None else self.scope.variable(name)
+        is_from_data = self.scope is None and not variable.is_real and not column.is_declared
+        values, num_unseen = self.values(column, variable, table)
+        values.setflags(write=False)
+        return CodedColumn(variable, values, is_from_data, num_unseen)
+
+    def values(self, column: Column, variable: Variable, table: Table) -> tuple[np.ndarray, int]:
+        """(the codes, the number of cells that are no state and were made holes)."""
+        try:
+            return column.coded(variable, table.place), 0
+        except UnknownState:
+            if self.unseen == "error":
+                raise
+        levels: Levels = column.levels
+        known = levels.where(lambda label: variable.find(label) is not None)
+        return known.coded(variable), known.num_holes - levels.num_holes
+
+
+def warn_of_unseen(counts: dict[str, int]) -> None:
+    if counts:
+        told = ", ".join(f"{name} {count}" for name, count in counts.items())
+        message = f'cells that are no state of their variable were taken as missing (unseen="missing"): {told}'
+        warn_user(message, UnseenStatesWarning)
+
+
+def as_coding(variables: Iterable[Variable] | None, missing: Any, unseen: Unseen) -> Coding:
+    check_choice(unseen, ("error", "missing"), "unseen")
+    return Coding(None if variables is None else Scope(variables), as_markers(missing), unseen)
+
+
+def as_markers(missing: Any) -> Variable | None:
+    """The markers of a hole, found by the rule by which states are found: -999 is also "-999" and -999.0."""
+    is_one = isinstance(missing, str | None) or not is_iterable(missing)
+    markers = {state_key(marker): as_plain(marker) for marker in ([missing] if is_one else missing)}
+    for marker in markers.values():
+        if not is_missing(marker) and not isinstance(marker, str | int | float):
+            raise InvalidData(f"a marker of missing cells must be text, a number or a boolean; got {marker!r}")
+    labels = [marker for marker in markers.values() if not is_missing(marker)]
+    return Variable("missing", labels) if labels else None  # type: ignore[arg-type]
+
+
+def chosen_names(table: Table, scope: Scope | None, extra: Extra) -> list[str]:
+    """The columns to keep: all that are variables; others are refused, or ignored on request."""
+    check_choice(extra, ("error", "ignore"), "extra")
+    if scope is None:
+        return list(table.cells)
+    known = set(scope.names)
+    unknown = [name for name in table.cells if name not in known]
+    if unknown and extra == "error":
+        raise UnknownVariable(
+            f"the column {unknown[0]!r} is none of the variables; {hint(unknown[0], scope.names)}"
+            ' (extra="ignore" leaves such columns out)'
+        )
+    return [name for name in table.cells if name in known]
+
+
+def weights_apart(table: Table, weights: Any) -> tuple[Table, Any]:
+    """(the table without the column that `weights` names, its numbers); other weights are taken as they are."""
+    if not isinstance(weights, str):
+        return table, weights
+    if weights not in table.cells:
+        raise UnknownVariable.among(weights, table.cells, where="the table, of which `weights` names a column,")
+    rest = table.only(name for name in table.cells if name != weights)
+    return rest, table.column(weights).coded(Variable(weights), table.place)

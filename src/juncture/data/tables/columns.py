@@ -1,0 +1,265 @@
+"""One column before and after a variable gives it a meaning: `Numbers`, `Levels`, `Coded`.
+
+A column knows three things: how it is coded by a given variable (`coded`), which variable it declares by itself
+when none is given (`declared`), and what is left of it when some cells only mark holes (`without`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from juncture.data.tables.distinct import MANY, distinct_numbers
+from juncture.errors import InvalidData, UnknownState
+from juncture.values import Value
+from juncture.variables import State, Variable, state_key
+
+HOLE = -1
+HOLE_TEXTS = frozenset({"", "?", "-", ".", "na", "n/a", "#n/a", "<na>", "nan", "none", "null", "nil", "missing"})
+
+Place: TypeAlias = Callable[[int], str]
+"""How a message names a row."""
+
+
+def row_place(row: int) -> str:
+    return f"row {row}"
+
+
+class Numbers(Value):
+    """Numbers in an array: (row,) of booleans, integers or floats, or (row, dimension); NaN is a hole."""
+
+    _fields = ("values",)
+    values: np.ndarray
+    is_declared = False
+
+    def __init__(self, values: np.ndarray) -> None:
+        self._set(values=values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def levels(self) -> Levels:
+        """The same column by its distinct values."""
+        if len(self) < MANY:
+            labels, codes = np.unique(self.values, return_inverse=True)
+        else:
+            codes, firsts = distinct_numbers(self.values)
+            labels = self.values[firsts]
+        return Levels(codes, labels.tolist()).where(lambda label: label == label)  # noqa: PLR0124
+
+    def without(self, markers: Variable) -> Column:
+        if self.values.dtype.kind != "f":
+            return self.levels.without(markers)
+        gone = [number for number in numbers_of(markers) if markers.find(number) is not None]
+        return Numbers(np.where(np.isin(self.values, gone), np.nan, self.values))
+
+    def coded(self, variable: Variable, place: Place = row_place) -> np.ndarray:
+        if variable.is_real:
+            return as_reals(self.values, variable, place)
+        if self.values.ndim > 1:
+            raise InvalidData(f"column {variable.name!r} holds vectors; a variable with states takes one state a row")
+        if self._is_coded_for(variable):
+            return self.values.astype(code_type(variable.num_states))
+        return self.levels.coded(variable, place)
+
+    def _is_coded_for(self, variable: Variable) -> bool:
+        """Whether the values are the codes already: integers 0 to n-1, all of them states."""
+        if self.values.dtype.kind not in "iu" or not counts_from_zero(variable):
+            return False
+        return len(self) == 0 or (self.values.min() >= 0 and self.values.max() < variable.num_states)
+
+    def declared(self, name: str) -> Variable:
+        if self.values.dtype.kind == "f":
+            return Variable(name, dimension=1 if self.values.ndim == 1 else self.values.shape[1])
+        return self.levels.declared(name)
+
+
+class Levels(Value):
+    """Positions in a list of distinct labels, -1 for a hole; `is_declared` when the list says more than the rows."""
+
+    _fields = ("codes", "labels", "is_declared")
+    codes: np.ndarray
+    labels: tuple[object, ...]
+    is_declared: bool
+
+    def __init__(self, codes: np.ndarray, labels: Iterable[object], *, is_declared: bool = False) -> None:
+        self._set(codes=codes, labels=tuple(labels), is_declared=is_declared)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def levels(self) -> Levels:
+        return self
+
+    @property
+    def num_holes(self) -> int:
+        return int(np.count_nonzero(self.codes < 0))
+
+    def where(self, is_kept: Callable[[Any], bool]) -> Levels:
+        """The same column with holes for the labels that are not kept."""
+        kept = np.array([is_kept(label) for label in self.labels], dtype=bool)
+        if kept.all():
+            return self
+        positions = np.append(np.where(kept, np.cumsum(kept) - 1, HOLE), HOLE).astype(np.int32)
+        labels = (label for label, stays in zip(self.labels, kept, strict=True) if stays)
+        return type(self)(positions[self.codes], labels, is_declared=self.is_declared)
+
+    def without(self, markers: Variable) -> Levels:
+        return self.where(lambda label: markers.find(label) is None)
+
+    def coded(self, variable: Variable, place: Place = row_place) -> np.ndarray:
+        """Each distinct label is looked up once; labels that no row has are not looked up at all."""
+        if variable.is_real:
+            return as_reals(self._looked_up(self._number, variable, place, np.array(np.nan)), variable, place)
+        return self._looked_up(self._code, variable, place, np.array(HOLE, dtype=code_type(variable.num_states)))
+
+    def _looked_up(
+        self, look_up: Callable[[int, Variable, Place], float], variable: Variable, place: Place, hole: np.ndarray
+    ) -> np.ndarray:
+        found = np.full(len(self.labels) + 1, hole)  # the last entry serves the code -1 of holes
+        for position in self._used():
+            found[position] = look_up(position, variable, place)
+        return np.asarray(found[self.codes])
+
+    def _used(self) -> list[int]:
+        counts = np.bincount(self.codes.astype(np.int64) + 1, minlength=len(self.labels) + 1)
+        return np.flatnonzero(counts[1:]).tolist()
+
+    def _code(self, position: int, variable: Variable, place: Place) -> int:
+        label = self.labels[position]
+        code = variable.find(label)
+        if code is None:
+            where = f" in {place(self._first_row(position))}"
+            unknown = UnknownState.of(variable.name, label, variable.labels, where=where)
+            if str(label).strip().lower() in HOLE_TEXTS:
+                raise UnknownState(f"{unknown} (if it stands for a hole, name it in `missing`)")
+            raise unknown
+        return code
+
+    def _number(self, position: int, variable: Variable, place: Place) -> float:
+        try:
+            return as_number(self.labels[position])
+        except (TypeError, ValueError):
+            raise InvalidData(
+                f"variable {variable.name!r} is real-valued; {self.labels[position]!r}"
+                f" in {place(self._first_row(position))} is not a number"
+            ) from None
+
+    def _first_row(self, position: int) -> int:
+        return int(np.argmax(self.codes == position))
+
+    def declared(self, name: str) -> Variable:
+        """Real when its labels are numbers and some are floats, else the labels as states, sorted unless declared."""
+        labels = {state_key(label): check_label(label, name) for label in self.labels}
+        if not labels:
+            raise InvalidData(
+                f"column {name!r} has no observed cell to take states from; leave it out, or declare it in `variables`"
+            )
+        if self.is_declared:
+            return Variable(name, labels.values())
+        kinds = {type(label) for label in labels.values()}
+        if float in kinds and kinds <= {float, int}:
+            return Variable(name)
+        return Variable(name, sorted(labels.values(), key=sorting_key))
+
+
+class Coded(Value):
+    """A column of a dataset: the values are coded by a variable already, and shared as long as it stays the same."""
+
+    _fields = ("variable", "values", "is_declared")
+    variable: Variable
+    values: np.ndarray
+    is_declared: bool
+
+    def __init__(self, variable: Variable, values: np.ndarray, *, is_declared: bool) -> None:
+        self._set(variable=variable, values=values, is_declared=is_declared)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def raw(self) -> Numbers | Levels:
+        variable = self.variable
+        return Numbers(self.values) if variable.is_real else Levels(self.values, variable.labels, is_declared=True)
+
+    @property
+    def levels(self) -> Levels:
+        return self.raw.levels
+
+    def without(self, markers: Variable) -> Column:
+        return self.raw.without(markers)
+
+    def coded(self, variable: Variable, place: Place = row_place) -> np.ndarray:
+        return self.values if variable == self.variable else self.raw.coded(variable, place)
+
+    def declared(self, name: str) -> Variable:
+        return self.variable
+
+
+Column: TypeAlias = Numbers | Levels | Coded
+
+
+def code_type(num_states: int) -> type[np.signedinteger[Any]]:
+    """The smallest signed integer type for the codes of so many states."""
+    if num_states <= 127:
+        return np.int8
+    return np.int16 if num_states <= 32767 else np.int32
+
+
+def counts_from_zero(variable: Variable) -> bool:
+    """Whether the states are the numbers 0, 1, …, n-1, so that an integer column holds the codes themselves."""
+    labels = variable.labels
+    return labels == tuple(range(len(labels))) and not any(isinstance(label, bool) for label in labels[:2])
+
+
+def as_reals(values: np.ndarray, variable: Variable, place: Place = row_place) -> np.ndarray:
+    """The values as finite float64, with one and the same NaN for every hole."""
+    shape = (len(values),) if variable.dimension == 1 else (len(values), variable.dimension)
+    if values.ndim == 1 and np.isnan(values).all():  # nothing but holes, which fit any shape
+        return np.full(shape, np.nan)
+    if values.shape != shape:
+        held = "single numbers" if values.ndim == 1 else f"vectors of length {values.shape[1]}"
+        wanted = "a number" if variable.dimension == 1 else f"a vector of length {variable.dimension}"
+        raise InvalidData(f"variable {variable.name!r} takes {wanted} a row; its column holds {held}")
+    reals = values.astype(np.float64, order="C")
+    infinite = np.isinf(reals)
+    if infinite.any():
+        where = place(int(np.nonzero(infinite)[0][0]))
+        raise InvalidData(f"variable {variable.name!r} is infinite in {where}; leave the cell empty if it is unknown")
+    reals[np.isnan(reals)] = np.nan
+    return reals
+
+
+def as_number(value: Any) -> float:
+    """A number, also from its text; Python's digit groups ("1_000") are not numbers here."""
+    if isinstance(value, str) and "_" in value:
+        raise ValueError(value)
+    return float(value)
+
+
+def numbers_of(variable: Variable) -> Iterator[float]:
+    """The labels that say a number."""
+    for label in variable.labels:
+        try:
+            yield as_number(label)
+        except ValueError:
+            continue
+
+
+def check_label(label: object, name: str) -> State:
+    if not isinstance(label, str | int | float):
+        raise InvalidData(
+            f"column {name!r} holds {label!r}, a {type(label).__name__}; states are text, numbers or booleans:"
+            " convert the column, or leave it out"
+        )
+    return label
+
+
+def sorting_key(label: State) -> tuple[int, State]:
+    """Booleans, then numbers by value, then text by code point."""
+    return (0 if isinstance(label, bool) else 2 if isinstance(label, str) else 1), label

@@ -1,0 +1,149 @@
+"""Data frames and series of any library, through narwhals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from juncture.data.entries import is_native
+from juncture.data.tables.cells import list_column, object_column
+from juncture.data.tables.columns import HOLE, Column, Levels, Numbers
+from juncture.data.tables.distinct import MANY
+from juncture.errors import InvalidData
+
+
+def frame_cells(data: Any) -> tuple[dict[str, Any], int]:
+    """The series of a data frame by name, and its number of rows."""
+    try:
+        frame = nw.from_native(data, eager_only=True)
+    except TypeError as error:
+        raise InvalidData(
+            "rows must be a data frame in memory (a lazy one collected), a mapping of columns, a list of mappings,"
+            f" a NumPy array with `variables`, a Dataset or the path of a file; got {type(data).__name__}"
+        ) from error
+    except nw.exceptions.DuplicateError as error:
+        told = " ".join(str(error).split())  # one line
+        raise InvalidData(f"the names of columns must differ: {told}") from error
+    return {name: frame.get_column(name) for name in frame.columns}, len(frame)
+
+
+def series_column(cells: Any, name: str) -> Column:
+    """A column from a series of pandas, Polars, Arrow and their like, or from anything with `tolist`."""
+    series = nw.from_native(cells, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return native_column(series, name)
+    if hasattr(cells, "codes") and hasattr(cells, "categories"):  # pandas' own categorical array
+        return declared_levels(cells.codes, cells.categories.tolist())
+    values = cells.tolist() if hasattr(cells, "tolist") else None
+    if not isinstance(values, list):
+        raise InvalidData(f"column {name!r} must be a list, array or series with one cell a row; got {cells!r}")
+    return list_column(values, name)
+
+
+def native_column(series: nw.Series[Any], name: str) -> Column:
+    native, kind = series.to_native(), series.implementation
+    if kind.is_pandas() and native.dtype == object:  # narwhals would look at every cell to say more
+        return object_column(native.to_numpy(), name)
+    dtype = series.dtype
+    if dtype.is_float() or dtype.is_decimal():
+        return Numbers(np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
+    if dtype.is_integer() or dtype == nw.Boolean:
+        return whole_column(series)
+    if dtype.is_temporal():
+        raise InvalidData(
+            f"column {name!r} holds {dtype}; a column holds text, numbers or booleans: convert or drop it"
+        )
+    if dtype == nw.Categorical or dtype == nw.Enum:  # noqa: PLR1714 (an Enum equals its class, with another hash)
+        return categorical_column(series, name)
+    return text_series(series, name) if dtype == nw.String else list_column(series.to_list(), name)
+
+
+def whole_column(series: nw.Series[Any]) -> Column:
+    """Integers or booleans: as they are when there is no hole, else by their distinct values."""
+    if series.null_count() == 0:
+        return Numbers(np.array(series.to_numpy()))
+    holes = series.is_null().to_numpy()
+    if holes.all():
+        return Levels(np.full(len(holes), HOLE), ())
+    values = np.array(series.fill_null(False if series.dtype == nw.Boolean else 0).to_numpy())
+    values[holes] = values[np.argmin(holes)]  # a value that is there anyway
+    levels = Numbers(values).levels
+    return Levels(np.where(holes, HOLE, levels.codes), levels.labels)
+
+
+def text_series(series: nw.Series[Any], name: str) -> Column:
+    """Text by its distinct values, found by the library that holds it."""
+    native = series.to_native()
+    if series.implementation.is_polars():
+        return polars_levels(native)
+    if is_in_arrow(series):
+        return arrow_levels(series.to_arrow())
+    if series.implementation.is_pandas():
+        return object_column(native.to_numpy(dtype=object), name)
+    return list_column(series.to_list(), name)
+
+
+def categorical_column(series: nw.Series[Any], name: str) -> Column:
+    """Categories in the order in which they are declared, if they are."""
+    native = series.to_native()
+    if hasattr(native, "cat") and hasattr(native.cat, "codes"):
+        return declared_levels(native.cat.codes, native.cat.categories.tolist())
+    if is_in_arrow(series):
+        return arrow_levels(series.to_arrow())
+    if series.implementation.is_polars() and isinstance(series.dtype, nw.Enum):
+        return declared_levels(native.to_physical().cast(int).fill_null(HOLE), series.dtype.categories)
+    return polars_categories(native) if series.implementation.is_polars() else list_column(series.to_list(), name)
+
+
+def declared_levels(codes: Any, categories: Iterable[object]) -> Levels:
+    return Levels(np.array(codes, dtype=np.int32), categories, is_declared=True)
+
+
+def is_in_arrow(series: nw.Series[Any]) -> bool:
+    """Whether the cells are Arrow's, in a table of its own or of pandas."""
+    dtype = getattr(series.to_native(), "dtype", None)
+    in_pandas = hasattr(dtype, "pyarrow_dtype") or str(getattr(dtype, "storage", "")).startswith("pyarrow")
+    return series.implementation.is_pyarrow() or (series.implementation.is_pandas() and in_pandas)
+
+
+@is_native.register
+def _(cells: nw.Series) -> bool:  # type: ignore[type-arg]
+    return (cells.implementation.is_polars() or is_in_arrow(cells)) and cells.dtype == nw.String
+
+
+def arrow_levels(cells: Any) -> Levels:
+    """Text, or a dictionary, which declares its order unless null is among its values."""
+    is_dictionary = hasattr(cells.type, "index_type")
+    encoded = cells if is_dictionary else cells.dictionary_encode()
+    array = encoded.combine_chunks() if hasattr(encoded, "chunks") else encoded
+    if array.dictionary.null_count:
+        return arrow_levels(array.dictionary_decode())
+    codes = array.indices.cast("int32").fill_null(HOLE)
+    return Levels(np.array(codes), array.dictionary.to_pylist(), is_declared=is_dictionary)
+
+
+def polars_levels(cells: Any) -> Levels:
+    """Text as an Enum of its distinct values, which the first rows mostly have all."""
+    import polars as pl
+
+    for part in (cells.head(MANY // 2), cells):
+        labels = part.drop_nulls().unique().sort()
+        codes = cells.cast(pl.Enum(labels), strict=False)
+        if codes.null_count() == cells.null_count():
+            break
+    return Levels(codes.to_physical().cast(pl.Int32).fill_null(HOLE).to_numpy(), labels)
+
+
+def polars_categories(cells: Any) -> Levels:
+    """Only the categories that occur: Polars shares them among all columns of a process, in no declared order."""
+    import polars as pl
+
+    numbers = Numbers(cells.to_physical().cast(pl.Int64).fill_null(HOLE).to_numpy()).levels.where(
+        lambda code: code >= 0
+    )
+    found = cells.drop_nulls().unique()
+    labels = dict(zip(found.to_physical(), found.cast(pl.String), strict=True))
+    return Levels(numbers.codes, [labels[number] for number in numbers.labels])

@@ -1,0 +1,39 @@
+"""Weights of rows: finite numbers of at least 0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import InvalidData
+from juncture.parallel import over_blocks
+from juncture.values import read_only
+
+
+def as_weights(weights: Any, num_rows: int) -> np.ndarray | None:
+    """(row,): one weight a row, or None when every row weighs 1."""
+    array = as_weight_columns(weights, num_rows)
+    if array is not None and array.ndim > 1:
+        raise InvalidData(f"weights are one number a row, {num_rows} of them; they have the shape {array.shape}")
+    return None if array is None else read_only(array + 0.0)  # no -0.0
+
+
+def as_weight_columns(weights: Any, num_rows: int) -> np.ndarray | None:
+    """(row, *batch): a weight a row for each member of a batch, or None when every row weighs 1."""
+    if weights is None:
+        return None
+    try:
+        array = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidData(f"weights are numbers, one a row: {error}") from error
+    if array.ndim == 0 or len(array) != num_rows:
+        raise InvalidData(f"weights are one number a row, {num_rows} of them; they have the shape {array.shape}")
+    if not all(over_blocks(lambda block: are_weights(array[block]), num_rows)):
+        row = int(np.argmin((np.isfinite(array) & (array >= 0)).reshape(num_rows, -1).all(axis=1)))
+        raise InvalidData(f"weights are finite and at least 0; the weight of row {row} is {array[row]}")
+    return array
+
+
+def are_weights(part: np.ndarray) -> bool:
+    return bool(part.min(initial=0.0) >= 0 and part.max(initial=0.0) < np.inf)  # either is NaN if a weight is

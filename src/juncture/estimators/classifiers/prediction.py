@@ -1,0 +1,51 @@
+"""Probabilities of one variable for many rows, from those columns only that tell something of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.data.findings import Findings, seen
+from juncture.errors import ImpossibleEvidenceWarning, warn_user
+from juncture.estimators.reading import QueryRows
+from juncture.inference.engines.beliefs import Beliefs
+from juncture.inference.engines.relevance import telling_evidence
+from juncture.inference.exact.junction_tree.engine import JunctionTree
+from juncture.learning.networks.distinct_rows import row_groups
+from juncture.networks.bayesian_network import BayesianNetwork
+
+
+def probabilities(model: BayesianNetwork, target: str, rows: QueryRows) -> np.ndarray:
+    """p(target | row) as (row, state).
+
+    Rows that are alike where it matters are asked about once. Rows that the model holds for impossible get the
+    target's distribution without evidence, with one warning that counts them.
+    """
+    telling = telling_evidence(model.graph, target, rows.names - {target}, rows.is_complete)
+    if not telling:
+        return np.repeat(asked(model, target, {}, 1), len(rows), axis=0)
+    data = Dataset.from_codes(map(model.variable, telling), {name: rows.codes(name) for name in telling})
+    first, group = row_groups(data)
+    values = asked(model, target, dict(data.take(first).columns), len(first))
+    return np.asarray(possible(values, model, target, group)[group])
+
+
+def asked(model: BayesianNetwork, target: str, codes: dict[str, np.ndarray], num_rows: int) -> np.ndarray:
+    """What the exact engine answers, NaN for rows of probability zero."""
+    findings = Findings(tuple(model.variables), seen(codes), num_rows=num_rows)
+    values: np.ndarray = Beliefs.of(model, JunctionTree(), findings, (target,))[target].values
+    return values
+
+
+def possible(values: np.ndarray, model: BayesianNetwork, target: str, group: np.ndarray) -> np.ndarray:
+    """The values, with the target's own distribution in place of rows of NaN."""
+    impossible = np.isnan(values[:, 0])
+    if not impossible.any():
+        return values
+    rows = np.flatnonzero(impossible[group])
+    warn_user(
+        f"{len(rows)} of {len(group)} rows have probability zero under the model, the first is row {rows[0]};"
+        f" they get the distribution that {target!r} has without evidence",
+        ImpossibleEvidenceWarning,
+    )
+    return np.where(impossible[:, np.newaxis], asked(model, target, {}, 1), values)

@@ -1,0 +1,1 @@
+"""Hidden Markov models with the interface of scikit-learn."""

@@ -1,0 +1,129 @@
+"""`CategoricalHMM`: hidden states, each with probabilities of symbols."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from juncture.components.categorical import CategoricalEmissions
+from juncture.components.contract import Emissions
+from juncture.components.independent import IndependentEmissions
+from juncture.data.entries import Table
+from juncture.data.tables.coding import as_coding, warn_of_unseen
+from juncture.data.tables.labels import as_variable, label_array
+from juncture.errors import InvalidData
+from juncture.estimators.hidden_markov.estimator import HiddenMarkovEstimator
+from juncture.estimators.hidden_markov.sequences import labels_in
+from juncture.estimators.tables import default_names
+from juncture.sequences.hidden_markov.model import HiddenMarkovModel
+from juncture.sequences.hidden_markov.prior import HiddenMarkovPrior
+from juncture.variables import Variable
+
+
+class CategoricalHMM(HiddenMarkovEstimator):
+    """A hidden Markov model whose states each have probabilities of symbols.
+
+    Symbols are text, truth values or numbers. `symbols` are their number (0, 1, …) or their labels, of every column;
+    None takes those that are in X. Several columns are independent given the state. Symbols that no row of `fit` had
+    are taken as missing, with a warning. `prior` is a pseudo-count for all tables, or a `HiddenMarkovPrior`. The other
+    parameters and all attributes are those of `GaussianHMM`; the start is at random.
+
+    >>> import numpy as np
+    >>> words = [np.array(["sun", "sun", "rain", "rain", "rain"]), np.array(["rain", None, "sun"])]
+    >>> CategoricalHMM(states=2, prior=0.1).fit(words).predict_proba(words)[1].shape
+    (3, 2)
+    """
+
+    kinds = (CategoricalEmissions, IndependentEmissions)
+    cells = None
+
+    def __init__(  # noqa: PLR0913 (one estimator, many wishes)
+        self,
+        states: Any = None,
+        symbols: Any = None,
+        *,
+        start: Any = "random",
+        prior: Any = None,
+        fixed: Any = (),
+        restarts: int = 0,
+        tolerance: float = 1e-8,
+        max_steps: int = 1000,
+        decoder: str = "viterbi",
+        random_state: Any = 0,
+    ) -> None:
+        super().__init__(
+            states,
+            start=start,
+            prior=prior,
+            fixed=fixed,
+            restarts=restarts,
+            tolerance=tolerance,
+            max_steps=max_steps,
+            decoder=decoder,
+            random_state=random_state,
+        )
+        self.symbols = symbols
+
+    def _first_emissions(self, rows: np.ndarray, num_states: int) -> Emissions:
+        columns = [self._symbols(column) for column in rows.T]
+        parts = [
+            CategoricalEmissions(np.full((num_states, len(labels)), 1.0 / len(labels)), labels) for labels in columns
+        ]
+        return parts[0] if len(parts) == 1 else IndependentEmissions(parts)
+
+    def _symbols(self, column: np.ndarray) -> tuple[Any, ...]:
+        if self.symbols is not None:
+            return as_variable("symbol", self.symbols).labels
+        found = labels_in(column)
+        if not found:
+            raise InvalidData(
+                "no symbol is observed in a column of X: leave it out, or say which there are in symbols="
+            )
+        return tuple(found)
+
+    def _checked(self, model: Any) -> HiddenMarkovModel:
+        checked = super()._checked(model)
+        for part in parts_of(checked.emissions):
+            if not isinstance(part, CategoricalEmissions):
+                raise InvalidData(f"CategoricalHMM has symbols in all columns; one of this model has {part!r}")
+        return checked
+
+    def _observations(self, rows: np.ndarray, model: HiddenMarkovModel) -> np.ndarray:
+        """The code of each symbol; NaN for what is missing, or was never seen."""
+        parts, names = parts_of(model.emissions), default_names(rows.shape[1])
+        if len(parts) != len(names):
+            raise InvalidData(f"X has {len(names)} columns, the model observes {len(parts)}")
+        variables = [Variable(name, part.symbols) for name, part in zip(names, parts, strict=True)]
+        table = Table(dict(zip(names, rows.T, strict=True)), len(rows))
+        coding = as_coding(variables, None, "missing")
+        columns = [coding.column(table, name) for name in names]
+        warn_of_unseen({column.variable.name: column.num_unseen for column in columns if column.num_unseen})
+        codes = np.stack([column.values.astype(np.float64) for column in columns], axis=1)
+        codes[codes < 0] = np.nan
+        return codes.reshape(len(rows), *model.event_shape)
+
+    def _prior(self, model: HiddenMarkovModel) -> Any:
+        if isinstance(model.emissions, IndependentEmissions) and isinstance(self.prior, Real):
+            return HiddenMarkovPrior(self.prior, self.prior, [self.prior] * len(model.emissions.parts))
+        return self.prior
+
+    def _cells(self, observations: np.ndarray) -> np.ndarray:
+        if observations.ndim == 1:
+            return super()._cells(observations)
+        parts = parts_of(self.model_.emissions)
+        pairs = zip(parts, observations.T.astype(int), strict=True)
+        columns = [label_array(part.symbols)[codes] for part, codes in pairs]
+        kinds = {column.dtype.kind for column in columns}
+        return np.stack(columns, axis=1, dtype=None if len(kinds) == 1 else object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = tags.input_tags.string = True
+        return tags
+
+
+def parts_of(emissions: Any) -> tuple[Any, ...]:
+    """The emissions of each column."""
+    return emissions.parts if isinstance(emissions, IndependentEmissions) else (emissions,)

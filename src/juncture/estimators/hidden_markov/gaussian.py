@@ -1,0 +1,68 @@
+"""`GaussianHMM`: hidden states, each with a Gaussian law of the rows."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from juncture.components.contract import Emissions
+from juncture.components.gaussian import STRUCTURES, GaussianEmissions
+from juncture.data.sequences.sequences import one_sequence
+from juncture.errors import InvalidData, hint
+from juncture.estimators.hidden_markov.estimator import HiddenMarkovEstimator
+from juncture.sequences.hidden_markov.initial_model import first_gaussian, repeated
+
+
+class GaussianHMM(HiddenMarkovEstimator):
+    """A hidden Markov model whose states each have a Gaussian law of the rows.
+
+    `states` is their number or their labels; None takes the labels in `y`, or two states. `covariance` is "full",
+    "diagonal", "spherical", or "tied": one for all states. `start` is "k-means", "random", "left-to-right", or a
+    `HiddenMarkovModel`, which then tells states and covariance; `restarts` more starts are tried and the best end wins.
+    `prior` is a pseudo-count for initial and transition or a `HiddenMarkovPrior`; `fixed` names parts that stay as they
+    are ("initial", "transition", "emissions"). EM ends when a step gains less than `tolerance` of the log-likelihood,
+    or after `max_steps`. `decoder` is "viterbi" or "posterior".
+
+    X is a table, one sequence or several with `lengths`, or a list of sequences; NaN is a missing cell. After `fit`
+    there are `model_` (the `HiddenMarkovModel`), `fit_` (the `Fit`), `classes_` (the states) and `n_features_in_`.
+
+    >>> rows = [[0.1], [0.2], [5.1], [4.9], [float("nan")], [5.2], [0.0]]
+    >>> GaussianHMM(states=2).fit(rows).predict(rows).tolist()
+    [0, 0, 1, 1, 1, 1, 0]
+    """
+
+    kinds: ClassVar[tuple[type[Emissions], ...]] = (GaussianEmissions,)
+
+    def __init__(  # noqa: PLR0913 (one estimator, many wishes)
+        self,
+        states: Any = None,
+        covariance: str = "diagonal",
+        *,
+        start: Any = "k-means",
+        prior: Any = None,
+        fixed: Any = (),
+        restarts: int = 0,
+        tolerance: float = 1e-8,
+        max_steps: int = 1000,
+        decoder: str = "viterbi",
+        random_state: Any = 0,
+    ) -> None:
+        super().__init__(
+            states,
+            start=start,
+            prior=prior,
+            fixed=fixed,
+            restarts=restarts,
+            tolerance=tolerance,
+            max_steps=max_steps,
+            decoder=decoder,
+            random_state=random_state,
+        )
+        self.covariance = covariance
+
+    def _first_emissions(self, rows: np.ndarray, num_states: int) -> Emissions:
+        if not isinstance(self.covariance, str) or self.covariance not in STRUCTURES:
+            raise InvalidData(f"there is no covariance {self.covariance!r}; {hint(self.covariance, STRUCTURES)}")
+        emissions: Emissions = repeated(first_gaussian(one_sequence(rows), self.covariance), num_states)
+        return emissions

@@ -1,0 +1,83 @@
+"""Lists of sequences as one table of steps, and which lists are such.
+
+A list of arrays, frames or `Sequence`s is many sequences. Plain lists of values may be these too, or the rows of a
+table, as scikit-learn reads them: rows of one value are a column, lists of different lengths are sequences, and where
+the model is known so is its number of columns. All else is refused, for it could be both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as AnySequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from juncture.data.sequences.steps import listed, num_axes, without_frame
+from juncture.errors import InvalidData
+
+
+def is_many(X: Any, lengths: Any, num_columns: int | None) -> bool:
+    """Whether X is a list of sequences; `num_columns` are those of the model, as far as they are known."""
+    is_list = isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1)
+    if not is_list or not len(X):
+        return False
+    if all(isinstance(item, list | tuple) and num_axes(item) == 1 for item in X):
+        return are_sequences({len(item) for item in X}, len(X), lengths, num_columns)
+    return all(num_axes(item) >= 2 or (num_axes(item) == 1 and not isinstance(item, list | tuple)) for item in X)
+
+
+def are_sequences(widths: set[int], number: int, lengths: Any, num_columns: int | None) -> bool:
+    """Whether lists of values with these lengths are sequences, and not the rows of a table."""
+    is_even = len(widths) == 1
+    if lengths is not None or (num_columns or 1) > 1:
+        if not is_even:
+            raise InvalidData(f"all rows of a table have as many values; got rows of {sorted(widths)[:8]}")
+        return False
+    if is_even and num_columns is None and max(widths) > 1:
+        width = max(widths)
+        raise InvalidData(
+            f"{number} lists of {width} values each may be {number} sequences, or one table of {width} columns: for"
+            f" sequences write [jt.Sequence(x) for x in X], for a table give an array, or lengths=[{number}]"
+        )
+    return widths != {1}
+
+
+def joined(parts: AnySequence[Any]) -> Any:
+    """All steps in one table; frames of one library stay a frame, so that their columns keep their names."""
+    frames = [nw.from_native(part, eager_only=True, pass_through=True) for part in parts]
+    if all(isinstance(frame, nw.DataFrame) for frame in frames):
+        frames = aligned(frames)
+        if len({frame.implementation for frame in frames}) == 1:
+            return nw.concat(frames).to_native()
+        parts = [frame.to_native() for frame in frames]
+    tables = [as_table_of_steps(getattr(part, "observations", part), place) for place, part in enumerate(parts)]
+    filled = [table for table in tables if len(table)] or tables[:1]
+    if len({table.shape[1] for table in filled}) > 1:
+        widths = ", ".join(str(table.shape[1]) for table in filled[:8])
+        raise InvalidData(f"all sequences have the same number of columns; got {widths}")
+    return np.concatenate(filled)
+
+
+def aligned(frames: list[nw.DataFrame[Any]]) -> list[nw.DataFrame[Any]]:
+    """The frames with the columns of the first, in its order; numbers of different types as floats."""
+    names = frames[0].columns
+    for place, frame in enumerate(frames):
+        odd = set(names) ^ set(frame.columns)
+        if odd:
+            raise InvalidData(
+                f"all sequences have the same columns; sequence {place} and sequence 0 do not: one of them lacks"
+                f" {min(odd, key=str)!r}"
+            )
+    kinds = {name: {frame.schema[name] for frame in frames} for name in names}
+    mixed = [name for name, own in kinds.items() if len(own) > 1 and all(kind.is_numeric() for kind in own)]
+    ordered = [frame.select(names) for frame in frames]
+    return [frame.with_columns(nw.col(*mixed).cast(nw.Float64)) for frame in ordered] if mixed else ordered
+
+
+def as_table_of_steps(part: Any, place: int) -> np.ndarray:
+    """(step, column): an array of values is one column."""
+    given = without_frame(part)
+    array = given if isinstance(given, np.ndarray) else listed(given, f" of sequence {place}")
+    array = array.astype(object) if array.dtype.kind in "US" else array
+    return array[:, None] if array.ndim == 1 else array

@@ -1,0 +1,158 @@
+"""What `X`, `y`, `lengths` and `sample_weight` are where rows are steps of sequences: everything in one stack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _num_samples
+
+from juncture.checks import check_array
+from juncture.data.entries import as_column
+from juncture.data.sequences.sequences import UNKNOWN, Sequence, Sequences, cut
+from juncture.data.sequences.steps import without_frame
+from juncture.data.tables.columns import Column, sorting_key
+from juncture.data.tables.holes import without_mask
+from juncture.data.tables.labels import as_variable
+from juncture.data.tables.weights import as_weights
+from juncture.errors import InvalidData, UnknownState
+from juncture.estimators.hidden_markov.sequence_lists import is_many, joined
+from juncture.estimators.tables import plain_column
+from juncture.variables import Variable
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """Sequences one after the other, as they were given: a table of steps, and where each sequence ends."""
+
+    rows: Any  # (step, column): an array, a frame, or what scikit-learn takes for one
+    offsets: np.ndarray | None  # (num + 1,), or None where all rows are one sequence
+    labels: Any  # (step,), or None where no state is told
+    weights: Any  # one a sequence or one a step, or None
+    is_list: bool
+
+    def sequences(self, observations: np.ndarray, states: Variable) -> Sequences:
+        """The sequences of what is observed; `states` says which codes the labels have."""
+        offsets = np.array([0, len(observations)]) if self.offsets is None else self.offsets
+        weights = sequence_weights(self.weights, offsets)
+        codes = None if self.labels is None else label_codes(self.labels, states)
+        return Sequences(np.ascontiguousarray(observations), offsets, weights, codes)
+
+    def parted(self, answer: np.ndarray) -> Any:
+        """An answer for each step as the question was put: for a list of sequences, a list."""
+        return answer if self.offsets is None or not self.is_list else np.split(answer, self.offsets[1:-1])
+
+
+def stack_of(X: Any, y: Any = None, lengths: Any = None, weights: Any = None, columns: int | None = None) -> Stack:
+    """A list of arrays, frames or `Sequence`s is many sequences; all else is a table, which `lengths` may cut.
+
+    `columns` is how many the model has, where it is known.
+    """
+    if isinstance(X, Sequence):
+        return listed([X], y if y is None else [y], lengths, weights, is_list=False)
+    if is_many(X, lengths, columns):
+        return listed(list(X), y, lengths, weights, is_list=True)
+    offsets = None if lengths is None else cut(lengths, _num_samples(X), True)
+    labels = None if y is None else step_labels(y, _num_samples(X))
+    return Stack(without_mask(X), offsets, labels, weights, is_list=False)
+
+
+def step_labels(y: Any, num_steps: int) -> np.ndarray:
+    """(step,): the label of each step."""
+    labels = plain_column(y)
+    if len(labels) != num_steps:
+        is_cut = labels.dtype.kind in "iu" and labels.sum() == num_steps
+        remedy = (
+            f": for the lengths of sequences write lengths={labels.tolist()}" if is_cut else ": they must be as many"
+        )
+        raise InvalidData(f"y has {len(labels)} labels, X has {num_steps} steps{remedy}")
+    return labels
+
+
+def listed(parts: list[Any], y: Any, lengths: Any, weights: Any, *, is_list: bool) -> Stack:
+    if lengths is not None:
+        raise InvalidData("`lengths` cuts one table into sequences; a list of sequences has its own lengths")
+    if weights is None and any(isinstance(part, Sequence) for part in parts):
+        weights = [getattr(part, "weight", 1.0) for part in parts]
+    sizes = [len(getattr(part, "observations", part)) for part in parts]
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    told = [getattr(part, "states", None) for part in parts] if y is None else y
+    return Stack(joined(parts), offsets, joined_labels(told, sizes), weights, is_list)
+
+
+def joined_labels(told: Any, sizes: list[int]) -> np.ndarray | None:
+    """The label of each step; sequences without labels have None."""
+    if len(told) != len(sizes):
+        raise InvalidData(f"y has labels for {len(told)} sequences, X has {len(sizes)}: give one list of labels each")
+    if all(labels is None for labels in told):
+        return None
+    columns = []
+    for place, (labels, size) in enumerate(zip(told, sizes, strict=True)):
+        column = np.full(size, None) if labels is None else np.asarray(without_frame(labels)).astype(object)
+        if column.shape != (size,):
+            raise InvalidData(f"sequence {place} has {size} steps, but labels of the shape {column.shape}")
+        columns.append(column)
+    return np.concatenate(columns)
+
+
+# --- labels -----------------------------------------------------------------------------------------------------------
+
+
+def state_variable(states: Any, labels: Any, *, default: int) -> Variable:
+    """The states: so many, the ones named, or those that labels tell of; without any of these, `default`."""
+    if states is None and labels is not None:
+        told = [label for label in labels_in(labels) if label != UNKNOWN]
+        check_classification_targets(told or [0])
+        states = told or None
+    return as_variable("state", default if states is None else states)
+
+
+def labels_in(column: Any) -> list[Any]:
+    """The labels in a column, sorted; 3.0 is 3: so are whole numbers held among holes."""
+    return sorted(map(whole_or_same, as_column(column, "y").levels.labels), key=sorting_key)
+
+
+def whole_or_same(label: Any) -> Any:
+    return int(label) if isinstance(label, float) and label.is_integer() else label
+
+
+def label_codes(labels: Any, states: Variable) -> np.ndarray:
+    """The code of each label; None, NaN and, unless it is a state, -1 are unknown."""
+    column: Column = as_column(labels, "y")
+    levels = column.levels if states.find(UNKNOWN) is not None else column.levels.where(lambda each: each != UNKNOWN)
+    try:
+        return levels.coded(states).astype(np.int64)
+    except UnknownState as error:
+        raise InvalidData(f"y tells of a state that is not there: {error}") from error
+
+
+# --- weights --------------------------------------------------------------------------------------------------------
+
+
+def sequence_weights(weights: Any, offsets: np.ndarray) -> np.ndarray:
+    """(num,): one weight a sequence; one a step will do where the steps of a sequence agree."""
+    num, num_steps = len(offsets) - 1, int(offsets[-1])
+    if weights is None:
+        return np.ones(num)
+    given = check_array(weights, "sample_weight")
+    if given.shape == (num,):
+        return checked(given, num)
+    if given.shape != (num_steps,):
+        raise InvalidData(
+            f"sample_weight has one weight for each of the {num} sequences, or for each of the {num_steps} steps;"
+            f" got the shape {given.shape}"
+        )
+    steps = checked(given, num_steps)
+    filled = offsets[:-1][np.diff(offsets) > 0]
+    if np.diff(steps)[np.setdiff1d(np.arange(1, num_steps), filled) - 1].any():
+        raise InvalidData("the steps of one sequence have one weight together; a step has none of its own")
+    return np.where(np.diff(offsets) > 0, steps[np.minimum(offsets[:-1], num_steps - 1)], 1.0)
+
+
+def checked(weights: np.ndarray, size: int) -> np.ndarray:
+    array = np.asarray(as_weights(weights, size))
+    if not array.any():
+        raise InvalidData("all sample weights are zero; some sequence must count")
+    return array

@@ -1,0 +1,71 @@
+"""A distribution as HTML for notebooks: its parameters as a table, and its density as a small picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from juncture.drawing.chart import Series, chart_svg
+from juncture.drawing.palette import SERIES
+from juncture.errors import Unsupported
+from juncture.families.display.density_planes import density_loops
+from juncture.families.display.density_points import density_points, first_members, is_bars
+from juncture.families.family import Family
+
+
+def as_html(family: Family) -> str:
+    """The name, the parameters and the density; of a batch, those of the first few members."""
+    members = list(first_members(family, len(SERIES)))
+    picture = _picture(members, repr(family))
+    is_keyed = bool(picture and family.batch_shape)
+    return _table(family, members, SERIES if is_keyed else ("",) * len(SERIES)) + picture
+
+
+def _table(family: Family, members: Sequence[Family], colours: Sequence[str]) -> str:
+    """A row for each member, with the colour that it has in the picture."""
+    name = type(family).__name__
+    if not family.parameters:
+        return f"<p><code>{escape(repr(family))}</code></p>"
+    heads = "".join(f"<th>{escape(parameter)}</th>" for parameter in family.parameters)
+    rows = "".join(_row(member, colour) for member, colour in zip(members, colours, strict=False))
+    size = int(np.prod(family.batch_shape))
+    note = f"<p>… the first {len(members)} of {size:,}</p>" if size > len(members) else ""
+    return f"<table><thead><tr><th>{name}</th>{heads}</tr></thead><tbody>{rows}</tbody></table>{note}"
+
+
+def _row(member: Family, colour: str) -> str:
+    key = f'<span style="color:{colour}">■</span>' if colour else ""
+    cells = "".join(f"<td>{_cell(getattr(member, parameter))}</td>" for parameter in member.parameters)
+    return f"<tr><td>{key}</td>{cells}</tr>"
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    shown = np.array2string(value, precision=4, threshold=16, edgeitems=2, separator=", ")
+    return escape(shown).replace("\n", "<br>")
+
+
+def _picture(members: Sequence[Family], name: str) -> str:
+    """Curves, bars or loops; nothing for a family that has no picture."""
+    try:
+        drawn = [each for member, colour in zip(members, SERIES, strict=False) for each in _series(member, colour)]
+    except Unsupported:
+        return ""
+    return chart_svg(drawn, title=f"the density of {name}") if drawn else ""
+
+
+def _series(member: Family, colour: str) -> list[Series]:
+    if member.event_shape == (2,):
+        return [Series(_pairs(loop), "loop", colour) for loop in density_loops(member)]
+    x, density = density_points(member)
+    return [Series(_pairs(np.stack([x, density], axis=-1)), "bars" if is_bars(member, x) else "curve", colour)]
+
+
+def _pairs(points: np.ndarray) -> tuple[tuple[float, float], ...]:
+    return tuple((x, y) for x, y in points.tolist())

@@ -1,0 +1,1 @@
+"""Posteriors beyond the table of conjugate pairs."""

@@ -1,0 +1,185 @@
+"""A posterior by quadrature, for pairs that are not conjugate and as an oracle for those that are.
+
+Choose it for one or two parameters and any prior and likelihood; a conjugate prior is exact and faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from juncture.checks import check_function, check_number, check_tuples, is_iterable, shown
+from juncture.errors import InvalidData, InvalidModel, Unsupported
+from juncture.families.family import Family, Real, plain
+from juncture.families.posteriors.changes import change_for
+from juncture.families.posteriors.line_density import LineDensity
+from juncture.families.posteriors.log_joint import Likelihood, LogJoint
+from juncture.families.posteriors.panels import NO_HINTS, scan_of
+from juncture.families.posteriors.plane_density import Intervals, PlaneDensity
+from juncture.families.posteriors.slices import slice_scan
+from juncture.families.supports import Interval
+from juncture.numerics import log_sum_exp
+from juncture.options import as_generator
+
+TAIL = 10.0 ** -np.arange(1.0, 15.5)
+QUANTILES = np.sort(np.concatenate([TAIL, np.arange(0.05, 1.0, 0.05), 1 - TAIL]))  # where the prior is looked at
+
+Prior = Family | Callable[..., Any]
+
+
+class QuadraturePosterior:
+    """p(θ | data) and log p(data); every other question goes to the density behind it."""
+
+    def __init__(self, density: LineDensity | PlaneDensity, likelihood: Likelihood) -> None:
+        self.density, self._likelihood = density, likelihood
+
+    @property
+    def log_evidence(self) -> float:
+        """log ∫ p(data | θ) p(θ) dθ."""
+        return self.density.log_total
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "density":
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return getattr(self.density, name)
+
+    def predictive_log_prob(self, x: Any) -> Real:
+        """log ∫ p(x | θ) p(θ | data) dθ for each observation x."""
+        points, log_mass = self.density.nodes()
+        member = self._likelihood(*_arguments(points))
+        axes = len(member.event_shape)
+        values = np.asarray(x)
+        rows = values.reshape(-1, 1, *values.shape[values.ndim - axes :])
+        found = [log_sum_exp(log_mass + np.asarray(member.log_prob(row)), axis=-1) for row in rows]
+        return plain(np.array(found).reshape(values.shape[: values.ndim - axes]))
+
+    def predictive_sample(self, size: int, *, rng: Any = None) -> Any:
+        """Draws of new observations: a parameter from the posterior, then an observation given it."""
+        generator = as_generator(rng)
+        drawn = self.density.sample(size, rng=generator)
+        return self._likelihood(*_arguments(drawn.T if np.ndim(drawn) > 1 else drawn)).sample(rng=generator)
+
+    def __repr__(self) -> str:
+        return f"QuadraturePosterior(mean={np.asarray(self.mean).tolist()}, log_evidence={self.log_evidence:.6g})"
+
+
+def quadrature_posterior(
+    prior: Prior | tuple[Prior, Prior],
+    likelihood: Likelihood,
+    data: Any,
+    *,
+    interval: Any = None,
+) -> QuadraturePosterior:
+    """The posterior of one parameter, or of two when the prior is a pair or the interval is a pair of intervals.
+
+    `prior` is a family, a function that gives log-densities of an array of values, or a pair of these; `likelihood`
+    makes a batch of families out of arrays of values; `data` are statistics or observations. An interval cuts a family
+    off outside it, and the rest is normalised again; a function needs one, and is taken as it is. Where a parameter of
+    the likelihood overflows, or is rounded to the end of its range, the density is 0, if it falls off on the way there;
+    a prior with mass where there is no likelihood (a negative rate) is refused.
+
+    >>> from juncture.families.continuous.gaussian import Gaussian
+    >>> posterior = quadrature_posterior(Gaussian(0.0, 1.0), lambda mean: Gaussian(mean, 4.0), [2.0, 4.0])
+    >>> round(posterior.mean, 10), round(posterior.variance, 10)
+    (1.0, 0.6666666667)
+    """
+    prior = tuple(prior) if isinstance(prior, list) else prior
+    check_function(likelihood, "the likelihood, a family or what makes one of parameter values,")
+    if isinstance(prior, tuple) or is_plane(interval):
+        return _in_the_plane(prior, likelihood, data, interval)
+    low, high = _range_of(prior, interval)
+    hints = _hints(prior, (low, high))
+    log_joint = LogJoint(_log_prior(prior, (low, high)), likelihood, data)
+    change = change_for(low, high)
+    scan = scan_of(change.ends, change.place(hints))
+    log_joint.check_domain((change.point(scan),), change.log_slope(scan))
+    return QuadraturePosterior(LineDensity(log_joint, low, high, hints=hints), likelihood)
+
+
+def _in_the_plane(prior: Any, likelihood: Likelihood, data: Any, intervals: Any) -> QuadraturePosterior:
+    log_prior, ranges = _independent(prior, intervals) if isinstance(prior, tuple) else _joint(prior, intervals)
+    priors = prior if isinstance(prior, tuple) else (None, None)
+    hints = _hints(priors[0], ranges[0]), _hints(priors[1], ranges[1])
+    log_joint = LogJoint(log_prior, likelihood, data)
+    first, second = change_for(*ranges[0]), change_for(*ranges[1])
+    scans = slice_scan(first.ends, first.place(hints[0])), slice_scan(second.ends, second.place(hints[1]))
+    z, w = (part.ravel() for part in np.meshgrid(*scans))
+    log_joint.check_domain((first.point(z), second.point(w)), first.log_slope(z) + second.log_slope(w))
+    return QuadraturePosterior(PlaneDensity(log_joint, ranges, hints=hints), likelihood)
+
+
+def _hints(prior: Any, interval: tuple[float, float]) -> np.ndarray:
+    """Quantiles of the prior inside the interval: where to look first; none of a function."""
+    if not isinstance(prior, Family):
+        return NO_HINTS
+    try:
+        places = np.asarray(prior.quantile(QUANTILES))
+    except Unsupported:
+        return NO_HINTS
+    return np.unique(places[(places > interval[0]) & (places < interval[1]) & np.isfinite(places)])
+
+
+def _joint(prior: Any, intervals: Any) -> tuple[Callable[..., Any], Intervals]:
+    """A function of both parameters."""
+    check_function(prior, "a prior of two parameters that is no pair")
+    first, second = map(as_interval, intervals)
+    return prior, (first, second)
+
+
+def _independent(priors: tuple[Prior, Prior], intervals: Any) -> tuple[Callable[..., Any], Intervals]:
+    """The log-density of two independent priors, and the intervals of both."""
+    if len(priors) != 2:
+        raise InvalidData(f"a prior of two parameters is a pair of priors; got {len(priors)}")
+    given = (None, None) if intervals is None else check_tuples(intervals, 2, "interval")
+    if len(given) != 2:
+        raise InvalidData(f"two parameters have a pair of intervals; got {shown(intervals)}")
+    first, second = (_range_of(prior, interval) for prior, interval in zip(priors, given, strict=True))
+    log_first, log_second = _log_prior(priors[0], first), _log_prior(priors[1], second)
+    return lambda one, two: np.asarray(log_first(one)) + np.asarray(log_second(two)), (first, second)
+
+
+def is_plane(interval: Any) -> bool:
+    """Whether it is a pair of intervals."""
+    is_list = isinstance(interval, tuple | list | np.ndarray) and is_iterable(interval)
+    return is_list and len(interval) == 2 and all(map(is_iterable, interval))
+
+
+def as_interval(interval: Any) -> tuple[float, float]:
+    """Two ends, the lower one first."""
+    if not isinstance(interval, tuple | list | np.ndarray) or np.ndim(interval) != 1 or len(interval) != 2:
+        raise InvalidData(f"an interval is a pair of numbers, (low, high); got {shown(interval)}")
+    low, high = (check_number(end, "an end of the interval") for end in interval)
+    if not low < high:
+        raise InvalidData(f"an interval runs from low to high; got {low:g} and {high:g}")
+    return low, high
+
+
+def _range_of(prior: Prior, interval: Any) -> tuple[float, float]:
+    if interval is not None:
+        return as_interval(interval)
+    if not isinstance(prior, Family):
+        if not callable(prior):
+            raise InvalidData(f"a prior is a family or a function that gives log-densities; got {prior!r}")
+        raise InvalidModel("a prior that is a function needs the interval of its values: pass interval=(low, high)")
+    support = prior.support
+    if prior.event_shape or prior.batch_shape or support.is_discrete or not isinstance(support, Interval):
+        raise InvalidData(f"a prior is one distribution of one real number, or a pair of these; {prior!r} is not")
+    return float(support.low), float(support.high)
+
+
+def _log_prior(prior: Prior, interval: tuple[float, float]) -> Callable[[np.ndarray], np.ndarray]:
+    """The log-density of the prior, normalised on the interval if it is a family."""
+    if not isinstance(prior, Family):
+        return prior
+    density: Callable[[np.ndarray], np.ndarray] = prior.log_prob
+    if interval == (prior.support.low, prior.support.high):
+        return density
+    log_share = LineDensity(density, *interval, hints=_hints(prior, interval)).log_total
+    return lambda theta: density(theta) - log_share
+
+
+def _arguments(points: Any) -> tuple[Any, ...]:
+    """One array of parameter values, or two."""
+    return tuple(points) if isinstance(points, tuple) or np.ndim(points) == 2 else (points,)

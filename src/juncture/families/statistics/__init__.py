@@ -1,0 +1,1 @@
+"""Statistics: additive summaries of data."""

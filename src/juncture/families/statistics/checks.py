@@ -1,0 +1,112 @@
+"""Statistics that come from a file: what their constructors, which run for every block of data, take on trust."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import suppress
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import InvalidData, JunctureError, Unsupported, hint
+from juncture.families.statistics.sample_statistics import Range, Sample
+from juncture.families.statistics.statistics import Moments, Statistics
+
+LEAST, MOST = 1e-100, 1e100  # of weights; beyond, products with them would overflow or vanish
+
+
+def check_statistics(found: Statistics) -> None:
+    """Refuse statistics that no data of the family could have given: what an estimate could not even be tried with."""
+    if not ((found.weight == 0) | ((found.weight >= LEAST) & (found.weight <= MOST))).all():
+        raise InvalidData(f"weights are at least 0, and from {LEAST:g} to {MOST:g} if not 0; got {found.weight}")
+    try:
+        with np.errstate(all="raise", under="ignore"):
+            check_known(found)
+            check_kind(found)
+            check_numbers(found)
+            try_estimate(found)
+    except JunctureError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise InvalidData(f"these are no statistics of {found.family.__name__}: {error}") from error
+
+
+def try_estimate(found: Statistics) -> None:
+    """An estimate may not exist, which it says itself when it is asked for; whatever else goes wrong is the file's."""
+    if not isinstance(found, Sample):  # whose rows were looked at one by one
+        with suppress(JunctureError), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # for whoever asks for the estimate
+            found.family.estimate(found)
+
+
+def check_known(found: Statistics) -> None:
+    """Refuse what is said to be known, if the family has no such parameter or it cannot have such a value."""
+    family, name = found.family, found.family.__name__
+    rules = {**family.required, **family.optional, **family.fixed}
+    for key, value in found.known.items():
+        if key not in rules:
+            raise InvalidData(f"{name}.statistics knows nothing of {key!r}; {hint(key, rules)}")
+        rules[key].checked(value, name=f"the {key} of {name}")
+    if missing := [key for key in family.required if key not in found.known]:
+        raise InvalidData(f"the statistics of {name} need to know the {missing[0]}")
+
+
+def check_kind(found: Statistics) -> None:
+    """Refuse another kind of statistics than those of one row inside the support."""
+    try:
+        inside = np.asarray(found.family._support_given(found.known).inside(), float)
+    except Unsupported:  # vectors, of which the family alone does not know how long they are
+        return
+    own = type(found.family._summarise(inside[None], np.zeros(1), found.known))
+    if type(found) is not own:
+        raise InvalidData(f"the statistics of {found.family.__name__} are {own.__name__}, not {type(found).__name__}")
+
+
+@singledispatch
+def check_numbers(found: Any) -> None:
+    """Refuse arrays of wrong shapes, and numbers that are no sums over data."""
+    check_shape(found.total.shape[:-1], found.batch_shape, "total")
+    check_shape(found.log_base.shape, found.batch_shape, "log_base")
+    check_finite(found.total, "total")
+    check_finite(found.log_base, "log_base")
+
+
+@check_numbers.register
+def _(found: Moments) -> None:
+    dimension = found.center.shape[len(found.batch_shape) :]
+    check_shape(found.center.shape[: len(found.batch_shape)], found.batch_shape, "center")
+    check_shape(found.residual.shape, found.center.shape, "residual")
+    check_shape(found.scatter.shape, (*found.batch_shape, *dimension, *dimension), "scatter")
+    for name in ("center", "residual", "scatter"):
+        check_finite(getattr(found, name), name)
+    squares = np.diagonal(found.scatter, axis1=-2, axis2=-1) if dimension else found.scatter
+    if not (squares >= 0).all():
+        raise InvalidData("the scatter is a sum of squares, of at least 0")
+
+
+@check_numbers.register
+def _(found: Sample) -> None:
+    check_shape(found.values.shape[: found.weights.ndim], found.weights.shape, "values")
+    if not ((found.weights >= 0) & (found.weights <= MOST)).all():
+        raise InvalidData(f"weights are from 0 to {MOST:g}")
+    found.family._refuse_rows_outside(found.values, found.known)
+
+
+@check_numbers.register
+def _(found: Range) -> None:
+    for name in ("low", "high"):
+        check_shape(getattr(found, name).shape, found.batch_shape, name)
+        check_finite(getattr(found, name), name)
+    if not (found.low <= found.high).all():
+        raise InvalidData("the smallest value lies above the largest")
+
+
+def check_shape(shape: tuple[int, ...], wanted: tuple[int, ...], name: str) -> None:
+    if shape != wanted:
+        raise InvalidData(f"the {name} has the shape {shape} where the weights have {wanted}")
+
+
+def check_finite(numbers: np.ndarray, name: str) -> None:
+    if not (np.abs(numbers) <= MOST**2).all():
+        raise InvalidData(f"the {name} must be numbers of at most {MOST**2:g}")

@@ -1,0 +1,93 @@
+"""Whole numbers repeat: long data of a discrete family are worked on once for each value that occurs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from juncture.families.statistics.compiled import LONG, Fill, as_buffer, compiled_rows
+from juncture.families.statistics.statistics import Known
+from juncture.families.supports import Integers
+from juncture.parallel import over_blocks
+
+if TYPE_CHECKING:
+    from juncture.families.family import Family
+
+MOST_LABELS = 8192  # a table of so many numbers stays in a core's cache
+SPARE = 64
+
+
+def table_fill(family: Family, values: np.ndarray) -> Fill | None:
+    """Reads log p off a table of the values that the first block makes likely; None where that would be long."""
+    if values.ndim != 1 or family.batch_shape or not isinstance(family.support, Integers):
+        return None
+    low, high = _likely_span(family, as_labels(values[: compiled_rows(values)]))
+    if not 0 <= high - low < MOST_LABELS:
+        return None
+    from juncture.kernels.tables.counting import look_up
+
+    table = as_buffer(family._log_prob_inside(np.arange(low, high + 1)))
+
+    def fill(part: np.ndarray, log_prob: np.ndarray) -> bool:
+        labels = as_labels(part)
+        return labels is not None and bool(look_up(labels, table, low, log_prob) == 0)
+
+    return fill
+
+
+def distinct(
+    family: type[Family], rows: np.ndarray, weights: np.ndarray | None, known: Known
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The values that occur, each once, weighted by how often; the rows as they are where that is no shorter."""
+    if rows.size < LONG or rows.ndim != 1 or any(value.ndim for value in known.values()):
+        return rows, weights
+    if family.sums_values and rows.dtype.kind != "f":  # to add them up is less than to count them
+        return rows, weights
+    support = family._support_given(known)
+    counted = _counted(rows, weights) if isinstance(support, Integers) else None
+    if counted is None or not support.contains(counted[0]).all():  # the rows tell where the first one lies outside
+        return rows, weights
+    return counted
+
+
+def as_labels(values: np.ndarray) -> np.ndarray | None:
+    """Whole numbers as integers; None if one of them is no whole number."""
+    if values.dtype.kind != "f":
+        return as_buffer(values, np.int64)
+    with np.errstate(invalid="ignore"):
+        labels = values.astype(np.int64)
+    return labels if (labels == values).all() else None
+
+
+def _counted(rows: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray] | None:
+    """The values that occur and (value, *batch) their weights; None for other than whole numbers, or a wide span."""
+    from juncture.kernels.tables.counting import count
+
+    columns = np.ones((0, 1)) if weights is None else weights.reshape(len(rows), -1)
+
+    def part(block: slice) -> tuple[int, np.ndarray]:
+        labels = as_labels(rows[block])
+        found: tuple[int, np.ndarray] = (
+            (0, columns[:0]) if labels is None else count(labels, as_buffer(columns[block]), MOST_LABELS)
+        )
+        return found
+
+    parts = over_blocks(part, len(rows), compiled_rows(rows))
+    low, high = min(least for least, _ in parts), max(least + len(counts) for least, counts in parts)
+    if high - low > MOST_LABELS or not all(len(counts) for _, counts in parts):
+        return None
+    total = np.zeros((high - low, columns.shape[1]))
+    for least, counts in parts:
+        total[least - low : least - low + len(counts)] += counts
+    return np.arange(low, high), total.reshape(-1, *(() if weights is None else weights.shape[1:]))
+
+
+def _likely_span(family: Family, labels: np.ndarray | None) -> tuple[int, int]:
+    """The least and the greatest label, and as much again on either side, as far as the family's support goes."""
+    if labels is None:
+        return 0, -1
+    low, high = int(labels.min()), int(labels.max())
+    margin = high - low + SPARE
+    support = family.support
+    return int(max(low - margin, support.low)), int(min(high + margin, support.high))

@@ -1,0 +1,1 @@
+"""What all engines share: beliefs, impossible evidence, relevance, memory limits, display."""

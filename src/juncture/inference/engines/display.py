@@ -1,0 +1,75 @@
+"""Beliefs as text and as HTML: of variables, and of the steps of a sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from juncture.factors.html import MAX_COLUMNS, MAX_ROWS, cut_note
+
+if TYPE_CHECKING:
+    from juncture.inference.engines.beliefs import Beliefs
+
+MAX_VARIABLES = 20
+BAR_WIDTH, STEP_BAR_WIDTH = 120, 60
+
+
+def beliefs_text(beliefs: Beliefs) -> str:
+    """How the answer was obtained, then a line per variable."""
+    head = f"Beliefs({how(beliefs)}, {len(beliefs.targets)} variables"
+    if not beliefs.is_single:
+        return f"{head}, {beliefs.findings.num_rows} rows)"
+    lines = [f"{head}, log evidence {beliefs.log_evidence:.6g})"]
+    for name in beliefs.targets[:MAX_VARIABLES]:
+        states = ", ".join(f"{label} {p:.4g}" for label, p in beliefs[name].to_dict().items())
+        lines.append(f"  {name}: {states}")
+    if len(beliefs.targets) > MAX_VARIABLES:
+        lines.append(f"  … and {len(beliefs.targets) - MAX_VARIABLES} more")
+    return "\n".join(lines)
+
+
+def how(beliefs: Beliefs) -> str:
+    return f"{beliefs.method}, {'exact' if beliefs.exact else 'approximate'}"
+
+
+def beliefs_html(beliefs: Beliefs) -> str:
+    """A table with a bar per state; for many rows, one line that says so."""
+    if not beliefs.is_single:
+        return f"<p><code>{escape(beliefs_text(beliefs))}</code></p>"
+    rows = "".join(variable_html(beliefs, name) for name in beliefs.targets[:MAX_VARIABLES])
+    more = len(beliefs.targets) - MAX_VARIABLES
+    note = f"<p>… and {more} more variables</p>" if more > 0 else ""
+    caption = f"<caption>{escape(how(beliefs))}, log evidence {beliefs.log_evidence:.6g}</caption>"
+    return f"<table>{caption}{rows}</table>{note}"
+
+
+def variable_html(beliefs: Beliefs, name: str) -> str:
+    marginal = beliefs[name].to_dict()
+    head = f'<th rowspan="{len(marginal)}">{escape(name)}</th>'
+    rows = []
+    for label, probability in marginal.items():
+        bar = bar_html(probability, BAR_WIDTH)
+        rows.append(f"<tr>{head}<td>{escape(str(label))}</td><td>{probability:.4f}</td><td>{bar}</td></tr>")
+        head = ""
+    return "".join(rows)
+
+
+def bar_html(probability: float, full: int) -> str:
+    return f'<div style="background:#4c78a8;height:0.8em;width:{probability * full:.0f}px"></div>'
+
+
+def steps_html(words: str, labels: Sequence[object], laws: np.ndarray) -> str:
+    """A line of words, and the law of each step: a row of bars, one a state."""
+    head = "".join(f"<th>{escape(str(label))}</th>" for label in labels[:MAX_COLUMNS])
+    rows = "".join(step_html(step, law[:MAX_COLUMNS]) for step, law in enumerate(laws[:MAX_ROWS]))
+    table = f"<table><thead><tr><th>step</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f"<p><code>{escape(words)}</code></p>{table}{cut_note(laws)}"
+
+
+def step_html(step: int, law: np.ndarray) -> str:
+    shares = ((share, 0.0 if np.isnan(share) else share) for share in law.tolist())
+    cells = (f"<td>{share:.4f}{bar_html(length, STEP_BAR_WIDTH)}</td>" for share, length in shares)
+    return f"<tr><th>{step}</th>{''.join(cells)}</tr>"

@@ -1,0 +1,1 @@
+"""Variable elimination, and what else sums out one variable after another."""

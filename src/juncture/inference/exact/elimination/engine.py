@@ -1,0 +1,110 @@
+"""`VariableElimination`: one variable after the other summed (or maximised) out of the product of all factors.
+
+Choose it to see the algorithm, to check others, or for a single question: every marginal takes a pass of its own.
+What was observed is cut out of the tables first. Cost: the tables that eliminations make; `compile` tells it
+beforehand, step by step (Zhang and Poole 1994).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from juncture.checks import check_kind
+from juncture.data.findings import Findings
+from juncture.errors import InvalidData
+from juncture.inference.engines.relevance import relevant_part
+from juncture.inference.exact.clique_search import Cost
+from juncture.inference.exact.elimination.answers import EliminationAnswers
+from juncture.inference.exact.elimination.buckets import Elimination, plan_elimination
+from juncture.inference.exact.lowering import HIDDEN, check_factors, lower
+from juncture.memory import default_memory_limit
+from juncture.options import as_names
+from juncture.variables import Scope, first_repeated
+
+
+@dataclass(frozen=True)
+class VariableElimination:
+    """The engine's options: an order that names all variables, by default a good one; and how many bytes to take."""
+
+    order: Sequence[str] | None = None
+    memory_limit: int | None = None
+    name: ClassVar[str] = "variable-elimination"
+
+    def __post_init__(self) -> None:
+        if self.order is not None:
+            object.__setattr__(self, "order", tuple(as_names(self.order, "order")))
+            for name in self.order:
+                check_kind(name, str, "a name in the elimination order")
+            if len(set(self.order)) < len(self.order):
+                raise InvalidData(f"the elimination order names {self.order[first_repeated(self.order)]!r} twice")
+
+    def within(self, memory_limit: int) -> VariableElimination:
+        """The same engine, refusing what would need more than so many bytes."""
+        return replace(self, memory_limit=memory_limit)
+
+    def answer_at_once(self, model: Any, evidence: dict[str, Any]) -> EliminationAnswers | None:
+        """No short way."""
+        return None
+
+    def answer(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> EliminationAnswers:
+        self.check_order(model)
+        return EliminationAnswers(relevant_part(model, {*targets, *findings.names}), findings, self.plan)
+
+    def compile(self, model: Any, observed: Iterable[str] = (), targets: Iterable[str] = ()) -> EliminationPlan:
+        """The steps to the joint posterior of the targets, given that some variables are observed.
+
+        >>> from juncture.formats.bundled import example
+        >>> print(VariableElimination().compile(example("fuel"), observed=["G"], targets=["B"]))
+        sum F out of (B, F): 4 entries
+        leaves (B): 2 entries
+        """
+        check_factors(model, "variable elimination")
+        self.check_order(model)
+        named = {"observed": observed, "targets": targets}
+        gone, keep = ([model.variable(name).name for name in as_names(names, what)] for what, names in named.items())
+        lowered = lower(relevant_part(model, {*gone, *keep}))
+        nodes = {name: node for node, name in enumerate(lowered.scope.names)}
+        scopes = [*(factor.scope.names for factor in lowered.factors), *([name] for name in keep)]
+        free = [[nodes[name] for name in names if name not in gone] for names in scopes]
+        kept = frozenset(nodes[name] for name in (*gone, *keep))
+        return EliminationPlan(lowered.scope, self.plan(lowered.scope, free, kept, frozenset()))
+
+    def plan(
+        self, scope: Scope, scopes: Sequence[Sequence[int]], keep: frozenset[int], maximized: frozenset[int]
+    ) -> Elimination:
+        """How to eliminate all nodes of the scope but `keep` from factors over `scopes`."""
+        limit = default_memory_limit() if self.memory_limit is None else self.memory_limit
+        order = None if self.order is None else nodes_in_order(self.order, scope, keep)
+        return plan_elimination(scopes, scope.shape, keep=keep, maximized=maximized, memory_limit=limit, order=order)
+
+    def check_order(self, model: Any) -> None:
+        for name in self.order or ():
+            model.variable(name)  # an unknown name is refused here
+
+
+@dataclass(frozen=True)
+class EliminationPlan:
+    """The steps by name; `print` shows them."""
+
+    variables: Scope
+    elimination: Elimination
+
+    @property
+    def cost(self) -> Cost:
+        return self.elimination.cost
+
+    def __str__(self) -> str:
+        return self.elimination.described([name.removeprefix(HIDDEN) for name in self.variables.names])
+
+
+def nodes_in_order(order: Sequence[str], scope: Scope, keep: frozenset[int]) -> list[int]:
+    """The nodes of the given names, after hidden ones: these were never the user's to place."""
+    nodes = {name: node for node, name in enumerate(scope.names)}
+    hidden = [name for name in nodes if name.startswith(HIDDEN)]
+    places = set(order).union(hidden)
+    for name, node in nodes.items():
+        if name not in places and node not in keep:
+            raise InvalidData(f"the elimination order leaves out {name!r}, which is neither observed nor a target")
+    return [nodes[name] for name in (*hidden, *order) if name in nodes]

@@ -1,0 +1,1 @@
+"""The junction tree: plan, packed tables, message passing, answers."""

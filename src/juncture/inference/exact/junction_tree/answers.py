@@ -1,0 +1,127 @@
+"""What a junction tree answers: marginals from one run; joints, best states and samples from further ones."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from juncture.data.findings import Findings
+from juncture.evidence import as_findings
+from juncture.inference.exact.best_states import Solver, best_states, marginal_map_solver, max_product_solver
+from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
+from juncture.inference.exact.junction_tree.packed_model import PackedModel
+from juncture.inference.exact.ties import first_of_ties
+from juncture.kernels.junction_tree.sampling import draw_rows
+from juncture.memory import default_memory_limit
+from juncture.variables import Scope
+
+
+@dataclass(frozen=True, eq=False)
+class TreeAnswers:
+    """The packed model, the evidence it was run with (findings, or a mapping of labels), and what came out."""
+
+    packed: PackedModel
+    evidence: Any
+    targets: tuple[str, ...]
+    marginals: np.ndarray  # (1, states of all nodes in order), or (row, states of the targets in their order)
+    log_evidence: np.ndarray  # (row,)
+
+    @classmethod
+    def of(cls, packed: PackedModel, findings: Findings, targets: tuple[str, ...]) -> TreeAnswers:
+        nodes = np.array([packed.nodes[name] for name in targets], dtype=np.int64)
+        rows = CodedFindings.of(findings, packed.nodes)
+        if not findings.is_single:
+            return cls(packed, findings, targets, *packed.tree.run_rows(rows, nodes))
+        marginals, log_evidence = packed.tree.run(rows.row(0), nodes)
+        return cls(packed, findings, targets, marginals[np.newaxis], np.array([log_evidence]))
+
+    @property
+    def views(self) -> dict[str, tuple[Scope, slice]]:
+        return self.packed.views
+
+    @cached_property
+    def findings(self) -> Findings:
+        return as_findings(self.evidence, self.packed.variables) if type(self.evidence) is dict else self.evidence
+
+    @cached_property
+    def rows(self) -> CodedFindings:
+        return CodedFindings.of(self.findings, self.packed.nodes)
+
+    def marginal(self, names: tuple[str, ...]) -> np.ndarray:
+        if len(names) != 1:
+            return self._joint(names)
+        return self.marginals[:, self.places[names[0]]]
+
+    @cached_property
+    def places(self) -> dict[str, slice]:
+        """Where each target's states lie in `marginals`: by node for a single row, in their order for many."""
+        if type(self.evidence) is dict or self.evidence.is_single:
+            return {name: self.packed.views[name][1] for name in self.targets}
+        sizes = [self.packed.variables.variable(name).num_states for name in self.targets]
+        ends = np.cumsum(sizes).tolist()
+        return {n: slice(end - size, end) for n, size, end in zip(self.targets, sizes, ends, strict=True)}
+
+    def _joint(self, names: tuple[str, ...]) -> np.ndarray:
+        """p(a, b, c | e) = p(a, b | e) p(c | a, b, e): a row of evidence for each state of all but the last."""
+        scope = Scope(self.packed.variables.variable(name) for name in names)
+        num_rows, num_combinations = len(self.log_evidence), math.prod(scope.shape[:-1])
+        codes = np.unravel_index(np.arange(num_combinations), scope.shape[:-1]) if names[:-1] else ()
+        added = {name: np.tile(column, num_rows) for name, column in zip(names, codes, strict=False)}
+        answers = TreeAnswers.of(self.packed, extended(self.findings, added, num_combinations), names[-1:])
+        total = np.repeat(self.log_evidence, num_combinations)
+        possible = np.isfinite(answers.log_evidence) & ~clashes(self.findings, added, num_combinations)
+        weights = np.exp(np.subtract(answers.log_evidence, total, out=np.full(len(total), -np.inf), where=possible))
+        last = answers.marginal(names[-1:]) if names else np.ones((len(total), 1))
+        table = np.where(possible[:, np.newaxis], last * weights[:, np.newaxis], 0.0)
+        table[np.isneginf(total)] = np.nan
+        return table.reshape(num_rows, *scope.shape)
+
+    def best(self, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
+        sizes = {self.packed.nodes[name]: self.packed.variables.variable(name).num_states for name in targets}
+        num_rows = len(self.log_evidence)
+        found = [best_states(self._solver(row, sizes), sizes, count) for row in range(num_rows)]
+        ranks = max((len(values) for _, values in found), default=1) or 1
+        codes = np.zeros((num_rows, ranks, len(targets)), dtype=np.int64)
+        values = np.full((num_rows, ranks), -np.inf)
+        for row, (row_codes, row_values) in enumerate(found):
+            codes[row, : len(row_values)], values[row, : len(row_values)] = row_codes, row_values
+        return codes, values
+
+    def _solver(self, row: int, sizes: dict[int, int]) -> Solver:
+        evidence = self.rows.row(row)
+        if len(sizes.keys() | set(evidence.observed.tolist())) == len(self.packed.nodes):
+            return max_product_solver(self.packed.tree, evidence)
+        limit = default_memory_limit()
+        return first_of_ties(marginal_map_solver(self.packed.tree, evidence, frozenset(sizes), limit), sizes)
+
+    def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        tree = self.packed.tree
+        plan = tree.plan
+        codes = np.zeros((num_rows, len(plan.num_states)), dtype=np.int64)
+        uniforms = rng.random((num_rows, plan.num_cliques))
+        work = tree.calibrated(self.rows.row(0))
+        draw_rows(plan.table, plan.starts, plan.nodes, plan.shared, plan.num_states, work, uniforms, codes)
+        return {name: codes[:, self.packed.nodes[name]] for name in self.packed.names}
+
+
+def extended(findings: Findings, codes: dict[str, np.ndarray], times: int) -> Findings:
+    """Each row of findings `times` over, with further (or other) codes for some variables."""
+    hard, soft = (
+        {name: np.repeat(array, times, axis=0) for name, array in part.items()}
+        for part in (findings.codes, findings.likelihoods)
+    )
+    return Findings(findings.variables, hard | codes, {}, soft, num_rows=findings.num_rows * times)
+
+
+def clashes(findings: Findings, codes: dict[str, np.ndarray], times: int) -> np.ndarray:
+    """Which of the extended rows say something else than was observed."""
+    clash = np.zeros(findings.num_rows * times, dtype=bool)
+    for name, column in codes.items():
+        if name in findings.codes:
+            seen = np.repeat(findings.codes[name], times)
+            clash |= (seen >= 0) & (seen != column)
+    return clash

@@ -1,0 +1,176 @@
+"""`JunctionTree`: exact answers by message passing on a tree of cliques.
+
+The default engine. Cost: exponential in the width of the best elimination order found, linear in the number of cliques;
+`cost` tells it beforehand, and a model that needs more memory than the limit is refused with the size. A model's
+first query compiles its plan and packs its numbers, which later queries share (Lauritzen and Spiegelhalter 1988).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from juncture.data.findings import Findings
+from juncture.errors import TooLarge, Unsupported
+from juncture.factors.factor import Factor
+from juncture.inference.engines.relevance import relevant_part
+from juncture.inference.exact.clique_search import Cost
+from juncture.inference.exact.junction_tree.answers import TreeAnswers
+from juncture.inference.exact.junction_tree.coded_findings import CodedFinding
+from juncture.inference.exact.junction_tree.memo import recall
+from juncture.inference.exact.junction_tree.packed_model import PackedModel
+from juncture.inference.exact.junction_tree.packing import pack_factors
+from juncture.inference.exact.junction_tree.plan import Structure, check_cost, find_structure, fits, lay_out_plan
+from juncture.inference.exact.junction_tree.sliced_answers import SlicedAnswers
+from juncture.inference.exact.lowering import Lowered, check_factors, lower
+
+MAX_PARTS = 16  # of a model that are kept for questions with targets
+MAX_STRUCTURES = 16  # clique trees that are kept with a model
+MAX_DECISIONS = 256  # whether to slice, kept by what was observed
+MAX_WHOLE = 512  # variables up to which the cost of a run on the whole model is worked out for any question
+LONG_RUN = 6e6  # operations, some milliseconds: from here on a plan for what was observed may be faster
+SLICED_RUNS = 4  # packing and collecting anew and running, in runs
+OPERATIONS_PER_SLICE = 24_000  # what slicing one factor costs
+NOTHING_SOFT = (np.empty(0, np.int64), np.empty(0))
+
+
+@dataclass(frozen=True)
+class JunctionTree:
+    """The engine's options: how many bytes a run may take; by default half of what is free at the first query."""
+
+    memory_limit: int | None = None
+    name: ClassVar[str] = "junction-tree"
+
+    def within(self, memory_limit: int) -> JunctionTree:
+        return replace(self, memory_limit=memory_limit)
+
+    def answer(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> TreeAnswers | SlicedAnswers:
+        part = self.part_for(model, {*targets, *findings.names})
+        if findings.is_single and self.should_slice(part, findings):
+            return self.answer_sliced(part, findings, targets)
+        return TreeAnswers.of(self.packed(part), findings, targets)
+
+    def should_slice(self, model: Any, findings: Findings) -> bool:
+        """Whether to cut what was observed out of the tables before anything else.
+
+        That is where the model is too large as a whole, or where a run on it takes so long that slicing the factors,
+        packing the smaller tables and running on them is predicted to be faster.
+        """
+        observed = frozenset(name for name, column in findings.codes.items() if column[0] >= 0)
+        whole = self.cost(model)
+        if not observed or not fits(whole, self.memory_limit):
+            return bool(observed)
+        if whole.operations < LONG_RUN:
+            return False
+        return recall(
+            model, "slicing pays", observed, lambda: self.predicts_gain(model, observed, whole), MAX_DECISIONS
+        )
+
+    def predicts_gain(self, model: Any, observed: frozenset[str], whole: Cost) -> bool:
+        lowered = lower(model)
+        rest = Lowered(lowered.variables.without(observed), lowered.hidden, cut_scopes(lowered, observed))
+        sliced = self.structure(model, rest).tree.cost.operations * SLICED_RUNS
+        return sliced + OPERATIONS_PER_SLICE * len(lowered.factors) < whole.operations
+
+    def cost(self, model: Any) -> Cost:
+        """What a run on the whole model takes, worked out once."""
+        check_factors(model, "a junction tree")
+        if "cost" not in model.derived:
+            model.derived["cost"] = self.structure(model, lower(model)).tree.cost
+        found: Cost = model.derived["cost"]
+        return found
+
+    def answer_sliced(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> SlicedAnswers:
+        """Cut what was observed out of the tables first."""
+        codes = {name: int(column[0]) for name, column in findings.codes.items() if column[0] >= 0}
+        states = {name: model.variable(name).labels[code] for name, code in codes.items()}
+        packed = self.pack(model, lower(model, states).condition(states).scaled(findings.likelihoods, codes))
+        soft = {name: table for name, table in findings.likelihoods.items() if name not in codes}
+        rest = Findings(packed.variables, {}, {}, soft)
+        free = tuple(name for name in targets if name not in codes)
+        return SlicedAnswers(model.variables, findings, TreeAnswers.of(packed, rest, free), codes)
+
+    def answer_at_once(self, model: Any, evidence: dict[str, Any]) -> TreeAnswers | None:
+        """All marginals given one row of plain labels, the shortest way; None when something needs a closer look."""
+        try:
+            if evidence and self.cost(model).operations >= LONG_RUN:
+                return None
+            packed = self.packed(model)
+        except TooLarge:
+            return None
+        labels = packed.labels
+        observed, codes = [], []
+        for name, value in evidence.items():
+            known = labels.get(name)
+            if known is None or type(value) not in {str, int}:
+                return None
+            code = known[1].get(value)
+            if code is None:
+                return None
+            observed.append(known[0])
+            codes.append(code)
+        row = CodedFinding(np.array(observed, np.int64), np.array(codes, np.int64), *NOTHING_SOFT)
+        marginals, log_evidence = packed.tree.run(row, packed.everything)
+        marginals.setflags(write=False)
+        return TreeAnswers(packed, evidence.copy(), packed.names, marginals[None], np.array([log_evidence]))
+
+    def packed(self, model: Any) -> PackedModel:
+        """The model's tables in their junction tree, compiled at the first call and kept with the model."""
+        packed: PackedModel | None = model.derived.get("packed model")
+        if packed is None:
+            packed = model.derived.setdefault("packed model", self.pack(model, lower(model)))
+        elif self.memory_limit is not None:
+            check_cost(packed.tree.plan.cost, self.memory_limit)
+        return packed
+
+    def pack(self, model: Any, lowered: Lowered) -> PackedModel:
+        plan = lay_out_plan(self.structure(model, lowered), self.memory_limit)
+        tree = pack_factors(plan, lowered.factors)
+        nodes = {name: node for node, name in enumerate(lowered.scope.names)}
+        return PackedModel(lowered.variables, nodes, tree)
+
+    def structure(self, model: Any, lowered: Lowered) -> Structure:
+        """The clique tree for these factors, searched once and kept with the model."""
+        scopes, shape = scopes_of(lowered), lowered.scope.shape
+        key = (shape, tuple(map(tuple, scopes)))
+        return recall(model, "structures", key, lambda: find_structure(scopes, shape), MAX_STRUCTURES)
+
+    def part_for(self, model: Any, names: set[str]) -> Any:
+        """The model itself if all is asked or a run on it is quick, else the part that the question touches.
+
+        This depends on the question alone, never on earlier ones: the same question gets the same bits.
+        """
+        if len(names) == len(model.variables) or self.is_quick(model):
+            return model
+        part = relevant_part(model, names)
+        return recall(model, "parts", frozenset(part.variables.names), lambda: part, MAX_PARTS)
+
+    def is_quick(self, model: Any) -> bool:
+        """Whether a run on the whole model takes no longer than some milliseconds, and no more than the limit."""
+        if len(model.variables) > MAX_WHOLE:
+            return False
+        if "is quick" not in model.derived:
+            model.derived["is quick"] = self.has_short_run(model)
+        return bool(model.derived["is quick"]) and (
+            self.memory_limit is None or fits(self.cost(model), self.memory_limit)
+        )
+
+    def has_short_run(self, model: Any) -> bool:
+        try:
+            return self.cost(model).operations < LONG_RUN
+        except (TooLarge, Unsupported):  # the part that the question touches may be answered all the same
+            return False
+
+
+def scopes_of(lowered: Lowered) -> list[list[int]]:
+    """Each factor's variables by number."""
+    nodes = {name: node for node, name in enumerate(lowered.scope.names)}
+    return [[nodes[name] for name in factor.scope.names] for factor in lowered.factors]
+
+
+def cut_scopes(lowered: Lowered, observed: frozenset[str]) -> tuple[Factor, ...]:
+    """Factors over what is left of each scope once the observed variables are gone; their numbers do not matter."""
+    scopes = (factor.scope.without(observed) for factor in lowered.factors)
+    return tuple(Factor.trusted(scope, np.empty(0)) for scope in scopes)

@@ -1,0 +1,93 @@
+"""What EM needs of a run over many rows: the posterior of every clique, summed over the rows with their weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
+from juncture.inference.exact.junction_tree.packed_tree import CELLS_AT_ONCE, MAX_BLOCK, PackedTree
+from juncture.kernels.junction_tree.layout import MARGINAL, OFFSET, SIZE
+from juncture.kernels.junction_tree.propagation import TINY
+from juncture.kernels.junction_tree.rows import propagate_rows
+from juncture.kernels.tables.network_counts import add_cells
+from juncture.parallel import blocks_of, on_cores
+
+MOST_SUMS = 16  # tables of sums that are filled side by side
+CELLS_OF_SUMS = 2**24  # ... and all their cells: fixed, so that sums do not depend on the number of cores
+
+
+def expected_cells(tree: PackedTree, rows: CodedFindings, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(Σ over rows of weight · posterior of each clique (cell,), log evidence (row,)).
+
+    A row of probability zero has the log evidence -inf and adds nothing.
+    """
+    log_evidence = np.empty(rows.num_rows)
+    num_sums = max(1, min(MOST_SUMS, CELLS_OF_SUMS // max(tree.plan.num_cells, 1)))
+    size = max(-(-rows.num_rows // num_sums), block_size(tree))
+
+    def sums_of(part: slice) -> np.ndarray:
+        return sum_cells(tree, rows, weights, part, log_evidence)
+
+    parts = on_cores(sums_of, blocks_of(rows.num_rows, size))
+    return sum(parts, np.zeros(tree.plan.num_cells)), log_evidence
+
+
+def block_size(tree: PackedTree) -> int:
+    """How many rows are propagated together."""
+    return max(1, min(MAX_BLOCK, CELLS_AT_ONCE // max(tree.plan.num_cells, 1)))
+
+
+def sum_cells(
+    tree: PackedTree, rows: CodedFindings, weights: np.ndarray, part: slice, log_evidence: np.ndarray
+) -> np.ndarray:
+    """The sums over one part of the rows, a block at a time."""
+    cells = np.zeros(tree.plan.num_cells)
+    size = block_size(tree)
+    for start in range(part.start, part.stop, size):
+        block = slice(start, min(start + size, part.stop))
+        add_block(tree, rows, block, weights[block].copy(), log_evidence[block], cells)
+    return cells
+
+
+def add_block(
+    tree: PackedTree,
+    rows: CodedFindings,
+    block: slice,
+    weights: np.ndarray,
+    log_evidence: np.ndarray,
+    cells: np.ndarray,
+) -> None:
+    """Propagate a block of rows and add its cliques; rows whose products may vanish go one by one, in logarithms."""
+    plan, num_rows = tree.plan, len(log_evidence)
+    status = np.full(num_rows, TINY, np.int64)
+    if tree.log_prior == -np.inf:
+        log_evidence[:] = -np.inf
+        return
+    if tree.is_safe:
+        space, one = tree.workspace(num_rows), np.zeros(1, np.int64)
+        homes = plan.homes.copy()
+        homes[0, MARGINAL] = 0
+        propagate_rows(
+            plan.table, plan.indices, homes, tree.base, tree.prior, tree.bounds,
+            rows.observed, np.ascontiguousarray(rows.codes[:, block]),
+            rows.soft, np.ascontiguousarray(rows.likelihoods[:, block]), one,
+            space.work, space.messages, space.ratios, space.bounds, space.touched,
+            np.empty((num_rows, int(plan.num_states[0]))), log_evidence, status,
+        )  # fmt: skip
+        log_evidence += tree.log_prior + rows.log_scale[block]
+        status[rows.is_wide(block)] = TINY
+        counted = np.where((status == TINY) | np.isneginf(log_evidence), 0.0, weights)
+        space.work[:, counted == 0.0] = 0.0  # what vanished or overflowed there must not meet a factor of 0
+        add_cells(plan.table, OFFSET, SIZE, space.work, counted, cells)
+    for place in np.flatnonzero(status == TINY):
+        add_row(tree, rows, block.start + int(place), weights[place], log_evidence[place : place + 1], cells)
+
+
+def add_row(
+    tree: PackedTree, rows: CodedFindings, place: int, weight: float, log_evidence: np.ndarray, cells: np.ndarray
+) -> None:
+    row = rows.row(place)
+    log_evidence[0] = tree.run(row, np.empty(0, np.int64))[1]
+    if weight > 0 and log_evidence[0] > -np.inf:
+        work = tree.calibrated(row)[:, np.newaxis].copy()
+        add_cells(tree.plan.table, OFFSET, SIZE, work, np.array([weight]), cells)

@@ -1,0 +1,213 @@
+"""A clique plan with a model's numbers packed into it, ready to run."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from juncture import numerics
+from juncture.factors.factor import Factor
+from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
+from juncture.inference.exact.junction_tree.log_tables import pack_logs
+from juncture.inference.exact.junction_tree.plan import CliquePlan
+from juncture.kernels.junction_tree.layout import MARGINAL
+from juncture.kernels.junction_tree.logs import propagate_logs
+from juncture.kernels.junction_tree.propagation import TINY, propagate
+from juncture.kernels.junction_tree.rows import propagate_rows
+from juncture.parallel import blocks_of, on_cores
+
+CELLS_AT_ONCE = 2**17  # of a block of rows: what a core's cache holds
+MAX_BLOCK = 128
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PackedTree:
+    """The plan, and every clique's table after collecting without evidence; the log of what was divided out."""
+
+    plan: CliquePlan
+    base: np.ndarray  # (cell,): collected without evidence
+    prior: np.ndarray  # the messages without evidence
+    bounds: np.ndarray  # (clique,): the smallest positive entry of each
+    log_scale: float  # of the factors
+    log_prior: float  # of the total without evidence; -inf when the model is zero everywhere
+    is_safe: bool  # False: some products lie outside the range of doubles, so run in logarithms
+    factors: tuple[Factor, ...]
+    log_tops: tuple[float, ...]  # (factor,): what was divided out of each
+    workspaces: threading.local = field(default_factory=threading.local)
+
+    def run(self, evidence: CodedFinding, targets: np.ndarray) -> tuple[np.ndarray, float]:
+        """(marginals, log evidence) of a single row; -inf when it is impossible."""
+        plan = self.plan
+        marginals = np.empty(plan.num_marginals)
+        if self.log_prior == -np.inf:
+            return np.full(plan.num_marginals, np.nan), -np.inf
+        if self.is_safe and evidence.is_safe:
+            status, log_total = self._propagate(evidence, targets, marginals)
+            if status != TINY:
+                return marginals, log_total + self.log_prior + evidence.log_scale
+        log_marginals, log_total = self.run_logs(*evidence.as_logs(plan.num_states), targets, maximize=False)
+        return self.normalized(log_marginals, targets), log_total + evidence.log_scale
+
+    def _propagate(self, evidence: CodedFinding, targets: np.ndarray, marginals: np.ndarray) -> tuple[int, float]:
+        plan, space = self.plan, self.workspace()
+        answer: tuple[int, float] = propagate(
+            plan.table, plan.indices, plan.homes, self.base, self.prior, self.bounds,
+            evidence.observed, evidence.codes, evidence.soft, evidence.likelihoods, targets,
+            space.work, space.messages, space.ratios, space.bounds, space.touched, marginals,
+        )  # fmt: skip
+        return answer
+
+    def calibrated(self, evidence: CodedFinding) -> np.ndarray:
+        """Every clique's posterior, up to a constant for each: a copy of the tables after a run."""
+        everything = np.arange(len(self.plan.num_states))
+        if self.is_safe and evidence.is_safe:
+            space, (status, _) = (
+                self.workspace(),
+                self._propagate(evidence, everything, np.empty(self.plan.num_marginals)),
+            )
+            if status != TINY:
+                return space.work.copy()
+        work = np.empty(self.plan.num_cells)
+        self.run_logs(*evidence.as_logs(self.plan.num_states), everything, maximize=False, work=work)
+        for offset, size in self.plan.table[:, :2]:
+            work[offset : offset + size] -= work[offset : offset + size].max(initial=-np.inf)
+        return np.exp(work)
+
+    def run_logs(
+        self,
+        nodes: np.ndarray,
+        log_likelihoods: np.ndarray,
+        targets: np.ndarray,
+        *,
+        maximize: bool,
+        work: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, float]:
+        """(log-marginals or max-marginals, log of the total or of the largest product)."""
+        plan = self.plan
+        marginals = np.full(plan.num_marginals, -np.inf)
+        work = np.empty(plan.num_cells) if work is None else work
+        log_total = propagate_logs(
+            plan.table, plan.indices, plan.homes, self.log_base, nodes, log_likelihoods, targets,
+            work, np.empty(plan.num_entries), marginals, maximize,
+        )  # fmt: skip
+        return marginals, log_total + self.log_scale
+
+    def run_rows(self, rows: CodedFindings, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(marginals (row, states of the targets), log evidence (row,)): fixed blocks of rows, on all cores."""
+        homes, num_states = self.plan.homes.copy(), self.plan.num_states[targets]
+        homes[targets, MARGINAL] = np.cumsum(num_states) - num_states
+        marginals = np.empty((rows.num_rows, int(num_states.sum())))
+        log_evidence = np.empty(rows.num_rows)
+        size = max(1, min(MAX_BLOCK, CELLS_AT_ONCE // max(self.plan.num_cells, 1)))
+        run = self.run_block if size > 1 else self.run_one_by_one
+
+        def fill(block: slice) -> None:
+            run(rows, block, homes, targets, marginals[block], log_evidence[block])
+
+        on_cores(fill, blocks_of(rows.num_rows, size))
+        return marginals, log_evidence
+
+    def run_block(
+        self,
+        rows: CodedFindings,
+        block: slice,
+        homes: np.ndarray,
+        targets: np.ndarray,
+        marginals: np.ndarray,
+        log_evidence: np.ndarray,
+    ) -> None:
+        """Fill the block's marginals, laid out as `homes` says, and log evidence."""
+        plan, size = self.plan, len(log_evidence)
+        status = np.full(size, TINY, np.int64)
+        if self.log_prior == -np.inf:
+            log_evidence[:], marginals[:] = -np.inf, np.nan
+            return
+        if self.is_safe:
+            space = self.workspace(size)
+            propagate_rows(
+                plan.table, plan.indices, homes, self.base, self.prior, self.bounds,
+                rows.observed, np.ascontiguousarray(rows.codes[:, block]),
+                rows.soft, np.ascontiguousarray(rows.likelihoods[:, block]), targets,
+                space.work, space.messages, space.ratios, space.bounds, space.touched, marginals, log_evidence, status,
+            )  # fmt: skip
+            log_evidence += self.log_prior + rows.log_scale[block]
+            status[rows.is_wide(block)] = TINY
+        for place in np.flatnonzero(status == TINY):
+            marginals[place], log_evidence[place] = self.run_row(rows.row(block.start + int(place)), targets)
+        marginals[np.isneginf(log_evidence)] = np.nan
+
+    def run_one_by_one(
+        self,
+        rows: CodedFindings,
+        block: slice,
+        homes: np.ndarray,
+        targets: np.ndarray,
+        marginals: np.ndarray,
+        log_evidence: np.ndarray,
+    ) -> None:
+        marginals[0], log_evidence[0] = self.run_row(rows.row(block.start), targets)
+        marginals[np.isneginf(log_evidence)] = np.nan
+
+    def run_row(self, row: CodedFinding, targets: np.ndarray) -> tuple[np.ndarray, float]:
+        """The marginals of the targets, one after the other, and the log evidence."""
+        marginals, log_evidence = self.run(row, targets)
+        ends = np.cumsum(self.plan.num_states)
+        parts = [marginals[ends[node] - self.plan.num_states[node] : ends[node]] for node in targets]
+        return np.concatenate([np.empty(0), *parts]), log_evidence
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the buffers, which belong to threads."""
+        return {name: value for name, value in self.__dict__.items() if name != "workspaces"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, workspaces=threading.local())
+
+    def workspace(self, *rows: int) -> Workspace:
+        """Buffers of the running thread's own, kept for its next run."""
+        space: Workspace | None = getattr(self.workspaces, "space", None)
+        if space is None or space.work.shape[1:] != rows:
+            space = Workspace.of(self.plan, rows)
+            self.workspaces.space = space
+        return space
+
+    @property
+    def log_factors(self) -> list[np.ndarray]:
+        """The logarithms of every factor's entries, less what was divided out, one axis a variable."""
+        pairs = zip(self.factors, self.log_tops, strict=True)
+        return [(part.log_values if part.holds_logs else numerics.log(part.values)) - top for part, top in pairs]
+
+    @cached_property
+    def log_base(self) -> np.ndarray:
+        """The logarithms of all factors, added up in their cliques; nothing collected."""
+        return pack_logs(self.plan, self.log_factors)
+
+    def normalized(self, log_marginals: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        marginals = np.empty_like(log_marginals)
+        starts = np.concatenate([[0], np.cumsum(self.plan.num_states)])
+        for node in targets:
+            states = slice(starts[node], starts[node + 1])
+            logs = log_marginals[states]
+            with np.errstate(invalid="ignore"):
+                marginals[states] = np.exp(logs - numerics.log_sum_exp(logs))
+        return marginals
+
+
+@dataclass(frozen=True, eq=False)
+class Workspace:
+    """The buffers of a run."""
+
+    work: np.ndarray
+    messages: np.ndarray
+    ratios: np.ndarray
+    bounds: np.ndarray
+    touched: np.ndarray
+
+    @classmethod
+    def of(cls, plan: CliquePlan, rows: tuple[int, ...]) -> Workspace:
+        sizes = (plan.num_cells, plan.num_entries, plan.num_entries, plan.num_cliques)
+        work, messages, ratios, bounds = (np.empty((size, *rows)) for size in sizes)
+        return cls(work, messages, ratios, bounds, np.empty(plan.num_cliques, np.bool_))

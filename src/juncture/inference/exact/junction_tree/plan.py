@@ -1,0 +1,116 @@
+"""`CliquePlan`: a junction tree laid out in flat arrays.
+
+The plan knows scopes and numbers of states, no values: one plan serves every setting of the parameters and every
+row of evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from juncture.errors import TooLarge
+from juncture.inference.exact.clique_search import CliqueTree, Cost, best_tree
+from juncture.kernels.junction_tree.layout import fill_indices, lay_out, place_nodes, place_tables
+from juncture.kernels.junction_tree.packing import house_factors
+from juncture.memory import default_memory_limit, told_bytes
+
+SURELY_FREE = 2**24  # bytes that need no look at how much memory is left
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CliquePlan:
+    """The arrays that the kernels read; the columns of `table` and `homes` are named in kernels/layout.py."""
+
+    num_states: np.ndarray  # (node,)
+    scope_starts: np.ndarray  # (factor + 1,)
+    scope_nodes: np.ndarray
+    factor_homes: np.ndarray  # (factor,): the clique that each factor goes into
+    starts: np.ndarray  # (clique + 1,): nodes[starts[c]:starts[c + 1]] are the axes of clique c, parents first
+    nodes: np.ndarray
+    shared: np.ndarray  # (clique,): how many of these axes are shared with the parent
+    table: np.ndarray  # (clique, column)
+    indices: np.ndarray  # how parents read messages
+    homes: np.ndarray  # (node, column)
+    num_cells: int
+    num_entries: int  # of all messages
+    num_marginals: int
+    cost: Cost
+
+    @property
+    def num_cliques(self) -> int:
+        return len(self.table)
+
+    def __repr__(self) -> str:
+        return f"CliquePlan({self.num_cliques} cliques, {self.cost})"
+
+
+def compile_plan(
+    scopes: Sequence[Sequence[int]], num_states: Sequence[int], memory_limit: int | None = None
+) -> CliquePlan:
+    """The cheapest plan found for factors on these scopes; TooLarge when it would need more bytes than the limit."""
+    return lay_out_plan(find_structure(scopes, num_states), memory_limit)
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """Scopes and numbers of states as arrays, and the best clique tree found for them."""
+
+    num_states: np.ndarray
+    scope_starts: np.ndarray
+    scope_nodes: np.ndarray
+    tree: CliqueTree
+
+
+def find_structure(scopes: Sequence[Sequence[int]], num_states: Sequence[int]) -> Structure:
+    states = np.array(num_states, dtype=np.int64)
+    scope_starts = np.cumsum([0, *(len(scope) for scope in scopes)], dtype=np.int64)
+    scope_nodes = np.array([node for scope in scopes for node in scope], dtype=np.int64)
+    return Structure(states, scope_starts, scope_nodes, best_tree(states, scope_starts, scope_nodes))
+
+
+def lay_out_plan(structure: Structure, memory_limit: int | None = None) -> CliquePlan:
+    """The structure's tables and messages in flat arrays; TooLarge when they would need more bytes than the limit."""
+    states, scope_starts, scope_nodes = structure.num_states, structure.scope_starts, structure.scope_nodes
+    tree = structure.tree
+    check_cost(tree.cost, memory_limit)
+    nodes, shared = lay_out(tree.starts, tree.nodes, tree.parents, len(states))
+    table, num_cells, num_entries, num_indices = place_tables(tree.parents, tree.starts, nodes, shared, states)
+    indices = np.empty(num_indices, dtype=np.int32 if num_entries < 2**31 else np.int64)
+    fill_indices(table, tree.starts, nodes, shared, states, indices)
+    homes = place_nodes(table, tree.starts, nodes, states)
+    factor_homes = house_factors(tree.order, tree.homes, scope_starts, scope_nodes)
+    return CliquePlan(
+        num_states=states,
+        scope_starts=scope_starts,
+        scope_nodes=scope_nodes,
+        factor_homes=factor_homes,
+        starts=tree.starts,
+        nodes=nodes,
+        shared=shared,
+        table=table,
+        indices=indices,
+        homes=homes,
+        num_cells=int(num_cells),
+        num_entries=int(num_entries),
+        num_marginals=int(states.sum()),
+        cost=tree.cost,
+    )
+
+
+def fits(cost: Cost, memory_limit: int | None) -> bool:
+    """Whether a run needs no more bytes than the limit, by default half of what is free."""
+    if memory_limit is None and cost.bytes < SURELY_FREE:
+        return True
+    return cost.bytes <= (default_memory_limit() if memory_limit is None else memory_limit)
+
+
+def check_cost(cost: Cost, memory_limit: int | None) -> None:
+    if not fits(cost, memory_limit):
+        memory_limit = default_memory_limit() if memory_limit is None else memory_limit
+        raise TooLarge(
+            f"exact inference would need {told_bytes(cost.bytes)} ({cost}); the limit is "
+            f"{told_bytes(memory_limit)}: observe more, ask for fewer targets, or raise memory_limit"
+        )

@@ -1,0 +1,1 @@
+"""Passes along chains of hidden states."""

@@ -1,0 +1,1 @@
+"""Log-densities and moments of rows of numbers."""

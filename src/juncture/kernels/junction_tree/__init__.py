@@ -1,0 +1,1 @@
+"""Orders, clique trees, and messages on them."""

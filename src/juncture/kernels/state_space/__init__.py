@@ -1,0 +1,1 @@
+"""The Kalman filter and smoother in square-root form."""

@@ -1,0 +1,222 @@
+"""Kalman filter and Rauch-Tung-Striebel smoother on factors: a covariance is L Lᵀ with L lower triangular.
+
+Flat arrays hold all sequences one after the other. Parts of the model have a leading axis of time, of length 1 where
+they do not vary. Observations come less their offsets, with NaN for holes; `shifts` are what offsets and inputs of a
+step add to the next state.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from juncture.kernels.compiler import summing_kernel
+from juncture.kernels.state_space.echelon import ROUNDING, divide, is_near, multiply_row, triangulate
+
+HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
+
+
+@summing_kernel
+def at(part, time):
+    """The matrix of a step."""
+    return part[time] if len(part) > 1 else part[0]
+
+
+@summing_kernel
+def list_observed(values, places):
+    """List the coordinates that are not missing; how many they are."""
+    count = 0
+    for place in range(len(values)):
+        if not math.isnan(values[place]):
+            places[count] = place
+            count += 1
+    return count
+
+
+@summing_kernel
+def weigh(observation, noise, factor, places, count, work, pivots):
+    """From [noise, observation · L; 0, L] to [X, 0; Y, Z]: the values' factor X, the gain Y X⁻¹, the new factor Z."""
+    num_values, num_states = observation.shape
+    for row in range(count):
+        work[row, :num_values] = noise[places[row]]
+        multiply_row(observation[places[row]], factor, work[row, num_values:])
+    work[count : count + num_states, :num_values] = 0.0
+    work[count : count + num_states, num_values:] = factor
+    triangulate(work, count + num_states, pivots)
+
+
+@summing_kernel
+def correct(values, observation, places, count, work, pivots, mean, scaled):
+    """Move the mean to that given the values, in place; log p(values), or inf where they have no density."""
+    log_density = -count * HALF_LOG_TWO_PI
+    for row in range(count):
+        if pivots[row] < 0:
+            return math.inf
+        total = values[places[row]]
+        for place in range(len(mean)):
+            total -= observation[places[row], place] * mean[place]
+        for place in range(row):
+            total -= work[row, place] * scaled[place]
+        scaled[row] = total / work[row, row]
+        log_density -= 0.5 * scaled[row] * scaled[row] + math.log(work[row, row])
+    for state in range(len(mean)):
+        for place in range(count):
+            mean[state] += work[count + state, place] * scaled[place]
+    return log_density
+
+
+@summing_kernel
+def move(transition, shift, mean, moved):
+    """Move the mean one step on, in place."""
+    for state in range(len(mean)):
+        moved[state] = shift[state]
+        for place in range(len(mean)):
+            moved[state] += transition[state, place] * mean[place]
+    mean[:] = moved
+
+
+@summing_kernel
+def spread(transition, noise, factor, work, pivots):
+    """From [transition · L, noise] to [L', 0]: the next state's factor."""
+    num_states = len(factor)
+    for state in range(num_states):
+        multiply_row(transition[state], factor, work[state, :num_states])
+        work[state, num_states:] = noise[state]
+    triangulate(work, num_states, pivots)
+
+
+@summing_kernel
+def filter_sequence(
+    observations, shifts, transition, observation, transition_noise, observation_noise, initial_mean, initial_factor,
+    predicted_mean, predicted_factor, filtered_mean, filtered_factor, log_densities,
+):  # fmt: skip
+    num_values, num_states = observation.shape[1:]
+    is_constant = max(len(transition), len(observation), len(transition_noise), len(observation_noise)) == 1
+    is_steady = False  # factors came back to where they were a step ago: only means change
+    mean, factor, updated = initial_mean.copy(), initial_factor.copy(), initial_factor.copy()
+    update_work = np.empty((num_values + num_states, num_values + num_states))
+    predict_work = np.empty((num_states, 2 * num_states))
+    pivots, places = np.empty(num_values + num_states, np.int64), np.empty(num_values, np.int64)
+    ignored, scaled, moved = np.empty(num_states, np.int64), np.empty(num_values), np.empty(num_states)
+    for time in range(len(observations)):
+        if len(predicted_mean):
+            predicted_mean[time] = mean
+            predicted_factor[time] = factor
+        values, loading = observations[time], at(observation, time)
+        count = list_observed(values, places)
+        is_steady = is_steady and count == num_values
+        if count == 0:
+            updated[:, :] = factor
+        elif not is_steady:
+            weigh(loading, at(observation_noise, time), factor, places, count, update_work, pivots)
+            updated[:, :] = update_work[count : count + num_states, count : count + num_states]
+        log_densities[time] = correct(values, loading, places, count, update_work, pivots, mean, scaled)
+        if not math.isfinite(log_densities[time]):
+            return
+        if len(filtered_mean):
+            filtered_mean[time] = mean
+            filtered_factor[time] = updated
+        if time + 1 < len(observations):
+            move(at(transition, time), shifts[time], mean, moved)
+            if not is_steady:
+                spread(at(transition, time), at(transition_noise, time), updated, predict_work, ignored)
+                is_steady = is_constant and count == num_values and is_near(factor, predict_work, ROUNDING)
+                factor[:, :] = predict_work[:, :num_states]
+
+
+@summing_kernel
+def filter_sequences(
+    offsets, observations, shifts,
+    transition, observation, transition_noise, observation_noise, initial_mean, initial_factor,
+    predicted_mean, predicted_factor, filtered_mean, filtered_factor, log_densities,
+):  # fmt: skip
+    """Fill in the laws of each state given the observations before it, and up to it, and log p(observation | before).
+
+    Where the laws are empty arrays only the densities are kept. An observation without a density gets inf, and ends
+    the work on its sequence.
+    """
+    for sequence in range(len(offsets) - 1):
+        steps = slice(offsets[sequence], offsets[sequence + 1])
+        filter_sequence(
+            observations[steps], shifts[steps],
+            transition, observation, transition_noise, observation_noise, initial_mean, initial_factor,
+            predicted_mean[steps], predicted_factor[steps], filtered_mean[steps], filtered_factor[steps],
+            log_densities[steps],
+        )  # fmt: skip
+
+
+@summing_kernel
+def turn_back(transition, noise, factor, gain, rest, work, pivots):
+    """The law of a state given the next one, as a gain and the factor of what stays open.
+
+    From [transition · L, noise; L, 0] to [X, 0; Y, Z]: the next state's factor X, the gain Y X⁻¹, and the rest Z.
+    """
+    num_states = len(factor)
+    for state in range(num_states):
+        multiply_row(transition[state], factor, work[state, :num_states])
+        work[state, num_states:] = noise[state]
+        work[num_states + state, :num_states] = factor[state]
+        work[num_states + state, num_states:] = 0.0
+    triangulate(work, 2 * num_states, pivots)
+    rank = divide(work, num_states, pivots, gain)
+    rest[:, :] = work[num_states:, rank : rank + num_states]
+
+
+@summing_kernel
+def smooth_sequence(
+    transition, transition_noise, predicted_mean, filtered_mean, filtered_factor,
+    smoothed_mean, smoothed_factor, gains, rests,
+):  # fmt: skip
+    num_steps, num_states = filtered_mean.shape
+    turn_work = np.empty((2 * num_states, 2 * num_states))
+    work = np.empty((num_states, 2 * num_states))
+    pivots = np.empty(2 * num_states, np.int64)
+    is_constant = max(len(transition), len(transition_noise)) == 1
+    last = num_steps - 1
+    smoothed_mean[last] = filtered_mean[last]
+    smoothed_factor[last] = filtered_factor[last]
+    gains[last] = 0.0
+    rests[last] = filtered_factor[last]
+    for time in range(num_steps - 2, -1, -1):
+        gain, rest, later = gains[time], rests[time], smoothed_factor[time + 1]
+        is_same = (
+            is_constant and time + 2 < num_steps and is_near(filtered_factor[time], filtered_factor[time + 1], 0.0)
+        )
+        if is_same:
+            gain[:, :], rest[:, :] = gains[time + 1], rests[time + 1]
+        else:
+            turn_back(
+                at(transition, time), at(transition_noise, time), filtered_factor[time], gain, rest, turn_work, pivots
+            )
+        for state in range(num_states):
+            total = filtered_mean[time, state]
+            for place in range(num_states):
+                total += gain[state, place] * (smoothed_mean[time + 1, place] - predicted_mean[time + 1, place])
+            smoothed_mean[time, state] = total
+        if is_same and is_near(later, smoothed_factor[time + 2], ROUNDING):
+            smoothed_factor[time] = later
+            continue
+        for state in range(num_states):
+            work[state, :num_states] = rest[state]
+            multiply_row(gain[state], later, work[state, num_states:])
+        triangulate(work, num_states, pivots)
+        smoothed_factor[time] = work[:, :num_states]
+
+
+@summing_kernel
+def smooth_sequences(
+    offsets, transition, transition_noise, predicted_mean, filtered_mean, filtered_factor,
+    smoothed_mean, smoothed_factor, gains, rests,
+):  # fmt: skip
+    """Fill in the law of each state given all observations, and that given the next state.
+
+    The latter is N(filtered + gain · (next - predicted), rest · restᵀ); the last state has no next, and gain zero.
+    """
+    for sequence in range(len(offsets) - 1):
+        steps = slice(offsets[sequence], offsets[sequence + 1])
+        if steps.start < steps.stop:
+            smooth_sequence(
+                transition, transition_noise, predicted_mean[steps], filtered_mean[steps], filtered_factor[steps],
+                smoothed_mean[steps], smoothed_factor[steps], gains[steps], rests[steps],
+            )  # fmt: skip

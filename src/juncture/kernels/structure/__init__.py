@@ -1,0 +1,1 @@
+"""Scores, tests and graph searches over coded rows."""

@@ -1,0 +1,1 @@
+"""Counts and draws of coded rows."""

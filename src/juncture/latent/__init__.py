@@ -1,0 +1,1 @@
+"""Models with latent variables, each kind a folder that holds the whole of it."""

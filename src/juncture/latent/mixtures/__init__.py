@@ -1,0 +1,1 @@
+"""Mixtures: inference and learning."""

@@ -1,0 +1,158 @@
+"""Learning a `LinearGaussian`: regression from centred moments, for each combination of discrete parents' states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.errors import InvalidData, warn_user
+from juncture.factors.conditional import checked_parents
+from juncture.factors.gaussian import LinearGaussian
+from juncture.learning.conditionals.alignment import spread, united_scope
+from juncture.learning.conditionals.contract import Wishes, estimated, learns_from, log_likelihood_of, summarise
+from juncture.numerics import LOG_TWO_PI
+from juncture.values import Value, read_only
+from juncture.variables import Scope, Variable
+
+
+class LineMoments(Value):
+    """Weight, mean and scatter of (real parents, child), for each combination of the discrete parents' states.
+
+    Centred, and merged by Chan's formula: a large common offset costs no digits.
+    """
+
+    _fields = ("child", "parents", "weight", "center", "scatter")
+    child: Variable
+    parents: Scope
+    weight: np.ndarray  # (*discrete parents)
+    center: np.ndarray  # (*discrete parents, real parents and child)
+    scatter: np.ndarray  # (*discrete parents, real parents and child, real parents and child)
+
+    def __init__(self, child: Variable, parents: Iterable[Variable], weight: Any, center: Any, scatter: Any) -> None:
+        self._set(child=child, parents=checked_parents(child, parents))
+        self._set(weight=read_only(weight, float), center=read_only(center, float), scatter=read_only(scatter, float))
+
+    @property
+    def scope(self) -> Scope:
+        return Scope((*self.parents, self.child))
+
+    @property
+    def discrete(self) -> Scope:
+        return discrete_of(self.parents)
+
+    def __add__(self, other: object) -> LineMoments:
+        if not isinstance(other, LineMoments):
+            return NotImplemented
+        scope = united_scope(self.scope, other.scope)
+        mine, theirs = self._spread(scope), other._spread(scope)
+        weight = mine.weight + theirs.weight
+        share = np.divide(theirs.weight, weight, out=np.zeros_like(weight), where=weight > 0)
+        shift = theirs.center - mine.center
+        cross = (mine.weight * share)[..., None, None] * shift[..., :, None] * shift[..., None, :]
+        center = mine.center + share[..., None] * shift
+        return LineMoments(scope[-1], scope[:-1], weight, center, mine.scatter + theirs.scatter + cross)
+
+    def _spread(self, scope: Scope) -> LineMoments:
+        """The same on variables that may have more states."""
+        narrow, wide = self.discrete, discrete_of(scope)
+        arrays = (spread(array, narrow, wide) for array in (self.weight, self.center, self.scatter))
+        return LineMoments(scope[-1], scope[:-1], *arrays)
+
+    def scaled(self, factor: float) -> LineMoments:
+        return LineMoments(self.child, self.parents, self.weight * factor, self.center, self.scatter * factor)
+
+    def renamed(self, child: Variable, parents: Scope) -> LineMoments:
+        """The same numbers on the variables of another family."""
+        return LineMoments(child, parents, self.weight, self.center, self.scatter)
+
+    def __repr__(self) -> str:
+        given = f" | {', '.join(self.parents.names)}" if self.parents else ""
+        return f"LineMoments({self.child.name}{given}: {self.weight.sum():g})"
+
+
+def discrete_of(variables: Iterable[Variable]) -> Scope:
+    return Scope(variable for variable in variables if not variable.is_real)
+
+
+@learns_from.register
+def _(conditional: LinearGaussian) -> tuple[type, ...]:
+    return (LineMoments,)
+
+
+@summarise.register
+def _(conditional: LinearGaussian, data: Dataset) -> LineMoments:
+    discrete = discrete_of(conditional.parents)
+    real = [parent.name for parent in conditional.parents if parent.is_real]
+    values = np.stack([data.columns[name] for name in (*real, conditional.child.name)], axis=1)  # (row, value)
+    codes = tuple(data.columns[name].astype(np.int64) for name in discrete.names)
+    group = np.ravel_multi_index(codes, discrete.shape) if discrete else np.zeros(len(data), np.int64)
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    moments = grouped_moments(values, group, weights, discrete.size)
+    arrays = (array.reshape((*discrete.shape, *array.shape[1:])) for array in moments)
+    return LineMoments(conditional.child, conditional.parents, *arrays)
+
+
+def grouped_moments(
+    values: np.ndarray, group: np.ndarray, weights: np.ndarray, num_groups: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(weight (group,), mean (group, value), scatter (group, value, value)) of rows of values by group."""
+    size = values.shape[1]
+    weight = np.bincount(group, weights, minlength=num_groups)
+    sums = np.stack([np.bincount(group, weights * column, minlength=num_groups) for column in values.T], axis=-1)
+    center = np.divide(sums, weight[:, None], out=np.zeros(sums.shape), where=weight[:, None] > 0)
+    apart = values - center[group]
+    scatter = np.zeros((num_groups, size, size))
+    for one, other in combinations_with_replacement(range(size), 2):
+        products = np.bincount(group, weights * apart[:, one] * apart[:, other], minlength=num_groups)
+        scatter[:, one, other] = scatter[:, other, one] = products
+    return weight, center, scatter
+
+
+@estimated.register
+def _(conditional: LinearGaussian, part: LineMoments, wishes: Wishes) -> LinearGaussian:
+    if not (part.weight > 0).all():
+        raise InvalidData(
+            f"no row has some combination of the parents' states of {part.child.name!r},"
+            " of whose numbers nothing is known then: give rows for each, or drop the parent"
+        )
+    across, along = part.scatter[..., :-1, :-1], part.scatter[..., :-1, -1]
+    coefficients = np.zeros(along.shape)
+    for place in np.ndindex(part.weight.shape):
+        coefficients[place] = slopes(across[place], along[place], part.child.name)
+    intercept = part.center[..., -1] - (coefficients * part.center[..., :-1]).sum(axis=-1)
+    rest = part.scatter[..., -1, -1] - (coefficients * along).sum(axis=-1)
+    variance = rest / part.weight
+    if not (variance > 1e-14 * (part.scatter[..., -1, -1] / part.weight)).all():
+        raise InvalidData(
+            f"the variance of {part.child.name!r} given its parents would be 0: its rows lie on a line exactly;"
+            " give more rows than parents, with some spread"
+        )
+    return LinearGaussian(part.child, part.parents, coefficients, intercept, variance)
+
+
+def slopes(across: np.ndarray, along: np.ndarray, name: str) -> np.ndarray:
+    """The least-squares slopes; the shortest where parents depend on each other linearly, which is said."""
+    spreads = np.sqrt(np.diag(across))
+    scale = np.where(spreads > 0, spreads, 1.0)  # or a parent of small numbers would pass for a combination of others
+    found, _, rank, _ = np.linalg.lstsq(across / np.outer(scale, scale), along / scale, rcond=1e-13)
+    if rank < len(along):
+        warn_user(
+            f"the real parents of {name!r} depend on each other linearly (rank {rank} of {len(along)}):"
+            " of all slopes that fit alike, the shortest are taken",
+            UserWarning,
+        )
+    return np.asarray(found / scale)
+
+
+@log_likelihood_of.register
+def _(conditional: LinearGaussian, part: LineMoments) -> float:
+    """-½ Σ w (log 2πv + E(child - line)² / v), from the moments about the line."""
+    normal = np.concatenate([-conditional.coefficients, np.ones((*part.weight.shape, 1))], axis=-1)
+    offset = (normal * part.center).sum(axis=-1) - conditional.intercept
+    squares = np.einsum("...i,...ij,...j", normal, part.scatter, normal) + part.weight * offset**2
+    logs = part.weight * (np.log(conditional.variance) + LOG_TWO_PI)
+    return float(-0.5 * np.sum(logs + squares / conditional.variance))

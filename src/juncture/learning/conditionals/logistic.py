@@ -1,0 +1,136 @@
+"""Learning a `Logistic` conditional: Newton's method on the log-likelihood, which is concave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import InvalidData
+from juncture.factors.logistic import Logistic
+from juncture.learning.conditionals.contract import Wishes, estimated, log_prior, takes_prior
+from juncture.learning.conditionals.priors import prior_of
+from juncture.learning.conditionals.row_counts import RowCounts
+from juncture.numerics import log_sum_exp, softmax
+
+MAX_STEPS = 100  # where the likelihood rises for ever, each step moves the scores by about 1
+TOLERANCE = 1e-10
+FLAT = 1e-11  # a curvature this small, relative to the largest, is none
+
+
+@takes_prior.register
+def _(conditional: Logistic) -> bool:
+    return True
+
+
+@log_prior.register
+def _(conditional: Logistic, wishes: Wishes) -> float:
+    """-½ Σ weight² / variance: the mode under independent Gaussians; the bias has a flat prior."""
+    return -0.5 * prior_precision(wishes, conditional.child.name) * float(np.sum(conditional.weights**2))
+
+
+@estimated.register
+def _(conditional: Logistic, part: RowCounts, wishes: Wishes) -> Logistic:
+    """Newton's method on inputs with mean 0 and spread 1, whatever theirs are."""
+    numbers = [
+        column if parent.is_real else parent.numbers[column.astype(np.int64)]
+        for parent, column in zip(part.parents, part.rows.T, strict=False)
+    ]
+    inputs = np.stack([np.ones(len(part.rows)), *numbers], axis=1)  # (row, bias and parents)
+    center, spread = centers_and_spreads(inputs[:, 1:], part.weights)
+    inputs[:, 1:] = (inputs[:, 1:] - center) / spread
+    penalty = np.append(0.0, prior_precision(wishes, part.child.name) / spread**2)
+    likelihood = Likelihood(inputs, part.rows[:, -1].astype(np.int64), part.weights, penalty)
+    found = newton(likelihood, part.child.num_states - 1, part.child.name)  # (state but the first, bias and parents)
+    weights = found[:, 1:] / spread
+    bias = found[:, 0] - weights @ center
+    if part.child.num_states == 2:
+        return Logistic(part.child, part.parents, weights[0], bias[0])
+    none = np.zeros((1, weights.shape[1]))
+    return Logistic(part.child, part.parents, np.concatenate([none, weights]), np.append(0.0, bias))
+
+
+def centers_and_spreads(columns: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The weighted mean of each column, and its standard deviation, or 1 where that is 0."""
+    total = weights.sum()
+    if not total > 0:
+        return np.zeros(columns.shape[1]), np.ones(columns.shape[1])
+    center = weights @ columns / total
+    spread = np.sqrt(weights @ (columns - center) ** 2 / total)
+    return center, np.where(spread > 1e-14 * np.abs(center), spread, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihood:
+    """The penalised log-likelihood of weights (state but the first, input), and its derivatives."""
+
+    inputs: np.ndarray  # (row, input)
+    codes: np.ndarray  # (row,)
+    weights: np.ndarray  # (row,)
+    penalty: np.ndarray  # (input,)
+
+    def value(self, found: np.ndarray) -> float:
+        scores = np.concatenate([np.zeros((len(self.inputs), 1)), self.inputs @ found.T], axis=1)
+        fit = scores[np.arange(len(self.codes)), self.codes] - log_sum_exp(scores, axis=1)
+        return float(self.weights @ fit - 0.5 * np.sum(self.penalty * found**2))
+
+    def gradient(self, found: np.ndarray) -> np.ndarray:
+        seen = np.eye(len(found) + 1)[self.codes][:, 1:]
+        residuals = seen - self.probabilities(found)
+        return np.asarray((self.weights[:, None] * residuals).T @ self.inputs - self.penalty * found)
+
+    def curvature(self, found: np.ndarray) -> np.ndarray:
+        """Σ w (diag p - p pᵀ) ⊗ x xᵀ + penalty, flat: (state and input, state and input)."""
+        p, states, size = self.probabilities(found), range(len(found)), len(self.penalty)
+        curvature = np.zeros((len(found), size, len(found), size))
+        for one in states:
+            for other in states:
+                bend = self.weights * p[:, one] * ((one == other) - p[:, other])
+                curvature[one, :, other] = (self.inputs * bend[:, None]).T @ self.inputs
+        return np.asarray(curvature.reshape(found.size, found.size) + np.diag(np.tile(self.penalty, len(found))))
+
+    def newton_step(self, found: np.ndarray) -> np.ndarray:
+        """The gradient divided by the curvature."""
+        flat = np.linalg.lstsq(self.curvature(found), self.gradient(found).reshape(-1), rcond=None)[0]
+        return np.asarray(flat).reshape(found.shape)
+
+    def probabilities(self, found: np.ndarray) -> np.ndarray:
+        """P(state) of all states but the first: (row, state)."""
+        scores = self.inputs @ found.T
+        return softmax(np.concatenate([np.zeros((len(scores), 1)), scores], axis=1))[:, 1:]
+
+
+def newton(likelihood: Likelihood, num_free: int, name: str) -> np.ndarray:
+    """The weights at which the penalised gradient vanishes, by Newton steps that are halved until they rise."""
+    start = found = np.zeros((num_free, likelihood.inputs.shape[1]))
+    value = likelihood.value(found)
+    for _ in range(MAX_STEPS):
+        step, size = likelihood.newton_step(found), 1.0
+        while (moved := likelihood.value(found + size * step)) < value and size > 1e-10:
+            size /= 2
+        found, gain, value = found + size * step, moved - value, max(moved, value)
+        still = np.abs(step).max(initial=0.0) <= 1e-8 * (1 + np.abs(found).max(initial=0.0))
+        if still and gain <= TOLERANCE * max(1.0, abs(value)):
+            break
+    if still and rank(likelihood.curvature(found)) == rank(likelihood.curvature(start)):
+        return found
+    raise InvalidData(
+        f"the logistic weights of {name!r} grow without end: its parents tell its states apart exactly, or a state has"
+        f" no rows; give rows in which it is not so, or a prior such as {{{name!r}: jt.Gaussian(0, 10)}}"
+    )
+
+
+def rank(curvature: np.ndarray) -> int:
+    """In how many directions there is any: a direction that has lost its curvature leads to infinity."""
+    return int(np.linalg.matrix_rank(curvature, tol=FLAT * np.abs(curvature).max(initial=0.0), hermitian=True))
+
+
+def prior_precision(wishes: Wishes, name: str) -> float:
+    """One over the variance of a Gaussian prior for the weights of this child; 0 when it has none."""
+    prior: Any = prior_of(wishes.prior, name)
+    if prior is None or (wishes.prior is prior and not hasattr(prior, "variance")):
+        return 0.0
+    if not hasattr(prior, "variance") or prior.mean != 0:
+        raise InvalidData(f"the prior of the logistic weights of {name!r} is a jt.Gaussian with mean 0; got {prior!r}")
+    return float(1.0 / prior.variance)

@@ -1,0 +1,99 @@
+"""`RowCounts`: the different rows of a family with their weights, for conditionals that no smaller summary serves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.errors import InvalidData, Unsupported
+from juncture.factors.conditional import AnyConditional, Columns, checked_parents, signature
+from juncture.learning.conditionals.alignment import new_codes, united_scope
+from juncture.values import Value, read_only
+from juncture.variables import Scope, Variable
+
+
+class RowCounts(Value):
+    """Each different combination of a family's values once, sorted, and the weight of the rows that have it."""
+
+    _fields = ("child", "parents", "rows", "weights")
+    child: Variable
+    parents: Scope
+    rows: np.ndarray  # (row, parents and child): codes and real numbers
+    weights: np.ndarray  # (row,)
+
+    def __init__(self, child: Variable, parents: Iterable[Variable], rows: Any, weights: Any) -> None:
+        parents = checked_parents(child, parents)
+        weights = np.asarray(weights, float)
+        rows = np.asarray(rows, float).reshape(-1, len(parents) + 1)
+        if weights.shape != (len(rows),):
+            raise InvalidData(
+                f"the rows of {child.name!r} need one weight each; {len(rows)} rows, {weights.size} weights"
+            )
+        different, place = np.unique(rows, axis=0, return_inverse=True)
+        summed = np.bincount(place.ravel(), weights, minlength=len(different))
+        self._set(child=child, parents=parents, rows=read_only(different), weights=read_only(summed))
+
+    @classmethod
+    def of(cls, conditional: AnyConditional, data: Dataset) -> RowCounts:
+        """The complete rows of one family."""
+        for variable in (*conditional.parents, conditional.child):
+            if variable.dimension > 1:
+                raise Unsupported(f"{signature(conditional)} cannot be learned: {variable!r} is a vector")
+        names = (*conditional.parents.names, conditional.child.name)
+        rows = np.stack([data.columns[name].astype(float) for name in names], axis=1)
+        weights = np.ones(len(data)) if data.weights is None else data.weights
+        return cls(conditional.child, conditional.parents, rows, weights)
+
+    @classmethod
+    def of_table(cls, conditional: AnyConditional, counts: np.ndarray) -> RowCounts:
+        """The same from a table of counts (*parents, child): a row for each cell that has any."""
+        places = np.nonzero(counts)
+        rows = np.stack(places, axis=1)
+        return cls(conditional.child, conditional.parents, rows, counts[places])
+
+    def log_likelihood(self, conditional: AnyConditional) -> float:
+        """Log p(child | parents), summed over the rows."""
+        seen = self.weights > 0
+        return float(self.weights[seen] @ conditional.log_prob(self.columns)[seen])
+
+    @property
+    def scope(self) -> Scope:
+        return Scope((*self.parents, self.child))
+
+    @property
+    def columns(self) -> Columns:
+        """The rows by name: codes as integers."""
+        return {
+            variable.name: column if variable.is_real else column.astype(np.int64)
+            for variable, column in zip(self.scope, self.rows.T, strict=True)
+        }
+
+    def __add__(self, other: object) -> RowCounts:
+        if not isinstance(other, RowCounts):
+            return NotImplemented
+        scope = united_scope(self.scope, other.scope)
+        rows = np.concatenate([recoded(self, scope), recoded(other, scope)])
+        return RowCounts(scope[-1], scope[:-1], rows, np.concatenate([self.weights, other.weights]))
+
+    def scaled(self, factor: float) -> RowCounts:
+        return RowCounts(self.child, self.parents, self.rows, self.weights * factor)
+
+    def renamed(self, child: Variable, parents: Scope) -> RowCounts:
+        """The same numbers on the variables of another family."""
+        return RowCounts(child, parents, self.rows, self.weights)
+
+    def __repr__(self) -> str:
+        given = f" | {', '.join(self.parents.names)}" if self.parents else ""
+        return f"RowCounts({self.child.name}{given}: {self.weights.sum():g})"
+
+
+def recoded(part: RowCounts, scope: Scope) -> np.ndarray:
+    """The rows with the codes of a scope that may have more states."""
+    columns = [
+        column if old.is_real or old == new else new_codes(old, new)[column.astype(np.int64)]
+        for old, new, column in zip(part.scope, scope, part.rows.T, strict=True)
+    ]
+    return np.stack(columns, axis=1)

@@ -1,0 +1,1 @@
+"""Expectation maximisation: restarts and SQUAREM, for every kind of model."""

@@ -1,0 +1,1 @@
+"""Learning the parameters of Bayesian networks."""

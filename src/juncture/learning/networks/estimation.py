@@ -1,0 +1,142 @@
+"""`estimate`: a network from statistics: maximum likelihood, or with a prior the posterior's mean or mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import InvalidData, UnknownVariable, UnseenParentsWarning, Unsupported, warn_user
+from juncture.factors.conditional import AnyConditional, signature
+from juncture.graphs.directed import DirectedGraph
+from juncture.learning.conditionals.contract import Point, Wishes, estimated, learns_from
+from juncture.learning.conditionals.table import added_counts
+from juncture.learning.conditionals.table_counts import TableCounts
+from juncture.learning.networks.network_statistics import NetworkStatistics
+from juncture.learning.networks.templates import blank, refuse_fixed_graph
+from juncture.learning.networks.tied_conditionals import checked_prior, groups_of, kept_children, pooled
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.verbs import taught_by
+
+
+@taught_by(
+    {
+        "HiddenMarkovModel": "juncture.sequences.hidden_markov.estimation",
+        "MarkovChain": "juncture.sequences.markov_chains.fit",
+    }
+)
+@singledispatch
+def estimate(structure: Any, statistics: Any, prior: Any = None, **options: Any) -> Any:
+    """The model that the statistics lead to.
+
+    For networks: without a prior, maximum likelihood. With one (a pseudo-count per cell, `BDeu`, `K2`, `Dirichlet`, or
+    a mapping from child to these), which is a prior of tables, the mean of the posterior, or with `point="mode"` its
+    mode. The conditionals of `fixed` children stay as they are, also those that are tied to them; `on_unseen` is
+    "uniform" or "error", for parents' states that no row has.
+
+    For a `HiddenMarkovModel`: maximum likelihood, or with a prior (a pseudo-count for tables, or a
+    `HiddenMarkovPrior`) the mode of the posterior; `fixed` names parts that stay as they are.
+    """
+    raise Unsupported(
+        "what is estimated is a BayesianNetwork, a DirectedGraph, a HiddenMarkovModel or a MarkovChain;"
+        f" got {type(structure).__name__}"
+    )
+
+
+@estimate.register(BayesianNetwork)
+@estimate.register(DirectedGraph)
+def estimate_network(
+    structure: Any,
+    statistics: NetworkStatistics,
+    prior: Any = None,
+    *,
+    point: Point = "mean",
+    on_unseen: Any = "uniform",
+    fixed: Iterable[str] = (),
+) -> BayesianNetwork:
+    template = template_for(structure, statistics)
+    refuse_fixed_graph(structure, fixed)
+    wishes, kept = Wishes(checked_prior(prior, template), point, on_unseen), kept_children(template, fixed)
+    report_unseen(template, statistics, wishes, kept)
+    return estimated_network(template, statistics, wishes, kept)
+
+
+def estimated_network(
+    template: BayesianNetwork, statistics: NetworkStatistics, wishes: Wishes, fixed: frozenset[str] = frozenset()
+) -> BayesianNetwork:
+    """Every conditional estimated from its part; tied ones from the sum of theirs."""
+    parts = pooled(template, statistics)
+    return BayesianNetwork(
+        [
+            part if part.child.name in fixed else estimated(part, parts[part.child.name], wishes)
+            for part in template.conditionals
+        ],
+        tied=template.tied,
+        plates=template.plates,
+    )
+
+
+def template_for(structure: Any, statistics: NetworkStatistics) -> BayesianNetwork:
+    """The structure as a network whose families are those of the statistics."""
+    if not isinstance(statistics, NetworkStatistics):
+        raise InvalidData(f"estimate takes jt.statistics(structure, data); got {type(statistics).__name__}")
+    if not isinstance(structure, BayesianNetwork | DirectedGraph):
+        raise Unsupported(f"what is estimated is a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}")
+    graph = structure.graph if isinstance(structure, BayesianNetwork) else structure
+    for name in graph.nodes:
+        if name not in statistics.parts:
+            raise UnknownVariable.among(name, statistics.parts, where="the statistics")
+        refuse_other_parents(statistics[name], graph.parents(name))
+    if not isinstance(structure, BayesianNetwork):
+        return BayesianNetwork(blank(statistics[name].child, statistics[name].parents) for name in graph.nodes)
+    for conditional in structure.conditionals:
+        refuse_other_kind(conditional, statistics[conditional.child.name])
+    return structure
+
+
+def refuse_other_parents(part: Any, parents: Iterable[str]) -> None:
+    if part.parents.names != tuple(parents):
+        raise InvalidData(
+            f"the statistics of {part.child.name!r} are given {', '.join(part.parents.names) or 'no parents'};"
+            f" the structure gives it {', '.join(parents) or 'none'}"
+        )
+
+
+def refuse_other_kind(conditional: AnyConditional, part: Any) -> None:
+    """A noisy OR cannot be told from the counts of a graph's table, nor a table from states that it does not have."""
+    if type(part) not in learns_from(conditional):
+        raise InvalidData(
+            f"the statistics of {part.child.name!r} are {type(part).__name__}, from which {signature(conditional)}"
+            " cannot be told: take them with jt.statistics(model, data)"
+        )
+    for mine, theirs in zip((*conditional.parents, conditional.child), (*part.parents, part.child), strict=True):
+        if mine != theirs:
+            raise InvalidData(
+                f"the statistics have the states {list(theirs.states or ())} for {mine.name!r}, the model has"
+                f" {list(mine.states or ())}: take them with jt.statistics(model, data)"
+            )
+
+
+def report_unseen(
+    template: BayesianNetwork, statistics: NetworkStatistics, wishes: Wishes, fixed: frozenset[str]
+) -> None:
+    """One warning, or an error on request, when combinations of parents' states that no row has get a uniform row."""
+    parts = pooled(template, statistics)
+    unseen = {
+        group[0]: int(np.sum((part.counts + added_counts(wishes, part)).sum(axis=-1) == 0))
+        for group in groups_of(template, fixed)
+        if isinstance(part := parts[group[0]], TableCounts)
+    }
+    unseen = {name: number for name, number in unseen.items() if number}
+    if not unseen:
+        return
+    worst = max(unseen, key=unseen.__getitem__)
+    message = (
+        f"{sum(unseen.values())} combinations of parents' states were never seen, in {len(unseen)} families"
+        f" (most in that of {worst!r}: {unseen[worst]})"
+    )
+    if wishes.on_unseen == "error":
+        raise InvalidData(f'{message}; give a prior, or on_unseen="uniform"')
+    warn_user(f"{message}; there the child is taken as uniform: give a prior to say otherwise", UnseenParentsWarning)

@@ -1,0 +1,150 @@
+"""Standard errors of the tables, from the curvature of the observed log-likelihood at its maximum."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import InvalidData, NotIdentifiedWarning, warn_user
+from juncture.learning.conditionals.contract import Wishes
+from juncture.learning.networks.expected_statistics import Expectation
+from juncture.learning.networks.free_tables import FreeTables
+from juncture.learning.networks.templates import prepared
+from juncture.learning.networks.tied_conditionals import kept_children
+from juncture.networks.bayesian_network import BayesianNetwork
+
+EXTRA = 8  # sums of scores beyond the number of parameters
+RANK = 1e-8  # a width of the scores this small, relative to the largest, is rounding
+UNSEEN = 1e-9  # rows: entries with less information have none
+STILL, ROUGHLY_STILL = (
+    1e-10,
+    1e-8,
+)  # squares of moves that are rounding: of exact directions, and of those by differences
+SHOWN = 6  # names
+STEP = 1e-4  # in logits: central differences of the gradient then err by some 1e-8
+FLAT = 1e-6  # a curvature this small, relative to what each entry has by itself, is none
+EDGE = 1e-6  # a probability below this lies on the boundary, where no curvature tells its error
+
+
+def standard_errors(model: BayesianNetwork, data: Any, *, fixed: Any = (), latent: Any = ()) -> dict[str, np.ndarray]:
+    """The standard error of every entry of the free tables, by child, in the shape of its table.
+
+    From the inverse of the observed information, by the delta method. Infinite where the data say nothing of an
+    entry: parents' states that were never seen, entries that others can make up for (which a `NotIdentifiedWarning`
+    names), and those on the boundary. Entries make up for each other where some direction changes the probability of no
+    row, to first order: the rank of the rows' scores tells, whether or not learning went on to the very end.
+    """
+    template, dataset = prepared(model, data, latent=latent)
+    tables, expectation = (
+        FreeTables(template, kept_children(template, fixed), Wishes()),
+        Expectation.of(template, dataset),
+    )
+    values = np.concatenate([np.empty(0), *(table.reshape(-1) for table in tables.values(model))])
+    inside = np.flatnonzero((values > EDGE) & (values < 1 - EDGE))
+    square = np.ix_(inside, inside)
+    information, jacobian = observed_information(tables, expectation)[square], table_jacobian(tables, model)[square]
+    hidden = flat_directions(sums_of_scores(tables, expectation)[:, inside])
+    errors = np.full(len(values), np.inf)
+    errors[inside] = errors_of(information, hidden, jacobian)
+    is_seen = np.zeros(len(values), bool)
+    is_seen[inside] = np.diag(information) > UNSEEN
+    warn_of_unidentified(split(np.isinf(errors) & is_seen, tables))
+    return {
+        name: found if found.shape[-1] > 1 else np.zeros(found.shape) for name, found in split(errors, tables).items()
+    }
+
+
+def observed_information(tables: FreeTables, expectation: Expectation) -> np.ndarray:
+    """-∇² of the log-likelihood in the logits, by central differences of its gradient."""
+    start = tables.logits(tables.template)
+    columns = []
+    for place in range(len(start)):
+        sides = []
+        for sign in (1.0, -1.0):
+            moved = start.copy()
+            moved[place] += sign * STEP
+            model = tables.model(moved)
+            sides.append(tables.gradient(model, expectation.run(model)[0]))
+        columns.append((sides[1] - sides[0]) / (2 * STEP))
+    matrix = np.stack(columns, axis=1) if columns else np.zeros((0, 0))
+    return np.asarray((matrix + matrix.T) / 2)
+
+
+def sums_of_scores(tables: FreeTables, expectation: Expectation) -> np.ndarray:
+    """Sums of ∇ log p(row) over the distinct rows, weighed at random: together they span what the rows' scores span."""
+    start = tables.logits(tables.template)
+    rng, model = np.random.default_rng(0), tables.model(start)
+    sums = []
+    for _ in range(len(start) + EXTRA):
+        weights = rng.standard_exponential(len(expectation.weights)) * (expectation.weights > 0)
+        weighed = replace(expectation, weights=weights)
+        sums.append(tables.gradient(model, weighed.run(model)[0]))
+    return np.array(sums).reshape(-1, len(start))
+
+
+def flat_directions(scores: np.ndarray) -> np.ndarray:
+    """(parameter, direction): a basis of the directions along which no row's probability changes."""
+    size = np.sqrt((scores**2).sum(axis=0))
+    scale = np.where(size > 0, size, 1.0)
+    _, widths, directions = np.linalg.svd(scores / scale, full_matrices=True)
+    rank = int((widths > RANK * widths.max(initial=0.0)).sum())
+    return np.asarray(directions[rank:].T / scale[:, None])
+
+
+def table_jacobian(tables: FreeTables, model: BayesianNetwork) -> np.ndarray:
+    """d table / d logits: diag θ - θ θᵀ for each row of a table."""
+    rows = [row for table in tables.values(model) for row in table.reshape(-1, table.shape[-1])]
+    size = sum(len(row) for row in rows)
+    jacobian, start = np.zeros((size, size)), 0
+    for row in rows:
+        stop = start + len(row)
+        jacobian[start:stop, start:stop] = np.diag(row) - np.outer(row, row)
+        start = stop
+    return jacobian
+
+
+def errors_of(information: np.ndarray, hidden: np.ndarray, jacobian: np.ndarray) -> np.ndarray:
+    """The square roots of the diagonal of J I⁻¹ Jᵀ; infinite where a direction of which nothing is known leads.
+
+    The logits' common shift in each row, of which nothing is known either, does not move the tables.
+    """
+    own = np.diag(information)
+    scale = np.sqrt(np.where(own > UNSEEN, own, 1.0))  # of few rows as of many: what counts is relative
+    basis, num_hidden = np.linalg.qr(hidden * scale[:, None], mode="complete")[0], hidden.shape[1]
+    seen = basis[:, num_hidden:]
+    curvatures, turns = np.linalg.eigh(seen.T @ (information / np.outer(scale, scale)) @ seen)
+    if (curvatures < -1e-4).any():
+        raise InvalidData("the model is not at a maximum of the likelihood of these data: fit it to them first")
+    known, directions = curvatures > FLAT, seen @ turns
+    moves = moves_along(directions, jacobian, scale)
+    errors = np.sqrt((moves[:, known] / curvatures[known]).sum(axis=1)) / scale
+    lost = np.hstack([moves_along(basis[:, :num_hidden], jacobian, scale) > STILL, moves[:, ~known] > ROUGHLY_STILL])
+    return np.where(lost.any(axis=1), np.inf, errors)
+
+
+def moves_along(directions: np.ndarray, jacobian: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """(entry, direction): the square of how far an entry moves, in units of what its own information alone tells."""
+    return np.asarray((jacobian @ (directions / scale[:, None]) * scale[:, None]) ** 2)
+
+
+def split(numbers: np.ndarray, tables: FreeTables) -> dict[str, np.ndarray]:
+    """The part of each child, in the shape of its table."""
+    found, start = {}, 0
+    for group, table in zip(tables.groups, tables.values(tables.template), strict=True):
+        stop = start + table.size
+        found.update(dict.fromkeys(group, numbers[start:stop].reshape(table.shape)))
+        start = stop
+    return found
+
+
+def warn_of_unidentified(is_lost: dict[str, np.ndarray]) -> None:
+    names = [name for name, entries in is_lost.items() if entries.any() and entries.shape[-1] > 1]
+    if names:
+        shown = ", ".join(map(repr, names[:SHOWN])) + (", …" if len(names) > SHOWN else "")
+        warn_user(
+            f"the data do not identify the tables of {shown}: other values of their entries give every row the same"
+            " probability, so that the standard errors there are infinite; observe more variables, or fix some tables",
+            NotIdentifiedWarning,
+        )

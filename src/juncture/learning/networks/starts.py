@@ -1,0 +1,89 @@
+"""Where EM starts: a model that is given, or one that knows what complete families tell and guesses the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.factors.conditional import AnyConditional, Conditional
+from juncture.learning.networks.counting import count_families
+from juncture.networks.bayesian_network import BayesianNetwork
+
+SMOOTHING = 1.0  # a row per cell, so that no start gives an observed row probability zero
+NOISE = 0.2  # how far symmetric states are moved apart, on the scale of logarithms
+
+
+def informed_start(template: BayesianNetwork, data: Dataset, rng: np.random.Generator) -> BayesianNetwork:
+    """Each table from the rows in which its family is complete; tables of latent variables at random."""
+    return rebuilt(template, (informed(part, data, rng) for part in template.conditionals))
+
+
+def random_start(template: BayesianNetwork, rng: np.random.Generator, fixed: frozenset[str]) -> BayesianNetwork:
+    """Every free table drawn at random."""
+    parts = (part if part.child.name in fixed else random_table(part, rng) for part in template.conditionals)
+    return rebuilt(template, parts)
+
+
+def rebuilt(template: BayesianNetwork, parts: Iterable[AnyConditional]) -> BayesianNetwork:
+    """The template with other conditionals, tied ones made alike."""
+    made = {part.child.name: part for part in parts}
+    for group in template.tied:
+        first = made[group[0]]
+        if isinstance(first, Conditional):
+            made.update({n: Conditional(made[n].child, made[n].parents, first.values) for n in group})
+    return BayesianNetwork(made.values(), tied=template.tied, plates=template.plates)
+
+
+def informed(part: AnyConditional, data: Dataset, rng: np.random.Generator) -> AnyConditional:
+    if not isinstance(part, Conditional):
+        return part
+    names = part.scope.names
+    if any(name not in data.columns or (data.columns[name] < 0).all() for name in names):
+        return random_table(part, rng)
+    complete = np.all([data.columns[name] >= 0 for name in names], axis=0)
+    counts = count_families(data.take(complete), [part.scope])[0] + SMOOTHING
+    return Conditional(part.child, part.parents, counts / counts.sum(axis=-1, keepdims=True))
+
+
+def random_table(part: AnyConditional, rng: np.random.Generator) -> AnyConditional:
+    if not isinstance(part, Conditional):
+        return part
+    rows = rng.dirichlet(np.ones(part.child.num_states), part.parents.shape)
+    return Conditional(part.child, part.parents, rows)
+
+
+def without_symmetry(
+    model: BayesianNetwork, latent: Iterable[str], rng: np.random.Generator, fixed: frozenset[str] = frozenset()
+) -> BayesianNetwork:
+    """The model with the children of symmetric latent variables moved a little, for EM would never tell them apart."""
+    children = {name for hidden in latent if is_symmetric(model, hidden) for name in model.graph.children(hidden)}
+    moved = children - fixed
+    if not moved:
+        return model
+    return rebuilt(model, (perturbed(part, rng) if part.child.name in moved else part for part in model.conditionals))
+
+
+def is_symmetric(model: BayesianNetwork, hidden: str) -> bool:
+    """Whether two states of a latent variable mean the same to all its children: whatever is seen, EM keeps it so."""
+    slices = []  # (state, numbers) of each child
+    for name in model.graph.children(hidden):
+        part = model[name]
+        if not isinstance(part, Conditional):
+            return False
+        axis = part.parents.names.index(hidden)
+        slices.append(np.moveaxis(part.values, axis, 0).reshape(part.values.shape[axis], -1))
+    if not slices:
+        return False
+    meanings = np.concatenate(slices, axis=1)
+    pairs = combinations(meanings, 2)
+    return any(np.allclose(one, other, rtol=1e-9, atol=0) for one, other in pairs)
+
+
+def perturbed(part: AnyConditional, rng: np.random.Generator) -> AnyConditional:
+    if not isinstance(part, Conditional):
+        return part
+    values = part.values * np.exp(NOISE * rng.standard_normal(part.values.shape))
+    return Conditional(part.child, part.parents, values / values.sum(axis=-1, keepdims=True))

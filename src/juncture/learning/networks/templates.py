@@ -1,0 +1,136 @@
+"""What is to be learned: a network whose conditionals say the kind, and rows coded by its variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.data.entries import as_table
+from juncture.data.tables.coding import weights_apart
+from juncture.errors import InvalidData, UnknownVariable, Unsupported, hint
+from juncture.factors.conditional import AnyConditional, Conditional
+from juncture.factors.factor import checked_size
+from juncture.factors.gaussian import LinearGaussian
+from juncture.factors.logistic import Logistic
+from juncture.graphs.directed import DirectedGraph
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.options import as_names, check_names
+from juncture.variables import Scope, Variable
+
+
+@singledispatch
+def prepared(
+    structure: Any,
+    data: Any,
+    variables: Iterable[Variable] | None = None,
+    latent: Iterable[str] = (),
+    weights: Any = None,
+) -> tuple[BayesianNetwork, Dataset]:
+    """A network of the kind to be learned, and the data coded by its variables; a latent one's column is left out."""
+    raise Unsupported(
+        f"what is learned is a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}"
+        f"{'' if not hasattr(structure, 'consistent_extension') else ': take a graph of it, consistent_extension()'}"
+    )
+
+
+@prepared.register
+def _(
+    structure: BayesianNetwork,
+    data: Any,
+    variables: Iterable[Variable] | None = None,
+    latent: Iterable[str] = (),
+    weights: Any = None,
+) -> tuple[BayesianNetwork, Dataset]:
+    declared = Scope(() if variables is None else variables)
+    hidden = {structure.variable(name).name for name in as_names(latent, "latent")}
+    for variable in declared:
+        if structure.variable(variable.name) != variable:
+            raise InvalidData(f"the variable {variable.name!r} is declared with other states than the model has")
+    dataset = coded_by(data, structure.variables.without(hidden), weights)
+    refuse_missing_columns(structure.variables.names, dataset, {*declared.names, *hidden}, data)
+    return structure, dataset
+
+
+@prepared.register
+def _(
+    structure: DirectedGraph,
+    data: Any,
+    variables: Iterable[Variable] | None = None,
+    latent: Iterable[str] = (),
+    weights: Any = None,
+) -> tuple[BayesianNetwork, Dataset]:
+    declared, hidden = Scope(() if variables is None else variables), set(check_names(latent, "latent"))
+    for name in (*declared.names, *hidden):
+        if not isinstance(name, str) or name not in structure.nodes:
+            raise UnknownVariable(f"the graph has no node {name!r}; {hint(name, structure.nodes)}")
+    if missing := sorted(hidden - set(declared.names)):
+        raise InvalidData(f"the states of the latent {missing[0]!r} are not known: declare it in variables=[…]")
+    dataset = declared_dataset(data, set(structure.nodes) - hidden, declared, weights)
+    refuse_missing_columns(tuple(structure.nodes), dataset, {*declared.names, *hidden}, data)
+    known = {variable.name: variable for variable in (*dataset.variables, *declared)}
+    return template_of(structure, known), dataset
+
+
+def coded_by(data: Any, variables: Scope, weights: Any = None) -> Dataset:
+    """The data coded by these variables; columns that are coded so already are shared, not copied."""
+    if isinstance(data, Dataset) and weights is None:
+        mine = {variable.name: variable for variable in data.variables}
+        if all(mine.get(variable.name, variable) == variable for variable in variables):
+            return data.only(name for name in variables.names if name in mine)
+    return Dataset(data, variables=variables, weights=weights, extra="ignore")
+
+
+def declared_dataset(data: Any, names: set[str], declared: Scope, weights: Any = None) -> Dataset:
+    """The columns of these names: with declared states where there are, with their own otherwise."""
+    if weights is None and isinstance(data, Dataset):
+        weights = data.weights
+    table, weights = weights_apart(as_table(data, declared.names or None), weights)
+    kept = [name for name in table.cells if name in names]
+    own = Dataset(table.only(name for name in kept if name not in declared.names))
+    known = {variable.name: variable for variable in (*own.variables, *declared)}
+    cells: Any = own if len(own.columns) == len(kept) else table.only(kept)  # what is coded already is shared
+    return Dataset(cells, variables=[known[name] for name in kept], weights=weights)
+
+
+def refuse_fixed_graph(structure: Any, fixed: Iterable[str]) -> None:
+    """A graph has no conditionals to keep."""
+    if isinstance(structure, DirectedGraph) and (names := as_names(fixed, "fixed")):
+        raise InvalidData(
+            f"fixed={names} keeps conditionals as they are, but a graph has none: give a BayesianNetwork that has them"
+        )
+
+
+def refuse_missing_columns(names: tuple[str, ...], used: Dataset, latent: set[str], data: Any) -> None:
+    for name in names:
+        if name not in used.columns and name not in latent:
+            given = as_table(
+                data, list(used.columns) or None
+            ).cells  # also the columns that were ignored, perhaps misspelt
+            raise UnknownVariable(
+                f"the data have no column {name!r}; {hint(name, given)}"
+                f" (a variable that is never observed goes into latent=[{name!r}], for a graph into variables=[…])"
+            )
+
+
+def template_of(graph: DirectedGraph, variables: dict[str, Variable]) -> BayesianNetwork:
+    """A network on the graph: tables between states, lines for real children, logistic where a real parent decides."""
+    return BayesianNetwork(
+        blank(variables[name], Scope(variables[parent] for parent in graph.parents(name))) for name in graph.nodes
+    )
+
+
+def blank(child: Variable, parents: Scope) -> AnyConditional:
+    """A conditional of the kind that fits the variables, that says nothing yet."""
+    if child.is_real:
+        shape = Scope(parent for parent in parents if not parent.is_real).shape
+        num_real = sum(parent.is_real for parent in parents)
+        return LinearGaussian(child, parents, np.zeros((*shape, num_real)), np.zeros(shape), np.ones(shape))
+    if any(parent.is_real for parent in parents):
+        states = () if child.num_states == 2 else (child.num_states,)
+        return Logistic(child, parents, np.zeros((*states, len(parents))), np.zeros(states))
+    shape = checked_size(Scope((*parents, child)), f"the table of {child.name!r}").shape
+    return Conditional(child, parents, np.full(shape, 1.0 / child.num_states))

@@ -1,1 +1,0 @@
-"""Learning hidden Markov models: Baum-Welch, labelled sequences, and where to start."""

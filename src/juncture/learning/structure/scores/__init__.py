@@ -1,0 +1,1 @@
+"""Scores of graphs: local scores of a child and its parents, added up."""

@@ -1,0 +1,147 @@
+"""Families of variables with states, scored from counts of coded rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.data.tables.distinct import Numbering, distinct_keys
+from juncture.errors import InvalidData, TooLarge
+from juncture.learning.structure.scores.local_scores import NOTHING
+
+KINDS = ("likelihood", "cell", "even", "seen")  # by the numbers they have in the kernel
+MAX_CELLS = 2**27  # of a table of counts, a gigabyte; the kernels number its cells with 32 bits
+SHOWN = 3  # columns that a refusal names
+MIN_LAYERS = 4096  # combinations of states that are all counted, however few rows there are
+
+
+@dataclass(frozen=True, eq=False)
+class CodedRows:
+    """Different rows as codes (variable, row), how many rows are like each, and each variable's number of states."""
+
+    names: tuple[str, ...]
+    codes: np.ndarray
+    weights: np.ndarray
+    sizes: np.ndarray
+
+    @classmethod
+    def of(cls, data: Dataset) -> CodedRows:
+        refuse_holes(data)
+        return cls.with_holes(data)
+
+    @classmethod
+    def with_holes(cls, data: Dataset) -> CodedRows:
+        """Where the codes of holes, -1, stay."""
+        names = tuple(variable.name for variable in data.variables)
+        sizes = np.array([variable.num_states for variable in data.variables], dtype=np.int64)
+        code_type = np.int8 if sizes.max(initial=0) <= 127 else np.int32
+        codes = np.array(data.arrays, dtype=code_type).reshape(len(sizes), len(data))
+        numbers, firsts = distinct_columns(codes)
+        weights = np.bincount(numbers, weights=data.weights, minlength=len(firsts))
+        return cls(names, np.ascontiguousarray(codes[:, firsts]), weights.astype(np.float64), sizes)
+
+    @property
+    def num_rows(self) -> int:
+        return len(self.weights)
+
+    @cached_property
+    def _max_layers(self) -> int:
+        return max(MIN_LAYERS, 2 * self.num_rows)
+
+    @cached_property
+    def has_small_tables(self) -> bool:
+        """Whether the table of no two columns is too large, given any others."""
+        return int(self.sizes.max(initial=0)) ** 2 * self._max_layers <= MAX_CELLS
+
+    def check_table(self, own: Sequence[int], given: Sequence[int]) -> None:
+        """Refuse to count the states of some columns given others where the table would be too large.
+
+        Of the states of the given, at most about as many combinations as there are rows are told apart.
+        """
+        if self.has_small_tables:
+            return
+        layers = min(prod(self.sizes[list(given)].tolist()), self._max_layers)
+        cells = layers * prod(self.sizes[list(own)].tolist())
+        if cells > MAX_CELLS:
+            columns = sorted({*own, *given}, key=lambda place: -self.sizes[place])[:SHOWN]
+            shown = ", ".join(f"{self.names[place]!r} ({self.sizes[place]:,} states)" for place in columns)
+            raise TooLarge(
+                f"a table of counts over {shown} would have {cells:,} cells; the limit is {MAX_CELLS:,}:"
+                " leave out columns with so many states, or group their values, for numbers with jt.Discretizer"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class CountedFamilies:
+    """Each family's table is counted, and its score added up, in compiled code."""
+
+    rows: CodedRows
+    kind: int
+    amount: float
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.rows.names
+
+    @property
+    def num_rows(self) -> int:
+        return self.rows.num_rows
+
+    def extended(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
+        from juncture.kernels.structure.local_scores import score_extensions
+
+        if not self.rows.has_small_tables:
+            for candidate in candidates:
+                self.rows.check_table([child], [*parents, candidate] if candidate != NOTHING else parents)
+        scores = np.empty(len(candidates))
+        rows = (self.rows.codes, self.rows.weights, self.rows.sizes)
+        family = (child, np.array(parents, dtype=np.int64), np.array(candidates, dtype=np.int64))
+        score_extensions(*rows, *family, self.kind, self.amount, scores)
+        return scores
+
+    def of_subsets(self, child: int, needed: Sequence[int], free: Sequence[int], most: int) -> np.ndarray:
+        from juncture.kernels.structure.subsets import score_subsets
+
+        has_cost = self.kind == KINDS.index("likelihood") and self.amount > 0.0  # then large tables are not counted
+        largest = sorted(free, key=lambda one: -self.rows.sizes[one])[: 0 if has_cost else most]
+        self.rows.check_table([child], [*needed, *largest])
+        scores = np.full(1 << len(free), -np.inf)
+        rows = (self.rows.codes, self.rows.weights, self.rows.sizes)
+        family = (child, np.array(needed, dtype=np.int64), np.array(free, dtype=np.int64), most)
+        score_subsets(*rows, *family, self.kind, self.amount, scores)
+        return scores
+
+
+def distinct_columns(codes: np.ndarray) -> Numbering:
+    """Which columns of the codes, the rows of the data, are alike: found by a hash of their words."""
+    from juncture.kernels.tables.distinct import are_as_numbered, hash_words
+
+    num_bytes = codes.dtype.itemsize * len(codes)
+    padded = np.zeros((codes.shape[1], -(-num_bytes // 4) * 4), dtype=np.uint8)
+    padded[:, :num_bytes] = np.ascontiguousarray(codes.T).view(np.uint8).reshape(codes.shape[1], num_bytes)
+    words = padded.view(np.uint32)
+    keys = np.empty(len(words), np.uint64)
+    hash_words(words, keys)
+    numbers, firsts = distinct_keys(keys)
+    if are_as_numbered(words, numbers, firsts):
+        return numbers, firsts
+    _, first, group = np.unique(words, axis=0, return_index=True, return_inverse=True)  # two different rows share a key
+    return group.ravel(), first
+
+
+def counted_families(data: Dataset, kind: str, amount: float) -> CountedFamilies:
+    return CountedFamilies(CodedRows.of(data), KINDS.index(kind), float(amount))
+
+
+def refuse_holes(data: Dataset) -> None:
+    for name, column in data.columns.items():
+        holes = np.isnan(column) if column.dtype.kind == "f" else column < 0
+        if holes.any():
+            row = int(np.argmax(holes.reshape(len(data), -1).any(axis=1)))
+            ways = "" if column.dtype.kind == "f" else ", or learn with method='structural-em' or score='node-average'"
+            raise InvalidData(f"the column {name!r} has holes, the first in row {row}: drop the rows with holes{ways}")

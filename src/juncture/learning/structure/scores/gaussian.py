@@ -1,0 +1,174 @@
+"""Families of real variables: a child that is a line of its parents plus noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, singledispatch
+from math import lgamma, log, pi
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.errors import InvalidData, Unsupported
+from juncture.learning.structure.constraints import check_positive
+from juncture.learning.structure.scores.discrete import refuse_holes
+from juncture.learning.structure.scores.local_scores import NOTHING, one_by_one
+
+
+@dataclass(frozen=True)
+class BGe:
+    """The evidence of rows that are jointly Gaussian, under a normal-Wishart prior (Geiger and Heckerman 2002).
+
+    `strength` is how many rows the prior mean, which is that of the data, is worth; `degrees` those of the Wishart,
+    by default two more than there are variables. As Kuipers, Moffa and Heckerman (2014) correct it.
+    """
+
+    strength: float = 1.0
+    degrees: float | None = None
+
+    def __post_init__(self) -> None:
+        check_positive(self.strength, "the strength of BGe")
+        if self.degrees is not None:
+            check_positive(self.degrees, "the degrees of BGe")
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Rows of real variables, summed up: how many, and their scatter about the mean."""
+
+    names: tuple[str, ...]
+    num_rows: int
+    weight: float
+    scatter: np.ndarray
+
+    @classmethod
+    def of(cls, data: Dataset) -> Moments:
+        refuse_holes(data)
+        for variable in data.variables:
+            if variable.dimension > 1:
+                raise Unsupported(f"structure is learned over numbers, but {variable.name!r} is a vector: split it")
+        values = np.array(data.arrays, dtype=np.float64).reshape(len(data.variables), len(data))
+        weights = np.ones(len(data)) if data.weights is None else data.weights
+        total = float(weights.sum())
+        if not total > 0:
+            raise InvalidData("no row has a weight: structure is learned from at least one row")
+        centred = values - (values @ weights / total)[:, np.newaxis]
+        centred[np.ptp(values[:, weights > 0], axis=1) == 0.0] = 0.0  # a mean of equal numbers may be off by rounding
+        names = tuple(variable.name for variable in data.variables)
+        return cls(names, len(data), total, (centred * weights) @ centred.T)
+
+
+class GaussianFamilies:
+    """A family's score is a difference: of the set with the child, less that of the parents alone."""
+
+    def __init__(self, moments: Moments) -> None:
+        self.moments = moments
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.moments.names
+
+    @property
+    def num_rows(self) -> int:
+        return self.moments.num_rows
+
+    def extended(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
+        sets = ([*parents, one] if one != NOTHING else list(parents) for one in candidates)
+        return np.array([self.set_score([*one, child]) - self.set_score(one) for one in sets])
+
+    def of_subsets(self, child: int, needed: Sequence[int], free: Sequence[int], most: int) -> np.ndarray:
+        return one_by_one(self, child, needed, free, most)
+
+    def set_score(self, positions: list[int]) -> float:
+        raise NotImplementedError
+
+
+class LikelihoodFamilies(GaussianFamilies):
+    """The log-likelihood at its maximum, less a cost for each mean, weight and variance."""
+
+    def __init__(self, moments: Moments, cost: float) -> None:
+        super().__init__(moments)
+        self.cost = cost
+
+    def set_score(self, positions: list[int]) -> float:
+        """-½ n (log |2π Σ̂| + d) - cost · (d means and d (d + 1) / 2 covariances)."""
+        size, weight = len(positions), self.moments.weight
+        log_volume = log_determinant(self.moments, positions) - size * log(weight)
+        num_parameters = size + size * (size + 1) / 2
+        return -0.5 * weight * (size * log(2 * pi) + log_volume + size) - self.cost * num_parameters
+
+
+class EvidenceFamilies(GaussianFamilies):
+    """The evidence of the columns of a set, all others integrated out."""
+
+    def __init__(self, moments: Moments, prior: BGe) -> None:
+        super().__init__(moments)
+        self.strength = prior.strength
+        least = len(moments.names) + 1
+        self.degrees = least + 1 if prior.degrees is None else prior.degrees
+        if self.degrees <= least:
+            raise InvalidData(f"the degrees of BGe must be more than {least}, the variables and 1; got {self.degrees}")
+
+    @cached_property
+    def scale(self) -> float:
+        """The prior scatter of each variable."""
+        return self.strength * (self.degrees - len(self.moments.names) - 1) / (self.strength + 1)
+
+    def set_score(self, positions: list[int]) -> float:
+        size, weight, strength = len(positions), self.moments.weight, self.strength
+        if not size:
+            return 0.0
+        degrees = self.degrees - len(self.moments.names) + size
+        posterior = self.moments.scatter[np.ix_(positions, positions)] + self.scale * np.eye(size)
+        return (
+            -0.5 * size * weight * log(pi)
+            + 0.5 * size * log(strength / (strength + weight))
+            + log_multigamma(0.5 * (degrees + weight), size)
+            - log_multigamma(0.5 * degrees, size)
+            + 0.5 * degrees * size * log(self.scale)
+            - 0.5 * (degrees + weight) * float(np.linalg.slogdet(posterior)[1])
+        )
+
+
+def log_multigamma(value: float, size: int) -> float:
+    """log Γ_d(x), without the power of π, which cancels."""
+    return sum(lgamma(value - 0.5 * place) for place in range(size))
+
+
+def log_determinant(moments: Moments, positions: list[int]) -> float:
+    """log |scatter|, of the correlations and the scales apart, as columns may be told in any unit."""
+    if not positions:
+        return 0.0
+    for place in positions:
+        if moments.scatter[place, place] == 0.0:
+            raise InvalidData(
+                f"the column {moments.names[place]!r} has the same number in every row, so that the likelihood has no"
+                " maximum: leave it out, or take score='bge'"
+            )
+    scatter = moments.scatter[np.ix_(positions, positions)]
+    scales = np.sqrt(scatter.diagonal())
+    correlations = scatter / scales / scales[:, np.newaxis]
+    sign, value = np.linalg.slogdet(correlations)
+    if sign <= 0 or np.linalg.matrix_rank(correlations, hermitian=True) < len(positions):
+        names = ", ".join(repr(moments.names[place]) for place in positions)
+        raise InvalidData(
+            f"the columns {names} lie on a plane in these rows, so that the likelihood has no maximum:"
+            " drop one of them, take more rows, or take score='bge'"
+        )
+    return float(value + 2.0 * np.log(scales).sum())
+
+
+@singledispatch
+def gaussian_families(score: Any, data: Dataset) -> GaussianFamilies:
+    """The families of real variables under a score."""
+    if not callable(getattr(score, "cost", None)):
+        raise Unsupported(f"the score {score!r} is not one of real variables; take 'bic' or 'bge'")
+    moments = Moments.of(data)
+    return LikelihoodFamilies(moments, score.cost(moments.weight))
+
+
+@gaussian_families.register
+def _(score: BGe, data: Dataset) -> GaussianFamilies:
+    return EvidenceFamilies(Moments.of(data), score)

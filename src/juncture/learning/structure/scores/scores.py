@@ -1,0 +1,133 @@
+"""Scores of structures: sums over families, the higher the better; `families_of` computes them from data.
+
+`jt.BDeu` and `jt.K2`, the priors of tables, are scores as well: the evidence of the rows under them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+import numpy as np
+
+from juncture.checks import check_number
+from juncture.data.dataset import Dataset
+from juncture.errors import InvalidData, Unsupported
+from juncture.graphs.directed import DirectedGraph
+from juncture.graphs.partially_directed import PartiallyDirectedGraph
+from juncture.learning.conditionals.priors import K2, BDeu, checked_count
+from juncture.learning.structure.constraints import check_positive
+from juncture.learning.structure.mixed import refuse_mixed
+from juncture.learning.structure.scores.discrete import counted_families
+from juncture.learning.structure.scores.gaussian import BGe, gaussian_families
+from juncture.learning.structure.scores.local_scores import Families, ScoreCache, weighed_families
+from juncture.learning.structure.scores.observed import NodeAverage, observed_families
+from juncture.learning.structure.translation import member_of, parents_of
+from juncture.options import chosen
+
+
+@dataclass(frozen=True)
+class LogLikelihood:
+    """The log-likelihood at its maximum; it never falls when an edge is added."""
+
+    def cost(self, num_rows: float) -> float:
+        """What one free parameter costs."""
+        return 0.0
+
+
+@dataclass(frozen=True)
+class AIC:
+    """The log-likelihood, less 1 for each free parameter (Akaike 1974)."""
+
+    def cost(self, num_rows: float) -> float:
+        return 1.0
+
+
+@dataclass(frozen=True)
+class BIC:
+    """The log-likelihood, less ½ log(rows) for each free parameter (Schwarz 1978); MDL is the same, negative."""
+
+    def cost(self, num_rows: float) -> float:
+        return 0.5 * log(max(check_number(num_rows, "the number of rows", finite=True), 1.0))
+
+
+@dataclass(frozen=True)
+class BDs:
+    """As `jt.BDeu`, but its rows are spread over those states of the parents that occur (Scutari 2016)."""
+
+    equivalent_sample_size: float = 10.0
+
+    def __post_init__(self) -> None:
+        checked_count(self.equivalent_sample_size, "the equivalent sample size of BDs")
+
+
+@dataclass(frozen=True)
+class EdgePrior:
+    """A score, and a prior by which a variable has `expected_parents` parents: an edge costs its log-odds."""
+
+    score: Any = "bdeu"
+    expected_parents: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive(self.expected_parents, "expected_parents")
+
+
+SCORES: dict[str, Callable[[], Any]] = {
+    "bic": BIC,
+    "mdl": BIC,
+    "aic": AIC,
+    "log-likelihood": LogLikelihood,
+    "bdeu": BDeu,
+    "bds": BDs,
+    "k2": K2,
+    "bge": BGe,
+    "node-average": NodeAverage,
+}
+LEAST_SIZE = 1e-100  # rows before the data, which are spread over many cells
+EVIDENCES = {K2: "cell", BDeu: "even", BDs: "seen"}
+
+
+def families_of(score: Any, data: Dataset) -> Families:
+    """The families of the data under a score: tables where all variables have states, lines where all are real."""
+    wanted = chosen(score, SCORES, what="score")
+    if isinstance(wanted, EdgePrior):
+        return weighed_families(families_of(wanted.score, data), wanted.expected_parents)
+    refuse_mixed(data)
+    if any(variable.is_real for variable in data.variables):
+        return gaussian_families(wanted, data)
+    if isinstance(wanted, NodeAverage):
+        return observed_families(wanted, data)
+    if hasattr(wanted, "cost"):
+        total = len(data) if data.weights is None else float(np.sum(data.weights))
+        return counted_families(data, "likelihood", wanted.cost(total))
+    if type(wanted) not in EVIDENCES:
+        raise Unsupported(f"the score {wanted!r} is not one of variables with states; take 'bic' or 'bdeu'")
+    size = getattr(wanted, "equivalent_sample_size", 1.0)
+    if not size >= LEAST_SIZE:
+        raise InvalidData(f"the evidence under {wanted!r} needs rows before the data: give at least {LEAST_SIZE}")
+    return counted_families(data, EVIDENCES[type(wanted)], size)
+
+
+def takes_holes(score: Any) -> bool:
+    """Whether a score takes rows with holes as they are."""
+    if score is None:
+        return False
+    wanted = chosen(score, SCORES, what="score")
+    return takes_holes(wanted.score) if isinstance(wanted, EdgePrior) else isinstance(wanted, NodeAverage)
+
+
+def structure_score(graph: DirectedGraph | PartiallyDirectedGraph, data: Any, score: Any = "bic") -> float:
+    """The score of a graph, a sum over its families; of a class, that of one of its graphs.
+
+    >>> data = {"a": [0, 0, 1, 1], "b": [0, 0, 1, 1]}
+    >>> round(structure_score(DirectedGraph.parse("a -> b"), data, "log-likelihood"), 6)  # 4 log ½
+    -2.772589
+    """
+    member = member_of(graph)
+    dataset = data if isinstance(data, Dataset) else Dataset(data)
+    if missing := [name for name in member.nodes if name not in dataset.columns]:
+        raise InvalidData(f"the data have no column {missing[0]!r}, which is a node of the graph")
+    kept = dataset.only(member.nodes)
+    return ScoreCache(families_of(score, kept)).total(parents_of(member))

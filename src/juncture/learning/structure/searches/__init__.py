@@ -1,0 +1,1 @@
+"""Searches for a graph: by scores, by tests, or both."""

@@ -1,0 +1,92 @@
+"""The default search: hill climbing, and where that is quick greedy equivalence search and restarts; the best graph.
+
+Each ends at peaks where the other does not. Among changes that gain alike, as an edge and its reverse do under most
+scores, hill climbing takes the first in the order of the columns, which may lead to a lower peak; greedy equivalence
+search moves between whole classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.graphs.directed import DirectedGraph
+from juncture.iteration import Watch
+from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
+from juncture.learning.structure.scores.scores import families_of
+from juncture.learning.structure.search_result import SearchResult
+from juncture.learning.structure.searches.ges import GES
+from juncture.learning.structure.searches.hill_climbing import ClimbingOptions, HillClimbing, Path
+from juncture.learning.structure.sets import Positions
+from juncture.learning.structure.translation import graph_of, parents_of
+
+MAX_REINSERTED = 64  # variables up to which GES with reinsertion, and restarts, are quick
+MAX_VARIABLES = 256  # variables up to which GES is quick without reinsertion
+NUM_RESTARTS = 3  # of every search among so few variables
+MAX_PARENTS = 8  # GES tries all subsets of cliques, and a family may be a clique
+
+
+@dataclass(frozen=True, kw_only=True)
+class CombinedSearch(ClimbingOptions):
+    """The best graph of hill climbing, of GES with a climb from there, and of a few restarts from the better one.
+
+    `reinsert` is that of `HillClimbing`; `tabu` and `restarts` walk on from the graph that the search without them
+    finds. GES does not run where it would take long: above 256 variables, or where the climb ends with more than 8
+    parents. Above 64 variables GES does not reinsert, and only the restarts asked for are made. `rng` is drawn from by
+    the restarts asked for only: without them every `rng` gives the same graph.
+    """
+
+    def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
+        return self.compare(data, rng=rng, progress=progress).graph
+
+    def compare(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> SearchResult:
+        """The best graph, the search that found it, and what each search reached; of equals the first."""
+        scores = ScoreCache(families_of(self.score, data))
+        path = Path(scores, self.bounds(scores.names), 0, None if progress is None else Continued(progress))
+        reached = dict(self._peaks(path, rng))
+        best = reached["hill-climbing"]
+        method = "hill-climbing"
+        for name, peak in reached.items():
+            if peak > best + rounding(best):
+                best, method = peak, name
+        return SearchResult(graph_of(scores.names, path.best), method, reached)
+
+    def _peaks(self, path: Path, rng: np.random.Generator) -> Iterator[tuple[str, float]]:
+        """Each search in turn, with the score that it reached; the path keeps the best graph."""
+        climbing = HillClimbing(reinsert=self.reinsert)
+        climbing.climb(path, path.bounds.needed)
+        yield "hill-climbing", path.peak
+        is_small = len(path.best) <= MAX_REINSERTED
+        if is_quick(path.best):
+            found = GES(reinsert=self.reinsert and is_small).search(path.scores, path.bounds, path.progress)
+            other = path.beside()
+            climbing.climb(other, parents_of(found.member))
+            path.take(other)
+            yield "ges", other.peak
+        if is_small:
+            replace(climbing, restarts=NUM_RESTARTS).walk_on(path, np.random.default_rng(0))
+            yield "restarts", path.peak
+        if self.tabu or self.restarts:
+            replace(climbing, tabu=self.tabu, restarts=self.restarts).walk_on(path, rng)
+            yield "further walks", path.peak
+
+
+def is_quick(climbed: Sequence[Positions]) -> bool:
+    """Whether GES is quick too, judged by the graph of the climb."""
+    return len(climbed) <= MAX_VARIABLES and max(parents.bit_count() for parents in climbed) <= MAX_PARENTS
+
+
+class Continued:
+    """A watcher of several searches, one after the other: steps count on, and the best score so far never falls."""
+
+    def __init__(self, progress: Watch) -> None:
+        self.progress, self.num_steps, self.peak = progress, 0, -inf
+
+    def __call__(self, step: int, value: float) -> None:
+        self.num_steps += 1
+        self.peak = max(self.peak, value)
+        self.progress(self.num_steps, self.peak)

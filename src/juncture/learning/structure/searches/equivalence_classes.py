@@ -1,0 +1,160 @@
+"""Classes of equivalent graphs as greedy equivalence search moves between them: insert, delete or turn an edge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from juncture.errors import InvalidModel
+from juncture.graphs.directed import DirectedGraph
+from juncture.graphs.partially_directed import PartiallyDirectedGraph
+from juncture.learning.structure.constraints import Bounds
+from juncture.learning.structure.searches.extension import directed_extension
+from juncture.learning.structure.sets import Positions, members, set_of
+
+
+class Step(NamedTuple):
+    """Insert tail -> head, delete what joins them, or turn it; `others` are neighbours of the head with a direction."""
+
+    gain: float
+    tail: int
+    head: int
+    others: Positions
+
+
+class GraphClass:
+    """A CPDAG by position: parents, children and plain neighbours of each, as sets; and a graph of the class."""
+
+    def __init__(self, essential: PartiallyDirectedGraph, member: DirectedGraph) -> None:
+        self.essential, self.member = essential, member
+        names = essential.nodes
+        places = {name: place for place, name in enumerate(names)}
+        self.parents = [set_of(places[one] for one in essential.parents(name)) for name in names]
+        self.children = [set_of(places[one] for one in essential.children(name)) for name in names]
+        self.neighbors = [set_of(places[one] for one in essential.neighbors(name)) for name in names]
+        self.joined = [sum(one) for one in zip(self.parents, self.children, self.neighbors, strict=True)]
+
+    def is_clique(self, positions: Positions) -> bool:
+        return all(not positions & ~self.joined[one] & ~(1 << one) for one in members(positions))
+
+    def around(self, head: int) -> tuple[Positions, ...]:
+        """All that the gains of insertions depend on: parents, neighbours, and how the neighbours are joined."""
+        near = self.neighbors[head]
+        return self.parents[head], near, *(self.joined[one] & near for one in members(near))
+
+    def common(self, tail: int, head: int) -> Positions:
+        """The head's neighbours that are joined to the tail."""
+        return self.neighbors[head] & self.joined[tail]
+
+    def is_blocked(self, start: int, end: int, block: Positions) -> bool:
+        """Whether every path from start to end, along plain edges and arrows, goes through the block."""
+        seen, frontier = 1 << start | block, 1 << start
+        while frontier:
+            reached = 0
+            for one in members(frontier):
+                reached |= self.children[one] | self.neighbors[one]
+            frontier = reached & ~seen
+            seen |= frontier
+            if frontier >> end & 1:
+                return False
+        return True
+
+    def cliques_with(self, base: Positions, extra: Positions) -> Iterator[Positions]:
+        """The subsets of `extra` that form a clique together with the base, the empty one first."""
+        if not self.is_clique(base):
+            return
+        stack = [(0, extra & self.shared(base, extra))]
+        while stack:
+            part, possible = stack.pop()
+            yield part
+            for one in members(possible):
+                later = possible & self.joined[one] & ~((2 << one) - 1)
+                stack.append((part | 1 << one, later))
+
+    def shared(self, base: Positions, extra: Positions) -> Positions:
+        """Those of `extra` that are joined to all of the base."""
+        for one in members(base):
+            extra &= self.joined[one]
+        return extra
+
+    def inserted(self, step: Step) -> PartiallyDirectedGraph | None:
+        """The arrow tail -> head added, and arrows from the others to the head; None where it stands for no class."""
+        if not self.is_blocked(step.head, step.tail, self.common(step.tail, step.head) | step.others):
+            return None
+        turned = [(other, step.head) for other in members(step.others)]
+        return self._redrawn([(step.tail, step.head), *turned], [])
+
+    def deleted(self, step: Step) -> PartiallyDirectedGraph:
+        """The edge removed, and arrows to the others from both its ends, where an edge is plain."""
+        ends = ((end, other) for other in members(step.others) for end in (step.head, step.tail))
+        turned = [(end, other) for end, other in ends if self.neighbors[end] >> other & 1]
+        return self._redrawn(turned, [(step.tail, step.head)])
+
+    def turned(self, step: Step) -> PartiallyDirectedGraph | None:
+        """The edge made tail -> head, where it was plain or pointed the other way; None where that closes a cycle.
+
+        Of the head's neighbours the others point to it, and it to all the rest; the tail comes first among its own,
+        but for those of the others that it has too (Hauser and Bühlmann 2012, propositions 31 and 34).
+        """
+        tail, head, others = step.tail, step.head, step.others
+        before, near = others & self.neighbors[tail], self.neighbors[head] & ~(1 << tail)
+        arrows = [(tail, head), *((other, head) for other in members(others))]
+        arrows += [(head, other) for other in members(near & ~others)]
+        arrows += [(other, tail) for other in members(before)]
+        arrows += [(tail, other) for other in members(self.neighbors[tail] & ~before & ~(1 << head))]
+        drawn = self._redrawn(arrows, [])
+        return drawn if drawn.is_extendable() else None
+
+    def _redrawn(self, arrows: Sequence[tuple[int, int]], gone: Sequence[tuple[int, int]]) -> PartiallyDirectedGraph:
+        names = self.essential.nodes
+        added = [(names[tail], names[head]) for tail, head in arrows]
+        replaced = {frozenset((names[one], names[other])) for one, other in (*arrows, *gone)}
+        kept = (edge for edge in self.essential.directed_edges if frozenset(edge) not in replaced)
+        plain = (edge for edge in self.essential.undirected_edges if frozenset(edge) not in replaced)
+        return PartiallyDirectedGraph((*kept, *added), plain, names)
+
+
+def completed(drawn: PartiallyDirectedGraph, bounds: Bounds) -> GraphClass | None:
+    """The class that a partly directed graph stands for; None where no graph of it is within the bounds."""
+    extended = drawn.consistent_extension()
+    if bounds.is_free:
+        return GraphClass(extended.essential_graph(), extended)
+    essential = extended.essential_graph()
+    told = informed(essential, bounds)
+    if told is None:
+        return None
+    member = directed_extension(told, bounds)
+    is_within = has_bounds(member, bounds) and member.is_equivalent(extended)
+    return GraphClass(essential, member) if is_within else None
+
+
+def informed(essential: PartiallyDirectedGraph, bounds: Bounds) -> PartiallyDirectedGraph | None:
+    """The class with the directions that the constraints give, and what follows; None where they contradict it."""
+    places = {name: place for place, name in enumerate(bounds.names)}
+
+    def may(tail: str, head: str) -> bool:
+        tail_place, head_place = places[tail], places[head]
+        return bool(bounds.allowed[tail_place, head_place] and not bounds.required[head_place, tail_place])
+
+    told = essential
+    for one, other in essential.undirected_edges:
+        is_open = (one, other) in told.undirected_edges or (other, one) in told.undirected_edges
+        if is_open and may(one, other) != may(other, one):
+            try:
+                told = told.orient((one, other) if may(one, other) else (other, one))
+            except InvalidModel:
+                return None
+    arrows_fit = all(may(*edge) for edge in told.directed_edges)
+    return told if arrows_fit and all(may(*edge) for edge in told.undirected_edges) else None
+
+
+def has_bounds(graph: DirectedGraph, bounds: Bounds) -> bool:
+    """Whether a graph keeps the constraints."""
+    places = {name: place for place, name in enumerate(bounds.names)}
+    edges = np.zeros_like(bounds.allowed)
+    for tail, head in graph.edges:
+        edges[places[tail], places[head]] = True
+    is_few = bool((edges.sum(axis=0) <= bounds.max_parents).all())
+    return is_few and not (edges & ~bounds.allowed).any() and not (bounds.required & ~edges).any()

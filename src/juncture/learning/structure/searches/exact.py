@@ -1,0 +1,96 @@
+"""The best graph of all, by dynamic programming over sets of variables (Silander and Myllymäki 2006).
+
+Every family is scored; then the best last variable of every set, given the best graph of the rest. Choose it for up to
+some 20 variables: time and memory double with each, and `max_parents` limits the families to be scored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.errors import TooLarge
+from juncture.graphs.directed import DirectedGraph
+from juncture.iteration import Watch
+from juncture.learning.structure.constraints import Bounds, Constrained
+from juncture.learning.structure.scores.local_scores import WORTH_THREADS, Families, spread
+from juncture.learning.structure.scores.scores import families_of
+from juncture.learning.structure.sets import Positions, members
+from juncture.learning.structure.translation import graph_of
+from juncture.memory import default_memory_limit, told_bytes
+
+BYTES_PER_SET = 12  # a score and a set of parents, for each variable and each set of others
+MAX_VARIABLES = 30  # sets are 32-bit numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exact(Constrained):
+    """A graph of the largest score within the constraints; no search finds a better one."""
+
+    score: Any = "bic"
+
+    def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
+        families = families_of(self.score, data)
+        bounds = self.bounds(families.names)
+        refuse_too_many(len(families.names))
+        return graph_of(families.names, best_graph(families, bounds, progress))
+
+
+def best_graph(families: Families, bounds: Bounds, progress: Watch | None = None) -> list[Positions]:
+    """The parents of each in a graph of the largest score."""
+    from juncture.kernels.structure.subsets import best_orders, best_within
+
+    size = len(bounds.names)
+    scores = np.empty((size, 1 << max(size - 1, 0)))
+    choices = np.empty(scores.shape, dtype=np.int32)
+
+    def fill(child: int) -> None:
+        scores[child] = family_scores(families, bounds, child)
+        best_within(scores[child], choices[child])
+        if progress is not None:
+            progress(child + 1, float(scores[child].max()))
+
+    spread(fill, range(size), WORTH_THREADS)
+    last = best_orders(scores)
+    parents, left = [0] * size, (1 << size) - 1
+    while left:
+        child = int(last[left])
+        left ^= 1 << child
+        parents[child] = spread_out(int(choices[child, squeezed(left, child)]), child)
+    return parents
+
+
+def family_scores(families: Families, bounds: Bounds, child: int) -> np.ndarray:
+    """The score of every set of parents, numbered without the child's own bit; -inf for those that may not be."""
+    needed = bounds.needed[child]
+    free = members(bounds.candidates[child] & ~needed)
+    found = families.of_subsets(child, members(needed), free, bounds.max_parents - needed.bit_count())
+    numbers = np.full(1, squeezed(needed, child))
+    for parent in free:  # the number of each set of the free, in the order of their own numbers
+        numbers = np.concatenate([numbers, numbers | squeezed(1 << parent, child)])
+    scores = np.full(1 << max(len(bounds.names) - 1, 0), -np.inf)
+    scores[numbers] = found
+    return scores
+
+
+def squeezed(positions: Positions, child: int) -> int:
+    """The set without the child's bit, those above it moved down."""
+    below = (1 << child) - 1
+    return positions & below | positions >> 1 & ~below
+
+
+def spread_out(positions: int, child: int) -> Positions:
+    below = (1 << child) - 1
+    return positions & below | (positions & ~below) << 1
+
+
+def refuse_too_many(size: int) -> None:
+    needed, limit = size * BYTES_PER_SET << max(size - 1, 0), default_memory_limit()
+    if size > MAX_VARIABLES or needed > limit:
+        raise TooLarge(
+            f"the exact search over {size} variables takes {told_bytes(needed)}; there are {told_bytes(limit)}:"
+            " take method='hill-climbing', or fewer variables"
+        )

@@ -1,0 +1,167 @@
+"""Hill climbing: change one edge at a time, always the one that gains most, until none does.
+
+The quick and sturdy choice. Each step rescores only the families that the last one touched. From a peak it goes on:
+variables, alone and in joined pairs, lose their edges and find their place anew (after Moore and Wong's reinsertion,
+2003). After that, `tabu` walks on over the changes that cost least, without turning back, and `restarts` perturbs the
+best graph and climbs again. Both keep the best graph, so that neither ends below the search without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.graphs.directed import DirectedGraph
+from juncture.iteration import Watch
+from juncture.learning.structure.constraints import Bounds, Constrained, check_whole
+from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
+from juncture.learning.structure.scores.scores import families_of
+from juncture.learning.structure.searches.climbing import Change, Climb, Move
+from juncture.learning.structure.sets import Positions, members
+from juncture.learning.structure.translation import graph_of, without
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClimbingOptions(Constrained):
+    """What searches that climb can be told: the score, and how they go on from a peak."""
+
+    score: Any = "bic"
+    reinsert: bool = True
+    tabu: int = 0
+    restarts: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("tabu", "restarts"):
+            check_whole(getattr(self, name), name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HillClimbing(ClimbingOptions):
+    """The best graph that the climb meets.
+
+    `reinsert` lets variables find their place anew at a peak. `tabu` is for how many steps an edge stays as it was
+    changed, and after how many steps without a new best graph the walk ends; the walk starts where the search without
+    it ends. `restarts` is how often the best graph is perturbed, by as many random changes as there are variables.
+    """
+
+    def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
+        scores = ScoreCache(families_of(self.score, data))
+        bounds = self.bounds(scores.names)
+        return graph_of(scores.names, self.search(scores, bounds, rng, progress))
+
+    def search(
+        self, scores: ScoreCache, bounds: Bounds, rng: np.random.Generator, progress: Watch | None = None
+    ) -> list[Positions]:
+        """The parents of each in the best graph."""
+        path = Path(scores, bounds, 0, progress)
+        self.climb(path, bounds.needed)
+        self.walk_on(path, rng)
+        return path.best
+
+    def climb(self, path: Path, start: Sequence[Positions]) -> None:
+        """Climb from this graph, and let variables find their place anew."""
+        path.climb(start)
+        self._settle(path)
+
+    def walk_on(self, path: Path, rng: np.random.Generator) -> None:
+        """From the best graph of the path: the tabu walk, then the restarts."""
+        path.tabu = self.tabu
+        if self.tabu:
+            self.climb(path, path.best)
+        for _ in range(self.restarts):
+            apart = path.beside()
+            self.climb(apart, perturbed(path.top, rng))
+            path.take(apart)
+
+    def _settle(self, path: Path) -> None:
+        """Take out variables, and where that does not help, joined pairs, until none finds a better place."""
+        while self.reinsert:
+            singles = [[place] for place in range(len(path.best))]
+            path.reinsert(singles)
+            pairs = [[parent, child] for child, parents in enumerate(path.best) for parent in members(parents)]
+            if not path.reinsert(pairs):
+                return
+
+
+class Path:
+    """Climbs one after the other, and the best graph that they met."""
+
+    def __init__(
+        self, scores: ScoreCache, bounds: Bounds, tabu: int, progress: Watch | None, num_steps: int = 0
+    ) -> None:
+        self.scores, self.bounds = scores, bounds
+        self.tabu, self.progress, self.num_steps = tabu, progress, num_steps
+        self.top = Climb(scores, bounds, bounds.needed)
+        self.best: list[Positions] = list(bounds.needed)
+        self.peak = -np.inf
+
+    def beside(self) -> Path:
+        """Another path, which has met no graph."""
+        return Path(self.scores, self.bounds, self.tabu, self.progress, self.num_steps)
+
+    def climb(self, start: Sequence[Positions]) -> None:
+        state = self.top.elsewhere(start)
+        self._keep(state)
+        changed = np.full(state.edges.shape, -np.inf)
+        step = best_step = 0
+        while (move := state.best(changed, step - self.tabu, self._lack(state))) is not None:
+            if move.gain <= rounding(state.total) and step - best_step >= self.tabu:
+                break
+            state.make(move)
+            step += 1
+            changed[move.parent, move.child] = changed[move.child, move.parent] = step
+            best_step = step if self._keep(state) else best_step
+        if self.top.parents != self.best:
+            self.top = self.top.elsewhere(self.best)
+
+    def reinsert(self, groups: Sequence[Sequence[int]]) -> bool:
+        """Take out one group after the other, until all have been tried in vain; whether any found a better place."""
+        start, number, idle = self.peak, 0, 0
+        while idle < len(groups):
+            before = self.peak
+            self.climb(without(self.best, groups[number], self.bounds.needed))
+            idle = 0 if self.peak > before else idle + 1
+            number = (number + 1) % len(groups)
+        return self.peak > start
+
+    def _lack(self, state: Climb) -> float:
+        """What the graph would have to gain, to be the best so far."""
+        return self.peak + rounding(state.total) - state.total
+
+    def _keep(self, state: Climb) -> bool:
+        """Whether the graph is the best so far, which is then kept."""
+        is_better = self._lack(state) < 0
+        if is_better:
+            self.best, self.peak = list(state.parents), state.total
+        self.num_steps += 1
+        if self.progress is not None:
+            self.progress(self.num_steps, self.peak)
+        return is_better
+
+    def take(self, other: Path) -> None:
+        """The better of both."""
+        self.num_steps = other.num_steps
+        if other.peak > self.peak + rounding(other.peak):
+            self.best, self.peak, self.top = other.best, other.peak, other.top
+
+
+def perturbed(top: Climb, rng: np.random.Generator) -> list[Positions]:
+    """The graph after as many random legal changes as there are variables, at least three.
+
+    The kind of each change is drawn first: most legal changes are additions, which the next climb would only undo.
+    """
+    state = top.elsewhere(top.parents)
+    for _ in range(max(3, len(state.parents))):
+        legal = [np.argwhere(gains > -np.inf) for gains in state.options()]
+        kinds = [change for change in Change if len(legal[change])]
+        if not kinds:
+            break
+        change = kinds[rng.integers(len(kinds))]
+        parent, child = legal[change][rng.integers(len(legal[change]))].tolist()
+        state.make(Move(0.0, change, parent, child))
+    return state.parents

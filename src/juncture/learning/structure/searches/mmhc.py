@@ -1,0 +1,120 @@
+"""Max-min hill climbing (Tsamardinos, Brown and Aliferis 2006): tests say who may be joined, a score decides.
+
+For many variables: hill climbing then looks at few pairs only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.graphs.directed import DirectedGraph
+from juncture.iteration import Watch
+from juncture.learning.structure.constraints import Bounds, Constrained, check_level, check_whole
+from juncture.learning.structure.independence.functions import determined, tell_functions
+from juncture.learning.structure.independence.tests import Tester, as_tester
+from juncture.learning.structure.scores.local_scores import ScoreCache, spread
+from juncture.learning.structure.scores.scores import families_of
+from juncture.learning.structure.searches.hill_climbing import HillClimbing
+from juncture.learning.structure.searches.trees import edge_gains
+from juncture.learning.structure.translation import graph_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class MMHC(Constrained):
+    """Hill climbing along pairs that no set of at most `max_given` others makes independent at the level."""
+
+    score: Any = "bic"
+    test: Any = "auto"
+    level: float = 0.05
+    max_given: int = 3
+    tabu: int = 10
+    restarts: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_level(self.level)
+        check_whole(self.max_given, "max_given")
+
+    def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
+        scores = ScoreCache(families_of(self.score, data))
+        bounds = self.bounds(scores.names)
+        gains = edge_gains(scores, bounds, [0] * len(scores.names))
+        tester = as_tester(data, self.test, rng)
+        pairs = related(tester, bounds, gains, self.level, self.max_given)
+        tell_functions(tester, pairs)
+        near = bounds.within(pairs)
+        search = HillClimbing(tabu=self.tabu, restarts=self.restarts)
+        return graph_of(scores.names, search.search(scores, near, rng, progress))
+
+
+def related(tester: Tester, bounds: Bounds, gains: np.ndarray, level: float, max_given: int) -> np.ndarray:
+    """The pairs of which each takes the other for a parent or a child."""
+    pairs = bounds.allowed | bounds.allowed.T
+    strength = np.maximum(gains, gains.T)
+
+    def relatives(target: int) -> list[int]:
+        return MaxMin(tester, target, strength[target], level, max_given).relatives(np.flatnonzero(pairs[target]))
+
+    near = np.zeros_like(pairs)
+    for target, found in enumerate(spread(relatives, range(len(pairs)), len(pairs) ** 2 * tester.num_rows)):
+        near[target, found] = True
+    return np.asarray(near & near.T)
+
+
+@dataclass(frozen=True, eq=False)
+class MaxMin:
+    """The parents and children of one target: the next is always the one that is hardest to separate from it."""
+
+    tester: Tester
+    target: int
+    strength: np.ndarray  # decides where p-values are equally small
+    level: float
+    max_given: int
+    _functions: dict[tuple[int, ...], bool] = field(default_factory=dict)
+
+    def relatives(self, others: Iterable[int]) -> list[int]:
+        found: list[int] = []
+        largest = {int(other): self.separation(int(other), [()]) for other in others}
+        while near := {other: p for other, p in largest.items() if p <= self.level and other not in found}:
+            best = min(near, key=lambda other: (near[other], -self.strength[other]))
+            largest = {
+                other: max(p, self.separation(other, self.sets(found, best)))
+                for other, p in near.items()
+                if other != best
+            }
+            found.append(best)
+        return [one for one in found if self.stays(one, found)]
+
+    def stays(self, one: int, found: list[int]) -> bool:
+        """Whether no set of the others separates it after all."""
+        others = [other for other in found if other != one]
+        sets = [part for size in range(self.max_given + 1) for part in combinations(others, size)]
+        return self.separation(one, sets) <= self.level
+
+    def sets(self, found: list[int], newest: int) -> list[tuple[int, ...]]:
+        """The sets of those found that hold the newest."""
+        return [(*part, newest) for size in range(self.max_given) for part in combinations(found, size)]
+
+    def separation(self, other: int, sets: list[tuple[int, ...]]) -> float:
+        """The largest p-value given these sets; once it is above the level, the rest need not be tested."""
+        largest = 0.0
+        for size in sorted({len(part) for part in sets}):
+            same = [part for part in sets if len(part) == size]
+            values = self.tester.p_values((self.target, other), same)
+            told = [p for p, given in zip(values, same, strict=True) if p < 1.0 or not self.is_function(given)]
+            largest = max(largest, *map(float, told), 0.0)
+            if largest > self.level:
+                break
+        return largest
+
+    def is_function(self, given: tuple[int, ...]) -> bool:
+        """Whether the given leave the target no choice: then they separate it from anyone, its neighbours too."""
+        if given not in self._functions:
+            self._functions[given] = bool(determined(self.tester, [self.target], given))
+        return self._functions[given]

@@ -1,0 +1,112 @@
+"""Structural EM (Friedman 1998): holes are filled in by the best model so far, and the structure is learned again.
+
+Holes are drawn from their joint posterior, several times each, so that what is learned from is what is expected. The
+graph whose fitted model has the best BIC, of the rows as they are, is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.errors import Unsupported
+from juncture.graphs.directed import DirectedGraph
+from juncture.inference.infer import infer
+from juncture.iteration import Watch
+from juncture.learning.networks.fit import Fit, fit
+from juncture.learning.structure.constraints import Constrained, check_positive, check_whole
+from juncture.learning.structure.mixed import refuse_mixed
+from juncture.learning.structure.scores.local_scores import rounding
+from juncture.learning.structure.scores.observed import NodeAverage
+from juncture.learning.structure.searches.hill_climbing import HillClimbing
+from juncture.networks.bayesian_network import BayesianNetwork
+
+PATIENCE = 3  # steps without a better graph that end it: completions are drawn, so that steps may miss
+
+
+@dataclass(frozen=True, kw_only=True)
+class StructuralEM(Constrained):
+    """Hill climbing on completed rows, again and again; it starts from what the observed cells say of each family.
+
+    `completions` is how often each hole is drawn; `prior` the pseudo-count of each cell while parameters are fitted.
+    """
+
+    score: Any = "bic"
+    tabu: int = 0
+    restarts: int = 0
+    completions: int = 5
+    max_steps: int = 10
+    prior: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, least in (("tabu", 0), ("restarts", 0), ("completions", 1), ("max_steps", 1)):
+            check_whole(getattr(self, name), name, least)
+        check_positive(self.prior, "the prior of structural EM")
+
+    def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
+        if data.is_complete:
+            return self._search(self.score).run(data, rng=rng, progress=progress)
+        refuse_numbers(data)
+        graph = self._search(NodeAverage()).run(data, rng=rng)
+        best, peak, since = graph, -np.inf, 0
+        for step in range(1, self.max_steps + 1):
+            fitted = fit(graph, data, prior=self.prior)
+            score = observed_score(fitted, data)
+            since = 0 if score > peak + rounding(score) else since + 1
+            best, peak = (graph, score) if since == 0 else (best, peak)
+            if progress is not None:
+                progress(step, peak)
+            if since == PATIENCE:
+                break
+            rows = completed(fitted.model, data, self.completions, rng)
+            graph = self._search(self.score).run(rows, rng=rng)
+        return best
+
+    def _search(self, score: Any) -> HillClimbing:
+        constraints = {name: getattr(self, name) for name in Constrained.__dataclass_fields__}
+        return HillClimbing(score=score, tabu=self.tabu, restarts=self.restarts, **constraints)
+
+
+def refuse_numbers(data: Dataset) -> None:
+    refuse_mixed(data)
+    if any(variable.is_real for variable in data.variables):
+        raise Unsupported(
+            "structural EM fills the holes of columns with states, but these are numbers: drop the rows with holes, or"
+            " put the numbers into bins, jt.Discretizer(bins=5).fit(data).transform(data) or juncture learn --bins 5"
+        )
+
+
+def observed_score(fitted: Fit, data: Dataset) -> float:
+    """The BIC of the rows as they are: what the holes might have been is summed out."""
+    weight = len(data) if data.weights is None else float(np.sum(data.weights))
+    tables = (part.parents.size * (part.child.num_states - 1) for part in fitted.model.conditionals)
+    return float(fitted.log_likelihood - 0.5 * log(max(weight, 1.0)) * sum(tables))
+
+
+def completed(model: BayesianNetwork, data: Dataset, times: int, rng: np.random.Generator) -> Dataset:
+    """The rows, each several times with its holes drawn from what the model says of them, weights shared out."""
+    places = np.repeat(np.arange(len(data)), times)
+    columns = {name: np.array(column[places]) for name, column in data.columns.items()}
+    for name in data.columns:
+        fill(model, data, columns, name, rng)
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    return Dataset.from_codes(data.variables, columns, weights[places] / times)
+
+
+def fill(
+    model: BayesianNetwork, data: Dataset, columns: Mapping[str, np.ndarray], name: str, rng: np.random.Generator
+) -> None:
+    """Draw the holes of one column given all that is known of their rows, and what was drawn before."""
+    holes = np.flatnonzero(columns[name] < 0)
+    if len(holes):
+        rows = Dataset.from_codes(data.variables, {other: column[holes] for other, column in columns.items()})
+        probabilities = infer(model, rows, targets=[name])[name].values
+        uniforms = rng.random((len(holes), 1)) * probabilities.sum(axis=1, keepdims=True)
+        drawn = (np.cumsum(probabilities, axis=1) <= uniforms).sum(axis=1)
+        columns[name][holes] = np.minimum(drawn, probabilities.shape[1] - 1)

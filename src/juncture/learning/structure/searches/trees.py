@@ -1,0 +1,133 @@
+"""Trees: the best graph in which everyone has at most one parent (Chow and Liu 1968), and the same beside a class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.errors import InvalidData, UnknownVariable
+from juncture.graphs.directed import DirectedGraph
+from juncture.iteration import Watch
+from juncture.learning.structure.constraints import Bounds, Constrained
+from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
+from juncture.learning.structure.scores.scores import families_of
+from juncture.learning.structure.searches.branchings import OUTSIDE, maximum_branching
+from juncture.learning.structure.sets import Positions, members
+from juncture.learning.structure.translation import graph_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChowLiu(Constrained):
+    """The tree of the largest score: with the log-likelihood, of the most mutual information along its edges.
+
+    A score with a cost for parameters, such as "bic", gives a forest: an edge that costs more than it gains is left
+    out. Without constraints the root, which no score can tell, is the first variable.
+    """
+
+    score: Any = "log-likelihood"
+    root: str | None = None
+
+    def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
+        scores = ScoreCache(families_of(self.score, data))
+        bounds = self.bounds(scores.names)
+        weights = edge_gains(scores, bounds, [0] * len(scores.names))
+        refuse_two_parents(bounds, range(len(scores.names)))
+        if self.root is not None or bounds.is_free:
+            root = place_named(self.root, scores.names) if self.root is not None else 0
+            refuse_edges_into(bounds, root, "is the root")
+            weights[:, root : root + 1] = -np.inf
+        return graph_of(scores.names, one_each(weights, bounds, [0] * len(scores.names)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeAugmented(Constrained):
+    """Naive Bayes with a tree among the features: each has the class and at most one other feature as parents.
+
+    The tree has the most mutual information given the class (Friedman, Geiger and Goldszmidt 1997); with "bic" it
+    is a forest. `target` is the class.
+    """
+
+    target: str
+    score: Any = "log-likelihood"
+
+    def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
+        scores = ScoreCache(families_of(self.score, data))
+        bounds = self.bounds(scores.names)
+        target = place_named(self.target, scores.names)
+        refuse_edges_into(bounds, target, "is the class, the parent of all others")
+        under = bounds.allowed[target] & (bounds.max_parents > 0)
+        common = [int(flag) << target for flag in under]
+        features = [place for place in range(len(scores.names)) if place != target]
+        refuse_two_parents(bounds, features, besides=target)
+        refuse_full(bounds, target, under)
+        weights = edge_gains(scores, bounds, common)
+        weights[target] = weights[:, target] = -np.inf
+        return graph_of(scores.names, one_each(weights, bounds, common))
+
+
+def edge_gains(scores: ScoreCache, bounds: Bounds, common: Sequence[Positions]) -> np.ndarray:
+    """What each child gains from each parent, beside those that it has: (parent, child), -inf where it may not be."""
+    wanted = [(child, parents, bounds.candidates[child]) for child, parents in enumerate(common)]
+    scores.toggle_all(wanted)
+    gains = np.full(bounds.allowed.shape, -np.inf)
+    for child, parents, candidates in wanted:
+        alone = scores.family(child, parents)
+        if parents.bit_count() < bounds.max_parents and np.isfinite(alone):
+            joining = members(candidates & ~parents)
+            found = scores.toggled(child, parents, candidates)[joining] - alone
+            gains[joining, child] = np.where(np.abs(found) < rounding(alone), 0.0, found)
+    return gains
+
+
+def one_each(weights: np.ndarray, bounds: Bounds, common: Sequence[Positions]) -> list[Positions]:
+    """The parents of each when everyone gets at most one more; required ones first of all."""
+    finite = np.where(np.isfinite(weights), weights, 0.0)
+    enough = 1.0 + np.abs(finite).max(initial=0.0) * (len(weights) + 1)
+    is_common = np.array([[one >> place & 1 for one in common] for place in range(len(common))], dtype=np.bool_)
+    preferred = np.where(bounds.required & ~is_common, enough, weights)
+    parents = maximum_branching(preferred)
+    return [one | (0 if parent == OUTSIDE else 1 << parent) for one, parent in zip(common, parents, strict=True)]
+
+
+def refuse_two_parents(bounds: Bounds, children: Sequence[int], besides: int | None = None) -> None:
+    """In a tree everyone has one parent at most, the class aside."""
+    required = bounds.required.copy()
+    if besides is not None:
+        required[besides] = False
+    for child in children:
+        if required[:, child].sum() > 1:
+            first, second = (bounds.names[place] for place in np.flatnonzero(required[:, child])[:2])
+            raise InvalidData(
+                f"the edges {first!r} -> {bounds.names[child]!r} and {second!r} -> {bounds.names[child]!r} are both"
+                " required, but in a tree everyone has one parent at most"
+            )
+
+
+def refuse_edges_into(bounds: Bounds, place: int, what: str) -> None:
+    """Some have no parent by what they are."""
+    for parent in np.flatnonzero(bounds.required[:, place]):
+        names = bounds.names
+        raise InvalidData(
+            f"the edge {names[parent]!r} -> {names[place]!r} is required, but {names[place]!r} {what}, and has no"
+            " parent"
+        )
+
+
+def refuse_full(bounds: Bounds, target: int, under: np.ndarray) -> None:
+    """A feature that has the class as its one allowed parent has no room for another."""
+    for parent, child in np.argwhere(bounds.required & under):
+        if parent != target and bounds.max_parents < 2:
+            raise InvalidData(
+                f"the edge {bounds.names[parent]!r} -> {bounds.names[child]!r} is required, but beside the class"
+                f" {bounds.names[target]!r} max_parents={bounds.max_parents} leaves no room for it: allow 2"
+            )
+
+
+def place_named(name: str, names: Sequence[str]) -> int:
+    if name not in names:
+        raise UnknownVariable.among(name, names, where="the data")
+    return names.index(name)

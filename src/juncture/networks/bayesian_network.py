@@ -1,0 +1,253 @@
+"""`BayesianNetwork`: one conditional per variable, along a directed acyclic graph."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from juncture.checks import check_kind
+from juncture.drawing.diagram import Diagram, Edge, Group, Node
+from juncture.errors import InvalidModel, UnknownVariable, Unsupported
+from juncture.factors.conditional import AnyConditional, Columns, Conditional, parameters_key, signature
+from juncture.factors.factor import Factor
+from juncture.graphs.directed import DirectedGraph
+from juncture.graphs.edges import as_nodes
+from juncture.networks.complete_row import complete_row
+from juncture.networks.factor_product import FactorGraph, MarkovNetwork, num_rows
+from juncture.networks.marginalization import summed_out, warn_undirected, without_leaves
+from juncture.networks.picture import model_html
+from juncture.networks.plates import Plates, check_groups, check_plates, flatten
+from juncture.values import Value, content_key
+from juncture.variables import Scope, State, Variable, distinct_variables
+
+
+class BayesianNetwork(Value):
+    """p(x) = Π p(child | parents), with one conditional per variable.
+
+    >>> rain, wet = Variable("rain", ["no", "yes"]), Variable("wet", ["no", "yes"])
+    >>> from juncture.factors.conditional import Conditional
+    >>> model = BayesianNetwork([Conditional(rain, [], [0.8, 0.2]),
+    ...                          Conditional(wet, [rain], [[0.9, 0.1], [0.2, 0.8]])])
+    >>> round(float(np.exp(model.log_joint({"rain": "yes", "wet": "yes"}))), 12)
+    0.16
+    """
+
+    _fields = ("conditionals", "tied", "plates")
+    conditionals: tuple[AnyConditional, ...]
+    tied: tuple[tuple[str, ...], ...]
+    plates: tuple[tuple[str, tuple[str, ...]], ...]
+    __iter__ = None  # or Python would try model[0], model[1], … as names
+
+    def __init__(
+        self,
+        conditionals: Iterable[Any],
+        *,
+        tied: Iterable[Sequence[str]] = (),
+        plates: Iterable[tuple[str, Sequence[str]]] = (),
+    ) -> None:
+        parts, places = flatten([conditionals])
+        for part in {type(part): part for part in parts}.values():  # one of each kind: the check is slow
+            if not isinstance(part, AnyConditional):
+                raise InvalidModel(f"a Bayesian network is made of conditionals; got {part!r}")
+            if not isinstance(part.parents, Scope):
+                raise InvalidModel(f"the parents of {part.child.name!r} must be a jt.Scope; write jt.Scope([…])")
+        built = [(label, [parts[place].child.name for place in members]) for label, members in places]
+        boxes = tuple((label, tuple(members)) for label, members in [*check_plates(plates), *built])
+        self._set(conditionals=tuple(parts), tied=check_groups(tied), plates=boxes)
+        check_families(self.conditionals)
+        self.graph.topological_order()
+        self._check_tied()
+
+    @classmethod
+    def from_joint(cls, joint: Factor, along: DirectedGraph | Iterable[str]) -> BayesianNetwork:
+        """The conditionals of a joint table along a graph; along an order, each variable has all before it as parents.
+
+        Along any order the network has the joint of the table. Along a graph it has it if the table factorises over
+        the graph; else it is the network of this graph that is nearest to the table.
+        """
+        check_kind(joint, Factor, "the joint", error=InvalidModel)
+        graph = along if isinstance(along, DirectedGraph) else complete_graph(along)
+        if set(graph.nodes) != set(joint.scope.names):
+            raise InvalidModel(
+                f"the table is over {', '.join(joint.scope.names)}, but the graph or order is over "
+                f"{', '.join(graph.nodes)}; both must name the same variables"
+            )
+        table = joint.normalize()
+        return cls(Conditional.from_joint(table, name, graph.parents(name)) for name in graph.nodes)
+
+    # --- structure -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def variables(self) -> Scope:
+        return Scope(conditional.child for conditional in self.conditionals)
+
+    @cached_property
+    def graph(self) -> DirectedGraph:
+        """An edge from each parent to its child."""
+        edges = [(parent, part.child.name) for part in self.conditionals for parent in part.parents.names]
+        return DirectedGraph(edges, nodes=self._places)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {part.child.name: place for place, part in enumerate(self.conditionals)}
+
+    def variable(self, name: str) -> Variable:
+        return self[name].child
+
+    def __getitem__(self, name: str) -> AnyConditional:
+        """The conditional of this child."""
+        if not isinstance(name, str) or name not in self._places:
+            raise UnknownVariable.among(name, self._places)
+        return self.conditionals[self._places[name]]
+
+    @property
+    def num_parameters(self) -> int:
+        """How many numbers may be chosen freely; tied conditionals count once."""
+        copies = {name for group in self.tied for name in group[1:]}
+        return sum(part.num_parameters for part in self.conditionals if part.child.name not in copies)
+
+    # --- numbers ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def factors(self) -> tuple[Factor, ...]:
+        """Every conditional as a table."""
+        return tuple(to_factor(part) for part in self.conditionals)
+
+    def log_joint(self, assignment: Mapping[str, State]) -> float:
+        """Log of the product of all conditionals at an assignment of every variable."""
+        row = complete_row(assignment, self.variables)
+        return float(sum(part.log_prob(row)[0] for part in self.conditionals))
+
+    def log_joint_of(self, columns: Columns) -> np.ndarray:
+        """`log_joint` of each row of complete, coded columns."""
+        return np.asarray(sum((part.log_prob(columns) for part in self.conditionals), np.zeros(num_rows(columns))))
+
+    # --- other models ----------------------------------------------------------------------------------------------
+
+    def with_conditional(self, *conditionals: AnyConditional) -> BayesianNetwork:
+        """The network with the conditionals of these children replaced, or added."""
+        for part in conditionals:
+            check_kind(part, AnyConditional, "what replaces a conditional", error=InvalidModel)
+        merged = {part.child.name: part for part in (*self.conditionals, *conditionals)}
+        return BayesianNetwork(merged.values(), tied=self.tied, plates=self.plates)
+
+    def reverse_edge(self, tail: str, head: str) -> BayesianNetwork:
+        """The same joint with a covered edge turned: p(head | parents) and p(tail | head, parents), by Bayes' rule."""
+        if not self.graph.is_covered(tail, head):
+            raise InvalidModel(
+                f"the edge {tail} -> {head} is not covered: turning it would state other independencies; "
+                f"{head!r} must have the parents of {tail!r}, and {tail!r}, and no others"
+            )
+        parents = self.graph.parents(tail)
+        both = self.factors[self._places[tail]] * self.factors[self._places[head]]
+        turned = Conditional.from_joint(both, head, parents), Conditional.from_joint(both, tail, [*parents, head])
+        untied = [[name for name in group if name not in {tail, head}] for group in self.tied]
+        merged = {part.child.name: part for part in (*self.conditionals, *turned)}
+        return BayesianNetwork(merged.values(), tied=[group for group in untied if len(group) > 1], plates=self.plates)
+
+    def marginalize(self, *names: str) -> BayesianNetwork | MarkovNetwork:
+        """The distribution of the other variables: a Bayesian network again if only leaves go, one after another.
+
+        A variable with a child that stays leaves a factor over all that it met. Directed graphs are not closed under
+        this: the answer is then a Markov network, with Z = 1, and a warning says why.
+        """
+        gone = {self.variable(name).name for name in names}
+        leaves = without_leaves(self.graph, gone)
+        left = [part for part in self.conditionals if part.child.name not in leaves]
+        if leaves == gone:
+            tied = [[name for name in group if name not in gone] for group in self.tied]
+            plates = [(label, [name for name in members if name not in gone]) for label, members in self.plates]
+            return BayesianNetwork(left, tied=[group for group in tied if len(group) > 1], plates=plates)
+        warn_undirected(self.graph, gone - leaves, gone)
+        factors = summed_out([to_factor(part) for part in left], [v for v in self.variables if v.name in gone - leaves])
+        return MarkovNetwork(factors, self.variables.without(gone))
+
+    def to_markov_network(self) -> MarkovNetwork:
+        """The same distribution as an undirected model: its Z is 1."""
+        return MarkovNetwork(self.factors, self.variables, plates=self._factor_plates)
+
+    def to_factor_graph(self) -> FactorGraph:
+        """The same distribution with one factor per conditional."""
+        return FactorGraph(self.factors, self.variables, plates=self._factor_plates)
+
+    @property
+    def _factor_plates(self) -> Plates:
+        """The plates as places of the factors, which come in the order of the conditionals."""
+        return tuple((label, tuple(self._places[name] for name in members)) for label, members in self.plates)
+
+    def to_diagram(self) -> Diagram:
+        """What to draw: the graph, plates as groups, and a parameter that tied variables share as a dot."""
+        nodes = [Node(name) for name in self.variables.names]
+        edges = [Edge(*edge) for edge in self.graph.edges]
+        for group in self.tied:
+            shared = f"θ({', '.join(group)})"
+            nodes.append(Node(shared, label="θ", kind="parameter"))
+            edges.extend(Edge(shared, name) for name in group)
+        return Diagram(
+            tuple(nodes), tuple(edges), tuple(Group(label, members) for label, members in self.plates if members)
+        )
+
+    # --- being a value ---------------------------------------------------------------------------------------------
+
+    def _check_tied(self) -> None:
+        for group in (*self.tied, *(members for _, members in self.plates)):
+            for name in group:
+                self[name]  # an unknown name is refused here
+        for group in self.tied:
+            keys = {parameters_key(self[name]) for name in group}
+            if len(keys) > 1:
+                raise InvalidModel(
+                    f"tied conditionals must have the same parameters; those of {', '.join(group)} differ"
+                )
+        names = [name for group in self.tied for name in group]
+        if len(set(names)) < len(names):
+            raise InvalidModel("a variable can be tied in one group only")
+
+    def _key(self) -> Hashable:
+        plates = frozenset((label, frozenset(members)) for label, members in self.plates)
+        tied = frozenset(frozenset(group) for group in self.tied)
+        return (frozenset(content_key(part) for part in self.conditionals), tied, plates)
+
+    def __repr__(self) -> str:
+        return (
+            f"BayesianNetwork({len(self.conditionals)} variables, {len(self.graph.edges)} edges, "
+            f"{self.num_parameters:,} parameters)"
+        )
+
+    def _repr_html_(self) -> str:
+        return model_html(self)
+
+
+def complete_graph(order: Iterable[str]) -> DirectedGraph:
+    """Every two nodes joined, along the order."""
+    names = as_nodes(order)
+    return DirectedGraph(combinations(names, 2), names)
+
+
+def check_families(conditionals: Sequence[AnyConditional]) -> None:
+    """One conditional per variable; every parent has one too, and names mean one variable each."""
+    children: set[str] = set()
+    for part in conditionals:
+        if part.child.name in children:
+            raise InvalidModel(f"the variable {part.child.name!r} has two conditionals; give it one")
+        children.add(part.child.name)
+    for part in conditionals:
+        for parent in part.parents.names:
+            if parent not in children:
+                raise InvalidModel(
+                    f"{parent!r}, a parent of {part.child.name!r}, has no conditional of its own; add one"
+                )
+    distinct_variables((*part.parents, part.child) for part in conditionals)
+
+
+def to_factor(conditional: AnyConditional) -> Factor:
+    """A conditional as a table; one that has none is named."""
+    if not hasattr(conditional, "to_table"):
+        part = signature(conditional)
+        raise Unsupported(f"{part} has no table, as exact inference needs; sample and log_prob of full rows take it")
+    table: Conditional = conditional.to_table()
+    return Factor.trusted(table.scope, table.values)

@@ -1,0 +1,239 @@
+"""`MarkovNetwork` and `FactorGraph`: a distribution proportional to a product of factors.
+
+Both hold a list of factors; they differ in the graph they show. A Markov network joins all variables
+that share a factor; a factor graph keeps one node per factor, so that two factors on one scope stay two.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import combinations, product
+from typing import Any, Self
+
+import numpy as np
+
+from juncture.checks import check_kind, check_number, check_tuples
+from juncture.drawing.diagram import Diagram, Edge, Group, Node
+from juncture.errors import InvalidModel
+from juncture.factors.conditional import Columns
+from juncture.factors.factor import Factor, checked_size, product_of
+from juncture.factors.independence import TOLERANCE
+from juncture.graphs.undirected import UndirectedGraph
+from juncture.networks.canonical_potentials import canonical_potentials
+from juncture.networks.complete_row import complete_row
+from juncture.networks.marginalization import summed_out
+from juncture.networks.picture import model_html
+from juncture.networks.plates import Plates, check_plates, flatten
+from juncture.values import Value
+from juncture.variables import Scope, State, Variable, distinct_variables
+
+
+class FactorProduct(Value):
+    """p(x) = Π factors / Z. `variables` may name some that no factor touches, and fixes the order."""
+
+    _fields = ("factors", "variables", "plates")
+    factors: tuple[Factor, ...]
+    variables: Scope
+    plates: Plates
+
+    def __init__(self, factors: Iterable[Any], variables: Iterable[Variable] = (), *, plates: Plates = ()) -> None:
+        parts, built = flatten([factors])
+        for part in parts:
+            if not isinstance(part, Factor):
+                raise InvalidModel(f"a {type(self).__name__} is made of factors; got {part!r}")
+        scope = Scope(distinct_variables([Scope(variables), *(part.scope for part in parts)]))
+        for variable in scope:
+            variable.num_states  # noqa: B018  a real-valued variable is refused here, by name
+        self._set(factors=tuple(parts), variables=scope, plates=(*check_plates(plates), *built))
+
+    def variable(self, name: str) -> Variable:
+        return self.variables.variable(name)
+
+    def log_joint(self, assignment: Mapping[str, State]) -> float:
+        """Log of the product of all factors at an assignment of every variable; log Z is not subtracted."""
+        parts = self._log_values_at(complete_row(assignment, self.variables))
+        return float(sum(np.sum(part) for part in parts))
+
+    def log_joint_of(self, columns: Columns) -> np.ndarray:
+        """`log_joint` of each row of complete, coded columns."""
+        return np.asarray(sum(self._log_values_at(columns), np.zeros(num_rows(columns))))
+
+    def _log_values_at(self, columns: Columns) -> list[np.ndarray]:
+        """For each factor its logarithm in each row; for one without variables a single number."""
+        return [part.log_values[tuple(columns[name] for name in part.scope.names)] for part in self.factors]
+
+    def merge(self, *places: int) -> Self:
+        """The model with the factors at these places multiplied into one; without places, all that share a scope.
+
+        The joint is unchanged; a cycle among the merged factors disappears from the factor graph.
+        """
+        for place in places:
+            if not isinstance(place, int) or place not in range(len(self.factors)):
+                raise InvalidModel(
+                    f"there is no factor at place {place!r}; places run from 0 to {len(self.factors) - 1}"
+                )
+        groups: dict[Hashable, list[int]] = {}
+        for place, part in enumerate(self.factors):
+            key = frozenset(part.scope.names) if not places else ("merged" if place in places else place)
+            groups.setdefault(key, []).append(place)
+        merged = [product_of(self.factors[place] for place in group) for group in groups.values()]
+        return type(self)(merged, self.variables)
+
+    def to_diagram(self) -> Diagram:
+        """What to draw."""
+        raise NotImplementedError
+
+    def _key(self) -> Hashable:
+        plates = frozenset((label, frozenset(self.factors[p] for p in places)) for label, places in self.plates)
+        return (frozenset(Counter(self.factors).items()), frozenset(self.variables), plates)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.variables)} variables, {len(self.factors)} factors)"
+
+    def _repr_html_(self) -> str:
+        return model_html(self)
+
+
+class MarkovNetwork(FactorProduct):
+    """An undirected model: variables that share a factor are neighbours.
+
+    >>> a, b = Variable("a", 2), Variable("b", 2)
+    >>> MarkovNetwork([Factor([a, b], [[30, 5], [1, 10]])]).graph.edges
+    (('a', 'b'),)
+    """
+
+    @cached_property
+    def graph(self) -> UndirectedGraph:
+        pairs = (pair for part in self.factors for pair in combinations(part.scope.names, 2))
+        edges = {frozenset(pair): pair for pair in pairs}
+        return UndirectedGraph(edges.values(), nodes=self.variables.names)
+
+    def to_diagram(self) -> Diagram:
+        nodes = tuple(Node(name) for name in self.variables.names)
+        edges = tuple(Edge(*edge, directed=False) for edge in self.graph.edges)
+        groups = (
+            (label, [name for p in places for name in self.factors[p].scope.names]) for label, places in self.plates
+        )
+        return Diagram(nodes, edges, tuple(Group(label, tuple(members)) for label, members in groups if members))
+
+    @classmethod
+    def from_energies(cls, energies: Iterable[tuple[Sequence[Variable], Any]]) -> MarkovNetwork:
+        """ψ = exp(-E) for each (scope, energy table); an infinite energy forbids a combination."""
+        return cls(
+            [
+                boltzmann(Scope(scope), energy)
+                for scope, energy in check_tuples(energies, 2, "energies", error=InvalidModel)
+            ]
+        )
+
+    @classmethod
+    def from_features(
+        cls, features: Iterable[tuple[Sequence[Variable], Callable[..., float] | Any, float]]
+    ) -> MarkovNetwork:
+        """The log-linear model exp Σ parameter · feature, from (scope, feature, parameter) triples.
+
+        A feature is a function of the scope's states, or a table of its values.
+        """
+        triples = check_tuples(features, 3, "features", error=InvalidModel)
+        return cls([log_linear_factor(Scope(scope), feature, weight) for scope, feature, weight in triples])
+
+    @classmethod
+    def from_joint(
+        cls, joint: Factor, graph: UndirectedGraph | None = None, *, tolerance: float = TOLERANCE
+    ) -> MarkovNetwork:
+        """The canonical potentials of a positive joint table, by Möbius inversion of its logarithm; Z = 1.
+
+        Each potential is 1 where one of its variables is in its first state; those that are 1 everywhere, within the
+        tolerance in their logarithm, are left out. Over a graph all others must be over cliques: that is so exactly if
+        the table keeps the graph's independencies (Hammersley and Clifford 1971).
+        """
+        check_kind(joint, Factor, "the joint", error=InvalidModel)
+        check_kind(graph, (UndirectedGraph, type(None)), "the graph", error=InvalidModel)
+        check_number(tolerance, "tolerance", least=0)
+        return cls(canonical_potentials(joint.normalize(), graph, tolerance), joint.scope)
+
+    def marginalize(self, *names: str) -> MarkovNetwork:
+        """The distribution of the other variables: each that goes leaves one factor over all that it met."""
+        gone = Scope(self.variable(name) for name in names)
+        return MarkovNetwork(summed_out(self.factors, gone), self.variables.without(gone.names))
+
+    def absorb(self) -> MarkovNetwork:
+        """One factor per maximal clique, each old factor multiplied into exactly one of them; p and Z unchanged."""
+        cliques = [set(clique) for clique in self.graph.maximal_cliques()] or [set()]
+        groups: list[list[Factor]] = [[] for _ in cliques]
+        for part in self.factors:
+            names = set(part.scope.names)
+            groups[next((i for i, clique in enumerate(cliques) if names <= clique))].append(part)
+        scopes = [[v for v in self.variables if v.name in clique] for clique in cliques]
+        merged = [product_of([ones(scope), *group]) for scope, group in zip(scopes, groups, strict=True)]
+        return MarkovNetwork(merged, self.variables)
+
+    def to_factor_graph(self) -> FactorGraph:
+        return FactorGraph(self.factors, self.variables, plates=self.plates)
+
+
+class FactorGraph(FactorProduct):
+    """A bipartite graph of variables and factors; factor nodes are named f0, f1 and so on.
+
+    >>> a, b = Variable("a", 2), Variable("b", 2)
+    >>> FactorGraph([Factor([a], [1, 2]), Factor([a, b], [[1, 0], [0, 1]])]).graph.edges
+    (('f0', 'a'), ('f1', 'a'), ('f1', 'b'))
+    """
+
+    @cached_property
+    def factor_names(self) -> tuple[str, ...]:
+        taken = set(self.variables.names)
+        names: tuple[str, ...] = tuple(f"f{place}" for place in range(len(self.factors)))
+        while taken.intersection(names):
+            names = tuple(f"f{name}" for name in names)
+        return names
+
+    @cached_property
+    def graph(self) -> UndirectedGraph:
+        pairs = zip(self.factor_names, self.factors, strict=True)
+        edges = [(node, name) for node, part in pairs for name in part.scope.names]
+        return UndirectedGraph(edges, nodes=(*self.variables.names, *self.factor_names))
+
+    def to_diagram(self) -> Diagram:
+        nodes = [Node(name) for name in self.variables.names] + [
+            Node(name, kind="factor") for name in self.factor_names
+        ]
+        edges = tuple(Edge(*edge, directed=False) for edge in self.graph.edges)
+        groups = ((label, [self.factor_names[place] for place in places]) for label, places in self.plates)
+        return Diagram(tuple(nodes), edges, tuple(Group(label, tuple(members)) for label, members in groups if members))
+
+    def to_markov_network(self) -> MarkovNetwork:
+        return MarkovNetwork(self.factors, self.variables, plates=self.plates)
+
+
+def num_rows(columns: Columns) -> int:
+    """How many rows the columns have; without columns, the one empty assignment."""
+    return len(next(iter(columns.values()), ("",)))
+
+
+def boltzmann(scope: Scope, energy: Any) -> Factor:
+    """exp(-E), where E = +inf gives exactly 0 and nothing else does."""
+    what = f"the energy over ({', '.join(scope.names)})"
+    try:
+        table = np.asarray(energy, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InvalidModel(f"{what} must be a table of numbers of shape {scope.shape}: {error}") from error
+    if np.isnan(table).any():
+        raise InvalidModel(f"{what} has an entry that is not a number; an infinite energy forbids a combination")
+    if np.isneginf(table).any():
+        raise InvalidModel(f"{what} has an entry -inf; energies are numbers, and +inf forbids a combination")
+    return Factor.from_logs(scope, -table)
+
+
+def log_linear_factor(scope: Scope, feature: Callable[..., float] | Any, weight: float) -> Factor:
+    if callable(feature):
+        states = product(*(variable.labels for variable in scope))
+        feature = np.array([feature(*labels) for labels in states], dtype=float).reshape(scope.shape)
+    return boltzmann(scope, -float(weight) * np.asarray(feature, dtype=float))
+
+
+def ones(variables: Sequence[Variable]) -> Factor:
+    scope = checked_size(Scope(variables), f"the clique of {len(variables)} variables")
+    return Factor(scope, np.ones(scope.shape))

@@ -1,0 +1,122 @@
+"""A joint table beside a graph: which independencies fail, whether it factorises, which hold by accident."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import singledispatch
+from typing import Any, Literal
+
+import numpy as np
+
+from juncture.checks import check_number, shown
+from juncture.errors import InvalidModel, TooLarge, Unsupported
+from juncture.factors.factor import MAX_TABLE_CELLS, Factor, product_of
+from juncture.factors.independence import TOLERANCE
+from juncture.graphs.directed import DirectedGraph
+from juncture.graphs.independence import Independence, pair_statements
+from juncture.graphs.undirected import UndirectedGraph
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import MarkovNetwork
+from juncture.variables import Scope
+
+
+def markov_violations(
+    joint: Factor,
+    graph: DirectedGraph | UndirectedGraph,
+    property: Literal["local", "pairwise", "global"] = "global",  # noqa: A002  the word of the textbooks
+    *,
+    tolerance: float = TOLERANCE,
+) -> tuple[Independence, ...]:
+    """The independencies of the graph that fail in the table; none if it has the Markov property.
+
+    A statement holds if p(a, b | given) and p(a | given) p(b | given) differ nowhere by more than the tolerance.
+    """
+    check_asked(joint, graph, tolerance)
+    kinds: dict[str, Callable[[], tuple[Independence, ...]]] = {
+        "local": graph.local_independencies,
+        "pairwise": graph.pairwise_independencies,
+        "global": graph.independencies,
+    }
+    if not isinstance(property, str) or property not in kinds:
+        raise InvalidModel(f"a Markov property is local, pairwise or global; got {shown(property)}")
+    return tuple(item for item in kinds[property]() if not joint.is_independent(*item, tolerance=tolerance))
+
+
+def factorizes(joint: Factor, graph: DirectedGraph | UndirectedGraph, *, tolerance: float = TOLERANCE) -> bool:
+    """Whether the table is a product along the graph: of conditionals, or of factors over cliques.
+
+    No entry of the table, as a distribution, may differ from the product by more than the tolerance.
+    """
+    check_asked(joint, graph, tolerance)
+    if set(graph.nodes) != set(joint.scope.names):
+        raise InvalidModel(
+            f"the table is over {', '.join(joint.scope.names)}, but the graph is over {', '.join(graph.nodes)}"
+        )
+    return product_exists(graph, joint.normalize(), tolerance)
+
+
+def check_asked(joint: Any, graph: Any, tolerance: float) -> None:
+    """A table beside a graph that states independencies."""
+    check_number(tolerance, "tolerance", least=0)
+    if not isinstance(joint, Factor):
+        raise Unsupported(
+            f"a joint table, a Factor, is compared with the graph; got {type(joint).__name__}: of a model that is"
+            " jt.infer(model).joint('a', 'b', …), with the names of its variables"
+        )
+    if not isinstance(graph, DirectedGraph | UndirectedGraph):
+        raise Unsupported(
+            f"a table is compared with a directed or undirected graph; got {type(graph).__name__}"
+            f"{': of a model take .graph' if hasattr(graph, 'graph') else ''}"
+        )
+
+
+@singledispatch
+def product_exists(graph: Any, joint: Factor, tolerance: float) -> bool:
+    """Whether the product of the conditionals, one for each node of a directed graph, is the table."""
+    product = product_of(BayesianNetwork.from_joint(joint, graph).factors)
+    return bool(np.abs(product.reorder(*joint.scope.names).values - joint.values).max() <= tolerance)
+
+
+@product_exists.register
+def _(graph: UndirectedGraph, joint: Factor, tolerance: float) -> bool:
+    """Factors are zero where their clique's margin is, and elsewhere their logarithms sum to log p.
+
+    So a product allows every combination of states whose cliques can all occur: the table must too.
+    """
+    cliques = [[joint.scope.axis(name) for name in clique] for clique in graph.maximal_cliques()]
+    is_positive = joint.log_values > -np.inf
+    possible = np.ones(joint.scope.shape, dtype=bool)
+    for axes in cliques:
+        others = tuple(axis for axis in range(possible.ndim) if axis not in axes)
+        possible &= is_positive.any(axis=others, keepdims=True)
+    if not cliques or not is_positive[possible].all():
+        return not cliques
+    design = np.stack([column for axes in cliques for column in indicators(joint.scope, axes, possible)], axis=1)
+    parameters = np.linalg.lstsq(design, joint.log_values[possible], rcond=None)[0]
+    return bool(np.abs(np.exp(design @ parameters) - joint.values[possible]).max() <= tolerance)
+
+
+def indicators(scope: Scope, axes: list[int], possible: np.ndarray) -> list[np.ndarray]:
+    """For each combination of states of a clique a column that is 1 where it holds."""
+    shape = [scope.shape[axis] for axis in axes]
+    number = int(np.prod(shape))
+    if number * possible.sum() > MAX_TABLE_CELLS:
+        raise TooLarge(
+            f"to tell whether a table of {possible.size:,} entries factorises over the graph would take more than "
+            f"{MAX_TABLE_CELLS:,} numbers"
+        )
+    places = np.ravel_multi_index(tuple(np.nonzero(possible)[axis] for axis in axes), shape)
+    return [(places == place).astype(float) for place in range(number)]
+
+
+def faithfulness_violations(
+    model: BayesianNetwork | MarkovNetwork, max_given: int | None = None, *, tolerance: float = TOLERANCE
+) -> tuple[Independence, ...]:
+    """The independencies of two variables that the numbers of a model make, but its graph does not state."""
+    if not isinstance(model, BayesianNetwork | MarkovNetwork):
+        raise Unsupported(f"faithfulness is that of a model, whose graph it has; got {type(model).__name__}")
+    joint = product_of(model.factors)
+    statements = (
+        item for item in pair_statements(model.variables.names, max_given) if not model.graph.is_separated(*item)
+    )
+    return tuple(item for item in statements if joint.is_independent(*item, tolerance=tolerance))

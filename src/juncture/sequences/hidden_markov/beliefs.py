@@ -1,0 +1,162 @@
+"""`ChainBeliefs`: what a sequence of observations tells of the hidden states of a chain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from juncture import numerics
+from juncture.checks import check_count
+from juncture.data.sequences.sequences import Sequences
+from juncture.data.tables.labels import labelled
+from juncture.errors import ImpossibleEvidence
+from juncture.inference.engines.display import steps_html
+from juncture.kernels.chains.lags import look_back
+from juncture.kernels.chains.passes import FORGET
+from juncture.kernels.chains.paths import draw_paths
+from juncture.memory import check_table_fits
+from juncture.options import as_generator
+from juncture.sequences.hidden_markov.chain import Chain
+from juncture.sequences.hidden_markov.forecast import ChainForecast, laws_ahead
+from juncture.sequences.hidden_markov.forward_backward import smooth, walk_through
+from juncture.sequences.hidden_markov.likelihoods import Form, likelihoods
+from juncture.sequences.hidden_markov.model import HiddenMarkovModel
+from juncture.values import number_of
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ChainBeliefs:
+    """Laws of the hidden states of one sequence, in the order of the model's states.
+
+    `smoothed` is p(state at t | all observations); what else is asked is worked out when it is.
+    """
+
+    model: HiddenMarkovModel
+    sequences: Sequences
+    place: int  # which of them
+    log_evidence: float
+    smoothed: np.ndarray  # (step, state)
+    exact: bool = True
+    converged: bool = True
+    method: str = "chain"
+
+    @cached_property
+    def sequence(self) -> Sequences:
+        """What was observed."""
+        return self.sequences.take(slice(self.place, self.place + 1))
+
+    @property
+    def num_steps(self) -> int:
+        return len(self.smoothed)
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether the observations can occur at all; if not, the laws are NaN."""
+        return self.log_evidence > -np.inf
+
+    @cached_property
+    def filtered(self) -> np.ndarray:
+        """p(state at t | observations up to t), (step, state)."""
+        if not self.is_possible:
+            return np.full_like(self.smoothed, np.nan)
+        return as_plain(walk_through(self._chain, self.sequence)[1])
+
+    @cached_property
+    def predicted(self) -> np.ndarray:
+        """p(state at t | observations before t), (step, state)."""
+        laws = np.empty_like(self.smoothed)
+        laws[:1] = self._chain.initial
+        laws[1:] = self.filtered[:-1] @ self._chain.transition
+        return laws
+
+    @cached_property
+    def pairwise(self) -> np.ndarray:
+        """p(state at t, state at t + 1 | all observations), (step - 1, from, to)."""
+        chain = self._possible_chain()
+        _, ahead = walk_through(chain, self.sequence)
+        _, back = walk_through(chain, self.sequence, is_reverse=True)
+        log_joint = as_logs(ahead[:-1])[:, :, None] + chain.log_transition + as_logs(back[1:])[:, None, :]
+        total = numerics.log_sum_exp(log_joint, axis=(1, 2))
+        return np.asarray(np.exp(log_joint - total[:, None, None]))
+
+    @cached_property
+    def expected_transitions(self) -> np.ndarray:
+        """How often each state follows each, expected over all paths: the sum of `pairwise`, (from, to)."""
+        chain = self._possible_chain()
+        pairs = np.zeros((chain.num_states, chain.num_states))
+        smooth(chain, replace(self.sequence, weights=np.ones(1)), np.empty_like(self.smoothed), pairs)
+        return pairs
+
+    @cached_property
+    def decoded(self) -> np.ndarray:
+        """The most probable state of each step by itself; together they need not be a possible path."""
+        self._possible_chain()
+        return labelled(self.model.states, np.argmax(self.smoothed, axis=1))
+
+    def lagged(self, lag: int) -> np.ndarray:
+        """p(state at t | observations up to t + lag), (step, state): filtered for 0, smoothed for the whole length."""
+        chain = self._possible_chain()
+        walker, lattice = walk_through(chain, self.sequence)
+        form = walker.blocks.form
+        found = likelihoods(chain.emissions, self.sequence.observations, self.sequence.states, form)
+        look_back(chain.back, form is Form.EXACT, found.values, found.rows, checked_count(lag, "lag", 0), lattice)
+        return as_plain(lattice)
+
+    def forecast(self, num_steps: int) -> ChainForecast:
+        """The laws of the steps after the end: of each state, and of what it will emit."""
+        count = checked_count(num_steps, "the number of steps", 0)
+        check_table_fits((count, self.model.num_states), f"a forecast of {count:,} steps", "ask for fewer steps")
+        walker, _ = walk_through(self._possible_chain(), self.sequence, use=FORGET)
+        law = as_plain(walker.message.copy())
+        return ChainForecast(self.model, laws_ahead(law / law.sum(), self._chain.transition, count))
+
+    def sample(self, n: int, *, rng: Any = None) -> np.ndarray:
+        """`n` paths drawn from p(all states | all observations), (path, step)."""
+        chain, count = self._possible_chain(), checked_count(n, "n", 0)
+        check_table_fits(
+            (count, self.num_steps), f"{count:,} paths of {self.num_steps:,} steps", "draw fewer at a time"
+        )
+        _, lattice = walk_through(chain, self.sequence, is_reverse=True)
+        paths = np.empty((count, self.num_steps), np.int64)
+        uniforms = as_generator(rng).random(paths.shape)
+        draw_paths(chain.initial, chain.transition, lattice, np.arange(self.num_steps), uniforms, paths)
+        return labelled(self.model.states, paths)
+
+    @property
+    def _chain(self) -> Chain:
+        return Chain.of(self.model)
+
+    def _possible_chain(self) -> Chain:
+        if not self.is_possible:
+            raise ImpossibleEvidence("the sequence has probability zero, so its states have no law")
+        return self._chain
+
+    def __len__(self) -> int:
+        return self.num_steps
+
+    def __repr__(self) -> str:
+        size = f"{number_of(self.num_steps, 'step')}, {number_of(self.model.num_states, 'state')}"
+        return f"ChainBeliefs({size}; log_evidence={self.log_evidence:.6g}; exact, by {self.method})"
+
+    def _repr_html_(self) -> str:
+        return steps_html(repr(self), self.model.states, self.smoothed)
+
+
+def as_plain(numbers: np.ndarray) -> np.ndarray:
+    """What the numbers of `tiny_masses` stand for, in place."""
+    small = numbers < 0
+    if small.any():
+        numbers[small] = np.exp(numbers[small])
+    return numbers
+
+
+def as_logs(numbers: np.ndarray) -> np.ndarray:
+    """The logarithms of what the numbers of `tiny_masses` stand for."""
+    return np.where(numbers < 0, numbers, numerics.log(np.maximum(numbers, 0.0)))
+
+
+def checked_count(count: Any, name: str, least: int) -> int:
+    return check_count(count, name, least=least)

@@ -1,0 +1,153 @@
+"""Filtering and smoothing of sequences: short ones ahead and back again, a long one from both its ends at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from juncture.data.sequences.sequences import Sequences
+from juncture.kernels.chains.log_encoded import SURE, log_sum_of_products
+from juncture.kernels.chains.passes import FORGET, walk, walk_each
+from juncture.kernels.chains.steps import KEEP, MEET
+from juncture.parallel import on_cores
+from juncture.sequences.hidden_markov.chain import Chain
+from juncture.sequences.hidden_markov.likelihoods import Form, LikelihoodBlocks, likelihoods
+from juncture.sequences.hidden_markov.parts import is_long
+
+NOTHING = np.empty((0, 0))
+
+
+def score(chain: Chain, part: Sequences) -> np.ndarray:
+    """The log-evidence of each sequence: (sequence,)."""
+    return walked(chain, part, NOTHING, FORGET, NOTHING)
+
+
+def smooth(chain: Chain, part: Sequences, lattice: np.ndarray, pairs: np.ndarray = NOTHING) -> np.ndarray:
+    """The log-evidence of each sequence; fills `lattice` (step, state) with posteriors, NaN in impossible sequences.
+
+    `pairs`, unless empty, has the expected number of transitions added, each sequence by its weight.
+    """
+    return walked(chain, part, lattice, MEET, pairs)
+
+
+def walked(
+    chain: Chain, part: Sequences, lattice: np.ndarray, use: int, pairs: np.ndarray, is_exact: bool | None = None
+) -> np.ndarray:
+    is_exact = chain.is_exact if is_exact is None else is_exact
+    along = walk_long if is_long(chain, part) else walk_short
+    log_evidence = along(chain, part, lattice, use, pairs, is_exact)
+    for place in np.flatnonzero(np.isnan(log_evidence)).tolist():
+        own = lattice if use == FORGET else lattice[part.steps(place)]
+        if is_exact:
+            log_evidence[place] = -np.inf
+            own[:] = np.nan
+        else:  # the first step had too little mass for plain numbers
+            again = walked(chain, part.take(slice(place, place + 1)), own, use, pairs, True)
+            log_evidence[place] = again[0]
+    return log_evidence
+
+
+def walk_short(
+    chain: Chain, part: Sequences, lattice: np.ndarray, use: int, pairs: np.ndarray, is_exact: bool
+) -> np.ndarray:
+    """Each sequence ahead and back again."""
+    form = Form.EXACT if is_exact else Form.SCALED
+    found = likelihoods(chain.emissions, part.observations, part.states, form)
+    log_evidence, moves = np.empty(part.num), np.zeros_like(pairs)
+    walk_each(
+        chain.ahead, chain.back, is_exact, *found, part.offsets.copy(), chain.initial, lattice, use, moves,
+        part.weights * chain.pair_scale, log_evidence,
+    )  # fmt: skip
+    if len(pairs):
+        pairs += moves.T * chain.transition / chain.pair_scale
+    return log_evidence
+
+
+def walk_long(
+    chain: Chain, part: Sequences, lattice: np.ndarray, use: int, pairs: np.ndarray, is_exact: bool
+) -> np.ndarray:
+    """Two walks start from both ends and meet in the middle; each goes on through what the other has left."""
+    blocks = LikelihoodBlocks(chain, part, Form.EXACT if is_exact else Form.SCALED)
+    middle = len(blocks) // 2
+    first, second = range(middle), range(len(blocks) - 1, middle - 1, -1)
+    ahead, back = Walker(chain, blocks, is_reverse=False), Walker(chain, blocks, is_reverse=True)
+    start = min(use, KEEP)
+    both(lambda: ahead.go(first, lattice, start), lambda: back.go(second, lattice, start))
+    if ahead.failed >= 0 or back.failed >= 0:
+        return np.array([np.nan])
+    log_met = log_sum_of_products(ahead.message, back.previous[None], 0)
+    if log_met == -np.inf:
+        return np.array([np.nan])
+    log_evidence = np.array([ahead.log_scale + back.log_scale + log_met])
+    if use == MEET:
+        back.previous[:] = 0.0  # the pair in the middle is counted on the way ahead
+        weight = float(part.weights[0]) * chain.pair_scale
+        moves, returns = np.zeros_like(pairs), np.zeros_like(pairs)
+        both(
+            lambda: ahead.go(reversed(second), lattice, MEET, moves, weight),
+            lambda: back.go(reversed(first), lattice, MEET, returns, weight),
+        )
+        if len(pairs):
+            pairs += (moves + returns.T) * chain.transition / chain.pair_scale
+    return log_evidence
+
+
+def both(*walks: Callable[[], None]) -> None:
+    on_cores(lambda go: go(), walks)
+
+
+class Walker:
+    """Where one of the walks along a sequence has come to."""
+
+    def __init__(self, chain: Chain, blocks: LikelihoodBlocks, *, is_reverse: bool) -> None:
+        self.blocks, self.is_reverse = blocks, is_reverse
+        self.road = chain.back if is_reverse else chain.ahead
+        self.message = np.ones(chain.num_states) if is_reverse else chain.initial.copy()
+        self.previous = np.zeros(chain.num_states)
+        self.log_scale, self.failed = 0.0, -1
+
+    def go(
+        self, places: Iterable[int], lattice: np.ndarray, use: int, pairs: np.ndarray = NOTHING, weight: float = 1.0
+    ) -> None:
+        """Walk through these blocks; stop where no mass is left, at the step `failed`."""
+        is_exact = self.blocks.form is Form.EXACT
+        for place in places:
+            steps = self.blocks.steps[place]
+            log_scale, failed = walk(
+                self.road, is_exact, *self.blocks[place], self.is_reverse, self.message, self.previous,
+                lattice[steps], use, pairs, weight,
+            )  # fmt: skip
+            self.log_scale += log_scale
+            if failed >= 0:
+                self.failed = steps.start + failed
+                return
+
+    def go_through(self, lattice: np.ndarray, use: int) -> None:
+        """Walk through all blocks."""
+        places = range(len(self.blocks))
+        self.go(reversed(places) if self.is_reverse else places, lattice, use)
+
+
+def walk_through(
+    chain: Chain, sequence: Sequences, *, is_reverse: bool = False, use: int = KEEP
+) -> tuple[Walker, np.ndarray]:
+    """A walk along one sequence, and its lattice in the numbers of `tiny_masses`."""
+    lattice = NOTHING if use == FORGET else np.empty((sequence.num_steps, chain.num_states))
+    walker = walk_in_form(Form.EXACT if chain.is_exact else Form.SCALED, chain, sequence, is_reverse, lattice, use)
+    if walker.blocks.form is Form.SCALED and (walker.failed >= 0 or is_start_lost(chain, lattice, is_reverse)):
+        walker = walk_in_form(Form.EXACT, chain, sequence, is_reverse, lattice, use)
+    return walker, lattice
+
+
+def walk_in_form(
+    form: Form, chain: Chain, sequence: Sequences, is_reverse: bool, lattice: np.ndarray, use: int
+) -> Walker:
+    walker = Walker(chain, LikelihoodBlocks(chain, sequence, form), is_reverse=is_reverse)
+    walker.go_through(lattice, use)
+    return walker
+
+
+def is_start_lost(chain: Chain, lattice: np.ndarray, is_reverse: bool) -> bool:
+    """Whether plain numbers of a walk back cannot tell which of the states that may begin did."""
+    return is_reverse and len(lattice) > 0 and not chain.initial @ lattice[0] > SURE

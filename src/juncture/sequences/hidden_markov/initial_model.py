@@ -1,0 +1,141 @@
+"""`start_hidden_markov`: a first hidden Markov model from data, for Baum-Welch to go on from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from juncture.components.categorical import CategoricalEmissions
+from juncture.components.contract import is_whole
+from juncture.components.gaussian import STRUCTURES, GaussianEmissions, shape_of
+from juncture.components.gaussian_estimate import reference_variance
+from juncture.data.sequences.sequences import Sequences, as_sequences
+from juncture.data.sequences.steps import without_frame
+from juncture.data.tables.labels import as_variable
+from juncture.errors import InvalidData, InvalidModel, Unsupported, hint
+from juncture.families.family import Family
+from juncture.memory import check_table_fits
+from juncture.options import as_generator
+from juncture.sequences.hidden_markov.clusters import column_moments, columns_of
+from juncture.sequences.hidden_markov.fit import Start, checked_choice, onwards_only
+from juncture.sequences.hidden_markov.model import HiddenMarkovModel
+from juncture.sequences.hidden_markov.options import Wishes
+from juncture.sequences.hidden_markov.starts import Starts
+from juncture.sequences.hidden_markov.task import passes
+from juncture.sequences.hidden_markov.tied_states import Groups
+from juncture.variables import State, Variable
+
+FROM_DATA = ("random", "k-means", "left-to-right")
+TRIES = 100  # draws of data for a first law
+
+
+def start_hidden_markov(
+    data: Any,
+    states: int | Iterable[State],
+    kind: Any = "full",
+    *,
+    start: Start = "random",
+    lengths: Any = None,
+    weights: Any = None,
+    symbols: Iterable[State] | None = None,
+    rng: Any = 0,
+) -> HiddenMarkovModel:
+    """A first model with these states, to be fitted: `fit(start_hidden_markov(data, 3, start="k-means"), data)`.
+
+    `states` are their number or their labels, which a `Sequence` may tell of steps.
+    The kind of emissions is a structure of Gaussian covariances ("full", "diagonal", "spherical", "tied"),
+    "categorical" (with `symbols` if they are not numbers from 0 on), a family such as `jt.Poisson`, or one law, which
+    tells what is known, such as `jt.Binomial(10, 0.5)`. The start is "random", which is the likeliest of several draws,
+    "k-means" or "left-to-right".
+    """
+    checked_choice(start, FROM_DATA, "start")
+    variable = as_variable("state", states)
+    check_table_fits(
+        (variable.num_states,) * 2, f"a model of {variable.num_states:,} hidden states", "take fewer states"
+    )
+    even = np.full((variable.num_states, variable.num_states), 1.0 / variable.num_states)
+    read = partial(as_sequences, data, lengths, state_code=variable.code)
+    laws = repeated(first_laws(kind, data, read, symbols), variable.num_states)
+    model = HiddenMarkovModel(even[0], even, laws, states=variable.labels)
+    template = onwards_only(model) if start == "left-to-right" else model
+    wishes = Wishes.of(template, Groups.numbered(variable.labels), None, ())
+    return Starts(template, passes(template, data, lengths, weights), wishes, as_generator(rng)).make(start)
+
+
+def first_laws(kind: Any, data: Any, read: Callable[..., Sequences], symbols: Iterable[State] | None) -> Any:
+    """One law that all data could have: emissions with one state, or a distribution."""
+    if isinstance(kind, str) and kind == "categorical":
+        return first_table(read, symbols)
+    if isinstance(kind, str) and kind in STRUCTURES:
+        return first_gaussian(read(event_shape=event_shape_of(data)), kind)
+    if isinstance(kind, type) and issubclass(kind, Family):
+        return first_member(kind, read(event_shape=event_shape_of(data)))
+    if isinstance(kind, str) or not hasattr(kind, "log_prob"):
+        known = (*STRUCTURES, "categorical")
+        raise Unsupported(f"there is no kind of emissions {kind!r}; a family will do, or {hint(kind, known)}")
+    return kind
+
+
+def first_table(read: Callable[..., Sequences], symbols: Iterable[State] | None) -> CategoricalEmissions:
+    """All symbols alike: as many as are named, or as the largest code needs."""
+    if symbols is not None:
+        labels = Variable("symbol", symbols).labels
+        return CategoricalEmissions(np.full((1, len(labels)), 1.0 / len(labels)), labels)
+    try:
+        codes = read().observations
+    except InvalidData as error:
+        raise InvalidData(f"{error}; where symbols are labels, say which there are, as symbols=[…]") from None
+    seen = codes[is_whole(codes)]
+    if not seen.size:
+        raise InvalidData("no symbol is observed: say which there are, as symbols=[…]")
+    size = max(int(seen.max()) + 1, 1)
+    check_table_fits(
+        (size,), f"a table of {size:,} symbols, which the largest code asks for,", "number symbols from 0 on"
+    )
+    return CategoricalEmissions(np.full((1, size), 1.0 / size))
+
+
+def first_gaussian(sequences: Sequences, structure: str) -> GaussianEmissions:
+    """Mean and variance of each column."""
+    mean, spread = column_moments(columns_of(sequences.observations))
+    variance = reference_variance(mean, spread**2)
+    shape = (1, *sequences.observations.shape[1:])
+    whole = {"full": np.diag(variance), "tied": np.diag(variance), "diagonal": variance, "spherical": variance.mean()}
+    kind: Any = structure if len(shape) == 2 or structure == "tied" else "diagonal"
+    return GaussianEmissions(mean.reshape(shape), np.reshape(whole[kind], shape_of(kind, shape)), kind)
+
+
+def first_member(family: type[Family], sequences: Sequences) -> Family:
+    """The member that fits all steps together best; where there is none, one that fits steps drawn from them.
+
+    Few steps may have tails too light for a StudentT; drawn with repetitions, some are heavier.
+    """
+    rows = sequences.observations[is_whole(sequences.observations)]
+    statistics, rng = family.statistics(rows), np.random.default_rng(0)
+    try:
+        return family.estimate(statistics)
+    except (InvalidData, InvalidModel) as error:
+        for _ in range(TRIES if len(rows) else 0):
+            with suppress(InvalidData, InvalidModel):
+                return family.estimate(family.statistics(rng.choice(rows, len(rows))))
+        raise InvalidData(f"{error}; or start from one law, as jt.{family.__name__}(…)") from error
+
+
+def repeated(law: Any, num_states: int) -> Any:
+    """The same law for every state."""
+    if isinstance(law, CategoricalEmissions | GaussianEmissions):
+        return law.take(np.zeros(num_states, dtype=np.int64))
+    return [law] * num_states
+
+
+def event_shape_of(data: Any) -> tuple[int, ...]:
+    """The shape of one observation: of the first sequence with any steps."""
+    given = without_frame(getattr(data, "observations", data))
+    if not isinstance(given, list | tuple):
+        return tuple(np.shape(given)[1:])
+    items = (without_frame(getattr(item, "observations", item)) for item in given)
+    return next((tuple(np.shape(item)[1:]) for item in items if np.size(item)), ())

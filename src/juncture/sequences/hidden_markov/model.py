@@ -1,0 +1,152 @@
+"""`HiddenMarkovModel`: a Markov chain of hidden states, each of which emits an observation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from juncture import numerics
+from juncture.checks import check_array
+from juncture.components.categorical import CategoricalEmissions
+from juncture.components.contract import Emissions
+from juncture.components.convert import as_emissions
+from juncture.data.sequences.sequences import Sequences, as_sequences
+from juncture.errors import InvalidModel
+from juncture.values import Value, number_of
+from juncture.variables import State, Variable
+
+if TYPE_CHECKING:
+    from juncture.drawing.states import StateDiagram
+    from juncture.networks.bayesian_network import BayesianNetwork
+    from juncture.networks.factor_product import FactorGraph
+
+SHOWN = 6  # labels
+
+
+class HiddenMarkovModel(Value):
+    """p(z, x) = initial[z0] Π transition[z(t-1), z(t)] Π p(x(t) | z(t)).
+
+    `emissions` holds one law per state: a batch of a family, a list of families or mixtures, a table (state, symbol) of
+    probabilities, an `Emissions` object, or None where observations are log-likelihoods (step, state) already.
+    States are 0, 1, …, or have labels; so have the symbols of a table.
+
+    >>> HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]], states=["dry", "wet"])
+    HiddenMarkovModel(2 states: dry, wet; 2 symbols)
+
+    `model["wet"]` is the law of what that state emits.
+    """
+
+    _fields = ("initial", "transition", "emissions", "states")
+    initial: np.ndarray  # (state,)
+    transition: np.ndarray  # (from, to)
+    emissions: Emissions
+    states: tuple[State, ...]
+    __iter__ = None  # or Python would try model[0], model[1], … as states
+
+    def __init__(
+        self,
+        initial: Any,
+        transition: Any,
+        emissions: Any,
+        *,
+        states: Iterable[State] | None = None,
+        symbols: Iterable[State] | None = None,
+    ) -> None:
+        given = check_array(initial, "the initial distribution, one probability per state,", error=InvalidModel)
+        size = len(given) if given.ndim == 1 else 0
+        if not size:
+            raise InvalidModel(f"the initial distribution is one probability per state; got {initial!r}")
+        labels = Variable("state", size if states is None else states).labels
+        if len(labels) != size:
+            raise InvalidModel(f"there are {size} states; got {len(labels)} labels")
+        self._set(
+            initial=numerics.as_probabilities(initial, (size,), name="the initial distribution"),
+            transition=numerics.as_probabilities(transition, (size, size), name="the transition matrix"),
+            emissions=with_symbols(as_emissions(emissions, size), symbols),
+            states=labels,
+        )
+
+    @property
+    def num_states(self) -> int:
+        return len(self.initial)
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:
+        """The shape of one observation: () for a number, (d,) for a vector."""
+        return self.emissions.event_shape
+
+    @property
+    def num_parameters(self) -> int:
+        """How many numbers may be chosen freely; zeros of the transitions stay zeros."""
+        free = int((self.transition > 0).sum() - self.num_states + (self.initial > 0).sum() - 1)
+        return free + self.emissions.num_parameters
+
+    def __getitem__(self, state: State) -> Any:
+        """The law of what a state emits, by the state's label."""
+        return self.emissions[self._state.code(state)]
+
+    @cached_property
+    def _state(self) -> Variable:
+        return Variable("state", self.states)
+
+    @cached_property
+    def _symbol(self) -> Variable | None:
+        symbols = self.emissions.symbols
+        return None if symbols is None or symbols == tuple(range(len(symbols))) else Variable("symbol", symbols)
+
+    def sequences(self, data: Any, lengths: Any = None) -> Sequences:
+        """Data as checked sequences: labels of states and symbols as codes, holes as NaN."""
+        found = as_sequences(
+            data,
+            lengths,
+            event_shape=self.event_shape,
+            state_code=self._state.code,
+            symbol_code=None if self._symbol is None else self._symbol.code,
+            takes_minus_infinity=self.emissions.takes_minus_infinity,
+        )
+        return self.emissions.checked(found)
+
+    def to_bayesian_network(self, length: int) -> BayesianNetwork:
+        """The chain over `length` steps: state0, observation0, state1, …; for emissions that are a table.
+
+        Transitions are tied to each other, and so are emissions.
+        """
+        from juncture.sequences.hidden_markov.unrolled import unrolled_network
+
+        return unrolled_network(self, length)
+
+    def to_factor_graph(self, sequence: Any) -> FactorGraph:
+        """The states of one sequence, whose observations enter as a factor of likelihoods each: its Z is p(sequence).
+
+        Labels of states, if the sequence has any, enter as factors too.
+        """
+        from juncture.sequences.hidden_markov.unrolled import unrolled_factors
+
+        return unrolled_factors(self, self.sequences(sequence))
+
+    def to_diagram(self) -> StateDiagram:
+        """The states, how probable a start in each is, and the transitions between them of 0.005 or more."""
+        from juncture.sequences.state_diagram import state_diagram
+
+        return state_diagram(self.states, self.transition, self.initial)
+
+    def __repr__(self) -> str:
+        named = "" if self.states == tuple(range(self.num_states)) else f": {', '.join(map(str, self.states[:SHOWN]))}"
+        more = ", …" if named and self.num_states > SHOWN else ""
+        return f"HiddenMarkovModel({number_of(self.num_states, 'state')}{named}{more}; {self.emissions.summary})"
+
+    def _repr_html_(self) -> str:
+        from juncture.sequences.hidden_markov.html import hidden_markov_html
+
+        return hidden_markov_html(self)
+
+
+def with_symbols(emissions: Emissions, symbols: Iterable[State] | None) -> Emissions:
+    if symbols is None:
+        return emissions
+    if not isinstance(emissions, CategoricalEmissions):
+        raise InvalidModel(f"only a table of emissions has symbols; these are {type(emissions).__name__}")
+    return CategoricalEmissions(emissions.probabilities, symbols)

@@ -1,0 +1,50 @@
+"""`sample` of hidden Markov models: a path of states, then what they emit; or paths given a sequence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from juncture.checks import check_counts
+from juncture.components.categorical import CategoricalEmissions
+from juncture.data.sequences.sequences import Sequence
+from juncture.data.tables.labels import labelled
+from juncture.errors import InvalidData
+from juncture.inference.infer import infer
+from juncture.inference.sampling.forward import sample
+from juncture.kernels.chains.paths import draw_paths
+from juncture.memory import check_table_fits
+from juncture.options import as_generator
+from juncture.sequences.hidden_markov.chain import Chain
+from juncture.sequences.hidden_markov.model import HiddenMarkovModel
+
+
+@sample.register
+def sample_chain(model: HiddenMarkovModel, n: Any, *, given: Any = None, rng: Any = None) -> Any:
+    """One `Sequence` of `n` steps with its states, or a list of them for a list of lengths.
+
+    With `given`, one sequence of observations: `n` paths of states from the posterior, (path, step).
+    """
+    if given is not None:
+        beliefs = infer(model, given)
+        if isinstance(beliefs, list):
+            raise InvalidData("given= takes one sequence of observations; sample once for each sequence")
+        return beliefs.sample(n, rng=rng)
+    stream, lengths = as_generator(rng), check_counts(n, "the number of steps")
+    if isinstance(lengths, int):
+        return draw_sequence(model, lengths, stream)
+    return [
+        draw_sequence(model, length, child) for length, child in zip(lengths, stream.spawn(len(lengths)), strict=True)
+    ]
+
+
+def draw_sequence(model: HiddenMarkovModel, num_steps: int, rng: np.random.Generator) -> Sequence:
+    check_table_fits((num_steps,), f"a sequence of {num_steps:,} steps", "draw shorter ones", copies=8)
+    chain = Chain.of(model)
+    codes, ones = np.empty((1, num_steps), np.int64), np.ones((1, chain.num_states))
+    draw_paths(chain.initial, chain.transition, ones, np.zeros(num_steps, np.int64), rng.random((1, num_steps)), codes)
+    observations = model.emissions.sample(codes[0], rng)
+    if isinstance(model.emissions, CategoricalEmissions):
+        observations = labelled(model.emissions.symbols, observations)
+    return Sequence(observations, states=labelled(model.states, codes[0]))

@@ -1,0 +1,71 @@
+"""How the law of a chain's state goes on: powers, laws after so many steps, distances from the stationary law."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from juncture.sequences.markov_chains.histories import lowered
+from juncture.sequences.markov_chains.structure import first_power
+
+
+def product(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The product of two stochastic matrices, each row brought to the sum 1: rounding would double at each squaring."""
+    both = first @ second
+    return np.asarray(both / both.sum(axis=1, keepdims=True))
+
+
+def power(transition: np.ndarray, steps: int) -> np.ndarray:
+    """The transitions of `steps` steps at once, by repeated squaring."""
+    result, square = np.eye(len(transition)), transition
+    while steps:
+        result = product(result, square) if steps % 2 else result
+        steps //= 2
+        square = product(square, square) if steps else square
+    return result
+
+
+def law_after(table: np.ndarray, law: np.ndarray, steps: int) -> np.ndarray:
+    """The law of the last states, (*history), after so many more steps; `table` is (*history, next)."""
+    size = law.size
+    if steps * table.size <= 2 * max(steps, 1).bit_length() * size**3:
+        for _ in range(steps):
+            law = next_law(table, law)
+        return law
+    return np.asarray(law.ravel() @ power(lowered(table), steps)).reshape(law.shape)
+
+
+def next_law(table: np.ndarray, law: np.ndarray) -> np.ndarray:
+    """The law of the last states one step later: the oldest is summed out."""
+    moved = np.einsum("a...,a...n->...n", law, table)
+    return np.asarray(moved / moved.sum())
+
+
+def distances(transition: np.ndarray, law: np.ndarray, stationary: np.ndarray, steps: int) -> np.ndarray:
+    """½ Σ |law at t - stationary| for t = 0, …, steps."""
+    trace = np.empty(steps + 1)
+    for step in range(steps + 1):
+        trace[step] = total_variation(law, stationary)
+        law = next_law(transition, law)
+    return trace
+
+
+def worst_distances(transition: np.ndarray, stationary: np.ndarray, steps: int) -> np.ndarray:
+    """The largest distance from any starting state, for t = 0, …, steps."""
+    trace, laws = np.empty(steps + 1), np.eye(len(transition))
+    for step in range(steps + 1):
+        trace[step] = total_variation(laws, stationary).max()
+        laws = product(laws, transition)
+    return trace
+
+
+def mixing_time(transition: np.ndarray, stationary: np.ndarray, threshold: float) -> int | None:
+    """The first step at which no start is farther than `threshold` from the law that all of them tend to."""
+
+    def is_near(laws: np.ndarray) -> bool:
+        return bool(total_variation(laws, stationary).max() <= threshold)
+
+    return 0 if is_near(np.eye(len(transition))) else first_power(transition, product, is_near)
+
+
+def total_variation(laws: np.ndarray, stationary: np.ndarray) -> np.ndarray:
+    return np.asarray(0.5 * np.abs(laws - stationary).sum(axis=-1))

@@ -1,0 +1,93 @@
+"""`fit`, `statistics` and `estimate` for Markov chains: counting, and EM where states are missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from juncture.errors import InvalidData, Unsupported
+from juncture.iteration import Trace, Watch
+from juncture.learning.conditionals.contract import Point
+from juncture.learning.em.learners import ExpectationMaximization, learner_for
+from juncture.learning.networks.estimation import estimate
+from juncture.learning.networks.fit import Fit, fit
+from juncture.learning.networks.statistics import statistics
+from juncture.options import as_generator
+from juncture.sequences.hidden_markov.observed import refuse_unobserved
+from juncture.sequences.hidden_markov.statistics import with_weights
+from juncture.sequences.markov_chains.em import ChainTask, GapCounts
+from juncture.sequences.markov_chains.estimation import Estimate, wishes_of
+from juncture.sequences.markov_chains.model import MarkovChain
+from juncture.sequences.markov_chains.statistics import (
+    MarkovChainStatistics,
+    as_statistics,
+    counted,
+    first_hole,
+)
+
+
+@statistics.register
+def chain_statistics(
+    model: MarkovChain, data: Any, *, lengths: Any = None, weights: Any = None
+) -> MarkovChainStatistics:
+    """The counts of sequences without holes; `weights` are those of the sequences."""
+    sequences = with_weights(model.sequences(data, lengths), weights)
+    hole = first_hole(sequences)
+    if hole is not None:
+        raise InvalidData(f"statistics are of complete sequences; {hole} is missing: jt.fit learns from such")
+    return counted(model, sequences)
+
+
+@estimate.register
+def estimate_chain(
+    model: MarkovChain, statistics: Any, prior: Any = None, *, point: Point = "mean", on_unseen: Any = "uniform"
+) -> MarkovChain:
+    """The chain that the statistics lead to."""
+    found = Estimate(as_statistics(statistics, model), wishes_of(prior, model.order, point, on_unseen))
+    found.report_unseen()
+    return found.chain
+
+
+@fit.register
+def fit_chain(  # noqa: PLR0913 (one verb, many wishes)
+    model: MarkovChain,
+    data: Any,
+    prior: Any = None,
+    *,
+    lengths: Any = None,
+    weights: Any = None,
+    point: Point = "mean",
+    on_unseen: Any = "uniform",
+    method: Any = "em",
+    rng: Any = 0,
+    progress: Watch | None = None,
+) -> Fit:
+    """A chain of the same states and order, learned from sequences of states, whose `weights` may be given.
+
+    Without a prior, maximum likelihood; with one (a pseudo-count per cell, an array, `Dirichlet`, `BDeu`, `K2`, or a
+    mapping from "initial" and "transition" to these) the mean of the posterior, or with `point="mode"` its mode.
+    Where states are missing EM sums them out, from the given chain on; this is for chains of order 1.
+    """
+    sequences = with_weights(model.sequences(data, lengths), weights)
+    wishes = wishes_of(prior, model.order, point, on_unseen)
+    hole = first_hole(sequences)
+    if hole is None:
+        found = Estimate(counted(model, sequences), wishes)
+        found.report_unseen()
+        trace = Trace((found.log_likelihood + found.log_prior,), True, "complete data: estimated in one step")
+        return Fit(found.chain, found.log_likelihood, trace, found.statistics)
+    if model.order > 1:
+        raise InvalidData(
+            f"{hole} is missing; a chain of order {model.order} is learned from complete sequences: cut this one there"
+        )
+    refuse_unobserved([sequences])
+    task = ChainTask(model, GapCounts.of(sequences, model.num_states), wishes, as_generator(rng), progress)
+    believed, trace = checked_learner(method).run(task)
+    Estimate(believed.statistics, wishes).report_unseen()
+    return Fit(believed.model, believed.log_likelihood, trace, believed.statistics)
+
+
+def checked_learner(method: Any) -> ExpectationMaximization:
+    learner = learner_for(method)
+    if not isinstance(learner, ExpectationMaximization):
+        raise Unsupported(f'Markov chains are learned by "em" or jt.ExpectationMaximization(…); got {method!r}')
+    return learner

@@ -1,0 +1,98 @@
+"""Questions to Markov chains: probabilities of sequences, looked up in tables, and what holes in sequences hide.
+
+States that are missing are summed out by `log_prob`; `infer` and `most_probable` tell what they may have been, as of a
+hidden Markov model whose states are seen as themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from juncture.data.sequences.sequences import Sequences
+from juncture.errors import Unsupported
+from juncture.inference.infer import infer
+from juncture.inference.log_prob import log_prob
+from juncture.inference.most_probable import most_probable
+from juncture.numerics import log
+from juncture.sequences.hidden_markov.model import HiddenMarkovModel
+from juncture.sequences.markov_chains.evolution import next_law, power
+from juncture.sequences.markov_chains.model import MarkovChain
+from juncture.sequences.markov_chains.windows import Sightings, cells, own_steps, owners
+
+
+@infer.register
+def infer_missing(model: MarkovChain, evidence: Any, *, lengths: Any = None, **options: Any) -> Any:
+    """The beliefs about each state of a sequence, or of each of many sequences."""
+    return infer(as_hidden(model), model.sequences(evidence, lengths), **options)
+
+
+@most_probable.register
+def most_probable_missing(model: MarkovChain, evidence: Any, *, lengths: Any = None, **options: Any) -> Any:
+    """The most probable states of a sequence, or of each of many sequences."""
+    return most_probable(as_hidden(model), model.sequences(evidence, lengths), **options)
+
+
+def as_hidden(model: MarkovChain) -> HiddenMarkovModel:
+    if model.order > 1:
+        raise Unsupported(
+            f"missing states are inferred in chains of order 1, and this one has order {model.order}: put the question"
+            " to the network chain.to_bayesian_network(length), whose variables are state0, state1, …"
+        )
+    return model.to_hidden_markov_model()
+
+
+@log_prob.register
+def log_prob_chain(model: MarkovChain, rows: Any, *, lengths: Any = None) -> Any:
+    """log p of each sequence of states: a float for one, an array for several."""
+    given = model.sequences(rows, lengths)
+    if given.observations.dtype.kind != "f":
+        values = complete(model, given)
+    elif model.order == 1:
+        values = across_gaps(model, given)
+    else:
+        values = np.array([forward(model, one.observations) for one in given])
+    return float(values[0]) if given.is_single else values
+
+
+def complete(model: MarkovChain, sequences: Sequences) -> np.ndarray:
+    """log p(first states) + Σ log p(next | before)."""
+    values, first, size = np.zeros(sequences.num), model.first_law(), model.num_states
+    for known in range(1, model.order + 1):
+        marginal = log(first.sum(axis=tuple(range(known, model.order)))).ravel()
+        which = np.flatnonzero(np.minimum(sequences.lengths, model.order) == known)
+        values[which] = marginal[cells(sequences, sequences.offsets[which] + known - 1, known - 1, size)]
+    steps = np.flatnonzero(own_steps(sequences) >= model.order)
+    terms = log(model.transition).ravel()[cells(sequences, steps, model.order, size)]
+    return values + np.bincount(owners(sequences, steps), terms, sequences.num)
+
+
+def across_gaps(model: MarkovChain, sequences: Sequences) -> np.ndarray:
+    """log p(first state observed) + Σ log p(next observed | last observed), by the transitions of as many steps."""
+    values, seen = np.zeros(sequences.num), Sightings.of(sequences)
+    for time in np.unique(seen.first_time):
+        at = seen.first_time == time
+        values[seen.first_owner[at]] = log(model.law_at(time))[seen.first[at]]
+    for gap in np.unique(seen.gap):
+        at = seen.gap == gap
+        terms = log(power(model.transition, int(gap)))[seen.before[at], seen.after[at]]
+        values += np.bincount(seen.owner[at], terms, sequences.num)
+    return values
+
+
+def forward(model: MarkovChain, observations: np.ndarray) -> float:
+    """The law of the last states goes on step by step; where a state is observed, the others are ruled out."""
+    law, total = model.first_law(), 0.0
+    for step, state in enumerate(observations):
+        if step >= model.order:
+            law = next_law(model.transition, law)
+        if not np.isnan(state):
+            kept = np.zeros_like(law)
+            place = (slice(None),) * min(step, model.order - 1) + (int(state),)
+            kept[place] = law[place]
+            if not kept.any():
+                return -np.inf
+            total += float(np.log(kept.sum()))
+            law = kept / kept.sum()
+    return total

@@ -1,0 +1,202 @@
+"""`MarkovChain`: states that follow one another, the next by the last one, or by the last few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from juncture.data.sequences.sequences import Sequences, as_sequences
+from juncture.errors import InvalidData, InvalidModel, Unsupported
+from juncture.factors.html import table_html
+from juncture.memory import check_steps_fit, check_table_fits
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.numerics import as_probabilities
+from juncture.sequences.markov_chains.checks import as_labels, as_law, as_order, as_whole
+from juncture.sequences.markov_chains.evolution import law_after, power
+from juncture.sequences.markov_chains.histories import lowered
+from juncture.sequences.markov_chains.labels import ChainLabels, Label, shown
+from juncture.sequences.markov_chains.questions import ChainQuestions
+from juncture.sequences.markov_chains.stationary import reversal
+from juncture.sequences.markov_chains.unrolled import unrolled
+from juncture.values import number_of
+from juncture.variables import Scope, State, Variable
+
+if TYPE_CHECKING:
+    from juncture.drawing.states import StateDiagram
+    from juncture.sequences.hidden_markov.model import HiddenMarkovModel
+
+
+class MarkovChain(ChainQuestions):
+    """p(x) = p(x₀) Π p(x_t | x_{t-1}), with transition[i, j] = p(next = j | now = i).
+
+    A chain of order m has a table with m axes of history, the oldest first, and then the next state. `initial` is the
+    law of the first state, or that state; of order m, a table of the first m states, or these. Laws are arrays in the
+    order of `states`. Questions about classes, stationary laws and passages are put to chains of order 1, which
+    `to_first_order` makes of others.
+
+    >>> weather = MarkovChain([[0.9, 0.1], [0.5, 0.5]], "sun", states=["sun", "rain"])
+    >>> weather.law_at(2).round(4).tolist()
+    [0.86, 0.14]
+    >>> weather.stationary.round(4).tolist()
+    [0.8333, 0.1667]
+    >>> weather.hitting_times("rain").round(4).tolist()
+    [10.0, 0.0]
+    """
+
+    _fields = ("transition", "initial", "labels", "order")
+    transition: np.ndarray  # (*history, next)
+    initial: np.ndarray | None  # (*first states)
+    labels: ChainLabels
+    order: int
+
+    def __init__(
+        self,
+        transition: Any,
+        initial: Any = None,
+        *,
+        states: Iterable[State] | ChainLabels | int | None = None,
+        order: int = 1,
+    ) -> None:
+        order = as_order(order)
+        labels = as_labels(states, transition)
+        shape = (labels.num_states,) * (order + 1)
+        table = as_probabilities(transition, shape, name="the transition table")
+        self._set(transition=table, labels=labels, order=order, initial=None)
+        if initial is not None:
+            self._set(initial=self._law(initial, "the initial law"))
+
+    @classmethod
+    def uniform(cls, states: Iterable[State] | int, order: int = 1) -> MarkovChain:
+        """The chain in which all is equally likely: what `fit` takes, to learn a chain of these states.
+
+        >>> MarkovChain.uniform(["A", "C", "G", "T"], order=2)
+        MarkovChain(4 states, order 2)
+        """
+        variable, order = Variable("state", states), as_order(order)
+        size = variable.num_states
+        check_table_fits(
+            (size,) * (order + 1),
+            f"a Markov chain of {size:,} states and order {order}",
+            "take fewer states, or a lower order",
+        )
+        initial = np.full((size,) * order, float(size) ** -order)
+        return cls(np.full((size,) * (order + 1), 1.0 / size), initial, states=variable.labels, order=order)
+
+    @property
+    def states(self) -> tuple[Label, ...]:
+        return self.labels.labels
+
+    @property
+    def num_states(self) -> int:
+        return self.labels.num_states
+
+    @property
+    def num_parameters(self) -> int:
+        """How many numbers may be chosen freely, those of the initial law among them."""
+        histories = int(self.num_states**self.order)
+        return histories - 1 + histories * (self.num_states - 1)
+
+    # --- over time ---------------------------------------------------------------------------------------------------
+
+    def transition_after(self, steps: int) -> np.ndarray:
+        """The transitions of `steps` steps at once: the power S^steps."""
+        return power(self.matrix, as_whole(steps, "the number of steps"))
+
+    def law_at(self, time: int, start: Any = None) -> np.ndarray:
+        """The law of the state at a time, from the initial law or another start; time begins at 0."""
+        time, law = as_whole(time, "the time"), self.first_law(start)
+        later = max(time - self.order + 1, 0)
+        law = law_after(self.transition, law, later)
+        others = tuple(axis for axis in range(self.order) if axis != time - later)
+        return np.asarray(law.sum(axis=others))
+
+    def sequences(self, data: Any, lengths: Any = None) -> Sequences:
+        """Data as checked sequences of the codes of states; holes are NaN."""
+        if self.labels.length > 1:
+            raise Unsupported(
+                f"sequences are read by the chain of order {self.labels.length}, not by its first-order form"
+            )
+        return as_sequences(data, lengths, symbol_code=self.labels.variable.code)
+
+    # --- other models ------------------------------------------------------------------------------------------------
+
+    def with_initial(self, initial: Any) -> MarkovChain:
+        """The same transitions from another initial law, or from a state."""
+        return MarkovChain(self.transition, initial, states=self.labels, order=self.order)
+
+    def reversed(self) -> MarkovChain:
+        """The stationary chain watched backwards: π(y) S(y, x) / π(x)."""
+        law = self.stationary
+        if not law.all():
+            never = shown(self.labels.at(np.flatnonzero(law == 0)))
+            raise InvalidModel(f"a reversal needs a stationary law without zeros; here it is 0 in {never}")
+        return MarkovChain(reversal(self.matrix, law), law, states=self.labels)
+
+    def to_first_order(self) -> MarkovChain:
+        """The chain of the last `order` states, whose labels are tuples, the oldest state first."""
+        histories = self.num_states**self.order
+        check_table_fits((histories, histories), f"a chain of {histories:,} histories", "ask the chain of higher order")
+        initial = None if self.initial is None else self.initial.ravel()
+        labels = ChainLabels(self.labels.variable, self.labels.length * self.order)
+        return MarkovChain(lowered(self.transition), initial, states=labels)
+
+    def to_bayesian_network(self, length: int) -> BayesianNetwork:
+        """The variables state0, state1, …, each with the `order` ones before it as parents; their tables are tied."""
+        length = as_whole(length, "the length of a chain", at_least=1)
+        check_steps_fit(length, self.transition.shape, f"a network of {length:,} steps")
+        return unrolled(self.first_law(), self.transition, self.labels.plain, length)
+
+    def to_hidden_markov_model(self) -> HiddenMarkovModel:
+        """The same chain, with each state seen as itself: `infer` then tells of states that are missing."""
+        from juncture.sequences.hidden_markov.model import HiddenMarkovModel
+
+        check_table_fits((self.num_states,) * 2, f"a model of {self.num_states:,} states", "ask the chain itself")
+        return HiddenMarkovModel(
+            self.first_law(), self.matrix, np.eye(self.num_states), states=self.labels.plain, symbols=self.labels.plain
+        )
+
+    def to_diagram(self) -> StateDiagram:
+        """The states, how probable a start in each is, and the transitions between them of 0.005 or more."""
+        from juncture.sequences.state_diagram import state_diagram
+
+        return state_diagram(self.states, self.matrix, self.initial)
+
+    # --- being a value -----------------------------------------------------------------------------------------------
+
+    @property
+    def matrix(self) -> np.ndarray:
+        if self.order > 1:
+            raise Unsupported(
+                f"this is asked of a chain of order 1, and this one has order {self.order}: ask its to_first_order(),"
+                " whose states are the last ones together"
+            )
+        return self.transition
+
+    def _law(self, given: Any, what: str) -> np.ndarray:
+        return as_law(given, self.labels, self.order, what)
+
+    def first_law(self, start: Any = None) -> np.ndarray:
+        """The law of the first `order` states: of a start, or the chain's own."""
+        if start is not None:
+            return self._law(start, "the start")
+        if self.initial is None:
+            raise InvalidData("this chain has no initial law: give a start, or with_initial(…) a law or a state")
+        return self.initial
+
+    def __repr__(self) -> str:
+        states = number_of(self.num_states, "state")
+        if self.order > 1:
+            return f"MarkovChain({states}, order {self.order})"
+        if not self.is_irreducible:
+            closed = len(self.closed_classes)
+            return f"MarkovChain({states}, {closed} closed class{'es' if closed != 1 else ''})"
+        kind = "aperiodic" if self.is_aperiodic else f"of period {self.period()}"
+        return f"MarkovChain({states}, irreducible, {kind})"
+
+    def _repr_html_(self) -> str:
+        names = [f"{steps} before" for steps in range(self.order, 0, -1)] if self.order > 1 else ["now"]
+        scope = Scope(Variable(name, self.labels.plain) for name in [*names, "next"])
+        return f"<p><code>{escape(repr(self))}</code></p>{table_html(scope, self.transition)}"

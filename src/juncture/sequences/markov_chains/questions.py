@@ -1,0 +1,206 @@
+"""What can be asked of the transition matrix of a chain, in the labels of its states."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from juncture.checks import check_number
+from juncture.errors import InvalidData, InvalidModel
+from juncture.sequences.markov_chains import evolution, passage, spectrum, stationary
+from juncture.sequences.markov_chains.checks import as_law, as_whole
+from juncture.sequences.markov_chains.labels import ChainLabels, Label, shown
+from juncture.sequences.markov_chains.structure import ChainStructure, first_positive_power
+from juncture.values import Value, read_only
+
+SMALLEST_THRESHOLD = 1e-10  # distances below are no longer told from rounding
+
+
+class ChainQuestions(Value):
+    """Classes, stationary laws, passages and mixing of a chain with labelled states; laws are in the order of these."""
+
+    labels: ChainLabels
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """The transitions between all states: (now, next)."""
+        raise NotImplementedError
+
+    def first_law(self, start: Any = None) -> np.ndarray:
+        raise NotImplementedError
+
+    @cached_property
+    def _structure(self) -> ChainStructure:
+        return ChainStructure.of(self.matrix)
+
+    def _marked(self, targets: Any) -> np.ndarray:
+        """Which states are targets: (state,)."""
+        codes = self.labels.codes(targets)
+        if not codes:
+            raise InvalidData("a passage needs a target: give a state, or several in a list")
+        marked = np.zeros(self.labels.num_states, dtype=bool)
+        marked[codes] = True
+        return marked
+
+    # --- classes -----------------------------------------------------------------------------------------------------
+
+    @property
+    def classes(self) -> tuple[tuple[Label, ...], ...]:
+        """The communicating classes: states that can be reached from one another."""
+        return tuple(self.labels.at(members) for members in self._structure.members)
+
+    @property
+    def closed_classes(self) -> tuple[tuple[Label, ...], ...]:
+        """The classes that no way leads out of."""
+        return tuple(self.labels.at(members) for members in self._structure.closed)
+
+    @property
+    def transient_states(self) -> tuple[Label, ...]:
+        """The states that the chain leaves for ever, sooner or later."""
+        return self.labels.at(np.flatnonzero(~self._structure.is_recurrent))
+
+    @property
+    def absorbing_states(self) -> tuple[Label, ...]:
+        """The states that are never left."""
+        return tuple(members[0] for members in self.closed_classes if len(members) == 1)
+
+    @property
+    def is_irreducible(self) -> bool:
+        """Whether every state can be reached from every state."""
+        return len(self._structure.is_closed) == 1
+
+    def period(self, state: Any = None) -> int:
+        """gcd of the numbers of steps in which a state can come back to itself; 0 if it never can.
+
+        Without a state, the period of the chain: the number of steps after which its law repeats in the long run, which
+        is the least common multiple of the periods of its closed classes.
+        """
+        structure = self._structure
+        if state is None:
+            return int(np.lcm.reduce(structure.periods[structure.is_closed]))
+        return int(structure.periods[structure.class_of[self.labels.code(state)]])
+
+    @property
+    def is_aperiodic(self) -> bool:
+        """Whether every state that can come back to itself has the period 1."""
+        return bool((self._structure.periods <= 1).all())
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether every state can follow every state at once; some texts call only such a chain regular."""
+        return bool((self.matrix > 0).all())
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether some power of the transition matrix has no zero: the chain is irreducible and aperiodic."""
+        return self.is_irreducible and self.is_aperiodic
+
+    @property
+    def positive_power(self) -> int | None:
+        """The smallest number of steps in which every state can come from every state; None if there is none."""
+        return first_positive_power(self.matrix > 0) if self.is_regular else None
+
+    @property
+    def has_unique_limit(self) -> bool:
+        """Whether the law tends to one and the same law from every start; the chain need not be regular for that."""
+        closed = self._structure.is_closed
+        return bool(closed.sum() == 1 and (self._structure.periods[closed] == 1).all())
+
+    # --- stationary laws ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def stationary_laws(self) -> np.ndarray:
+        """One for each of `closed_classes`: (class, state). Their mixtures are all the stationary laws there are."""
+        return read_only(stationary.stationary_laws(self.matrix, self._structure))
+
+    @property
+    def stationary(self) -> np.ndarray:
+        """The law that a step does not change, if there is only one; each closed class has its own."""
+        if len(self.stationary_laws) > 1:
+            sets = " and ".join(shown(members) for members in self.closed_classes[:3])
+            raise InvalidModel(
+                f"the stationary law is not unique: there are {len(self.stationary_laws)} closed classes, {sets}"
+                f"{', …' if len(self.stationary_laws) > 3 else ''}; stationary_laws has the law of each, and"
+                " limiting_law(start) the law that a start leads to"
+            )
+        return np.asarray(self.stationary_laws[0])
+
+    def is_stationary(self, law: Any, tolerance: float = 1e-9) -> bool:
+        """Whether a step does not change this law: Σ_x π(x) S(x, y) = π(y)."""
+        given = as_law(law, self.labels, 1, "the law")
+        return bool(np.abs(given @ self.matrix - given).max() <= check_number(tolerance, "tolerance", least=0))
+
+    def limiting_law(self, start: Any = None) -> np.ndarray:
+        """The law that the chain tends to from its initial law, or another start."""
+        shares = self.first_law(start) @ self.absorption_probabilities()
+        periods = self._structure.periods[self._structure.is_closed]
+        for share, members, period in zip(shares, self.closed_classes, periods, strict=True):
+            if share > 0 and period > 1:
+                raise InvalidModel(f"the law tends to none: it goes round in {shown(members)} with the period {period}")
+        return np.asarray(shares @ self.stationary_laws)
+
+    def satisfies_detailed_balance(self, law: Any = None, tolerance: float = 1e-9) -> bool:
+        """Whether π(x) S(x, y) = π(y) S(y, x), each to a relative tolerance; without a law, for all stationary ones."""
+        laws = self.stationary_laws if law is None else [as_law(law, self.labels, 1, "the law")]
+        return all(stationary.satisfies_detailed_balance(self.matrix, each, tolerance) for each in laws)
+
+    @property
+    def is_reversible(self) -> bool:
+        """Whether the chain looks the same backwards, once it is stationary: detailed balance holds."""
+        return self.satisfies_detailed_balance()
+
+    # --- passages ----------------------------------------------------------------------------------------------------
+
+    def hitting_probabilities(self, targets: Any) -> np.ndarray:
+        """The probability of ever coming to a target, a state or several, from each state."""
+        return passage.hitting_probabilities(self.matrix, self._marked(targets))
+
+    def hitting_times(self, targets: Any) -> np.ndarray:
+        """The mean number of steps until a target, from each state; infinite where it may never be reached."""
+        return passage.hitting_times(self.matrix, self._marked(targets))
+
+    def absorption_probabilities(self) -> np.ndarray:
+        """The probability of ending in each closed class, from each state: (state, class)."""
+        return passage.absorption_probabilities(self.matrix, self._structure)
+
+    def absorption_times(self) -> np.ndarray:
+        """The mean number of steps until the chain is in a closed class, from each state."""
+        return passage.hitting_times(self.matrix, self._structure.is_recurrent)
+
+    # --- mixing ------------------------------------------------------------------------------------------------------
+
+    def distance_to_stationary(self, steps: int, start: Any = None) -> np.ndarray:
+        """½ Σ |law at t - stationary| for t = 0, …, steps, from the initial law or another start."""
+        law, steps = self.first_law(start), as_whole(steps, "the number of steps")
+        return evolution.distances(self.matrix, law, self.stationary, steps)
+
+    def worst_distance(self, steps: int) -> np.ndarray:
+        """The distance to the stationary law for t = 0, …, steps, from the state that is farthest from it."""
+        return evolution.worst_distances(self.matrix, self.stationary, as_whole(steps, "the number of steps"))
+
+    def mixing_time(self, threshold: float = 0.25) -> int | float:
+        """The first time at which all starts are within `threshold` of the stationary law, or infinity."""
+        check_number(threshold, "the threshold of the mixing time", least=SMALLEST_THRESHOLD, below=1)
+        in_the_end = 1.0 - 1.0 / self.period()  # a law that goes round stays that far away
+        if threshold < in_the_end + SMALLEST_THRESHOLD and self.worst_distance(0)[0] > threshold:
+            return math.inf
+        found = evolution.mixing_time(self.matrix, self.stationary, float(threshold))
+        return math.inf if found is None else found
+
+    @cached_property
+    def eigenvalues(self) -> np.ndarray:
+        """Those of the transition matrix, the largest in modulus first; real numbers where all are."""
+        return read_only(spectrum.eigenvalues(self.matrix, self._structure))
+
+    @property
+    def second_eigenvalue_modulus(self) -> float:
+        """|λ₂|: how fast distances to the stationary law shrink in the long run; 0 for a single state."""
+        return float(abs(self.eigenvalues[1])) if self.labels.num_states > 1 else 0.0
+
+    @property
+    def spectral_gap(self) -> float:
+        """1 - |λ₂|, precise also where it is tiny; 1 for a single state."""
+        return spectrum.spectral_gap(self.matrix, self._structure, self.second_eigenvalue_modulus)

@@ -1,0 +1,56 @@
+"""`sample` of Markov chains: sequences of states."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from juncture.checks import check_counts
+from juncture.data.tables.labels import label_array
+from juncture.inference.sampling.forward import sample
+from juncture.memory import check_table_fits
+from juncture.options import as_generator
+from juncture.sequences.markov_chains.model import MarkovChain
+
+
+@sample.register
+def sample_chain(model: MarkovChain, n: Any, *, rng: Any = None) -> Any:
+    """One sequence of `n` states, as an array of labels; with a list of lengths, a list of such arrays."""
+    stream, first = as_generator(rng), cumulative(model.first_law().reshape(1, -1))
+    later = cumulative(model.transition.reshape(-1, model.num_states))
+    states = label_array(model.states)
+    lengths = check_counts(n, "the length of a sequence, or each of a list of lengths,")
+    if isinstance(lengths, int):
+        return states[drawn(model, first, later, lengths, stream)]
+    return [states[drawn(model, first, later, length, stream)] for length in lengths]
+
+
+def drawn(
+    model: MarkovChain, first: list[list[float]], later: list[list[float]], length: int, rng: np.random.Generator
+) -> np.ndarray:
+    """The codes of one sequence."""
+    check_table_fits((length,), f"a sequence of {length:,} states", "draw shorter ones", copies=8)
+    uniforms = iter(rng.random(max(length, 1)).tolist())
+    history = bisect_right(first[0], next(uniforms))
+    early = np.unravel_index(history, (model.num_states,) * model.order)
+    codes = [*map(int, early), *walk(later, history, uniforms, model.num_states)]
+    return np.array(codes[:length], dtype=np.int64)
+
+
+def walk(later: list[list[float]], history: int, uniforms: Iterator[float], num_states: int) -> Iterator[int]:
+    """The states that follow a history, one for each of the numbers drawn."""
+    num_histories = len(later)
+    for uniform in uniforms:
+        state = bisect_right(later[history], uniform)
+        history = (history * num_states + state) % num_histories
+        yield state
+
+
+def cumulative(probabilities: np.ndarray) -> list[list[float]]:
+    """The running sums of each row, which end in exactly 1, so that a state of probability 0 is never drawn."""
+    sums = np.cumsum(probabilities, axis=1)
+    rows: list[list[float]] = (sums / sums[:, -1:]).tolist()
+    return rows

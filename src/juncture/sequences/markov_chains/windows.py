@@ -1,0 +1,57 @@
+"""Where the steps of coded sequences fall in tables: a state with those before it, or with the last one observed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from juncture.data.sequences.sequences import Sequences
+
+
+def own_steps(sequences: Sequences) -> np.ndarray:
+    """The time of each step in its sequence: (step,)."""
+    return np.asarray(np.arange(sequences.num_steps) - np.repeat(sequences.offsets[:-1], sequences.lengths))
+
+
+def owners(sequences: Sequences, steps: np.ndarray) -> np.ndarray:
+    """The sequence that each of these steps belongs to."""
+    return np.asarray(np.searchsorted(sequences.offsets, steps, side="right") - 1)
+
+
+def cells(sequences: Sequences, steps: np.ndarray, depth: int, num_states: int) -> np.ndarray:
+    """The place of each step in a flat table of its state with the `depth` ones before it, the oldest first."""
+    places = np.zeros(len(steps), dtype=np.int64)
+    for back in range(depth, -1, -1):
+        places = places * num_states + sequences.observations[steps - back].astype(np.int64)
+    return places
+
+
+@dataclass(frozen=True, eq=False)
+class Sightings:
+    """What is observed of sequences with holes: the first of each, and each next one, with the steps between them."""
+
+    first_owner: np.ndarray  # (sequence,) without those of which nothing is observed
+    first_time: np.ndarray
+    first: np.ndarray
+    owner: np.ndarray  # (pair,)
+    gap: np.ndarray  # at least 1
+    before: np.ndarray
+    after: np.ndarray
+
+    @classmethod
+    def of(cls, sequences: Sequences) -> Sightings:
+        steps = np.flatnonzero(~np.isnan(sequences.observations.astype(np.float64)))
+        codes, owner = sequences.observations[steps].astype(np.int64), owners(sequences, steps)
+        begins = np.ones(len(steps), dtype=bool)
+        begins[1:] = owner[1:] != owner[:-1]
+        later = np.flatnonzero(~begins)
+        return cls(
+            owner[begins],
+            steps[begins] - sequences.offsets[owner[begins]],
+            codes[begins],
+            owner[later],
+            steps[later] - steps[later - 1],
+            codes[later - 1],
+            codes[later],
+        )

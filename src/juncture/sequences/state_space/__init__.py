@@ -1,0 +1,1 @@
+"""Linear-Gaussian state-space models: the model, the Kalman filter and smoother, and learning by EM."""

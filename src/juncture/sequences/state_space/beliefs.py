@@ -1,0 +1,143 @@
+"""StateSpaceBeliefs: what is known of the states of one sequence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from juncture.checks import check_count
+from juncture.data.sequences.sequences import Sequences
+from juncture.kernels.state_space.paths import covariances, draw_backward
+from juncture.memory import check_table_fits
+from juncture.options import as_generator, as_sizes
+from juncture.sequences.state_space.forecast import StateSpaceForecast, as_future_inputs, moved_on, observed_laws
+from juncture.sequences.state_space.model import LinearGaussianStateSpace
+from juncture.sequences.state_space.packing import packed_model
+from juncture.sequences.state_space.passes import Filtered, Smoothed
+from juncture.values import number_of
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StateSpaceBeliefs:
+    """The Gaussian law of each state: predicted from observations before it, filtered with its own, smoothed by all.
+
+    Covariances are symmetric and positive semidefinite, being products of the factors that were computed.
+    """
+
+    model: LinearGaussianStateSpace
+    sequence: Sequences  # one
+    forward: Filtered
+    backward: Smoothed
+
+    exact = True
+    converged = True
+    method = "kalman"
+
+    @property
+    def num_steps(self) -> int:
+        return len(self.forward.log_densities)
+
+    @property
+    def log_evidence(self) -> float:
+        """Log p(observations)."""
+        return float(self.forward.log_densities.sum())
+
+    @property
+    def log_densities(self) -> np.ndarray:
+        """Log p(observation | those before it), (step,)."""
+        return self.forward.log_densities
+
+    # -- laws of the states, (step, state) and (step, state, state)
+
+    @property
+    def predicted_mean(self) -> np.ndarray:
+        return self.forward.predicted_mean
+
+    @property
+    def filtered_mean(self) -> np.ndarray:
+        return self.forward.filtered_mean
+
+    @property
+    def smoothed_mean(self) -> np.ndarray:
+        return self.backward.smoothed_mean
+
+    @cached_property
+    def predicted_covariance(self) -> np.ndarray:
+        return covariances_of(self.forward.predicted_factor)
+
+    @cached_property
+    def filtered_covariance(self) -> np.ndarray:
+        return covariances_of(self.forward.filtered_factor)
+
+    @cached_property
+    def smoothed_covariance(self) -> np.ndarray:
+        return covariances_of(self.backward.smoothed_factor)
+
+    def cross_covariance(self, lag: int = 1) -> np.ndarray:
+        """Cov(z[t + lag], z[t] | all observations), (step - lag, later state, earlier state)."""
+        lag = check_count(lag, "the lag")
+        num = max(0, self.num_steps - lag)
+        found = self.smoothed_covariance[lag:]
+        for back in range(1, lag + 1):
+            gains = self.backward.gains[lag - back : lag - back + num]
+            found = found @ np.swapaxes(gains, -2, -1)
+        return found
+
+    # -- observations
+
+    @cached_property
+    def predictions(self) -> StateSpaceForecast:
+        """States and observations one step ahead: the law of each given the observations before it."""
+        laws = self.predicted_mean, self.predicted_covariance
+        return observed_laws(self.model, np.arange(self.num_steps), self.sequence.covariates, laws)
+
+    def forecast(self, num_steps: int, covariates: Any = None) -> StateSpaceForecast:
+        """The laws of the steps after the end; `covariates` are their inputs, where the model takes any."""
+        num_steps = check_count(num_steps, "the number of steps of a forecast")
+        self.model.check_length(self.num_steps + num_steps, f"a forecast of {num_steps} steps")
+        size = self.model.state_dimension + self.model.observation_dimension
+        check_table_fits((num_steps, size, size), f"a forecast of {num_steps:,} steps", "ask for fewer steps")
+        inputs = as_future_inputs(self.model, covariates, num_steps)
+        laws = self._laws_ahead(num_steps, inputs)
+        times = np.arange(self.num_steps, self.num_steps + num_steps)
+        return observed_laws(self.model, times, inputs, laws)
+
+    def _laws_ahead(self, num_steps: int, inputs: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Means and covariances of the states to come: from the last one on, or from the first if there was none."""
+        last = self.num_steps - 1
+        if last < 0:
+            parts = packed_model(self.model)
+            ahead = moved_on(self.model, 0, (parts.initial_mean, parts.initial_factor), num_steps, inputs)
+            return ahead.predicted_mean, covariances_of(ahead.predicted_factor)
+        law = self.forward.filtered_mean[last], self.forward.filtered_factor[last]
+        known = self.sequence.covariates
+        both = known if known is None or inputs is None else np.vstack([known[-1:], inputs])
+        ahead = moved_on(self.model, last, law, num_steps + 1, both)
+        return ahead.predicted_mean[1:], covariances_of(ahead.predicted_factor[1:])
+
+    # -- paths
+
+    def sample(self, size: Any = None, *, rng: Any = None) -> np.ndarray:
+        """Paths of states drawn from the posterior, (*size, step, state)."""
+        shape = as_sizes(size)
+        check_table_fits((*shape, *self.smoothed_mean.shape), f"{shape} paths", "draw fewer at a time", copies=1)
+        paths = as_generator(rng).standard_normal((*shape, *self.smoothed_mean.shape))
+        if paths.size:
+            forward, backward = self.forward, self.backward
+            flat = paths.reshape(-1, *self.smoothed_mean.shape)
+            draw_backward(forward.filtered_mean, forward.predicted_mean, backward.gains, backward.rests, flat)
+        return paths
+
+    def __repr__(self) -> str:
+        steps = f"{number_of(self.num_steps, 'step')} of {number_of(self.model.state_dimension, 'state')}"
+        return f"StateSpaceBeliefs({steps}; log_evidence={self.log_evidence:.6g}; exact, by {self.method})"
+
+
+def covariances_of(factors: np.ndarray) -> np.ndarray:
+    """L Lᵀ of each factor L."""
+    found = np.empty_like(factors)
+    covariances(factors, found)
+    return found

@@ -1,0 +1,107 @@
+"""StateSpaceForecast: the laws of states and observations at steps that are still to come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from juncture.data.sequences.sequences import as_inputs
+from juncture.errors import InvalidData
+from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
+from juncture.sequences.state_space.model import LinearGaussianStateSpace
+from juncture.sequences.state_space.packing import PackedSteps, packed_model
+from juncture.sequences.state_space.parts import additions, each_step
+from juncture.sequences.state_space.passes import Filtered, refuse_overflow, refuse_trouble, run_filter
+from juncture.values import number_of
+
+
+@dataclass(frozen=True, eq=False)
+class StateSpaceForecast:
+    """Gaussian laws of states and observations, one a step, each given what was observed before all of them."""
+
+    state_mean: np.ndarray  # (step, state)
+    state_covariance: np.ndarray  # (step, state, state)
+    observation_mean: np.ndarray  # (step, value)
+    observation_covariance: np.ndarray  # (step, value, value)
+
+    @property
+    def states(self) -> MultivariateGaussian:
+        """A batch of Gaussians, one a step."""
+        return MultivariateGaussian(self.state_mean, self.state_covariance)
+
+    @property
+    def observations(self) -> MultivariateGaussian:
+        """A batch of Gaussians, one a step."""
+        return MultivariateGaussian(self.observation_mean, self.observation_covariance)
+
+    def interval(self, probability: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """The lower and upper end (step, value) of the central interval that holds each value with this probability."""
+        return central(self.observation_mean, self.observation_covariance, probability)
+
+    def state_interval(self, probability: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """The same of the states."""
+        return central(self.state_mean, self.state_covariance, probability)
+
+    def __len__(self) -> int:
+        return len(self.state_mean)
+
+    def __repr__(self) -> str:
+        size = number_of(self.observation_mean.shape[1], "observation")
+        return f"StateSpaceForecast({number_of(len(self), 'step')} of {size})"
+
+
+def central(mean: np.ndarray, covariance: np.ndarray, probability: float) -> tuple[np.ndarray, np.ndarray]:
+    from scipy.special import ndtri
+
+    if not isinstance(probability, int | float) or not 0 < probability < 1:
+        raise InvalidData(f"the probability of an interval lies between 0 and 1; got {probability!r}")
+    half = ndtri((1 + probability) / 2) * np.sqrt(np.diagonal(covariance, axis1=-2, axis2=-1))
+    return mean - half, mean + half
+
+
+def observed_laws(
+    model: LinearGaussianStateSpace,
+    times: np.ndarray,
+    inputs: np.ndarray | None,
+    laws: tuple[np.ndarray, np.ndarray],  # mean and covariance of the state at each of the times
+) -> StateSpaceForecast:
+    """States of these laws together with what is observed of them."""
+    mean, covariance = laws
+    look = each_step(model.observation, 2, times)
+    _, levels = additions(model, times, inputs)
+    with np.errstate(over="ignore", invalid="ignore"):  # looked at below
+        spread = look @ covariance @ np.swapaxes(look, -2, -1) + each_step(model.observation_noise, 2, times)
+        seen = np.einsum("tos,ts->to", look, mean) + levels
+    for numbers in (mean, covariance, seen, spread):
+        check_finite(numbers, times)
+    return StateSpaceForecast(mean, covariance, seen, spread)
+
+
+def check_finite(numbers: np.ndarray, times: np.ndarray) -> None:
+    """Raise where the law of a step has outgrown the numbers."""
+    is_lost = ~np.isfinite(numbers).all(axis=tuple(range(1, numbers.ndim)))
+    if is_lost.any():
+        refuse_overflow(f"step {times[int(np.argmax(is_lost))]}")
+
+
+def moved_on(
+    model: LinearGaussianStateSpace, time: int, law: tuple[np.ndarray, np.ndarray], num_steps: int, inputs: Any
+) -> Filtered:
+    """The laws of states in a row of which nothing is observed; the first, at `time`, has this mean and factor."""
+    times = np.arange(time, time + num_steps)
+    shifts, levels = additions(model, times, inputs)
+    steps = PackedSteps(np.array([0, num_steps]), np.full_like(levels, np.nan), shifts)
+    found = run_filter(packed_model(model).starting(time, *law), steps)
+    refuse_trouble(found, lambda step: f"step {time + step}")
+    return found
+
+
+def as_future_inputs(model: LinearGaussianStateSpace, covariates: Any, num_steps: int) -> np.ndarray | None:
+    """The inputs of steps to come, checked."""
+    inputs = None if covariates is None else as_inputs(covariates)
+    model.check_inputs(inputs, num_steps)
+    if inputs is not None and len(inputs) != num_steps:
+        raise InvalidData(f"there is one row of covariates a step: {num_steps}; got {len(inputs)}")
+    return inputs

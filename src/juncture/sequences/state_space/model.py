@@ -1,0 +1,186 @@
+"""LinearGaussianStateSpace: a hidden vector that moves linearly with Gaussian noise, seen through a noisy map."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from juncture.data.sequences.sequences import Sequences
+from juncture.errors import InvalidData, InvalidModel, hint
+from juncture.sequences.state_space.data import as_real_sequences
+from juncture.sequences.state_space.parts import as_covariance, as_part
+from juncture.values import Value, number_of
+
+if TYPE_CHECKING:
+    from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
+
+AXES = {  # of one step; a leading axis more is time
+    "transition": 2,
+    "observation": 2,
+    "transition_noise": 2,
+    "observation_noise": 2,
+    "input_to_state": 2,
+    "input_to_observation": 2,
+    "transition_offset": 1,
+    "observation_offset": 1,
+}
+MOVING = ("transition", "transition_noise", "input_to_state", "transition_offset")  # used between two steps
+
+
+class LinearGaussianStateSpace(Value):
+    """States z that move linearly with noise, and noisy observations y of them; inputs u where there are any.
+
+        z[0] ~ N(initial_mean, initial_covariance)
+        z[t+1] = transition z[t] + input_to_state u[t] + transition_offset + noise of covariance transition_noise
+        y[t] = observation z[t] + input_to_observation u[t] + observation_offset + noise of covariance observation_noise
+
+    Every part but the initial ones may vary: with a leading axis of time, entry t is that of y[t], or of the move from
+    z[t] to z[t+1]. Covariances may be singular. A number stands for a matrix of one entry. Inputs come with the data:
+    `Sequence(observations, covariates=u)`.
+
+    >>> walk = LinearGaussianStateSpace(1.0, 1.0, 0.5, 2.0, initial_mean=0.0, initial_covariance=1.0)
+    >>> walk.to_gaussian(1).covariance.tolist()
+    [[1.0, 1.0], [1.0, 3.0]]
+    """
+
+    _fields = (
+        "transition", "observation", "transition_noise", "observation_noise", "initial_mean", "initial_covariance",
+        "input_to_state", "input_to_observation", "transition_offset", "observation_offset",
+    )  # fmt: skip
+    transition: np.ndarray  # (state, state)
+    observation: np.ndarray  # (value, state)
+    transition_noise: np.ndarray  # (state, state)
+    observation_noise: np.ndarray  # (value, value)
+    initial_mean: np.ndarray  # (state,)
+    initial_covariance: np.ndarray  # (state, state)
+    input_to_state: np.ndarray | None  # (state, input)
+    input_to_observation: np.ndarray | None  # (value, input)
+    transition_offset: np.ndarray | None  # (state,)
+    observation_offset: np.ndarray | None  # (value,)
+
+    def __init__(  # noqa: PLR0913 (a model has as many parts)
+        self,
+        transition: Any,
+        observation: Any,
+        transition_noise: Any,
+        observation_noise: Any,
+        initial_mean: Any,
+        initial_covariance: Any,
+        *,
+        input_to_state: Any = None,
+        input_to_observation: Any = None,
+        transition_offset: Any = None,
+        observation_offset: Any = None,
+    ) -> None:
+        move = as_part(transition, (None, None), name="transition")
+        size = move.shape[-1]
+        if move.shape[-2] != size:
+            raise InvalidModel(f"transition must be square; it has the shape {move.shape}")
+        look = as_part(observation, (None, size), name="observation")
+        values = look.shape[-2]
+        self._set(
+            transition=move,
+            observation=look,
+            transition_noise=as_covariance(transition_noise, size, name="transition_noise"),
+            observation_noise=as_covariance(observation_noise, values, name="observation_noise"),
+            initial_mean=as_part(initial_mean, (size,), name="initial_mean", may_vary=False),
+            initial_covariance=as_covariance(initial_covariance, size, name="initial_covariance", may_vary=False),
+            input_to_state=_optional(input_to_state, (size, None), "input_to_state"),
+            input_to_observation=_optional(input_to_observation, (values, None), "input_to_observation"),
+            transition_offset=_optional(transition_offset, (size,), "transition_offset"),
+            observation_offset=_optional(observation_offset, (values,), "observation_offset"),
+        )
+        widths = {part.shape[-1] for part in (self.input_to_state, self.input_to_observation) if part is not None}
+        if len(widths) > 1:
+            raise InvalidModel(
+                f"input_to_state and input_to_observation must take the same number of inputs; they take {widths}"
+            )
+
+    # -- sizes
+
+    @property
+    def state_dimension(self) -> int:
+        return int(self.transition.shape[-1])
+
+    @property
+    def observation_dimension(self) -> int:
+        return int(self.observation.shape[-2])
+
+    @property
+    def num_inputs(self) -> int:
+        given = [part for part in (self.input_to_state, self.input_to_observation) if part is not None]
+        return int(given[0].shape[-1]) if given else 0
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:
+        """The shape of one observation."""
+        return (self.observation_dimension,)
+
+    @property
+    def parts(self) -> dict[str, np.ndarray]:
+        """The parts that the model has, by name."""
+        return {name: self.__dict__[name] for name in self._fields if self.__dict__[name] is not None}
+
+    @property
+    def varying(self) -> tuple[str, ...]:
+        """The names of the parts that have an axis of time."""
+        return tuple(name for name, part in self.parts.items() if part.ndim > AXES.get(name, part.ndim))
+
+    @property
+    def max_length(self) -> int | None:
+        """The longest sequence that the parts that vary are given for; None where none varies."""
+        return min((len(self.parts[name]) + (name in MOVING) for name in self.varying), default=None)
+
+    # -- changes and forms
+
+    def with_parts(self, **parts: Any) -> LinearGaussianStateSpace:
+        """The same model with some parts replaced."""
+        for name in parts:
+            if name not in self._fields:
+                raise InvalidModel(f"a state space has no part {name!r}; {hint(name, self._fields)}")
+        return LinearGaussianStateSpace(**{**self.parts, **parts})
+
+    def to_gaussian(self, length: int, covariates: Any = None) -> MultivariateGaussian:
+        """All states and then all observations of a sequence, (z[0], z[1], …, y[0], y[1], …), as one Gaussian."""
+        from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
+        from juncture.sequences.state_space.unrolled import unrolled
+
+        return MultivariateGaussian(*unrolled(self, length, covariates))
+
+    def sequences(self, data: Any, lengths: Any = None) -> Sequences:
+        """Data of any form as checked sequences of this model's observations, and inputs where it has any.
+
+        `Sequence(…, states=)` tells states, as rows of numbers with NaN for what is not known.
+        """
+        found = as_real_sequences(data, lengths, self.event_shape, self.state_dimension)
+        self.check_inputs(found.covariates, found.num_steps)
+        longest = int(found.lengths.max(initial=0))
+        self.check_length(longest, f"a sequence of {longest} steps")
+        return found
+
+    def check_length(self, length: int, what: str) -> None:
+        if self.max_length is not None and length > self.max_length:
+            raise InvalidData(
+                f"{what} is longer than the {self.max_length} steps that the parts which vary in time are given for:"
+                f" {', '.join(self.varying)}"
+            )
+
+    def check_inputs(self, covariates: np.ndarray | None, length: int) -> None:
+        width = 0 if covariates is None else covariates.shape[1]
+        if width != self.num_inputs and (length or width):
+            remedy = "declare input_to_state=…, or leave them out"
+            if self.num_inputs:
+                remedy = "give covariates=…, one row a step; data bring them as jt.Sequence(observations, covariates=…)"
+            inputs, got = number_of(self.num_inputs, "input"), number_of(width, "covariate")
+            raise InvalidData(f"the model takes {inputs} a step; got {got}: {remedy}")
+
+    def __repr__(self) -> str:
+        inputs = f", {number_of(self.num_inputs, 'input')}" if self.num_inputs else ""
+        varying = f", varying {', '.join(self.varying)}" if self.varying else ""
+        sizes = f"{number_of(self.state_dimension, 'state')}, {number_of(self.observation_dimension, 'observation')}"
+        return f"LinearGaussianStateSpace({sizes}{inputs}{varying})"
+
+
+def _optional(given: Any, shape: tuple[int | None, ...], name: str) -> np.ndarray | None:
+    return None if given is None else as_part(given, shape, name=name)

@@ -1,0 +1,91 @@
+"""The least noise that is learned: below it a likelihood could grow without end, as a noise goes to nothing.
+
+Where few steps are seen, or many parts are free, a state space can pass through its observations exactly, and its
+density there is infinite as the noise vanishes. So no covariance that is learned has, in any direction, less than that
+of independent noises with FLOOR of the spread as variances: the spread of the observations for their noise, that of the
+expected states for the two others; nor, as values' noises become all but the same, less than ALIKE of their own
+variances. A noise that was below this, and fits better there, may stay where it was; so no step of EM makes the fit
+worse.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from juncture.data.sequences.sequences import Sequences
+from juncture.errors import RegularizedWarning, warn_user
+from juncture.sequences.state_space.moments import StateSpaceMoments
+from juncture.sequences.state_space.parts import factor_of
+
+FLOOR = 1e-10  # of the spread
+ALIKE = 1e-6  # of the variances of a noise itself
+ROUNDING = 1e-14  # of the level: less spread than that around it is none
+
+
+def observed_spread(sequences: Sequences) -> np.ndarray:
+    """(value,): the variance of what is observed of each value, at all steps."""
+    weights = np.repeat(sequences.weights, sequences.lengths)[:, None]
+    weights = np.where(np.isnan(sequences.observations), 0.0, weights)
+    values = np.where(weights > 0, sequences.observations, 0.0)
+    total = np.maximum(weights.sum(axis=0), np.finfo(float).tiny)
+    mean = (weights * values).sum(axis=0) / total
+    return positive((weights * (values - mean) ** 2).sum(axis=0) / total, mean)
+
+
+def state_spread(moments: StateSpaceMoments) -> np.ndarray:
+    """(state,): the variance of what is expected of each state, at all steps."""
+    second = moments.transition.regressors + moments.observation.regressors
+    num_states = len(moments.initial.residuals)
+    weight = max(second[-1, -1], np.finfo(float).tiny)
+    mean = second[:num_states, -1] / weight
+    return positive(np.diagonal(second)[:num_states] / weight - mean**2, mean)
+
+
+def positive(variance: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """The variance; where there is none, the square of the mean, or 1."""
+    square = np.where(mean != 0, mean**2, 1.0)
+    return np.where(variance > ROUNDING**2 * square, variance, square)
+
+
+def spreads(moments: StateSpaceMoments, observed: np.ndarray) -> dict[str, np.ndarray]:
+    """The spread that each noise is measured by."""
+    hidden = state_spread(moments)
+    return {"initial_covariance": hidden, "transition_noise": hidden, "observation_noise": observed}
+
+
+def lifted(noise: np.ndarray, spread: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """The best covariance that is nowhere below the floor, or nowhere below what was least before.
+
+    `noise` is the best of all covariances, and the best of those above a floor keeps its eigenvectors.
+    """
+    units = np.sqrt(np.maximum(FLOOR * spread, ALIKE * np.diagonal(noise)))
+    scale = units[:, None] * units
+    values, vectors = np.linalg.eigh(noise / scale)
+    floor = least_allowed(values, noise / scale, before / scale)
+    if values[0] >= floor:
+        return noise
+    return np.asarray((vectors * np.maximum(values, floor)) @ vectors.T * scale)
+
+
+def least_allowed(values: np.ndarray, noise: np.ndarray, before: np.ndarray) -> float:
+    """1, unless `before` has less in some direction, and fits better than anything that has not."""
+    if not np.diagonal(factor_of(before)).all():
+        return 0.0  # a noise that is none in some direction stays so
+    own = np.linalg.eigvalsh(before)
+    kept = np.maximum(values, 1.0)
+    loss = np.log(kept).sum() + (values / kept).sum()
+    if own[0] >= 1.0 or loss <= np.log(own).sum() + np.trace(np.linalg.solve(before, noise)):
+        return 1.0
+    return float(own[0])
+
+
+def report_floor(names: tuple[str, ...]) -> None:
+    """Warn of the noises that the floor holds up, if there are any."""
+    if names:
+        has, was = ("has", "was") if len(names) == 1 else ("have", "were")
+        warn_user(
+            f"{' and '.join(names)} {has} shrunk to {FLOOR:g} of the spread of observations or states, or to {ALIKE:g}"
+            f" of its own variances, and {was} kept there, for the data leave no noise: fix parts, or give a prior or"
+            " more data",
+            RegularizedWarning,
+        )

@@ -1,0 +1,1 @@
+"""What tests share: builders of models, oracles, examples of every kind."""

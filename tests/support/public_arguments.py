@@ -1,0 +1,139 @@
+"""Arguments by the names of parameters, and an instance of every public class to ask."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+import juncture as jt
+from juncture import estimators
+from juncture.families.family import Family
+from juncture.formats.uai.results import Result
+from support import value_kinds
+from support.public_examples import (
+    CHAIN,
+    COUNTS,
+    FIELD,
+    FOLDER,
+    GAUSSIAN,
+    GRAPH,
+    HMM,
+    JOINT,
+    MATRIX,
+    MIXTURE,
+    NET,
+    PATH,
+    ROWS,
+    SPACE,
+    SPREAD,
+    STEPS,
+    TREE,
+    A,
+    B,
+    X,
+    Y,
+)  # fmt: skip
+
+MARGINALS = jt.infer(NET, {"a": "y"})
+
+
+def first_is_yes(*states: Any) -> float:
+    return float(states[0] == "y")
+
+
+BY_NAME: dict[str, Any] = {
+    "model": NET, "graph": TREE, "joint": JOINT, "name": "a", "names": "a", "a": "a", "b": "b", "given": (), "of": "a",
+    "tail": "a", "head": "b", "other": GRAPH, "oracle": GRAPH, "order": ["a", "b"], "text": "a -> b", "values": {"a": "y"},
+    "assignment": {"a": "y", "b": "n"}, "evidence": {"a": "y"}, "data": ROWS, "path": FOLDER / "net.bif", "p": GAUSSIAN,
+    "q": SPREAD, "x": 0.5, "family": jt.Gaussian, "matrix": MATRIX, "indices": [0], "variance": 1.0, "distance": 2.0,
+    "error": 0.5, "probability": 0.5, "num_samples": 10, "group_counts": [[1, 2], [3, 1]], "labels": [0, 1],
+    "num_states": 2, "rows": [[1, 0], [0, 1]], "variables": [A], "variable": A, "state": 0, "states": [0],
+    "low": 0.1, "high": 0.9, "observations": [1.0, 2.0], "function": lambda *values: 1.0, "first": first_is_yes,
+    "second": first_is_yes, "num_rows": 10.0, "target": "a", "arrows": (("b", "c"),), "places": 0,
+    "conditionals": NET.conditionals[0], "num_steps": 2, "lag": 1, "n": 2, "observation": 1.0, "sequence": [0, 1],
+    "length": 3, "others": ([B],), "factor": 2.0, "memory_limit": 10**9, "steps": 2, "time": 2, "law": [0.5, 0.5],
+    "targets": 0, "start": 0, "initial": 0, "heuristic": "min-fill", "X": X, "y": Y, "weights": [0.5, 0.5],
+    "components": [GAUSSIAN, SPREAD], "key": "a", "saved": {}, "document": {}, "size": 2.0, "mean": 0.5, "natural": [0.5],
+    "self": None, "value": 1, "index": 0, "result": Result("PR", (-1.0,)), "learned": GRAPH, "truth": GRAPH,
+    "expected_parents": 1.0, "same": jt.InverseGamma(2.0, 1.0), "columns": {"a": [0]}, "item": "a", "child": "a", "component": 0, "page": "a",
+    "links": [("a", "b"), ("b", "a")], "statistics": jt.Bernoulli.statistics([1, 0]), "threshold": 0.5,
+}  # fmt: skip
+
+
+INSTANCES: dict[str, list[Any]] = {}
+
+
+def add(*instances: Any) -> None:
+    for instance in instances:
+        INSTANCES.setdefault(type(instance).__name__, []).append(instance)
+
+
+add(
+    NET, FIELD, TREE, GRAPH, PATH, JOINT, HMM, CHAIN, MIXTURE, SPACE, COUNTS, A, jt.Scope([A, B]),
+    jt.Dataset(ROWS), MARGINALS, jt.infer(NET, [{"a": "y"}, {}]), jt.infer(HMM, STEPS), jt.infer(SPACE, [1.0, 2.0]),
+    jt.infer(MIXTURE, STEPS), jt.infer(HMM, STEPS).forecast(2), jt.infer(SPACE, [1.0, 2.0]).forecast(2),
+    jt.start_filter(HMM, lag=1), jt.start_filter(SPACE), jt.most_probable(HMM, STEPS), jt.compile(NET),
+    jt.PartiallyDirectedGraph([("a", "b")], [("b", "c")]), jt.JunctionTree(), jt.VariableElimination(),
+    jt.CanonicalGaussian([2.0, 1.0], [[2.0, 0.5], [0.5, 1.0]]), jt.Enumeration(), jt.Gaussian([0.0, 1.0], 1.0), jt.BIC(), jt.AIC(), jt.LogLikelihood(),
+)  # fmt: skip
+for build in value_kinds.KINDS:
+    first = build()[0]
+    if type(first).__name__ not in INSTANCES and type(first).__name__ in jt.__all__:
+        add(first)
+
+
+def training_rows(kind: str) -> tuple[Any, ...]:
+    """What an estimator of this name is fitted to."""
+    if kind == "CategoricalHMM":
+        return (X[:, :1],)
+    return (np.random.default_rng(0).normal(size=(30, 1)),) if kind.endswith("HMM") else (X, Y)
+
+
+for kind in estimators.__all__:
+    add(getattr(estimators, kind)().fit(*training_rows(kind)))
+
+
+def example_argument(call: str, name: str, owner: Any) -> Any:
+    """What the parameter of a call takes, by the owner of the method and the parameter's name."""
+    own = {**BY_NAME, **of_owner(owner)}
+    if name not in own:
+        raise LookupError(f"no example for {name!r} of {call}: add the call to CALLS, or the name to BY_NAME")
+    return own[name]
+
+
+def of_owner(owner: Any) -> dict[str, Any]:
+    """What methods of this value call by the same names as others do something else."""
+    if isinstance(owner, Family):
+        return of_family(owner)
+    if isinstance(owner, jt.MarkovChain | jt.HiddenMarkovModel | jt.LinearGaussianStateSpace):
+        return {"data": STEPS}
+    if isinstance(owner, jt.Variable):
+        return {"state": "y"}
+    if isinstance(owner, jt.Scope):
+        return {"names": ["a"], "name": "a"}
+    if isinstance(owner, jt.Dataset):
+        return {"rows": [0, 1], "names": ["a"], "path": FOLDER / "rows.csv"}
+    if isinstance(owner, jt.Factor | jt.AnyConditional):
+        scope = owner.scope if isinstance(owner, jt.Factor) else (*owner.parents, owner.child)
+        states = tuple(variable.labels[0] for variable in scope if not variable.is_real)
+        return {"other": owner, "states": states, "first": first_is_yes, "second": first_is_yes}
+    if isinstance(owner, jt.UndirectedGraph | jt.Density | jt.CanonicalGaussian):
+        return {"other": owner, "oracle": owner, "order": ["a", "b", "c"], "values": [0.5], "x": [0.5, 0.25]}
+    if type(owner).__name__ in estimators.__all__:
+        model = getattr(owner, "model_", NET)
+        return {**dict(zip(("X", "y"), training_rows(type(owner).__name__), strict=False)), "model": model}
+    return {"other": owner}
+
+
+def of_family(member: Family) -> dict[str, Any]:
+    """What methods of a family take: draws, its own statistics and parameters, and what must be known of it."""
+    draws = member.sample(4, rng=0)
+    made = {"x": draws, "other": member, "point": draws, "index": 0, "values": [0.5]}
+    with suppress(jt.Unsupported):
+        made["statistics"] = member.statistics(draws)
+    with suppress(jt.Unsupported):
+        made |= {"natural": member.natural_parameters, "mean": member.mean_parameters}
+    needed = {**member.required, **getattr(member, "fixed", {})}
+    return made | {"known": {name: member._given[name] for name in needed if name in member._given}}

@@ -1,0 +1,210 @@
+"""Arguments that public callables take: by the call, by the parameter's name, and an instance of every public class."""
+
+from __future__ import annotations
+
+import inspect
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+import juncture as jt
+from juncture.formats.uai.results import Result
+from support import value_kinds
+
+TEMPORARY = tempfile.TemporaryDirectory()
+FOLDER = Path(TEMPORARY.name)
+ASIA = jt.example("asia")
+A, B = jt.Variable("a", ["n", "y"]), jt.Variable("b", ["n", "y"])
+NET = jt.BayesianNetwork([jt.Conditional(A, [], [0.4, 0.6]), jt.Conditional(B, [A], [[0.9, 0.1], [0.3, 0.7]])])
+FIELD = jt.MarkovNetwork([jt.Factor([A], [1.0, 2.0]), jt.Factor([A, B], [[1.0, 2.0], [3.0, 1.0]])])
+TREE = jt.FactorGraph(FIELD.factors)
+JOINT = jt.Factor([A, B], [[0.36, 0.04], [0.18, 0.42]])
+GRAPH = jt.DirectedGraph([("a", "b")])
+UNDIRECTED = jt.UndirectedGraph([("a", "b")])
+PATH = jt.UndirectedGraph([("a", "b"), ("b", "c")])
+HMM = jt.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]])
+NORMAL_HMM = jt.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], jt.Gaussian([0.0, 3.0], 1.0))
+CHAIN = jt.MarkovChain([[0.9, 0.1], [0.2, 0.8]], 0)
+MIXTURE = jt.Mixture([0.25, 0.75], jt.Poisson([1.0, 20.0]))
+SPACE = jt.LinearGaussianStateSpace(0.9, 1.0, 0.5, 2.0, 0.0, 1.0)
+ROWS = {"a": ["n", "y", "y", "n", "y", "n", "y", "y"], "b": ["n", "y", "n", "n", "y", "y", "y", "n"]}
+COUNTS = jt.statistics(GRAPH, ROWS)
+REALS = {"u": [1.0, 2.0, 4.0, 8.0, 3.0, 5.0], "v": [1.5, 2.0, 4.5, 7.0, 3.5, 4.0]}
+X, Y = np.array([[0, 1], [1, 0], [1, 1], [0, 0], [2, 1]] * 3), np.array([0, 1, 1, 0, 1] * 3)
+STEPS = [0, 1, 1, 0, 1, 1]
+BELL = value_kinds.bell
+GAUSSIAN, SPREAD = jt.Gaussian(0.0, 1.0), jt.Gaussian(1.0, 2.0)
+MATRIX = [[2.0, 0.5], [0.5, 1.0]]
+INDEPENDENT = jt.Independent([GAUSSIAN, jt.Bernoulli(0.25)])
+jt.write_result(Result("PR", (-1.0,)), FOLDER / "result")
+jt.write(NET, FOLDER / "net.bif")
+jt.write_evidence({"a": "y"}, NET, FOLDER / "net.evid")
+
+CLASSIFIERS = ("BayesianNetworkClassifier", "NaiveBayes", "TreeAugmentedNaiveBayes")
+VARIANCE = {"family": jt.Gaussian, "known": {"mean": 0.0}}
+
+VERBS: dict[str, list[dict[str, Any]]] = {
+    "infer": [
+        {"model": NET, "evidence": {"a": "y"}},
+        {"model": NET, "evidence": [{"a": "y"}, {}], "targets": ["b"]},
+        {"model": FIELD, "evidence": {"a": "y"}, "method": "variable-elimination"},
+        {"model": HMM, "evidence": STEPS},
+        {"model": CHAIN, "evidence": STEPS},
+        {"model": MIXTURE, "evidence": STEPS},
+        {"model": SPACE, "evidence": [1.0, 2.0]},
+    ],
+    "most_probable": [
+        {"model": NET, "evidence": {"a": "y"}, "k": 2},
+        {"model": TREE, "evidence": [{"a": "y"}, {}]},
+        {"model": HMM, "evidence": STEPS, "k": 2},
+        {"model": CHAIN, "evidence": STEPS},
+        {"model": MIXTURE, "evidence": STEPS},
+        {"model": SPACE, "evidence": [1.0, 2.0]},
+    ],
+    "sample": [
+        {"model": NET, "n": 2, "given": {"a": "y"}, "rng": 0},
+        {"model": FIELD, "n": 2, "rng": 0},
+        {"model": HMM, "n": 3, "rng": 0},
+        {"model": CHAIN, "n": 3, "rng": 0},
+        {"model": MIXTURE, "n": 3, "rng": 0},
+        {"model": SPACE, "n": 3, "rng": 0},
+    ],
+    "log_prob": [
+        {"model": NET, "rows": ROWS},
+        {"model": FIELD, "rows": {"a": "y"}},
+        {"model": HMM, "rows": STEPS},
+        {"model": CHAIN, "rows": STEPS},
+        {"model": MIXTURE, "rows": STEPS},
+        {"model": SPACE, "rows": [1.0, 2.0]},
+    ],
+    "fit": [
+        {"structure": GRAPH, "data": ROWS},
+        {"structure": NET, "data": ROWS, "prior": 1.0},
+        {"structure": NET, "data": {"a": ["n", None, "y"], "b": ["n", "y", "y"]}},
+        {"structure": NORMAL_HMM, "data": [0.0, 3.0, 0.5, 2.5, 0.1, 3.0]},
+        {"structure": CHAIN, "data": STEPS},
+        {"structure": SPACE, "data": [1.0, 2.0, 1.5, 1.0], "method": jt.ExpectationMaximization(max_steps=2)},
+    ],
+    "statistics": [
+        {"structure": GRAPH, "data": ROWS},
+        {"structure": HMM, "data": jt.Sequence(STEPS, states=STEPS)},
+        {"structure": CHAIN, "data": STEPS},
+    ],
+    "estimate": [
+        {"structure": GRAPH, "statistics": COUNTS},
+        {"structure": HMM, "statistics": jt.statistics(HMM, jt.Sequence(STEPS, states=STEPS))},
+        {"structure": CHAIN, "statistics": jt.statistics(CHAIN, STEPS)},
+    ],
+    "start_filter": [{"model": HMM, "lag": 1}, {"model": SPACE, "lag": 1}],
+}
+
+CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
+    "alpha_divergence": [{"p": GAUSSIAN, "q": SPREAD, "alpha": 0.5}, {"p": [0.5, 0.5], "q": [0.9, 0.1], "alpha": 0.5}],
+    "alpha_projection": [{"p": GAUSSIAN, "family": jt.Laplace, "alpha": 0.5}],
+    "compare_graphs": [{"learned": GRAPH, "truth": GRAPH, "data": ROWS}],
+    "edge_strengths": [{"data": ROWS, "samples": 2}],
+    "factorizes": [{"joint": JOINT, "graph": GRAPH}, {"joint": JOINT, "graph": UNDIRECTED}],
+    "markov_violations": [{"joint": JOINT, "graph": GRAPH}, {"joint": JOINT, "graph": UNDIRECTED}],
+    "independence_test": [{"data": ROWS, "a": "a", "b": "b"}, {"data": REALS, "a": "u", "b": "v"}],
+    "laplace_approximation": [{"log_joint": BELL, "start": 0.5}],
+    "laplace_evidence": [{"log_joint": -1.0, "information": MATRIX}],
+    "learn_structure": [{"data": ROWS}, {"data": REALS}, {"data": ROWS, "method": "pc"}],
+    "max_entropy": [{"points": [0, 1, 2], "features": lambda x: x, "moments": 1.2}],
+    "max_entropy_density": [{"features": lambda x: x, "moments": 0.7, "low": 0.0}],
+    "max_entropy_table": [{"margins": [jt.Factor([A], [0.5, 0.5]), jt.Factor([B], [0.25, 0.75])]}],
+    "posterior": [{"structure": GRAPH, "statistics": COUNTS}],
+    "quadrature_posterior": [{"prior": jt.Beta(2.0, 2.0), "likelihood": jt.Bernoulli, "data": [1, 0, 1]}],
+    "sensitivity": [{"model": NET, "evidence": {"b": "y"}, "target": ("a", "y")}],
+    "standard_errors": [{"model": NET, "data": {"a": ["n", None, "y", "y"], "b": ["n", "y", "y", "n"]}}],
+    "start_hidden_markov": [{"data": [0.0, 3.0, 0.5, 2.5, 0.1, 3.0], "states": 2}],
+    "structure_score": [{"graph": GRAPH, "data": ROWS}],
+    "to_bayesian_network": [{"model": FIELD}],
+    "woodbury_inverse": [{"factor": [[1.0], [2.0]]}],
+    "read_evidence": [{"path": FOLDER / "net.evid", "model": NET}],
+    "entropy": [{"p": [0.5, 0.5]}, {"p": GAUSSIAN}, {"p": JOINT, "of": "a"}],
+    "cross_entropy": [{"p": [0.5, 0.5], "q": [0.9, 0.1]}, {"p": GAUSSIAN, "q": SPREAD}],
+    "kl_divergence": [{"p": [0.5, 0.5], "q": [0.9, 0.1]}, {"p": GAUSSIAN, "q": jt.Laplace()}],
+    "redundancy": [{"p": [0.5, 0.5], "q": [0.9, 0.1]}],
+    "missingness": [{"data": {"a": [1, None], "b": [1, 2]}}],
+    "plate": [{"name": "n", "n": 2, "build": lambda i: jt.Conditional(jt.Variable(f"x{i}", 2), [], [0.5, 0.5])}],
+    "Conditional": [{"child": B, "parents": [A], "values": [[0.9, 0.1], [0.3, 0.7]]}],
+    "Deterministic": [
+        {"child": B, "parents": [A], "function": [0, 1]},
+        {"child": B, "parents": [A], "function": lambda *states: "y"},
+    ],
+    "NoisyOr": [{"child": B, "parents": [A], "probabilities": [0.5]}],
+    "NoisyMax": [{"child": B, "parents": [A], "tables": [[[1, 0], [0.25, 0.75]]]}],
+    "Logistic": [{"child": B, "parents": [A], "weights": [0.5]}],
+    "LinearGaussian": [{"child": jt.Variable("u"), "parents": [jt.Variable("v")], "coefficients": [0.5]}],
+    "Constant": [{"child": jt.Variable("u"), "value": 2.0}],
+    "Factor": [{"scope": [A, B], "values": [[1, 2], [3, 4]]}],
+    "BayesianNetwork": [{"conditionals": NET.conditionals, "tied": [], "plates": []}],
+    "BayesianNetwork.from_joint": [{"joint": JOINT, "along": ["a", "b"]}, {"joint": JOINT, "along": GRAPH}],
+    "MarkovNetwork": [{"factors": FIELD.factors, "variables": [B]}],
+    "FactorGraph": [{"factors": FIELD.factors, "variables": [B]}],
+    "MarkovNetwork.from_energies": [{"energies": [([A], [0.5, 1.0])]}],
+    "MarkovNetwork.from_features": [{"features": [([A], [0.5, 1.0], 0.3)]}],
+    "Conditional.from_joint": [{"joint": JOINT, "child": "a", "parents": ["b"]}],
+    "HiddenMarkovModel": [
+        {"initial": HMM.initial, "transition": HMM.transition, "emissions": [[0.7, 0.3], [0.1, 0.9]]}
+    ],
+    "LinearGaussianStateSpace": [
+        dict.fromkeys(list(inspect.signature(jt.LinearGaussianStateSpace).parameters)[:6], 1.0)
+    ],
+    "MarkovChain": [{"transition": CHAIN.transition, "initial": "u", "states": ["u", "v"]}],
+    "Mixture": [{"weights": [0.25, 0.75], "components": jt.Poisson([1.0, 2.0])}],
+    "GaussianEmissions": [{"mean": [0.0, 1.0], "covariance": [1.0, 1.0]}],
+    "CategoricalEmissions": [{"probabilities": [[0.25, 0.75], [0.5, 0.5]]}],
+    "FamilyEmissions": [{"family": jt.Poisson([1.0, 2.0])}],
+    "IndependentEmissions": [{"parts": [jt.FamilyEmissions(jt.Poisson([1.0, 2.0]))]}],
+    "MixtureEmissions": [
+        {"weights": [[0.25, 0.75]] * 2, "components": jt.FamilyEmissions(jt.Poisson([1.0, 2.0, 3.0, 4.0]))}
+    ],
+    "Statistics": [{"family": jt.Exponential, "weight": 3.0, "total": [4.0]}],
+    "Independent": [{"families": [GAUSSIAN, jt.Bernoulli(0.25)]}],
+    "GenericPrior": [{"family": jt.Bernoulli, "chi": [1.0], "nu": 2.0}],
+    "CanonicalGaussian": [{"loading": [2.0], "precision": [[2.0]]}],
+    "Density": [{"log_density": BELL}],
+    "FittedDiscretizer": [{"cuts": {"u": [1.0, 2.0]}}],
+    "Discretizer.fit": [{"data": REALS}],
+    "FittedDiscretizer.transform": [{"data": {"age": [1.0, 5.0]}}],
+    "FittedDiscretizer.from_dict": [{"saved": jt.Discretizer(2).fit(REALS).to_dict()}],
+    "FittedDiscretizer.from_json": [{"text": jt.Discretizer(2).fit(REALS).to_json()}],
+    "NetworkStatistics.from_dict": [{"document": COUNTS.to_dict()}],
+    "NetworkStatistics.from_json": [{"text": COUNTS.to_json()}],
+    "DirectedGraph.minimal_map": [{"oracle": GRAPH, "order": ["a", "b"]}],
+    "UndirectedGraph.minimal_map": [{"oracle": UNDIRECTED, "nodes": ["a", "b"]}],
+    "DirectedGraph.from_networkx": [{"graph": nx.DiGraph([("a", "b")])}],
+    "UndirectedGraph.from_networkx": [{"graph": nx.Graph([("a", "b")])}],
+    "PartiallyDirectedGraph.from_networkx": [{"graph": nx.DiGraph([("a", "b")])}],
+    "UndirectedGraph.parse": [{"text": "a -- b"}],
+    "UndirectedGraph": [{"edges": [("a", "b")], "nodes": ["c"]}],
+    "DirectedGraph": [{"edges": [("a", "b")], "nodes": ["c"]}],
+    "PartiallyDirectedGraph": [{"directed": [("a", "b")], "undirected": [("b", "c")], "nodes": ["d"]}],
+    "Dataset.from_codes": [{"variables": [A], "columns": {"a": [0, 1]}}],
+    "Dataset": [{"data": ROWS, "variables": [A, B], "weights": [1.0] * 8}],
+    "CanonicalGaussian.conditional": [{"indices": [0], "values": [0.5]}],
+    "Factor.reorder": [{"names": ("b", "a")}],
+    "Independent.log_likelihood": [{"statistics": INDEPENDENT.statistics([[0.5, 1], [0.1, 0]])}],
+    "MixtureBeliefs.__getitem__": [{"name": "component"}],
+    "empirical": [{"data": [1.0, 2.0, 2.0]}],
+    "example": [{"name": "asia"}],
+    "minimal_form": [{"family": jt.Categorical([0.5, 0.5])}],
+    "plot_density": [{"family": GAUSSIAN}],
+    "read_result": [{"path": FOLDER / "result"}],
+    "statistics_from_json": [{"text": jt.Poisson.statistics([1, 2]).to_json()}],
+    "Beta.from_sample_size": [{"mean": 0.5, "size": 2.0}],
+    "Dirichlet.from_sample_size": [{"mean": [0.5, 0.5], "size": 2.0}],
+    "StudentT.estimate": [{"statistics": jt.StudentT.statistics([0.0, 1.0, -1.0, 9.0, 0.5, -20.0])}],
+    "NormalInverseWishart.cdf": [{"x": 1.0}],
+    **{f"{kind}.from_model": [{"model": NET, "target": "a"}] for kind in CLASSIFIERS},
+    **{f"Gamma.{method}": [{"family": jt.Poisson}] for method in ("equivalent_sample_size", "predictive")},
+    "Gamma.likelihood_at": [{"point": 0.5, "family": jt.Poisson}],
+    **{f"InverseGamma.{method}": [VARIANCE] for method in ("equivalent_sample_size", "predictive")},
+    "InverseGamma.likelihood_at": [{"point": 0.5, **VARIANCE}],
+    **{f"{kind}.{method}": [{"X": X, "y": Y}] for kind in CLASSIFIERS for method in ("fit", "score")},
+    "MixtureHMM.fit": [{"X": np.array([[0.0], [3.0], [0.5], [2.5], [0.1], [3.0], [1.0], [2.0]])}],
+}
