@@ -1,22 +1,22 @@
-"""Verbs find the module that teaches them a kind of model when the first such model comes."""
+"""Verbs import the module that registers a kind of model when the first such model comes."""
 
 from __future__ import annotations
 
-from functools import singledispatch
+import importlib
 
 import pytest
 
 import juncture as jt
-from juncture.verbs import taught_by
+from juncture.dispatch import lazy_dispatch
+from juncture.verbs import KINDS
 
 
 class Pair:
-    """A kind of model whose home teaches nothing."""
+    """A kind of model whose module registers nothing."""
 
 
-def test_a_home_that_teaches_nothing_is_no_answer():
-    @taught_by({"Pair": "juncture.errors"})
-    @singledispatch
+def test_a_module_that_registers_nothing_is_no_answer():
+    @lazy_dispatch({"Pair": ("juncture.errors",)})
     def ask(model):
         raise jt.Unsupported(f"ask takes a model; got {type(model).__name__}")
 
@@ -25,15 +25,15 @@ def test_a_home_that_teaches_nothing_is_no_answer():
 
 
 @pytest.mark.parametrize(
-    "ask", [jt.infer, jt.most_probable, jt.log_prob, jt.sample, jt.fit, jt.statistics, jt.estimate, jt.start_filter]
+    "ask", [jt.infer, jt.most_probable, jt.log_prob, jt.sample, jt.fit, jt.statistics, jt.estimate, jt.online_filter]
 )
 def test_what_is_no_model_is_refused_whatever_is_asked(ask):
-    arguments = () if ask is jt.start_filter else ([1.0],)
+    arguments = () if ask is jt.online_filter else ([1.0],)
     with pytest.raises(jt.Unsupported, match="got Pair"):
         ask(Pair(), *arguments, lengths=[1])
 
 
-def test_a_subclass_finds_the_home_of_its_kind():
+def test_a_subclass_finds_the_module_of_its_kind():
     class Weather(jt.HiddenMarkovModel):
         pass
 
@@ -67,14 +67,14 @@ def test_unknown_options_are_refused_in_the_name_of_the_verb(ask, message):
 
 
 def test_other_errors_of_type_are_left_alone():
-    @taught_by({})
-    @singledispatch
+    @lazy_dispatch({})
     def ask(model):
         raise jt.Unsupported("no model")
 
-    @ask.register
-    def _(model: Pair, wish=None):
+    def ask_pair(model, wish=None):
         return 1 + wish
+
+    ask.register(Pair, ask_pair)
 
     assert ask(Pair(), wish=2) == 3
     with pytest.raises(TypeError, match="unsupported operand"):
@@ -87,3 +87,16 @@ def test_other_errors_of_type_are_left_alone():
 def test_help_tells_the_options_of_each_kind_of_model(ask):
     for word in ("`lengths`", "HiddenMarkovModel", "MarkovChain", "LinearGaussianStateSpace", "Mixture"):
         assert word in ask.__doc__
+
+
+def test_the_model_may_be_given_by_name():
+    assert jt.infer(model=jt.example("asia"), evidence={"xray": "yes"}).exact
+    assert jt.infer(model=HMM, evidence=[0]).num_steps == 1
+    with pytest.raises(jt.Unsupported, match="infer takes a model as its first argument"):
+        jt.infer()
+
+
+def test_every_kind_of_the_table_has_its_modules():
+    for modules in KINDS.values():
+        for module in modules:
+            importlib.import_module(module)

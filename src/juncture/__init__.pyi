@@ -111,15 +111,10 @@ from juncture.inference.exact.elimination.engine import VariableElimination as V
 from juncture.inference.exact.enumeration import Enumeration as Enumeration
 from juncture.inference.exact.junction_tree.engine import JunctionTree as JunctionTree
 from juncture.inference.exact.junction_tree.sensitivity import sensitivity as sensitivity
-from juncture.inference.infer import infer as infer
-from juncture.inference.log_prob import log_prob as log_prob
 from juncture.inference.messages.max_product import max_product as max_product
 from juncture.inference.messages.sum_product import sum_product as sum_product
-from juncture.inference.most_probable import most_probable as most_probable
-from juncture.inference.online_filter import start_filter as start_filter
 from juncture.inference.planning import compile as compile
 from juncture.inference.planning import cost as cost
-from juncture.inference.sampling.forward import sample as sample
 from juncture.information.atoms import empirical as empirical
 from juncture.information.bounds import chebyshev_bound as chebyshev_bound
 from juncture.information.bounds import samples_needed as samples_needed
@@ -151,14 +146,11 @@ from juncture.latent.mixtures.infer import MixtureBeliefs as MixtureBeliefs
 from juncture.learning.conditionals.priors import K2 as K2
 from juncture.learning.conditionals.priors import BDeu as BDeu
 from juncture.learning.em.learners import ExpectationMaximization as ExpectationMaximization
-from juncture.learning.networks.estimation import estimate as estimate
-from juncture.learning.networks.fit import Fit as Fit
-from juncture.learning.networks.fit import fit as fit
+from juncture.learning.fit import Fit as Fit
 from juncture.learning.networks.gradient import GradientAscent as GradientAscent
 from juncture.learning.networks.network_statistics import NetworkStatistics as NetworkStatistics
 from juncture.learning.networks.posterior import posterior as posterior
 from juncture.learning.networks.standard_errors import standard_errors as standard_errors
-from juncture.learning.networks.statistics import statistics as statistics
 from juncture.learning.structure.comparison import GraphComparison as GraphComparison
 from juncture.learning.structure.comparison import compare_graphs as compare_graphs
 from juncture.learning.structure.independence.single_test import independence_test as independence_test
@@ -218,5 +210,13 @@ from juncture.sequences.state_space.online_filter import KalmanFilter as KalmanF
 from juncture.variables import Assignment as Assignment
 from juncture.variables import Scope as Scope
 from juncture.variables import Variable as Variable
+from juncture.verbs import estimate as estimate
+from juncture.verbs import fit as fit
+from juncture.verbs import infer as infer
+from juncture.verbs import log_prob as log_prob
+from juncture.verbs import most_probable as most_probable
+from juncture.verbs import online_filter as online_filter
+from juncture.verbs import sample as sample
+from juncture.verbs import statistics as statistics
 
 __version__: str

@@ -1,63 +1,280 @@
-"""Verbs that learn of a kind of model when the first one comes along, as most programs use few kinds."""
+"""The verbs over every kind of model: their signatures, their documentation, and the table of kinds.
+
+A kind of model registers what the verbs do with it in one module, which is imported when a verb meets the first model
+of that kind: most programs use few kinds, and importing stays light.
+"""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
-from functools import wraps
-from importlib import import_module
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
-from juncture.errors import Unsupported, hint
+from juncture.dispatch import lazy_dispatch
+from juncture.errors import Unsupported
 
-Verb = TypeVar("Verb", bound=Any)
+# class → the modules that register what the verbs do with it
+KINDS: dict[str, tuple[str, ...]] = {
+    "BayesianNetwork": ("juncture.inference.verbs", "juncture.learning.verbs"),
+    "FactorProduct": ("juncture.inference.verbs",),
+    "DirectedGraph": ("juncture.learning.verbs",),
+    "HiddenMarkovModel": ("juncture.sequences.hidden_markov.verbs",),
+    "MarkovChain": ("juncture.sequences.markov_chains.verbs",),
+    "LinearGaussianStateSpace": ("juncture.sequences.state_space.verbs",),
+    "Mixture": ("juncture.latent.mixtures.verbs",),
+}
 
 
-def taught_by(homes: Mapping[str, str]) -> Callable[[Verb], Verb]:
-    """A `singledispatch` that finds in these modules what it does with models of these classes, when one comes.
+@lazy_dispatch(KINDS)
+def infer(
+    model: Any,
+    evidence: Any = None,
+    *,
+    targets: Sequence[str] | None = None,
+    method: Any = "auto",
+    on_impossible: str = "warn",
+    extra: str = "error",
+    memory_limit: int | None = None,
+) -> Any:
+    """Posterior beliefs of a model given evidence.
 
-    Options that it does not have for such a model are refused in its own name.
+    Parameters
+    ----------
+    model
+        A `BayesianNetwork`, `MarkovNetwork` or `FactorGraph`; or a `HiddenMarkovModel`, `MarkovChain`,
+        `LinearGaussianStateSpace` or `Mixture`, whose options are listed below.
+    evidence
+        A mapping from names to states is one row. A frame, a `Dataset`, a list of mappings or an `Evidence` is many
+        rows.
+    targets
+        The variables whose marginals are wanted; all by default.
+    method
+        The name of an engine, or a configured engine.
+    on_impossible
+        "warn" gives rows of probability zero NaN and one warning; "raise" raises `ImpossibleEvidence`.
+    extra
+        "error" or "ignore": what happens to columns that are not variables of the model.
+    memory_limit
+        In bytes; a question that needs more raises `TooLarge`.
+
+    Returns
+    -------
+    Beliefs
+        of a network: marginals, joints and `log_evidence`.
+    ChainBeliefs
+        of a `HiddenMarkovModel` or a `MarkovChain`, for one sequence; a list for many. They hold `filtered`,
+        `smoothed` and `predicted` distributions. The options are `lengths`, which cuts one stacked array into
+        sequences, and `on_impossible`.
+    StateSpaceBeliefs
+        of a `LinearGaussianStateSpace`: filtered, smoothed and predicted means and covariances. The option is
+        `lengths`.
+    MixtureBeliefs
+        of a `Mixture`, for rows: the responsibilities of the components. The option is `on_impossible`.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> beliefs = jt.infer(jt.example("asia"), {"xray": "yes"})
+    >>> round(beliefs["lung"]["yes"], 4)
+    0.4887
     """
-
-    def taught(verb: Verb) -> Verb:
-        def answer_unknown(model: Any, *arguments: Any, **options: Any) -> Any:
-            if is_taught(verb, model, homes):
-                return verb.dispatch(type(model))(model, *arguments, **options)
-            return verb.__wrapped__(model, *arguments)  # it says what it takes
-
-        @wraps(verb)
-        def asked(model: Any, /, *arguments: Any, **options: Any) -> Any:
-            try:
-                return verb.dispatch(type(model))(model, *arguments, **options)
-            except TypeError:
-                complaint = misfit(verb, model, arguments, options)
-                if complaint is None:
-                    raise
-                raise Unsupported(complaint) from None
-
-        verb.register(object, answer_unknown)
-        return asked  # type: ignore[return-value]
-
-    return taught
+    raise Unsupported(f"infer takes a model; got {type(model).__name__}")
 
 
-def is_taught(verb: Any, model: Any, homes: Mapping[str, str]) -> bool:
-    """Whether the verb has learned of this kind of model from the module that is its home."""
-    for kind in type(model).__mro__:
-        if kind.__name__ in homes:
-            import_module(homes[kind.__name__])
-            return verb.dispatch(type(model)) is not verb.dispatch(object)
-    return False
+@lazy_dispatch(KINDS)
+def most_probable(
+    model: Any,
+    evidence: Any = None,
+    *,
+    k: int | None = None,
+    targets: Sequence[str] | None = None,
+    method: Any = "auto",
+    on_impossible: str = "warn",
+    extra: str = "error",
+    memory_limit: int | None = None,
+) -> Any:
+    """The most probable assignment given evidence.
+
+    Parameters
+    ----------
+    model, evidence, method, on_impossible, extra, memory_limit
+        As in `infer`.
+    k
+        Return a list of the k best assignments, the best first.
+    targets
+        Maximise over these variables and sum out the others (marginal MAP).
+
+    Returns
+    -------
+    MostProbable or MostProbableRows
+        of a network: the `assignment`, its `log_prob` given the evidence, and its `log_joint`.
+    MostProbablePath
+        of a `HiddenMarkovModel` or a `MarkovChain`: the `path` of states; a list for many sequences. The options are
+        `lengths`, `k`, `trellis=True`, which keeps the trellis, and `on_impossible`.
+    BestStates
+        of a `LinearGaussianStateSpace`: the path of the smoothed means. The option is `lengths`.
+    MostProbable or MostProbableRows
+        of a `Mixture`: the most probable component of each row. The option is `on_impossible`.
+    """
+    raise Unsupported(f"most_probable takes a model; got {type(model).__name__}")
 
 
-def misfit(verb: Any, model: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> str | None:
-    """One sentence if a verb cannot be asked like this of this kind of model; None if that is not the trouble."""
-    signature = inspect.signature(verb.dispatch(type(model)))
-    try:
-        signature.bind(model, *arguments, **options)
-    except TypeError as error:
-        what = f"{verb.__name__} of a {type(model).__name__}"
-        known = list(signature.parameters)[1:]
-        unknown = [name for name in options if name not in known]
-        return f"{what} has no option {unknown[0]!r}; {hint(unknown[0], known)}" if unknown else f"{what}: {error}"
-    return None
+@lazy_dispatch(KINDS)
+def sample(model: Any, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto") -> Any:
+    """Rows or sequences drawn from a model.
+
+    Parameters
+    ----------
+    model
+        Any model.
+    n
+        The number of rows; for models of sequences the number of steps of one sequence, or a list of numbers for a
+        list of sequences.
+    given
+        One row of evidence, or for a `HiddenMarkovModel` a sequence of observations: draw from the posterior.
+    rng
+        A seed or a `numpy.random.Generator`; the same seed gives the same draws.
+    method
+        As in `infer`, for draws from the posterior of a network.
+
+    Returns
+    -------
+    Dataset
+        of a network: one row a draw. An array of rows for a `Mixture`.
+    Sequence
+        of a model of sequences: `states` and `observations`. A `LinearGaussianStateSpace` with inputs takes the
+        `covariates` of its steps.
+    """
+    raise Unsupported(f"sample takes a model; got {type(model).__name__}")
+
+
+@lazy_dispatch(KINDS)
+def log_prob(model: Any, rows: Any, *, method: Any = "auto", extra: str = "error") -> Any:
+    """The log-probability of each row, with missing cells summed out.
+
+    Parameters
+    ----------
+    model
+        Any model.
+    rows
+        Of a network, a frame or a mapping of columns gives an array and a mapping of states a float. Of a
+        `HiddenMarkovModel`, a `MarkovChain` or a `LinearGaussianStateSpace`, a sequence gives a float and a list of
+        sequences an array; the option `lengths` cuts one stacked array into sequences. Of a `Mixture`, an array of
+        rows.
+    method, extra
+        As in `infer`, for networks.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        log p(row), one number a row or a sequence.
+    """
+    raise Unsupported(f"log_prob takes a model; got {type(model).__name__}")
+
+
+@lazy_dispatch(KINDS)
+def online_filter(model: Any, *, lag: int = 0) -> Any:
+    """A filter before its first observation; `filter.step(observation)` returns the filter after it.
+
+    Parameters
+    ----------
+    model
+        A `HiddenMarkovModel` or a `LinearGaussianStateSpace`.
+    lag
+        How many steps the smoothed distribution `lagged` stays behind.
+
+    Returns
+    -------
+    ChainFilter or KalmanFilter
+        with `num_steps`, `log_evidence` and the `filtered`, `predicted` and `lagged` distributions of the state; for a
+        state space their means and covariances.
+    """
+    raise Unsupported(
+        f"online_filter takes a HiddenMarkovModel or a LinearGaussianStateSpace; got {type(model).__name__}"
+    )
+
+
+@lazy_dispatch(KINDS)
+def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
+    """A model of the given structure, learned from data.
+
+    Parameters
+    ----------
+    structure
+        A `DirectedGraph`, or a `BayesianNetwork` whose conditionals say their kind and, for rows with holes, where EM
+        starts. Or a `HiddenMarkovModel`, `MarkovChain` or `LinearGaussianStateSpace`; their options are documented
+        in `juncture.sequences.hidden_markov.fit`, `juncture.sequences.markov_chains.fit` and
+        `juncture.sequences.state_space.fit`.
+    data
+        Rows: a frame, a mapping of columns, a `Dataset` or a file. Holes and latent variables are completed by
+        expectation maximisation.
+    prior
+        A pseudo-count per cell, `BDeu`, `K2`, `Dirichlet`, or a mapping from child to these. A `Logistic` takes a
+        `Gaussian` with mean 0 for its weights.
+    **options
+        For networks: `variables` declares states, also of latent variables. `latent` names variables whose columns, if
+        there are any, are not used. `weights` are those of the rows, or the name of their column. `fixed` names
+        children whose conditionals are kept. `point` is "mean" or "mode" of the posterior. `on_unseen` is "uniform" or
+        "error", for configurations of the parents that no row has. For rows with holes, `method` is "em", "gradient",
+        an `ExpectationMaximization` or a `GradientAscent`; `rng` seeds random starts; `progress(step, objective)` is
+        called after each step.
+
+    Returns
+    -------
+    Fit
+        The `model`, its `log_likelihood`, the `trace` of the objective, and the (expected) `statistics`.
+    """
+    extension = ": take consistent_extension() of it" if hasattr(structure, "consistent_extension") else ""
+    raise Unsupported(
+        "fit takes a DirectedGraph, a BayesianNetwork, a HiddenMarkovModel, a MarkovChain or a"
+        f" LinearGaussianStateSpace; got {type(structure).__name__}{extension}"
+    )
+
+
+@lazy_dispatch(KINDS)
+def statistics(structure: Any, data: Any, **options: Any) -> Any:
+    """The sufficient statistics of complete data; those of two files or batches add up to those of all rows.
+
+    Parameters
+    ----------
+    structure
+        A `BayesianNetwork` or a `DirectedGraph`; or a `HiddenMarkovModel` or `MarkovChain`.
+    data
+        Rows without holes; or sequences whose states are all labelled.
+    **options
+        `variables` declares states; `weights` are those of the rows (or the name of their column) or of the sequences;
+        `lengths` cuts one stacked array into sequences.
+
+    Returns
+    -------
+    NetworkStatistics, HiddenMarkovStatistics or MarkovChainStatistics
+    """
+    raise Unsupported(
+        "statistics takes a BayesianNetwork, a DirectedGraph, a HiddenMarkovModel or a MarkovChain;"
+        f" got {type(structure).__name__}"
+    )
+
+
+@lazy_dispatch(KINDS)
+def estimate(structure: Any, statistics: Any, prior: Any = None, **options: Any) -> Any:
+    """The model that sufficient statistics lead to: maximum likelihood, or a point of the posterior with a prior.
+
+    Parameters
+    ----------
+    structure
+        A `BayesianNetwork` or a `DirectedGraph`; or a `HiddenMarkovModel` or `MarkovChain`.
+    statistics
+        Those of `jt.statistics` for the same structure.
+    prior
+        A pseudo-count per cell, `BDeu`, `K2`, `Dirichlet`, or a mapping from child to these. For a
+        `HiddenMarkovModel` a pseudo-count or a `HiddenMarkovPrior`, whose posterior mode is taken.
+    **options
+        `point`, `on_unseen` and `fixed`, as in `fit`. Conditionals that are tied to a fixed one are fixed too.
+
+    Returns
+    -------
+    BayesianNetwork, HiddenMarkovModel or MarkovChain
+    """
+    raise Unsupported(
+        "estimate takes a BayesianNetwork, a DirectedGraph, a HiddenMarkovModel or a MarkovChain;"
+        f" got {type(structure).__name__}"
+    )

@@ -1,18 +1,36 @@
-"""`warm_up`: compile every kernel ahead, those of inference and those that learning counts, scores and tests with."""
+"""`warm_up`: compile every kernel ahead, those of inference, of learning and of sequences."""
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Any
+
 import numpy as np
 
-from juncture import warmup_inference as warmup
+from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
+from juncture.factors.conditional import Conditional
+from juncture.factors.factor import Factor
+from juncture.families.continuous.exponential import Exponential
+from juncture.families.continuous.gaussian import Gaussian
+from juncture.families.discrete.bernoulli import Bernoulli
+from juncture.families.discrete.poisson import Poisson
+from juncture.families.family import Family
+from juncture.families.statistics.compiled import LONG
+from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.graphs.directed import DirectedGraph
-from juncture.inference.sampling.forward import sample
-from juncture.learning.networks.fit import fit
+from juncture.inference.exact.clique_search import DENSE_NODES
 from juncture.learning.structure.independence.tests import PermutationTest
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.searches.climbing import reachability
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import MarkovNetwork
+from juncture.sequences.hidden_markov.expectation import expected
+from juncture.sequences.hidden_markov.model import HiddenMarkovModel
+from juncture.sequences.hidden_markov.parts import LONG as LONG_SEQUENCE
+from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.variables import Variable
+from juncture.verbs import fit, infer, most_probable, sample
 
 NUM_ROWS = 64
 MANY_STATES = 128  # whose codes need more than a byte
@@ -21,12 +39,12 @@ MANY_STATES = 128  # whose codes need more than a byte
 def warm_up() -> None:
     """Ask small models, then learn from a few rows in every way; the compiled code is kept on disk."""
     warm_up_networks()
-    warmup.warm_up_sequences()
+    warm_up_sequences()
 
 
 def warm_up_networks() -> None:
     """Ask a small network, then learn one from a few rows in every way."""
-    warmup.warm_up_networks()
+    ask_network()
     labels = np.arange(NUM_ROWS) % 3 % 2
     texts = {"a": labels, "b": np.roll(labels, 1), "c": np.roll(labels, 2)}
     rows = Dataset({name: np.array(["no", "yes"])[column] for name, column in texts.items()})
@@ -43,6 +61,80 @@ def warm_up_networks() -> None:
     reachability(np.zeros((2, 2), dtype=np.bool_))  # which PC asks where there are colliders
 
 
+def ask_network() -> None:
+    """Ask a small network every kind of question."""
+    a, b = Variable("a", 2), Variable("b", 2)
+    model = BayesianNetwork([Conditional(a, [], [0.5, 0.5]), Conditional(b, [a], [[0.9, 0.1], [0.2, 0.8]])])
+    infer(model, {"a": 1})
+    infer(model, [{"a": 1}, {"b": [0.5, 1.0]}])
+    most_probable(model, {"a": 1})
+    sample(model, 2, given={"a": 1}, rng=0)
+    sample(model, 2, rng=0)
+    infer(MarkovNetwork([Factor([a, b], np.full((2, 2), 1e-200))] * 2))
+    infer(long_chain(DENSE_NODES + 1), {"x0": 1})
+
+
 def with_many_states(rows: Dataset) -> Dataset:
     """The same codes, of variables with so many states that kernels take wider ones."""
     return Dataset.from_codes([Variable(name, MANY_STATES) for name in rows.columns], rows.columns)
+
+
+def warm_up_sequences() -> None:
+    """Ask models in time order and the families that they emit, which share no kernel with networks."""
+    warm_up_families()
+    warm_up_chains()
+    warm_up_emissions()
+    warm_up_state_space()
+
+
+def warm_up_families() -> None:
+    """Look at data that are just long enough."""
+    counts = np.arange(2 * LONG) % 2
+    numbers, weights = counts + 0.5, np.ones(len(counts))
+    members: tuple[tuple[Family, np.ndarray], ...] = (
+        (Gaussian(), numbers), (Poisson(1.0), counts), (Bernoulli(0.5), counts), (Exponential(1.0), numbers),
+    )  # fmt: skip
+    for member, values in members:
+        member.log_prob(values)
+        member.statistics(values)
+        member.statistics(values, weights)
+
+
+def warm_up_chains() -> None:
+    """Ask about one short and one long sequence."""
+    model = HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]])
+    steps = np.arange(LONG_SEQUENCE) % 2
+    infer(model, steps)
+    most_probable(model, steps)
+    most_probable(model, [0, 1], k=2)
+    beliefs = infer(model, [0, 1])
+    beliefs.lagged(1)
+    beliefs.sample(1, rng=0)
+    infer(HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.0, 1.0]], None), np.zeros((2, 2)))
+    expected(model, model.sequences([0, 1]))
+
+
+def warm_up_emissions() -> None:
+    """Expect what few steps tell of Gaussians with and without correlations, and of mixtures."""
+    flat, round_ = Gaussian([0.0, 1.0], 1.0), MultivariateGaussian(np.zeros((2, 2)), np.eye(2))
+    mixtures = [Mixture([0.5, 0.5], flat), Mixture([0.5, 0.5], flat)]
+    rows: tuple[tuple[Any, Any], ...] = ((flat, [0.5, 1.0]), (round_, np.eye(2)), (mixtures, [0.5, 1.0]))
+    for emissions, steps in rows:
+        model = HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], emissions)
+        expected(model, model.sequences(steps))
+
+
+def warm_up_state_space() -> None:
+    """Ask about two steps of a random walk, and draw some."""
+    model = LinearGaussianStateSpace(1.0, 1.0, 1.0, 1.0, 0.0, 1.0)
+    beliefs = infer(model, [0.5, 1.0])
+    beliefs.forecast(1)
+    beliefs.sample(1, rng=0)
+    sample(model, 2, rng=0)
+
+
+def long_chain(length: int) -> BayesianNetwork:
+    """A chain that is planned by peeling."""
+    variables = [Variable(f"x{place}", 2) for place in range(length)]
+    steps = [Conditional(child, [parent], [[0.9, 0.1], [0.2, 0.8]]) for parent, child in pairwise(variables)]
+    return BayesianNetwork([Conditional(variables[0], [], [0.5, 0.5]), *steps])

@@ -7,7 +7,7 @@ from itertools import combinations, permutations
 import pytest
 from hypothesis import given
 
-from juncture.errors import InvalidModel, UnknownVariable
+from juncture.errors import InvalidModel, TooLarge, UnknownVariable
 from juncture.graphs.undirected import UndirectedGraph
 from support.graph_examples import undirected_graphs
 
@@ -46,6 +46,26 @@ def test_maximal_cliques_agree_with_all_subsets(graph):
     positions = [[graph.nodes.index(node) for node in clique] for clique in cliques]
     assert all(clique == sorted(clique) for clique in positions)
     assert positions == sorted(positions)
+
+
+@given(undirected_graphs(max_nodes=6))
+def test_all_cliques_are_the_subsets_that_pass_the_test(graph):
+    """S0-086, S0-088, S1-068."""
+    joined = {frozenset(edge) for edge in graph.edges}
+    expected = [s for s in subsets(graph.nodes) if all(frozenset(pair) in joined for pair in combinations(s, 2))]
+    assert list(graph.cliques()) == expected
+    assert all(graph.is_clique(s) == (s in expected) for s in subsets(graph.nodes))
+
+
+def test_a_complete_graph_has_every_subset_as_a_clique():
+    """S0-088: 2ⁿ - 1; subsets of cliques are cliques (S0-086)."""
+    complete = UndirectedGraph(combinations("abcdef", 2))
+    assert len(complete.cliques()) == 2**6 - 1
+    assert not complete.is_clique([])
+    with pytest.raises(UnknownVariable, match="'z'"):
+        complete.is_clique(["a", "z"])
+    with pytest.raises(TooLarge, match="more than 1,000,000 cliques; maximal_cliques"):
+        UndirectedGraph(combinations([f"x{i}" for i in range(21)], 2)).cliques()
 
 
 @given(undirected_graphs(max_nodes=6))

@@ -1,83 +1,128 @@
-"""Imports point only down the layers, also those inside functions."""
+"""Imports point down the layers, and inside every folder down an order of its own; also imports inside functions."""
 
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "juncture"
 
-LAYERS = [
-    "errors",
-    "values",
-    "checks",
-    "memory",
-    "files",
-    "numerics",
-    "iteration",
-    "options",
-    "verbs",
-    "cores",
-    "kernels",
-    "drawing",
-    "variables",
-    "data",
-    "evidence",
-    "graphs",
-    "families",
-    "factors",
-    "information",
-    "models",
-    "inference",
-    "learning",
-    "evaluation",
-    "estimators",
-    "formats",
-    "plotting",
-    "cli",
-    "__main__",
-]
+# the children of a folder in the order in which they may import each other: each only from those before it
+ORDERS = {
+    "": [
+        "errors", "values", "checks", "memory", "files", "numerics", "iteration", "options", "dispatch", "verbs",
+        "parallel", "kernels", "drawing",
+        "variables", "data", "evidence", "graphs", "quadrature", "families", "factors", "components", "information",
+        "networks", "inference", "learning", "latent", "sequences", "warmup", "estimators", "formats", "plotting",
+        "cli", "__main__",
+    ],
+    "inference": [
+        "engines", "exact", "messages", "methods", "infer", "most_probable", "log_prob", "sampling", "planning",
+        "edge_information", "verbs",
+    ],
+    "inference.exact": [
+        "lowering", "clique_search", "best_states", "ties", "elimination", "junction_tree", "enumeration",
+    ],
+    "learning": ["fit", "em", "conditionals", "networks", "structure", "verbs"],
+    "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space"],
+    "data": ["tables", "files", "entries", "dataset", "missingness", "bins", "sequences", "likelihoods", "findings"],
+}  # fmt: skip
 
 
-def layer_of(path: Path) -> str:
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+def module_name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imported_layers(tree: ast.Module) -> set[str]:
-    """The parts of the package that a module imports, wherever in it."""
+MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def is_for_types(node: ast.AST) -> bool:
+    """Whether this is `if TYPE_CHECKING:`, whose imports never run."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def imported_modules(source: str) -> set[str]:
+    """The modules of the package that a source imports, wherever in it."""
     names = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("juncture"):
-            parts = (node.module or "").split(".")
-            names |= {parts[1]} if len(parts) > 1 else {alias.name for alias in node.names}
+    tree = ast.parse(source)
+    for_types = {part for node in ast.walk(tree) if is_for_types(node) for part in ast.walk(node)}
+    for node in set(ast.walk(tree)) - for_types:
+        if isinstance(node, ast.ImportFrom):
+            assert not node.level, "imports are absolute"
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Import):
-            names |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("juncture.")}
-        assert not (isinstance(node, ast.ImportFrom) and node.level), f"imports are absolute, not {ast.unparse(node)}"
-    return names
+            names |= {alias.name for alias in node.names}
+    inside = (name.removeprefix("juncture.") for name in names if name.startswith("juncture."))
+    return {name if name in MODULES else name.rpartition(".")[0] for name in inside}
 
 
-def upward_imports(layer: str, source: str) -> set[str]:
-    allowed = LAYERS[: LAYERS.index(layer) + 1]
-    return imported_layers(ast.parse(source)) - set(allowed)
+IMPORTS = {name: imported_modules(path.read_text(encoding="utf-8")) for name, path in MODULES.items() if name}
+
+
+def branch(one: str, other: str) -> tuple[str, str, str] | None:
+    """The folder in which two modules part, and the child of it that each belongs to; None if one holds the other."""
+    mine, theirs = one.split("."), other.split(".")
+    depth = next((at for at, pair in enumerate(zip(mine, theirs, strict=False)) if pair[0] != pair[1]), None)
+    return None if depth is None else (".".join(mine[:depth]), mine[depth], theirs[depth])
+
+
+def imports_within_folders() -> dict[str, dict[tuple[str, str], str]]:
+    """For each folder: (importing child, imported child) → one import that makes it so."""
+    found: dict[str, dict[tuple[str, str], str]] = defaultdict(dict)
+    for module, imported in IMPORTS.items():
+        for other in imported:
+            parted = branch(module, other)
+            if parted is not None:
+                folder, mine, theirs = parted
+                found[folder][mine, theirs] = f"{module} imports {other}"
+    return found
 
 
 def test_imports_point_down():
-    paths = sorted(set(PACKAGE.rglob("*.py")) - {PACKAGE / "__init__.py"})
-    upward = {str(path): upward_imports(layer_of(path), path.read_text(encoding="utf-8")) for path in paths}
-    assert {path: layers for path, layers in upward.items() if layers} == {}
+    found = imports_within_folders()
+    for folder, order in ORDERS.items():
+        upward = [why for (mine, theirs), why in found[folder].items() if order.index(theirs) > order.index(mine)]
+        assert not upward, f"in {folder or 'juncture'}: {upward}"
 
 
-def test_an_upward_import_is_seen():
-    assert upward_imports("models", "def f():\n    from juncture.inference.infer import infer") == {"inference"}
-    assert upward_imports("models", "from juncture import numerics") == set()
+def test_no_folder_has_a_cycle():
+    cycles = []
+    for folder, edges in imports_within_folders().items():
+        graph: dict[str, set[str]] = defaultdict(set)
+        for mine, theirs in edges:
+            graph[mine].add(theirs)
+        try:
+            TopologicalSorter(graph).prepare()
+        except CycleError as error:
+            way = error.args[1]
+            steps = [edges.get((mine, theirs), "") for theirs, mine in pairwise(way)]
+            cycles.append(f"{folder or 'juncture'}: {' → '.join(way)} ({'; '.join(steps)})")
+    assert not cycles, "\n".join(cycles)
 
 
-def test_every_folder_and_file_has_a_layer():
-    found = {layer_of(path) for path in PACKAGE.rglob("*.py")} - {"__init__"}
-    assert found <= set(LAYERS)
+def test_every_folder_and_file_has_its_place_in_the_orders():
+    for folder, order in ORDERS.items():
+        prefix = f"{folder}." if folder else ""
+        children = {name.removeprefix(prefix).split(".")[0] for name in MODULES if name and name.startswith(prefix)}
+        assert children == set(order) & children == children, (folder, children - set(order))
+
+
+def test_nothing_below_inference_imports_the_verbs():
+    below = ORDERS[""][: ORDERS[""].index("inference")]
+    users = [name for name, imported in IMPORTS.items() if name.split(".")[0] in below and "verbs" in imported]
+    assert not users
+
+
+def test_an_import_in_a_function_is_seen():
+    assert imported_modules("def f():\n    from juncture.inference.infer import as_targets") == {"inference.infer"}
+    assert imported_modules("from juncture import numerics") == {"numerics"}
 
 
 def test_only_kernels_import_numba():
-    for path in PACKAGE.rglob("*.py"):
-        if layer_of(path) != "kernels":
-            assert "numba" not in path.read_text(encoding="utf-8")
+    for name, path in MODULES.items():
+        if name.split(".")[0] != "kernels":
+            assert "numba" not in path.read_text(encoding="utf-8"), name

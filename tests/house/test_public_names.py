@@ -215,7 +215,7 @@ PUBLIC_NAMES = [
     "sensitivity",
     "standard_error",
     "standard_errors",
-    "start_filter",
+    "online_filter",
     "start_hidden_markov",
     "statistics",
     "statistics_from_json",

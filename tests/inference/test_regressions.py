@@ -119,8 +119,8 @@ def test_ties_go_to_the_earlier_state(method):
         (lambda: jt.draw(PAIR, {"p": 1}), jt.InvalidData, "not beliefs of this model"),
         (lambda: jt.cost(WEATHER), jt.Unsupported, "a network or a factor graph; got HiddenMarkovModel"),
         (lambda: jt.lint(WEATHER), jt.Unsupported, "lint takes a BayesianNetwork; got HiddenMarkovModel"),
-        (lambda: jt.start_filter(PAIR), jt.Unsupported, "start_filter takes a HiddenMarkovModel or"),
-        (lambda: jt.start_filter(WEATHER).step([0, 1]), jt.InvalidData, r"one observation is one value; got \[0, 1\]"),
+        (lambda: jt.online_filter(PAIR), jt.Unsupported, "online_filter takes a HiddenMarkovModel or"),
+        (lambda: jt.online_filter(WEATHER).step([0, 1]), jt.InvalidData, r"one observation is one value; got \[0, 1\]"),
         (lambda: jt.infer(WEATHER, [0]).forecast(1).log_prob([0, 1]), jt.InvalidData, "one observation is one value"),
     ],
 )

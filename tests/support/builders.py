@@ -16,10 +16,10 @@ from juncture.factors.deterministic import Deterministic
 from juncture.factors.factor import Factor
 from juncture.factors.logistic import Logistic
 from juncture.factors.noisy import NoisyMax, NoisyOr
-from juncture.inference.sampling.forward import sample
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph, MarkovNetwork
 from juncture.variables import Scope, Variable
+from juncture.verbs import sample
 
 Build = Callable[[np.random.Generator, Variable, Scope], DiscreteConditional]
 

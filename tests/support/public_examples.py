@@ -98,7 +98,7 @@ VERBS: dict[str, list[dict[str, Any]]] = {
         {"structure": HMM, "statistics": jt.statistics(HMM, jt.Sequence(STEPS, states=STEPS))},
         {"structure": CHAIN, "statistics": jt.statistics(CHAIN, STEPS)},
     ],
-    "start_filter": [{"model": HMM, "lag": 1}, {"model": SPACE, "lag": 1}],
+    "online_filter": [{"model": HMM, "lag": 1}, {"model": SPACE, "lag": 1}],
 }
 
 CALLS: dict[str, list[dict[str, Any]]] = VERBS | {

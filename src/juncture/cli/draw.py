@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from juncture.cli.arguments import Given, Likelihood, Method, Network, evidence, load
-from juncture.inference.infer import infer
 from juncture.networks.picture import draw as draw_model
+from juncture.verbs import infer
 
 Target = Annotated[str, typer.Argument(help="The SVG file to write, or - for standard output.")]
 ShowBeliefs = Annotated[bool, typer.Option("--beliefs", help="Show a bar for each state, also without evidence.")]

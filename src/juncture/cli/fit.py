@@ -16,9 +16,9 @@ from juncture.data.missingness import missingness
 from juncture.errors import InvalidData
 from juncture.learning.conditionals.table_counts import TableCounts
 from juncture.learning.em.learners import ExpectationMaximization
-from juncture.learning.networks.fit import Fit
-from juncture.learning.networks.fit import fit as learn
+from juncture.learning.fit import Fit
 from juncture.learning.networks.network_statistics import NetworkStatistics
+from juncture.verbs import fit as learn
 
 Out = Annotated[str, typer.Option("--out", "-o", help="The file to write; its suffix tells the format; - writes JSON.")]
 Prior = Annotated[

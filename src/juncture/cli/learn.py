@@ -21,9 +21,9 @@ from juncture.data.files.files import csv_table
 from juncture.errors import InvalidData
 from juncture.graphs.edges import Edge
 from juncture.graphs.text import parse_chains, quoted
-from juncture.learning.networks.fit import fit
 from juncture.learning.structure.learn import SEARCHES, named_method, search_structure
 from juncture.variables import Variable
+from juncture.verbs import fit
 
 Method = Annotated[
     str,

@@ -9,7 +9,8 @@ import typer
 
 from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, evidence, load
 from juncture.cli.output import console, print_json, table, told
-from juncture.inference.most_probable import MostProbable, most_probable
+from juncture.inference.most_probable import MostProbable
+from juncture.verbs import most_probable
 
 Count = Annotated[int, typer.Option("-k", min=1, help="How many assignments, best first.")]
 Targets = Annotated[list[str] | None, typer.Argument(help="Explain by these variables only, summing out the others.")]

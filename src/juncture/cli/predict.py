@@ -18,8 +18,8 @@ from juncture.errors import ImpossibleEvidenceWarning
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.engines.display import how
 from juncture.inference.engines.impossible import explain
-from juncture.inference.infer import infer
 from juncture.variables import Variable
+from juncture.verbs import infer
 
 Target = Annotated[str, typer.Option("--target", "-t", metavar="NAME", help="The variable to predict.")]
 Out = Annotated[str, typer.Option("--out", "-o", help="A CSV file, or - for standard output.")]

@@ -10,7 +10,7 @@ from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, e
 from juncture.cli.output import bar, console, print_json, table, told
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.engines.display import how
-from juncture.inference.infer import infer
+from juncture.verbs import infer
 
 Targets = Annotated[list[str] | None, typer.Argument(help="The variables to ask about; all if none are named.")]
 

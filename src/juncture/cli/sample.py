@@ -10,7 +10,7 @@ import typer
 from juncture.cli.arguments import Given, Likelihood, Network, evidence, load
 from juncture.cli.output import CSV, check_target
 from juncture.data.files.csv import write_csv
-from juncture.inference.sampling.forward import sample as draw_rows
+from juncture.verbs import sample as draw_rows
 
 Rows = Annotated[int, typer.Argument(min=0, help="How many rows.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="The same seed gives the same rows.")]

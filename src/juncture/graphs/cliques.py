@@ -1,8 +1,8 @@
-"""Maximal cliques of any graph; nodes are positions, and a graph is the set of neighbours of each."""
+"""Cliques of a graph, all or only the maximal ones; nodes are positions, a graph is the set of neighbours of each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 
 Neighbors = Sequence[Set[int]]
 
@@ -31,3 +31,16 @@ def maximal_cliques(neighbors: Neighbors) -> list[tuple[int, ...]]:
 def pivot(candidates: Set[int], excluded: Set[int], neighbors: Neighbors) -> int:
     """The node with the most neighbours among the candidates."""
     return max(candidates | excluded, key=lambda node: len(candidates & neighbors[node]))
+
+
+def all_cliques(neighbors: Neighbors) -> Iterator[tuple[int, ...]]:
+    """Every set of nodes that are joined to one another, single nodes too; each grows by later nodes."""
+    stack: list[tuple[tuple[int, ...], set[int]]] = [
+        ((node,), {other for other in neighbors[node] if other > node}) for node in range(len(neighbors))
+    ]
+    while stack:
+        clique, candidates = stack.pop()
+        yield clique
+        stack.extend(
+            ((*clique, node), {other for other in candidates & neighbors[node] if other > node}) for node in candidates
+        )

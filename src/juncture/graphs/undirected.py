@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any, Self
 
-from juncture.errors import InvalidModel
+from juncture.errors import InvalidModel, TooLarge
 from juncture.graphs.chordal import clique_tree, perfect_order
 from juncture.graphs.clique_forest import CliqueForest
-from juncture.graphs.cliques import maximal_cliques
+from juncture.graphs.cliques import all_cliques, maximal_cliques
 from juncture.graphs.edges import Edge, as_nodes
 from juncture.graphs.elimination import eliminate, width
 from juncture.graphs.elimination_orders import best_order, check_search, log_weights
@@ -24,6 +24,8 @@ from juncture.graphs.traversal import Steps, components
 from juncture.graphs.treewidth import treewidth
 from juncture.graphs.treewidth_bounds import Bounds, bounds
 from juncture.options import as_generator
+
+MAX_CLIQUES = 1_000_000  # of a graph that lists all of them
 
 
 class UndirectedGraph(IndependenceGraph):
@@ -100,6 +102,25 @@ class UndirectedGraph(IndependenceGraph):
         """Two nodes that are not joined are independent given all others."""
         pairs = (pair for pair in combinations(self.nodes, 2) if pair[1] not in self._neighbors[pair[0]])
         return tuple(Independence(one, other, self._rest({one, other})) for one, other in pairs)
+
+    def is_clique(self, names: Iterable[str]) -> bool:
+        """Whether these nodes are joined to one another; one node alone is a clique, no nodes are none.
+
+        >>> UndirectedGraph([("a", "b"), ("b", "c")]).is_clique(["a", "b"])
+        True
+        """
+        members = self._known(names)
+        return bool(members) and all(members - {node} <= set(self._neighbors[node]) for node in members)
+
+    def cliques(self) -> tuple[tuple[str, ...], ...]:
+        """All cliques, not only the maximal ones, smallest first and each in node order.
+
+        A complete graph of n nodes has 2ⁿ - 1; a graph with more than a million cliques raises `TooLarge`.
+        """
+        found = list(islice(all_cliques(self._neighbor_positions), MAX_CLIQUES + 1))
+        if len(found) > MAX_CLIQUES:
+            raise TooLarge(f"the graph has more than {MAX_CLIQUES:,} cliques; maximal_cliques() are fewer")
+        return tuple(map(self._names, sorted(found, key=lambda clique: (len(clique), clique))))
 
     def maximal_cliques(self) -> tuple[tuple[str, ...], ...]:
         """The sets of joined nodes that no other node can extend, each in node order, in order of positions."""

@@ -7,10 +7,10 @@ from typing import Any
 from juncture.checks import check_flag
 from juncture.errors import Unsupported
 from juncture.graphs.edges import Edge
-from juncture.inference.infer import infer
 from juncture.information.entropies import mutual_information
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import MarkovNetwork
+from juncture.verbs import infer
 
 
 def edge_information(

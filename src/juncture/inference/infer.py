@@ -3,59 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import singledispatch
 from typing import Any
 
 from juncture.checks import check_choice
 from juncture.data.dataset import Extra
-from juncture.errors import Unsupported
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.engines.impossible import check_possible
 from juncture.inference.methods import engine_for
-from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.networks.factor_product import FactorProduct
 from juncture.options import as_names
-from juncture.verbs import taught_by
 
 
-@taught_by(
-    {
-        "HiddenMarkovModel": "juncture.sequences.hidden_markov.infer",
-        "MarkovChain": "juncture.sequences.markov_chains.infer",
-        "Mixture": "juncture.latent.mixtures.infer",
-        "LinearGaussianStateSpace": "juncture.sequences.state_space.infer",
-    }
-)
-@singledispatch
-def infer(
-    model: Any,
-    evidence: Any = None,
-    *,
-    targets: Sequence[str] | None = None,
-    method: Any = "auto",
-    on_impossible: str = "warn",
-    extra: Extra = "error",
-    memory_limit: int | None = None,
-) -> Any:
-    """All posterior marginals of a model given evidence; with `targets`, only of these.
-
-    Of a `BayesianNetwork` or a product of factors, evidence is a mapping (one row), or a frame, `Dataset`, list of
-    mappings or `Evidence` (many rows). `method` is a name or an engine; with `on_impossible="raise"` rows of
-    probability zero raise instead of having NaN with a warning; `extra` says what becomes of columns that are no
-    variables; `memory_limit` in bytes refuses what would need more. The answer is `Beliefs`.
-
-    Models in time order take a sequence, or a list of many and give a list; their options are others. Of a
-    `HiddenMarkovModel` or a `MarkovChain`, `lengths` cuts one stacked array into sequences, and `on_impossible` is as
-    above: the answer is `ChainBeliefs`, with `smoothed`, `filtered` and `predicted` laws. Of a
-    `LinearGaussianStateSpace`, `lengths`: `StateSpaceBeliefs`, with their means and covariances. Of a `Mixture`, rows
-    and `on_impossible`: `MixtureBeliefs` about the component.
-    """
-    raise Unsupported(f"infer takes a model; got {type(model).__name__}")
-
-
-@infer.register(BayesianNetwork)
-@infer.register(FactorProduct)
 def infer_factors(
     model: Any,
     evidence: Any = None,

@@ -11,40 +11,16 @@ import numpy as np
 
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.missingness import has_hole, packed
-from juncture.errors import ImpossibleEvidence, Unsupported
+from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import run_engine
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.methods import engine_for
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.networks.factor_product import FactorProduct
-from juncture.verbs import taught_by
 
 MANY_PATTERNS = 32  # of holes: from here on all rows go through one run of the whole model
 
 
-@taught_by(
-    {
-        "HiddenMarkovModel": "juncture.sequences.hidden_markov.infer",
-        "MarkovChain": "juncture.sequences.markov_chains.infer",
-        "Mixture": "juncture.latent.mixtures.infer",
-        "LinearGaussianStateSpace": "juncture.sequences.state_space.infer",
-    }
-)
-@singledispatch
-def log_prob(model: Any, rows: Any, *, method: Any = "auto", extra: Extra = "error") -> Any:
-    """log p(row) for each row; a mapping of columns or a frame gives an array, a mapping of states one float.
-
-    `method` and `extra` are those of `infer`, for a `BayesianNetwork` or a product of factors. Of a
-    `HiddenMarkovModel`, a `MarkovChain` or a `LinearGaussianStateSpace`, rows are a sequence, which gives a float, or a
-    list of many, which gives an array; the option `lengths` cuts one stacked array into sequences. Of a `Mixture`,
-    rows are those that it is a law of.
-    """
-    raise Unsupported(f"log_prob takes a model; got {type(model).__name__}")
-
-
-@log_prob.register(BayesianNetwork)
-@log_prob.register(FactorProduct)
 def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extra = "error") -> Any:
     is_single = isinstance(rows, Mapping) and all(np.ndim(value) == 0 for value in rows.values())
     dataset = Dataset([dict(rows)] if is_single else rows, variables=model.variables, extra=extra)

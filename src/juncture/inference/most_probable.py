@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -12,18 +11,15 @@ import numpy as np
 from juncture.checks import check_count
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.findings import Findings
-from juncture.errors import InvalidData, Unsupported
+from juncture.errors import InvalidData
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.engines.impossible import check_possible
 from juncture.inference.infer import as_targets
 from juncture.inference.methods import engine_for
 from juncture.memory import check_memory
-from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.networks.factor_product import FactorProduct
 from juncture.values import format_count, number_of
 from juncture.variables import Assignment, Scope
-from juncture.verbs import taught_by
 
 BYTES_PER_PAIR = 24  # of variables: what the search keeps for each assignment that it gives
 BYTES_PER_LABEL = 100
@@ -48,42 +44,6 @@ class MostProbableRows:
     impossible: tuple[int, ...]
 
 
-@taught_by(
-    {
-        "HiddenMarkovModel": "juncture.sequences.hidden_markov.most_probable",
-        "MarkovChain": "juncture.sequences.markov_chains.infer",
-        "Mixture": "juncture.latent.mixtures.infer",
-        "LinearGaussianStateSpace": "juncture.sequences.state_space.infer",
-    }
-)
-@singledispatch
-def most_probable(
-    model: Any,
-    evidence: Any = None,
-    *,
-    k: int | None = None,
-    targets: Sequence[str] | None = None,
-    method: Any = "auto",
-    on_impossible: str = "warn",
-    extra: Extra = "error",
-    memory_limit: int | None = None,
-) -> Any:
-    """The most probable assignment given evidence; with `k` a list of the k best, best first.
-
-    With `targets` the other variables are summed out first (marginal MAP). These and all other options are for a
-    `BayesianNetwork` or a product of factors, as in `infer`.
-
-    Models in time order take a sequence, or a list of many and give a list; `lengths` cuts one stacked array into
-    sequences. Of a `HiddenMarkovModel` or a `MarkovChain`, the options are `lengths`, `k`, `trellis=True`, which works
-    out the trellis with the path, and `on_impossible`: the answer has the `path` of states. Of a
-    `LinearGaussianStateSpace`, `lengths`: the path of the smoothed means. Of a `Mixture`, `on_impossible`: the most
-    probable component.
-    """
-    raise Unsupported(f"most_probable takes a model; got {type(model).__name__}")
-
-
-@most_probable.register(BayesianNetwork)
-@most_probable.register(FactorProduct)
 def most_probable_factors(
     model: Any,
     evidence: Any = None,

@@ -88,7 +88,7 @@ def test_models_take_both(model):
     expected = jt.log_prob(model, np.array(SEEN_ROWS))
     assert jt.log_prob(model, ROWS) == expected
     assert jt.log_prob(model, [[1.0, None], None, [3.0, 4.0]]) == expected
-    online = jt.start_filter(model)
+    online = jt.online_filter(model)
     for row in ROWS:
         online = online.step(row)
     assert online.log_evidence == pytest.approx(expected)
@@ -99,4 +99,4 @@ def test_given_log_likelihoods_and_symbols():
     assert jt.log_prob(given, [[-1.0, -2.0], None]) == jt.log_prob(given, [[-1.0, -2.0], [0.0, 0.0]])
     codes = np.ma.array([0, 1, 1], mask=[0, 1, 0])
     assert jt.log_prob(table, codes) == jt.log_prob(table, [0, None, 1])
-    assert jt.start_filter(table).step(np.ma.masked).log_evidence == 0.0
+    assert jt.online_filter(table).step(np.ma.masked).log_evidence == 0.0

@@ -19,11 +19,10 @@ from juncture.components.mixture_emissions import MixtureEmissions
 from juncture.data.sequences.sequences import Sequence
 from juncture.errors import ImpossibleEvidence, UnseenStatesWarning
 from juncture.estimators import CategoricalHMM, GaussianHMM, MixtureHMM
-from juncture.inference.sampling.forward import sample
-from juncture.learning.networks.fit import fit
 from juncture.sequences.hidden_markov.initial_model import start_hidden_markov
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.prior import HiddenMarkovPrior
+from juncture.verbs import fit, sample
 from support.emission_examples import covariances, random_hidden_markov
 from support.hidden_markov_oracles import beliefs_by_enumeration, calmly, expected_slowly, log_likelihoods
 

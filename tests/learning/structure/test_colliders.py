@@ -14,7 +14,6 @@ from juncture.errors import InvalidData, Unsupported
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.separation_sets import SeparationSets, bits
-from juncture.inference.sampling.forward import sample
 from juncture.learning.structure.comparison import compare_graphs
 from juncture.learning.structure.independence.single_test import independence_test
 from juncture.learning.structure.independence.tests import as_tester
@@ -24,6 +23,7 @@ from juncture.learning.structure.searches.pc import PC, oriented
 from juncture.learning.structure.searches.skeleton import find_skeleton
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
+from juncture.verbs import sample
 from support.builders import random_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::juncture.errors.DeterminedWarning")

@@ -13,7 +13,6 @@ from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
-from juncture.inference.sampling.forward import sample
 from juncture.learning.conditionals.priors import BDeu
 from juncture.learning.structure.learn import learn_structure, search_structure
 from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
@@ -25,6 +24,7 @@ from juncture.learning.structure.strength import edge_strengths
 from juncture.learning.structure.translation import graph_of
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
+from juncture.verbs import sample
 from support.builders import random_table
 from support.structure_examples import keeps, random_reals, random_rows
 

@@ -9,12 +9,12 @@ from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
-from juncture.inference.sampling.forward import sample
 from juncture.learning.structure.comparison import compare_graphs
 from juncture.learning.structure.constraints import Constrained
 from juncture.learning.structure.independence.tests import PermutationTest
 from juncture.learning.structure.scores.scores import structure_score
 from juncture.learning.structure.strength import EdgeStrengths, drawn_anew, edge_strengths
+from juncture.verbs import sample
 from support.graph_examples import all_directed_graphs
 from support.structure_examples import keeps, random_rows
 

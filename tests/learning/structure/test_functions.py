@@ -9,9 +9,9 @@ import pytest
 
 from juncture.errors import DeterminedWarning
 from juncture.formats.bundled import example
-from juncture.inference.sampling.forward import sample
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.strength import edge_strengths
+from juncture.verbs import sample
 
 BOTH = pytest.mark.parametrize("method", ["pc", "mmhc"])
 quiet = pytest.mark.filterwarnings("ignore::juncture.errors.DeterminedWarning")

@@ -11,7 +11,6 @@ from juncture.data.dataset import Dataset
 from juncture.errors import InvalidModel
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
-from juncture.inference.sampling.forward import sample
 from juncture.learning.conditionals.priors import BDeu
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.scores.local_scores import ScoreCache
@@ -22,6 +21,7 @@ from juncture.learning.structure.searches.equivalence_search import EquivalenceS
 from juncture.learning.structure.searches.ges import GES
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
+from juncture.verbs import sample
 from support.builders import random_table
 from support.graph_examples import all_directed_graphs
 from support.structure_examples import random_rows

@@ -9,13 +9,13 @@ from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.networks.fit import fit
 from juncture.learning.structure.comparison import compare_graphs
 from juncture.learning.structure.learn import learn_structure, named_method
 from juncture.learning.structure.scores.observed import NodeAverage
 from juncture.learning.structure.scores.scores import EdgePrior, structure_score
 from juncture.learning.structure.searches.structural_em import StructuralEM, completed, observed_score
 from juncture.variables import Variable
+from juncture.verbs import fit
 from support.builders import joint_table, rows_with_holes
 from support.structure_examples import keeps, random_rows
 

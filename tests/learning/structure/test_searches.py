@@ -9,8 +9,6 @@ from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, JunctureError, UnknownVariable, Unsupported
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
-from juncture.inference.sampling.forward import sample
-from juncture.learning.networks.fit import fit
 from juncture.learning.structure.comparison import compare_graphs
 from juncture.learning.structure.independence.tests import PermutationTest
 from juncture.learning.structure.learn import SEARCHES, learn_structure
@@ -23,6 +21,7 @@ from juncture.learning.structure.searches.structural_em import StructuralEM
 from juncture.learning.structure.searches.trees import TreeAugmented
 from juncture.learning.structure.strength import edge_strengths
 from juncture.variables import Variable
+from juncture.verbs import fit, sample
 from support.structure_examples import keeps, random_reals, random_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::juncture.errors.DeterminedWarning")  # asia has a function

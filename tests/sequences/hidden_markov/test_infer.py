@@ -1,4 +1,4 @@
-"""Hidden Markov models asked by `infer`, `log_prob` and `start_filter`, against the sum over all paths."""
+"""Hidden Markov models asked by `infer`, `log_prob` and `online_filter`, against the sum over all paths."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_forecast_is_the_law_after_steps_that_are_not_observed(hmm, observatio
 @given(chains(), observed, st.integers(0, 3))
 def test_a_filter_takes_one_observation_at_a_time(hmm, observations, lag):
     possible(hmm, observations)
-    beliefs, filter_ = jt.infer(hmm, observations), jt.start_filter(hmm, lag=lag)
+    beliefs, filter_ = jt.infer(hmm, observations), jt.online_filter(hmm, lag=lag)
     lagged = beliefs.lagged(lag)
     assert np.allclose(filter_.predicted, hmm.initial)
     for step, observation in enumerate(observations):
@@ -257,7 +257,7 @@ EDGY = jt.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], jt.Beta([0.5, 
         lambda: jt.infer(EDGY, [0.5, 0.0, 0.5]),
         lambda: jt.log_prob(EDGY, [[0.5], [0.0]]),
         lambda: jt.most_probable(EDGY, [0.0, 0.5]),
-        lambda: jt.start_filter(EDGY).step(0.0),
+        lambda: jt.online_filter(EDGY).step(0.0),
         lambda: jt.fit(EDGY, [0.5, 0.0, 0.5]),
         lambda: jt.infer(jt.HiddenMarkovModel([1.0], [[1.0]], [jt.Mixture([0.5, 0.5], list(EDGY.emissions))]), [0.0]),
         lambda: jt.infer(EDGY, jt.Sequence([0.0], states=[0])),
@@ -309,7 +309,7 @@ def test_impossible_sequences_among_others_are_marked():
 
 
 def test_a_filter_refuses_what_cannot_come_next():
-    filter_ = jt.start_filter(BANNED).step(0).step(2)
+    filter_ = jt.online_filter(BANNED).step(0).step(2)
     with pytest.raises(jt.ImpossibleEvidence, match="at step 2"):
         filter_.step(0)
 
@@ -409,9 +409,9 @@ def test_wishes_that_make_no_sense_are_refused():
     with pytest.raises(jt.InvalidData, match="number of steps is a whole number of at least 0"):
         jt.infer(WEATHER, [0, 1]).forecast(-1)
     with pytest.raises(jt.InvalidData, match="symbols are"):
-        jt.start_filter(WEATHER).step(7)
-    with pytest.raises(jt.Unsupported, match="start_filter"):
-        jt.start_filter(3)
+        jt.online_filter(WEATHER).step(7)
+    with pytest.raises(jt.Unsupported, match="online_filter"):
+        jt.online_filter(3)
 
 
 def test_vectors_and_missing_parts_of_them():
@@ -421,7 +421,7 @@ def test_vectors_and_missing_parts_of_them():
     rows = np.array([[0.1, 0.2], [np.nan, 1.0], [np.nan, np.nan], [2.0, 1.5]])
     paths = paths_of(hmm.initial, hmm.transition, hmm.emissions.log_prob(rows))
     assert np.allclose(jt.infer(hmm, rows).smoothed, paths.smoothed)
-    filter_ = jt.start_filter(hmm)
+    filter_ = jt.online_filter(hmm)
     for row in (rows[0], rows[1], None, rows[3]):
         filter_ = filter_.step(row)
     assert np.isclose(filter_.log_evidence, paths.log_evidence)
@@ -446,8 +446,8 @@ TALK = jt.HiddenMarkovModel(
 def test_a_filter_takes_the_states_that_are_told():
     told = jt.Sequence(["walk", "shop", None, "walk"], states=["wet", None, "dry", None])
     beliefs = jt.infer(TALK, told)
-    plainly = jt.start_filter(TALK).step("walk", "wet").step("shop").step(None, state="dry").step("walk")
-    wrapped = jt.start_filter(TALK)
+    plainly = jt.online_filter(TALK).step("walk", "wet").step("shop").step(None, state="dry").step("walk")
+    wrapped = jt.online_filter(TALK)
     for step in range(4):
         wrapped = wrapped.step(jt.Sequence(told.observations[[step]], states=told.states[[step]]))
     for each in (plainly, wrapped):
@@ -456,7 +456,7 @@ def test_a_filter_takes_the_states_that_are_told():
 
 
 def test_a_filter_counts_its_steps_in_messages():
-    before = jt.start_filter(TALK).step("walk")
+    before = jt.online_filter(TALK).step("walk")
     with pytest.raises(jt.UnknownState, match="step 1: variable 'symbol' has no state 'wlk'"):
         before.step("wlk")
     with pytest.raises(jt.UnknownState, match="step 1: variable 'state' has no state 'wt'"):

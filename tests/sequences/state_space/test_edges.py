@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture.data.sequences.sequences import Sequence
 from juncture.errors import InvalidModel
-from juncture.inference.online_filter import start_filter
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
+from juncture.verbs import online_filter
 from support.state_space_examples import dense, plain_filter, random_model, random_sequence
 
 WALK = LinearGaussianStateSpace(1.0, 1.0, 0.5, 2.0, 0.0, 1.0)
@@ -82,7 +82,7 @@ def test_an_observation_without_a_density_is_refused(look):
     with pytest.raises(InvalidModel, match="step 2 of sequence 1"):
         jt.log_prob(still, [[1.0], [1.0, None, 1.0]])
     with pytest.raises(InvalidModel, match="step 1 has no density"):
-        start_filter(still).step(1.0).step(1.0)
+        online_filter(still).step(1.0).step(1.0)
     turning = still.with_parts(transition=[[0.6, -0.8], [0.8, 0.6]])
     assert np.isfinite(jt.infer(turning, [1.0, 2.0]).log_evidence)
     with pytest.raises(InvalidModel, match="step 2 has no density"):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture.data.sequences.sequences import Sequence
 from juncture.errors import InvalidData
-from juncture.inference.online_filter import start_filter
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
+from juncture.verbs import online_filter
 from support.state_space_examples import cases, dense, random_model, random_sequence
 
 WALK = LinearGaussianStateSpace(1.0, 1.0, 0.5, 2.0, 0.0, 1.0)
@@ -106,7 +106,7 @@ def test_predictions_are_forecasts_of_one_step():
 @given(cases(), st.integers(0, 3))
 def test_one_observation_at_a_time(case, lag):
     model, sequence = case
-    online = start_filter(model, lag=lag)
+    online = online_filter(model, lag=lag)
     np.testing.assert_array_equal(online.filtered_mean, model.initial_mean)
     for t, value in enumerate(sequence.observations):
         inputs = None if sequence.covariates is None else sequence.covariates[t]

@@ -8,8 +8,8 @@ import pytest
 import juncture as jt
 from juncture.data.sequences.sequences import Sequence
 from juncture.errors import InvalidData
-from juncture.inference.online_filter import start_filter
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
+from juncture.verbs import online_filter
 from support.state_space_examples import random_model
 
 WALK = LinearGaussianStateSpace(1.0, 1.0, 0.5, 2.0, 0.0, 1.0)
@@ -43,14 +43,14 @@ def test_what_does_not_fit_the_model_is_refused():
         with pytest.raises(InvalidData, match="whole number"):
             beliefs.cross_covariance(wrong)
         with pytest.raises(InvalidData, match="whole number"):
-            start_filter(WALK, lag=wrong)
+            online_filter(WALK, lag=wrong)
     with pytest.raises(InvalidData, match="has 1 numbers"):
-        start_filter(WALK).step([1.0, 2.0])
+        online_filter(WALK).step([1.0, 2.0])
     with pytest.raises(InvalidData, match="takes 1 input a step; got 0 covariates: give covariates=…"):
-        start_filter(driven).step([1.0, 2.0])
+        online_filter(driven).step([1.0, 2.0])
     with pytest.raises(InvalidData, match="a row of covariates is of finite numbers"):
-        start_filter(driven).step([1.0, 2.0], covariates=[np.nan])
-    online = start_filter(varying).step([1, 2]).step([1, 2]).step(None)
+        online_filter(driven).step([1.0, 2.0], covariates=[np.nan])
+    online = online_filter(varying).step([1, 2]).step([1, 2]).step(None)
     with pytest.raises(InvalidData, match="longer than the 3 steps"):
         online.step([1, 2])
     with pytest.raises(InvalidData, match="longer than the 3 steps"):
@@ -62,4 +62,4 @@ def test_beliefs_say_how_they_were_obtained():
     assert (beliefs.exact, beliefs.converged, beliefs.method) == (True, True, "kalman")
     assert repr(beliefs) == "StateSpaceBeliefs(3 steps of 1 state; log_evidence=-3.58228; exact, by kalman)"
     assert repr(beliefs.forecast(2)) == "StateSpaceForecast(2 steps of 1 observation)"
-    assert repr(start_filter(WALK).step(1.0)) == "KalmanFilter(1 step, lag=0; log_evidence=-1.63491)"
+    assert repr(online_filter(WALK).step(1.0)) == "KalmanFilter(1 step, lag=0; log_evidence=-1.63491)"

@@ -32,9 +32,9 @@ from juncture.estimators.tables import (
     seed_of,
     validated,
 )
-from juncture.learning.networks.fit import fit
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
+from juncture.verbs import fit
 
 
 class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -17,14 +17,11 @@ from juncture.data.tables.labels import label_array
 from juncture.errors import InvalidData, InvalidModel
 from juncture.estimators.hidden_markov.sequences import Stack, stack_of, state_variable
 from juncture.estimators.tables import seed_of, validated
-from juncture.inference.infer import infer
-from juncture.inference.log_prob import log_prob
-from juncture.inference.most_probable import most_probable
-from juncture.inference.sampling.forward import sample
 from juncture.learning.em.learners import ExpectationMaximization
-from juncture.learning.networks.fit import Fit, fit
+from juncture.learning.fit import Fit
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.variables import Variable
+from juncture.verbs import fit, infer, log_prob, most_probable, sample
 
 DECODERS = ("viterbi", "posterior")
 FEW = 2  # states, where nothing says how many

@@ -12,7 +12,7 @@ from juncture.components.mixture_emissions import MixtureEmissions
 from juncture.data.sequences.sequences import Sequences
 from juncture.estimators.hidden_markov.gaussian import GaussianHMM
 from juncture.estimators.hidden_markov.mixture_start import mixture_start
-from juncture.learning.networks.fit import Fit
+from juncture.learning.fit import Fit
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
 from juncture.checks import check_count
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData, Unsupported
+from juncture.errors import InvalidData
 from juncture.evidence import as_findings
 from juncture.factors.conditional import Conditional
 from juncture.inference.engines.beliefs import Beliefs
@@ -17,32 +16,10 @@ from juncture.inference.engines.impossible import check_possible
 from juncture.inference.methods import engine_for
 from juncture.memory import check_memory
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.networks.factor_product import FactorProduct
 from juncture.options import as_generator
 from juncture.values import format_count
-from juncture.verbs import taught_by
 
 
-@taught_by(
-    {
-        "HiddenMarkovModel": "juncture.sequences.hidden_markov.sample",
-        "MarkovChain": "juncture.sequences.markov_chains.sample",
-        "Mixture": "juncture.latent.mixtures.infer",
-        "LinearGaussianStateSpace": "juncture.sequences.state_space.sample",
-    }
-)
-@singledispatch
-def sample(model: Any, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto") -> Any:
-    """`n` rows drawn from the model, or from its posterior `given` one row of evidence.
-
-    `rng` is a seed or a `numpy.random.Generator`; the same seed gives the same rows. Of models in time order, `n` is
-    the number of steps of one `Sequence`, or a list of numbers for a list of them; a `HiddenMarkovModel` may have
-    `given` a sequence of observations, a `LinearGaussianStateSpace` takes the `covariates` of its steps.
-    """
-    raise Unsupported(f"sample takes a model; got {type(model).__name__}")
-
-
-@sample.register
 def sample_network(
     model: BayesianNetwork, n: int, *, given: Any = None, rng: Any = None, method: Any = "auto"
 ) -> Dataset:
@@ -68,7 +45,6 @@ def sample_tables(model: BayesianNetwork, tables: list[Conditional], count: int,
     return Dataset.from_codes(model.variables, dict(zip(model.variables.names, columns, strict=True)))
 
 
-@sample.register(FactorProduct)
 def sample_posterior(model: Any, n: int, *, given: Any = None, rng: Any = None, method: Any = "auto") -> Dataset:
     """Rows from p(all variables | evidence), drawn from the engine's answers."""
     findings = as_findings(given, model.variables)

@@ -6,10 +6,8 @@ from typing import Any, NoReturn
 
 from juncture.components.mixture import Mixture
 from juncture.errors import Unsupported
-from juncture.learning.networks.fit import fit
 
 
-@fit.register
 def refuse_mixture(model: Mixture, data: Any, prior: Any = None, **options: Any) -> NoReturn:
     raise Unsupported(
         "fit does not take a Mixture yet: learn it as the emissions of the one state of"

@@ -17,10 +17,7 @@ from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, Inval
 from juncture.factors.factor import Factor
 from juncture.families.observations import as_values
 from juncture.inference.engines.rows import RowFactors
-from juncture.inference.infer import infer
-from juncture.inference.log_prob import log_prob
-from juncture.inference.most_probable import MostProbable, MostProbableRows, most_probable
-from juncture.inference.sampling.forward import sample
+from juncture.inference.most_probable import MostProbable, MostProbableRows
 from juncture.values import number_of
 from juncture.variables import Scope, Variable
 
@@ -76,7 +73,6 @@ class MixtureBeliefs:
         return f"MixtureBeliefs({components}; {rows}; exact, by {self.method})"
 
 
-@infer.register
 def infer_component(model: Mixture, evidence: Any, *, on_impossible: str = "warn") -> MixtureBeliefs:
     """The beliefs about the component of one row, or of each of many: numbers, vectors or a frame."""
     check_choice(on_impossible, ("warn", "raise"), "on_impossible")
@@ -86,7 +82,6 @@ def infer_component(model: Mixture, evidence: Any, *, on_impossible: str = "warn
     return beliefs
 
 
-@most_probable.register
 def most_probable_component(
     model: Mixture, evidence: Any, *, on_impossible: str = "warn"
 ) -> MostProbable | MostProbableRows:
@@ -101,7 +96,6 @@ def most_probable_component(
     return MostProbableRows(chosen, log_prob, log_joint, beliefs.impossible)
 
 
-@log_prob.register
 def log_prob_mixture(model: Mixture, rows: Any) -> Any:
     """log p(row): a number for one, an array for many."""
     values, is_single = rows_of(model, rows)
@@ -109,7 +103,6 @@ def log_prob_mixture(model: Mixture, rows: Any) -> Any:
     return float(found[0]) if is_single else found
 
 
-@sample.register
 def sample_mixture(model: Mixture, n: Any, *, rng: Any = None) -> np.ndarray:
     """`n` rows drawn from the mixture, (row, *event)."""
     return np.asarray(model.sample(n, rng=rng))

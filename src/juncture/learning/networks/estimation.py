@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -18,35 +17,8 @@ from juncture.learning.networks.network_statistics import NetworkStatistics
 from juncture.learning.networks.templates import blank, refuse_fixed_graph
 from juncture.learning.networks.tied_conditionals import checked_prior, groups_of, kept_children, pooled
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.verbs import taught_by
 
 
-@taught_by(
-    {
-        "HiddenMarkovModel": "juncture.sequences.hidden_markov.estimation",
-        "MarkovChain": "juncture.sequences.markov_chains.fit",
-    }
-)
-@singledispatch
-def estimate(structure: Any, statistics: Any, prior: Any = None, **options: Any) -> Any:
-    """The model that the statistics lead to.
-
-    For networks: without a prior, maximum likelihood. With one (a pseudo-count per cell, `BDeu`, `K2`, `Dirichlet`, or
-    a mapping from child to these), which is a prior of tables, the mean of the posterior, or with `point="mode"` its
-    mode. The conditionals of `fixed` children stay as they are, also those that are tied to them; `on_unseen` is
-    "uniform" or "error", for parents' states that no row has.
-
-    For a `HiddenMarkovModel`: maximum likelihood, or with a prior (a pseudo-count for tables, or a
-    `HiddenMarkovPrior`) the mode of the posterior; `fixed` names parts that stay as they are.
-    """
-    raise Unsupported(
-        "what is estimated is a BayesianNetwork, a DirectedGraph, a HiddenMarkovModel or a MarkovChain;"
-        f" got {type(structure).__name__}"
-    )
-
-
-@estimate.register(BayesianNetwork)
-@estimate.register(DirectedGraph)
 def estimate_network(
     structure: Any,
     statistics: NetworkStatistics,

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
-from juncture.errors import InvalidData, Unsupported
+from juncture.errors import InvalidData
 from juncture.factors.conditional import Conditional
-from juncture.graphs.directed import DirectedGraph
 from juncture.learning.conditionals.contract import summarise
 from juncture.learning.conditionals.table_counts import TableCounts
 from juncture.learning.networks.counting import count_families
@@ -20,31 +18,8 @@ from juncture.learning.networks.network_statistics import NetworkStatistics
 from juncture.learning.networks.templates import prepared
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
-from juncture.verbs import taught_by
 
 
-@taught_by(
-    {
-        "HiddenMarkovModel": "juncture.sequences.hidden_markov.statistics",
-        "MarkovChain": "juncture.sequences.markov_chains.fit",
-    }
-)
-@singledispatch
-def statistics(structure: Any, data: Any, **options: Any) -> Any:
-    """The statistics of every family of a network, or of a graph, from rows without holes.
-
-    They add: those of two files, batches or partitions together are those of all their rows. The options: `variables`
-    declares states; `weights` are those of the rows, or the name of their column. Those of a `HiddenMarkovModel` are
-    of sequences whose states are all told; its options are `lengths`, and `weights` of the sequences.
-    """
-    raise Unsupported(
-        "statistics are those of a BayesianNetwork, a DirectedGraph, a HiddenMarkovModel or a MarkovChain;"
-        f" got {type(structure).__name__}"
-    )
-
-
-@statistics.register(BayesianNetwork)
-@statistics.register(DirectedGraph)
 def network_statistics(
     structure: Any, data: Any, *, variables: Iterable[Variable] | None = None, weights: Any = None
 ) -> NetworkStatistics:

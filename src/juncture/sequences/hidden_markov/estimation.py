@@ -11,14 +11,12 @@ import numpy as np
 from juncture.components.regularized import named
 from juncture.errors import InvalidData, RegularizedWarning, warn_user
 from juncture.learning.conditionals.table import NEGLIGIBLE
-from juncture.learning.networks.estimation import estimate
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import Wishes
 from juncture.sequences.hidden_markov.statistics import HiddenMarkovStatistics
 from juncture.sequences.hidden_markov.tied_states import Groups
 
 
-@estimate.register(HiddenMarkovModel)
 def estimate_hidden_markov(
     model: HiddenMarkovModel,
     statistics: HiddenMarkovStatistics,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
-from juncture.inference.log_prob import log_prob
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
+from juncture.verbs import log_prob
 
 STEPS = 2**13  # at most
 WINDOWS = 16

@@ -12,7 +12,7 @@ import numpy as np
 from juncture.errors import InvalidData, Unsupported, hint
 from juncture.iteration import Trace, Watch, check_progress
 from juncture.learning.em.learners import ExpectationMaximization, learner_for
-from juncture.learning.networks.fit import Fit, fit
+from juncture.learning.fit import Fit
 from juncture.options import as_generator
 from juncture.sequences.hidden_markov.baum_welch import Believed, Pass, expectation
 from juncture.sequences.hidden_markov.estimation import quietly_estimated, refuse_forbidden, report_regularized
@@ -29,7 +29,6 @@ Start = Literal["given", "k-means", "random", "left-to-right"]
 STARTS = ("given", "k-means", "random", "left-to-right")
 
 
-@fit.register(HiddenMarkovModel)
 def fit_hidden_markov(  # noqa: PLR0913 (one verb, many wishes)
     model: HiddenMarkovModel,
     data: Any,

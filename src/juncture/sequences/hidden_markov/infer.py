@@ -14,8 +14,6 @@ import numpy as np
 from juncture.checks import check_choice
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, Unsupported, warn_user
-from juncture.inference.infer import infer
-from juncture.inference.log_prob import log_prob
 from juncture.kernels.chains.passes import FORGET
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs
 from juncture.sequences.hidden_markov.chain import Chain
@@ -26,7 +24,6 @@ from juncture.sequences.hidden_markov.parts import over_parts
 METHODS = ("auto", "exact", "chain")
 
 
-@infer.register
 def infer_chain(
     model: HiddenMarkovModel,
     evidence: Any,
@@ -58,7 +55,6 @@ def infer_chain(
     return beliefs[0] if sequences.is_single else beliefs
 
 
-@log_prob.register
 def log_prob_chain(model: HiddenMarkovModel, rows: Any, *, lengths: Any = None) -> Any:
     """log p(observations) of a sequence, or an array of one number for each of many."""
     sequences, chain = model.sequences(rows, lengths), Chain.of(model)

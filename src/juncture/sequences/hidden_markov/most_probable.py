@@ -17,7 +17,6 @@ import numpy as np
 from juncture.checks import check_count, check_flag
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.labels import labelled
-from juncture.inference.most_probable import most_probable
 from juncture.kernels.chains.best_paths import best_paths
 from juncture.kernels.chains.viterbi import decode_each, log_weight
 from juncture.sequences.hidden_markov.chain import Chain
@@ -70,7 +69,6 @@ class MostProbablePath:
         return f"MostProbablePath({shown}; log_joint={self.log_joint:.6g})"
 
 
-@most_probable.register
 def most_probable_path(
     model: HiddenMarkovModel,
     evidence: Any,

@@ -1,4 +1,4 @@
-"""`start_filter` of hidden Markov models: one observation at a time, with a fixed lag on request."""
+"""`online_filter` of hidden Markov models: one observation at a time, with a fixed lag on request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 
 from juncture import numerics
 from juncture.errors import ImpossibleEvidence
-from juncture.inference.online_filter import start_filter
 from juncture.sequences.hidden_markov.beliefs import checked_count
 from juncture.sequences.hidden_markov.chain import Chain
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
@@ -79,7 +78,6 @@ class ChainFilter:
         return f"ChainFilter({number_of(self.num_steps, 'step')}, lag={self.lag}; log_evidence={self.log_evidence:.6g})"
 
 
-@start_filter.register
 def start_chain_filter(model: HiddenMarkovModel, *, lag: int = 0) -> ChainFilter:
     return ChainFilter(model, checked_count(lag, "lag", 0), 0, 0.0, Chain.of(model).log_initial)
 

@@ -11,16 +11,14 @@ from juncture.components.categorical import CategoricalEmissions
 from juncture.data.sequences.sequences import Sequence
 from juncture.data.tables.labels import labelled
 from juncture.errors import InvalidData
-from juncture.inference.infer import infer
-from juncture.inference.sampling.forward import sample
 from juncture.kernels.chains.paths import draw_paths
 from juncture.memory import check_table_fits
 from juncture.options import as_generator
 from juncture.sequences.hidden_markov.chain import Chain
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
+from juncture.verbs import infer
 
 
-@sample.register
 def sample_chain(model: HiddenMarkovModel, n: Any, *, given: Any = None, rng: Any = None) -> Any:
     """One `Sequence` of `n` steps with its states, or a list of them for a list of lengths.
 

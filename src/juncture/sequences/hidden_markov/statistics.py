@@ -12,7 +12,6 @@ import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidData
-from juncture.learning.networks.statistics import statistics
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.values import Value, number_of, read_only
 
@@ -55,7 +54,6 @@ class HiddenMarkovStatistics(Value):
         return f"HiddenMarkovStatistics({number_of(len(self.initial), 'state')}, {steps})"
 
 
-@statistics.register(HiddenMarkovModel)
 def labelled_statistics(
     model: HiddenMarkovModel, data: Any, *, lengths: Any = None, weights: Any = None
 ) -> HiddenMarkovStatistics:

@@ -8,9 +8,7 @@ from juncture.errors import InvalidData, Unsupported
 from juncture.iteration import Trace, Watch
 from juncture.learning.conditionals.contract import Point
 from juncture.learning.em.learners import ExpectationMaximization, learner_for
-from juncture.learning.networks.estimation import estimate
-from juncture.learning.networks.fit import Fit, fit
-from juncture.learning.networks.statistics import statistics
+from juncture.learning.fit import Fit
 from juncture.options import as_generator
 from juncture.sequences.hidden_markov.observed import refuse_unobserved
 from juncture.sequences.hidden_markov.statistics import with_weights
@@ -25,7 +23,6 @@ from juncture.sequences.markov_chains.statistics import (
 )
 
 
-@statistics.register
 def chain_statistics(
     model: MarkovChain, data: Any, *, lengths: Any = None, weights: Any = None
 ) -> MarkovChainStatistics:
@@ -37,7 +34,6 @@ def chain_statistics(
     return counted(model, sequences)
 
 
-@estimate.register
 def estimate_chain(
     model: MarkovChain, statistics: Any, prior: Any = None, *, point: Point = "mean", on_unseen: Any = "uniform"
 ) -> MarkovChain:
@@ -47,7 +43,6 @@ def estimate_chain(
     return found.chain
 
 
-@fit.register
 def fit_chain(  # noqa: PLR0913 (one verb, many wishes)
     model: MarkovChain,
     data: Any,

@@ -12,23 +12,19 @@ import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import Unsupported
-from juncture.inference.infer import infer
-from juncture.inference.log_prob import log_prob
-from juncture.inference.most_probable import most_probable
 from juncture.numerics import log
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.markov_chains.evolution import next_law, power
 from juncture.sequences.markov_chains.model import MarkovChain
 from juncture.sequences.markov_chains.windows import Sightings, cells, own_steps, owners
+from juncture.verbs import infer, most_probable
 
 
-@infer.register
 def infer_missing(model: MarkovChain, evidence: Any, *, lengths: Any = None, **options: Any) -> Any:
     """The beliefs about each state of a sequence, or of each of many sequences."""
     return infer(as_hidden(model), model.sequences(evidence, lengths), **options)
 
 
-@most_probable.register
 def most_probable_missing(model: MarkovChain, evidence: Any, *, lengths: Any = None, **options: Any) -> Any:
     """The most probable states of a sequence, or of each of many sequences."""
     return most_probable(as_hidden(model), model.sequences(evidence, lengths), **options)
@@ -43,7 +39,6 @@ def as_hidden(model: MarkovChain) -> HiddenMarkovModel:
     return model.to_hidden_markov_model()
 
 
-@log_prob.register
 def log_prob_chain(model: MarkovChain, rows: Any, *, lengths: Any = None) -> Any:
     """log p of each sequence of states: a float for one, an array for several."""
     given = model.sequences(rows, lengths)

@@ -10,13 +10,11 @@ import numpy as np
 
 from juncture.checks import check_counts
 from juncture.data.tables.labels import label_array
-from juncture.inference.sampling.forward import sample
 from juncture.memory import check_table_fits
 from juncture.options import as_generator
 from juncture.sequences.markov_chains.model import MarkovChain
 
 
-@sample.register
 def sample_chain(model: MarkovChain, n: Any, *, rng: Any = None) -> Any:
     """One sequence of `n` states, as an array of labels; with a list of lengths, a list of such arrays."""
     stream, first = as_generator(rng), cumulative(model.first_law().reshape(1, -1))

@@ -13,7 +13,7 @@ from juncture.errors import InvalidData, Unsupported, hint
 from juncture.families.vectors.inverse_wishart import InverseWishart
 from juncture.iteration import Watch, check_progress
 from juncture.learning.em.learners import ExpectationMaximization, learner_for
-from juncture.learning.networks.fit import Fit, fit
+from juncture.learning.fit import Fit
 from juncture.options import as_generator, check_names
 from juncture.sequences.hidden_markov.observed import refuse_unobserved
 from juncture.sequences.hidden_markov.statistics import with_weights
@@ -24,7 +24,6 @@ from juncture.sequences.state_space.noise_floor import report_floor
 from juncture.sequences.state_space.starts import random_start
 
 
-@fit.register(LinearGaussianStateSpace)
 def fit_state_space(  # noqa: PLR0913 (one verb, many wishes)
     model: LinearGaussianStateSpace,
     data: Any,

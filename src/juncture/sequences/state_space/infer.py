@@ -13,9 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from juncture.inference.infer import infer
-from juncture.inference.log_prob import log_prob
-from juncture.inference.most_probable import most_probable
 from juncture.numerics import LOG_TWO_PI, log
 from juncture.sequences.state_space.beliefs import StateSpaceBeliefs
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
@@ -23,7 +20,6 @@ from juncture.sequences.state_space.passes import filtered, smoothed
 from juncture.values import number_of
 
 
-@infer.register(LinearGaussianStateSpace)
 def infer_states(
     model: LinearGaussianStateSpace, evidence: Any, *, lengths: Any = None
 ) -> StateSpaceBeliefs | list[StateSpaceBeliefs]:
@@ -38,7 +34,6 @@ def infer_states(
     return found[0] if given.is_single else found
 
 
-@log_prob.register(LinearGaussianStateSpace)
 def log_prob_sequences(model: LinearGaussianStateSpace, rows: Any, *, lengths: Any = None) -> Any:
     """Log p(observations) of one sequence, a float, or of many, an array; what is missing is integrated out."""
     given = model.sequences(rows, lengths)
@@ -72,7 +67,6 @@ class BestStates:
         return f"BestStates({steps} of {states}; log_joint={self.log_joint:.6g})"
 
 
-@most_probable.register(LinearGaussianStateSpace)
 def most_probable_states(
     model: LinearGaussianStateSpace, evidence: Any, *, lengths: Any = None
 ) -> BestStates | list[BestStates]:

@@ -10,7 +10,6 @@ import numpy as np
 from juncture.checks import check_count
 from juncture.data.sequences.steps import without_frame
 from juncture.errors import InvalidData
-from juncture.inference.online_filter import start_filter
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.packing import PackedSteps, packed_model
 from juncture.sequences.state_space.parts import additions
@@ -94,7 +93,6 @@ class KalmanFilter:
         return f"KalmanFilter({steps}, lag={self.lag}; log_evidence={self.log_evidence:.6g})"
 
 
-@start_filter.register
 def start_kalman_filter(model: LinearGaussianStateSpace, *, lag: int = 0) -> KalmanFilter:
     """The filter before its first observation."""
     lag = check_count(lag, "the lag")

@@ -9,7 +9,6 @@ import numpy as np
 from juncture.checks import check_counts, check_iterable
 from juncture.data.sequences.sequences import Sequence
 from juncture.errors import InvalidData
-from juncture.inference.sampling.forward import sample
 from juncture.kernels.state_space.paths import draw_forward
 from juncture.memory import check_table_fits
 from juncture.options import as_generator
@@ -19,7 +18,6 @@ from juncture.sequences.state_space.packing import packed_model
 from juncture.sequences.state_space.parts import additions, each_step
 
 
-@sample.register(LinearGaussianStateSpace)
 def sample_state_space(
     model: LinearGaussianStateSpace, n: Any, *, covariates: Any = None, rng: Any = None
 ) -> Sequence | list[Sequence]:

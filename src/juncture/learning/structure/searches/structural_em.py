@@ -16,15 +16,15 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.errors import Unsupported
 from juncture.graphs.directed import DirectedGraph
-from juncture.inference.infer import infer
 from juncture.iteration import Watch
-from juncture.learning.networks.fit import Fit, fit
+from juncture.learning.fit import Fit
 from juncture.learning.structure.constraints import Constrained, check_positive, check_whole
 from juncture.learning.structure.mixed import refuse_mixed
 from juncture.learning.structure.scores.local_scores import rounding
 from juncture.learning.structure.scores.observed import NodeAverage
 from juncture.learning.structure.searches.hill_climbing import HillClimbing
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.verbs import fit, infer
 
 PATIENCE = 3  # steps without a better graph that end it: completions are drawn, so that steps may miss
 

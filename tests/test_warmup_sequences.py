@@ -6,16 +6,16 @@ import subprocess
 import sys
 
 WANTED = {
-    "kalman": ["filter_sequences", "smooth_sequences"],
-    "state_paths": ["covariances", "draw_forward", "draw_backward"],
-    "emissions": ["diagonal_log_prob", "full_log_prob", "diagonal_moments", "add_counts"],
-    "mixtures": ["add_components", "weigh"],
-    "chains": ["walk", "walk_each"],
-    "viterbi": ["decode_each"],
+    "state_space.kalman": ["filter_sequences", "smooth_sequences"],
+    "state_space.paths": ["covariances", "draw_forward", "draw_backward"],
+    "densities.emissions": ["diagonal_log_prob", "full_log_prob", "diagonal_moments", "add_counts"],
+    "densities.mixtures": ["add_components", "weigh"],
+    "chains.passes": ["walk", "walk_each"],
+    "chains.viterbi": ["decode_each"],
 }
 SCRIPT = """
 from importlib import import_module
-from juncture.warmup_inference import warm_up
+from juncture.warmup import warm_up
 warm_up()
 for module, names in {wanted}.items():
     for name in names:

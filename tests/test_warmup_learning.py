@@ -6,13 +6,13 @@ import subprocess
 import sys
 
 CALLED = {
-    "climbing": ("close_paths", "reach_below", "best_change", "legal_gains"),
-    "contingency": ("test_pair", "permuted_statistics"),
-    "distinct": ("number_keys", "hash_words", "are_as_numbered"),
-    "family_scores": ("number_parents", "score_extensions"),
-    "forward": ("draw_in_order",),
-    "network_counts": ("count_rows", "weigh_families", "add_cells"),
-    "subsets": ("best_within", "best_orders", "score_subsets"),
+    "structure.climbing": ("close_paths", "reach_below", "best_change", "legal_gains"),
+    "structure.contingency": ("test_pair", "permuted_statistics"),
+    "tables.distinct": ("number_keys", "hash_words", "are_as_numbered"),
+    "structure.local_scores": ("number_parents", "score_extensions"),
+    "tables.forward": ("draw_in_order",),
+    "tables.network_counts": ("count_rows", "weigh_families", "add_cells"),
+    "structure.subsets": ("best_within", "best_orders", "score_subsets"),
 }
 SCRIPT = f"""
 from importlib import import_module

@@ -1,0 +1,27 @@
+"""`Fit`: what learning gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from juncture.iteration import Trace
+from juncture.values import Value
+
+
+class Fit(Value):
+    """What learning gives: the model, the log-likelihood of the data under it, and how it went.
+
+    `statistics` are those of the data: where rows had holes, those expected under the model.
+    """
+
+    _fields = ("model", "log_likelihood", "trace", "statistics")
+    model: Any
+    log_likelihood: float
+    trace: Trace
+    statistics: Any
+
+    def __init__(self, model: Any, log_likelihood: float, trace: Trace, statistics: Any) -> None:
+        self._set(model=model, log_likelihood=log_likelihood, trace=trace, statistics=statistics)
+
+    def __repr__(self) -> str:
+        return f"Fit({self.model!r}, log-likelihood {self.log_likelihood:.6g}; {self.trace.reason})"
