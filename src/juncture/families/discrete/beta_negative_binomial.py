@@ -154,7 +154,7 @@ def log_upper_tail(x: np.ndarray, r: np.ndarray, a: np.ndarray, b: np.ndarray) -
         spread = np.sqrt(np.where(a > 2, r * (r + a) * b * (a + b) / np.maximum(a - 2, 1e-3) ** 3, np.inf))
 
     def log_density(v: np.ndarray) -> np.ndarray:
-        return log_mass(start[..., None] * np.exp(v), *wide) + v - log_start[..., None]
+        return np.asarray(log_mass(start[..., None] * np.exp(v), *wide) + v - log_start[..., None])
 
     integral = np.exp(log_integral(log_density, np.maximum(np.maximum(-slope * start, start / spread), 1.0), REACH))
     rest = log_start + numerics.log(np.maximum(start * integral + slope / 24, 0.0))
