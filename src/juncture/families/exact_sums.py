@@ -10,8 +10,9 @@ import numpy as np
 
 BITS, WEIGHT_BITS = 60, 8
 UNIT, WEIGHT_UNIT = 2.0**BITS, 2.0**WEIGHT_BITS
-COARSE, LARGEST_SUM = 2.0**20, 2.0**33
-CHUNK = 1 << 13  # terms whose fine parts, each of at most 40 bits, have a sum of at most 53
+COARSE_BITS = 16
+COARSE, LARGEST_TERM = 2.0**COARSE_BITS, 2.0**27
+CHUNK = 1 << 10  # terms: the sums of their parts have at most 53 bits
 FIRST = 16  # weights that are looked at before all others
 SPLIT = 2.0**27 + 1  # halves the digits of a number
 MOST_TERMS = 1 << 17  # distinct ones: beyond, whole-number arithmetic takes too long
@@ -42,8 +43,8 @@ def _are_simple(weights: np.ndarray) -> bool:
 
 def _column_sum(terms: np.ndarray, weights: np.ndarray | None) -> tuple[float, float] | None:
     """By whole numbers: unweighted ones in long pieces, weighted ones value by value."""
-    if weights is None and len(terms) and np.abs(terms).max() * CHUNK < LARGEST_SUM:
-        return _as_pair(sum(_chunk_sum(terms[first : first + CHUNK]) for first in range(0, len(terms), CHUNK)))
+    if weights is None and np.abs(terms).max(initial=0.0) < LARGEST_TERM:
+        return _as_pair(_plain_sum(terms))
     values, places = np.unique(terms, return_inverse=True)
     if len(values) > MOST_TERMS or not np.isfinite(values).all():
         return None
@@ -56,11 +57,15 @@ def _column_sum(terms: np.ndarray, weights: np.ndarray | None) -> tuple[float, f
     return _as_pair(total)
 
 
-def _chunk_sum(terms: np.ndarray) -> int:
-    """Σ terms, in units of 2^-68: of their parts above and below 2^-20, whose sums are exact as floating-point numbers."""
-    coarse = np.round(terms * COARSE) / COARSE
-    fine = np.round((terms - coarse) * UNIT)
-    return (int(coarse.sum() * COARSE) << (BITS - 20 + WEIGHT_BITS)) + (int(fine.sum()) << WEIGHT_BITS)
+def _plain_sum(terms: np.ndarray) -> int:
+    """Σ terms in units of 2^-68: of their parts above and below 2^-16, a chunk of which has an exact sum."""
+    padded = np.zeros(-(-len(terms) // CHUNK) * CHUNK)
+    padded[: len(terms)] = terms
+    coarse = np.round(padded * COARSE)
+    fine = np.round((padded - coarse / COARSE) * UNIT)
+    sums = [part.reshape(-1, CHUNK).sum(axis=1).tolist() for part in (coarse, fine)]
+    above, below = (sum(map(int, part)) for part in sums)
+    return ((above << (BITS - COARSE_BITS)) + below) << WEIGHT_BITS
 
 
 def _as_pair(total: int) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from juncture.families.observations import as_values, refuse_missing, refuse_out
 from juncture.families.repeated import table_fill
 from juncture.families.statistics import Known, Statistics
 from juncture.families.statistics_door import StatisticsDoor
-from juncture.families.supports import FARTHEST, Interval, all_inside
+from juncture.families.supports import Interval, all_inside
 from juncture.options import as_generator, as_sizes
 
 __all__ = ["Family", "Parameter", "Real", "plain"]
@@ -137,8 +137,7 @@ class Family(Cumulative):
         if not isinstance(support, Interval):
             return drawn
         narrow = self._support_given(self._known())
-        ends = np.stack([drawn.min(initial=0.5), drawn.max(initial=0.5)])
-        if (np.abs(ends) < FARTHEST).all() and all_inside(narrow, drawn) and all_inside(support, drawn):
+        if narrow.holds_well_inside(drawn) and support.holds_well_inside(drawn):
             return drawn  # the usual case, and quick
         return np.asarray(narrow.drawn_inside(support.drawn_inside(drawn)))
 
