@@ -25,7 +25,7 @@ DIGEST_BYTES = 16
 HEAD_BYTES = len(MARK) + 2 * DIGEST_BYTES
 
 
-class CheckedCacheFile(IndexDataCacheFile):  # type: ignore[misc]
+class CheckedCacheFile(IndexDataCacheFile):
     """An index of signatures, and a file of machine code for each."""
 
     def load(self, key: Any) -> Any:
