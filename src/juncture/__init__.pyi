@@ -23,6 +23,7 @@ from juncture.errors import JunctureError as JunctureError
 from juncture.errors import MissingExtra as MissingExtra
 from juncture.errors import NotConvergedWarning as NotConvergedWarning
 from juncture.errors import NotDirectedWarning as NotDirectedWarning
+from juncture.errors import NotIdentifiedWarning as NotIdentifiedWarning
 from juncture.errors import ObjectiveDecreased as ObjectiveDecreased
 from juncture.errors import RegularizedWarning as RegularizedWarning
 from juncture.errors import RenormalizedWarning as RenormalizedWarning

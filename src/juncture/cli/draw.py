@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from juncture.cli.arguments import Given, Likelihood, Method, Network, evidence, load
+from juncture.cli.output import DataStream
 from juncture.networks.picture import draw as draw_model
 from juncture.verbs import infer
 
@@ -32,6 +32,6 @@ def draw(
     answer = infer(model, findings, method=method) if findings or beliefs else None
     picture = draw_model(model, answer)
     if target == "-":
-        sys.stdout.write(picture.svg)
+        DataStream().write(picture.svg)
     else:
         picture.save(target)

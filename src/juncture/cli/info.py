@@ -12,6 +12,7 @@ from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.lint import lint
 
 MAX_REMARKS = 10
+COUNTED_DIGITS = 15  # numbers with more are told as powers of ten
 
 
 def info(network: Network, json: AsJson = False) -> None:
@@ -38,19 +39,28 @@ def info(network: Network, json: AsJson = False) -> None:
 
 def facts_of(model: Any) -> dict[str, Any]:
     sizes = [variable.num_states for variable in model.variables if not variable.is_real]
-    joint = math.prod(sizes) - 1
     facts: dict[str, Any] = {
         "kind": type(model).__name__,
         "variables": len(model.variables),
         "edges": len(model.graph.edges),
         "states_per_variable": states_told(sizes),
-        "joint_parameters": joint if joint < 10**15 else f"{joint:.3e}",
+        "joint_parameters": joint_parameters(sizes),
         **cost_facts(model),
     }
     return {
         **facts,
         **(directed_facts(model) if isinstance(model, BayesianNetwork) else {"factors": len(model.factors)}),
     }
+
+
+def joint_parameters(sizes: list[int]) -> int | str:
+    """How many numbers the joint table has to itself: exact, or as a power of ten beyond what anybody counts."""
+    log_10 = math.fsum(math.log10(size) for size in sizes)
+    if log_10 < COUNTED_DIGITS:
+        return math.prod(sizes) - 1
+    exponent = int(log_10)
+    mantissa = f"{10 ** (log_10 - exponent):.3f}"
+    return f"{mantissa}e+{exponent}" if mantissa != "10.000" else f"1.000e+{exponent + 1}"
 
 
 def cost_facts(model: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import typer
 
 from juncture.cli.arguments import AsJson, split_names
 from juncture.cli.fit import Out
-from juncture.cli.output import check_target, console, print_json, save, table
+from juncture.cli.output import check_target, console, print_json, print_note, save, table
 from juncture.cli.progress import steps_shown
 from juncture.cli.rows import Missing, RowsFile
 from juncture.cli.wishes import check_choices, check_taken
@@ -138,7 +138,7 @@ def prior_for(data: Dataset, prior: float | None) -> float | None:
     if not any(variable.is_real for variable in data.variables):
         return PSEUDO_COUNT if prior is None else prior
     if prior is not None:
-        sys.stderr.write("juncture: note: --prior is ignored: it is for tables, and these columns are numbers\n")
+        print_note("note: --prior is ignored: it is for tables, and these columns are numbers")
     return None
 
 
@@ -173,4 +173,5 @@ def print_facts(facts: dict[str, Any], variables: Sequence[Variable], stream: Te
         out.print(f"  {quoted(tail)} -> {quoted(head)}")
     constants = [variable.name for variable in variables if not variable.is_real and variable.num_states == 1]
     if constants:
-        out.print(f"\nnote: of these all rows have the same value, so that they tell nothing: {', '.join(constants)}")
+        out.print()
+        out.print(f"note: of these all rows have the same value, so that they tell nothing: {', '.join(constants)}")

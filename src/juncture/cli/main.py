@@ -11,7 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from functools import wraps
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, TextIO
 
 import typer
 
@@ -22,6 +22,7 @@ from juncture.cli.fit import fit
 from juncture.cli.info import info
 from juncture.cli.learn import learn
 from juncture.cli.mpe import mpe
+from juncture.cli.output import CONTROLS, print_note
 from juncture.cli.predict import predict
 from juncture.cli.query import query
 from juncture.cli.sample import sample
@@ -46,7 +47,7 @@ def while_read(command: Callable[..., None]) -> Callable[..., None]:
             command(**options)
             sys.stdout.flush()
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            discard_output()
             raise typer.Exit from None
 
     return reading
@@ -73,19 +74,54 @@ def options(
 
 def run() -> NoReturn:
     """Run the command line, telling what went wrong in one sentence."""
+    prepare_streams()
+    warnings.showwarning = tell_warning
+    warnings.simplefilter("always")
+    is_plain = not any(map(CONTROLS.search, sys.argv))
+    try:
+        code = app(standalone_mode=is_plain)  # else what is wrong with the arguments is printed below
+    except (JunctureError, OSError) as error:
+        told = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.filename else str(error)
+        end(1, told)
+    except Exception as error:
+        if is_plain or not hasattr(error, "format_message"):
+            raise
+        end(2, error.format_message())
+    end(code or 0)
+
+
+def prepare_streams() -> None:
+    """Standard output and error that can be written to, also when they were closed before the start."""
+    sys.stdout, sys.stderr = sys.stdout or nowhere(), sys.stderr or nowhere()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without our letters still gets an answer
-    warnings.showwarning = tell_warning
-    warnings.simplefilter("always")
+
+
+def nowhere() -> TextIO:
+    return os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8", closefd=False)
+
+
+def end(code: int, told: str = "") -> NoReturn:
+    """Say what went wrong, if anything, and leave; what nobody takes any more is dropped."""
     try:
-        app()
-    except (JunctureError, OSError) as error:
-        told = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.filename else str(error)
-        sys.stderr.write(f"juncture: {told}\n")
-        sys.exit(1)
-    sys.exit(0)
+        if told:
+            print_note(told)
+        sys.stderr.flush()
+        sys.stdout.flush()
+    except OSError:
+        discard_output()
+    sys.exit(code)
+
+
+def discard_output() -> None:
+    """Send what is still to be written nowhere, so that the interpreter does not complain at its end."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(nowhere().fileno(), stream.fileno())
 
 
 def tell_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
-    sys.stderr.write(f"juncture: warning: {message}\n")
+    print_note(f"warning: {message}")

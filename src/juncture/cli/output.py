@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -15,6 +17,30 @@ if TYPE_CHECKING:
 
 BAR_CELLS = 20
 CSV = (".csv", ".txt")
+CONTROLS = (
+    re.compile(  # what moves a terminal's cursor, sets its title, breaks a line or turns the direction of writing
+        "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
+    )
+)
+CONTROLS_OF_DATA = re.compile(f"(?![\n\t]){CONTROLS.pattern}")
+
+
+def escape_controls(text: str) -> str:
+    r"""The text with `\x1b` in place of an escape character, and so on for all control characters."""
+    return CONTROLS.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def print_note(text: str) -> None:
+    """One line on standard error."""
+    sys.stderr.write(f"juncture: {escape_controls(text)}\n")
+
+
+class DataStream(io.StringIO):
+    """Standard output for rows and pictures: as they are, but on a terminal without control characters."""
+
+    def write(self, text: str) -> int:
+        shown = CONTROLS_OF_DATA.sub(lambda found: repr(found[0])[1:-1], text) if sys.stdout.isatty() else text
+        return sys.stdout.write(shown)
 
 
 def console(stream: TextIO | None = None) -> Any:
@@ -22,6 +48,9 @@ def console(stream: TextIO | None = None) -> Any:
     from rich.console import Console
 
     class Printer(Console):
+        def print(self, *objects: Any, **options: Any) -> None:
+            super().print(*(escape_controls(item) if isinstance(item, str) else item for item in objects), **options)
+
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # rich would exit with 1
 
@@ -34,11 +63,15 @@ def table(title: str, *columns: str, numeric: tuple[str, ...] = ()) -> Table:
     from rich import box
     from rich.table import Table
 
-    head = any(columns)
-    result = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE, show_header=head)
+    class EscapedTable(Table):
+        def add_row(self, *cells: Any, **options: Any) -> None:
+            super().add_row(*map(escape_controls, cells), **options)
+
+    head, title = any(columns), escape_controls(title)
+    result = EscapedTable(title=title, title_justify="left", title_style="bold", box=box.SIMPLE, show_header=head)
     result.min_width = 0 if head else len(title)  # else a long title is broken
     for column in columns:
-        result.add_column(column, justify="right" if column in numeric else "left", overflow="fold")
+        result.add_column(escape_controls(column), justify="right" if column in numeric else "left", overflow="fold")
     return result
 
 
@@ -54,7 +87,12 @@ def told(findings: dict[str, Any]) -> str:
 
 
 def print_json(document: Any) -> None:
-    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    write_json_text(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def write_json_text(text: str) -> None:
+    r"""JSON on standard output; the control characters that JSON allows in texts are written as `\u009b`."""
+    sys.stdout.write(CONTROLS_OF_DATA.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def save(model: Any, target: str) -> None:
@@ -64,7 +102,7 @@ def save(model: Any, target: str) -> None:
         return
     from juncture.formats.json import write_json
 
-    sys.stdout.write(write_json(model))
+    write_json_text(write_json(model))
 
 
 def check_target(target: str, suffixes: tuple[str, ...] = ()) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from typing import Annotated, Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import typer
 
 from juncture.cli.arguments import AsJson, Method, Network, load
-from juncture.cli.output import CSV, check_target, console, print_json, table
+from juncture.cli.output import CSV, DataStream, check_target, console, print_json, print_note, table
 from juncture.cli.rows import SHOWN, Missing, RowsFile, read_rows
 from juncture.data.dataset import Dataset
 from juncture.data.files.csv import write_csv
@@ -49,7 +48,7 @@ def predict(
     predicted = as_predicted(variable, beliefs[target].values)
     tell_impossible(beliefs)
     if not json or out != "-":
-        write_csv(predicted, sys.stdout if out == "-" else out)
+        write_csv(predicted, DataStream() if out == "-" else out)
     if json:
         print_json(as_document(predicted, variable, beliefs))
     elif out != "-":
@@ -67,9 +66,9 @@ def tell_impossible(beliefs: Beliefs) -> None:
     rows = beliefs.impossible
     if rows:
         told = ", ".join(map(str, rows[:SHOWN])) + (", …" if len(rows) > SHOWN else "")
-        sys.stderr.write(
-            f"juncture: warning: {len(rows):,} of {beliefs.findings.num_rows:,} rows have probability zero and are left"
-            f" empty: {told} (counted from 0); in row {rows[0]}, {explain(beliefs, rows[0])}\n"
+        print_note(
+            f"warning: {len(rows):,} of {beliefs.findings.num_rows:,} rows have probability zero and are left"
+            f" empty: {told} (counted from 0); in row {rows[0]}, {explain(beliefs, rows[0])}"
         )
 
 

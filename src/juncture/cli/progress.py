@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from juncture.cli.output import escape_controls
 from juncture.iteration import Watch
 
 
@@ -18,9 +19,14 @@ def steps_shown(what: str, objective_name: str, num_starts: int = 1) -> Iterator
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[told]}"), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[told]}", markup=False),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None, told="")  # nobody knows how many steps it takes
+        task = bar.add_task(escape_controls(what), total=None, told="")  # nobody knows how many steps it takes
         start = 0
 
         def watch(step: int, objective: float) -> None:

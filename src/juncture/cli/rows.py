@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from juncture.cli.output import print_note
 from juncture.data.dataset import Dataset
 from juncture.data.entries import Table, as_table
 from juncture.data.files.files import csv_table
@@ -32,5 +33,5 @@ def read_rows(model: Any, network: str, rows: str, missing: list[str]) -> Datase
         raise InvalidData(f"no column of {rows} is a variable of {network}; {first!r} is none: {hint(first, names)}")
     if others:
         told = ", ".join(others[:SHOWN]) + (", …" if len(others) > SHOWN else "")
-        sys.stderr.write(f"juncture: note: columns that are no variable of {network} are ignored: {told}\n")
+        print_note(f"note: columns that are no variable of {network} are ignored: {told}")
     return Dataset(table, model.variables, extra="ignore", missing=missing or None)

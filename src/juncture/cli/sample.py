@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from juncture.cli.arguments import Given, Likelihood, Network, evidence, load
-from juncture.cli.output import CSV, check_target
+from juncture.cli.output import CSV, DataStream, check_target
 from juncture.data.files.csv import write_csv
 from juncture.verbs import sample as draw_rows
 
@@ -33,4 +32,4 @@ def sample(
     model = load(network)
     findings = evidence(model, given, likelihood)
     dataset = draw_rows(model, rows, given=findings or None, rng=seed)
-    write_csv(dataset, sys.stdout if out == "-" else out)
+    write_csv(dataset, DataStream() if out == "-" else out)

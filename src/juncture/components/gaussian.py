@@ -30,7 +30,8 @@ class GaussianEmissions(Emissions):
     (state,) too. Missing entries are summed out, also within a vector.
 
     Estimates without a prior keep each variance, in every direction, at 1e-8 of the data's variance or above: a state
-    that shrinks to a point stops there, and a RegularizedWarning says so.
+    that shrinks to a point stops there, and a RegularizedWarning says so. A column that is constant counts as if its
+    variance were the square of its mean, or 1.
 
     >>> GaussianEmissions([0.0, 5.0], [1.0, 4.0])[1]
     Gaussian(mean=5.0, variance=4.0)

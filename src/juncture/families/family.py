@@ -137,7 +137,10 @@ class Family(Cumulative):
         drawn, support = self._draw(shape, rng), self.support
         if not isinstance(support, Interval):
             return drawn
-        return np.asarray(self._support_given(self._known()).drawn_inside(support.drawn_inside(drawn)))
+        narrow = self._support_given(self._known())
+        if narrow.holds_well_inside(drawn) and support.holds_well_inside(drawn):
+            return drawn  # the usual case, and quick
+        return np.asarray(narrow.drawn_inside(support.drawn_inside(drawn)))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         """Draws of the given shape, whose last axes are the batch; the event's axes come after."""

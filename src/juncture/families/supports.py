@@ -39,6 +39,13 @@ class Interval:
         high = self.high if self.closed_high else np.nextafter(self.high, -np.inf)
         return np.maximum(low, -LARGEST), np.minimum(high, LARGEST)
 
+    def holds_well_inside(self, x: np.ndarray) -> bool:
+        """Whether a single interval contains all values, and sums of a million of them are finite."""
+        if np.ndim(self.low) or np.ndim(self.high) or not x.size:
+            return False
+        least, most = x.min(), x.max()  # either is NaN if a value is
+        return bool(max(self.low, -FARTHEST) < least and most < min(self.high, FARTHEST))
+
     def drawn_inside(self, x: np.ndarray) -> np.ndarray:
         """The nearest numbers inside, and not so far out that sums of a million overflow unless all of it is."""
         low, high = self.closed_ends()
@@ -73,6 +80,9 @@ class Angles(Interval):
 
     def contains(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(np.isfinite(x))
+
+    def holds_well_inside(self, x: np.ndarray) -> bool:
+        return True
 
     def drawn_inside(self, x: np.ndarray) -> np.ndarray:
         return x

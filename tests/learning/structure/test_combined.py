@@ -179,10 +179,11 @@ def test_graphs_that_cannot_change_are_left_alone():
 def test_greedy_equivalence_search_is_left_out_where_it_would_take_long():
     """Under the likelihood alone every edge helps: the classes are cliques, with all their subsets."""
     data = random_rows(np.random.default_rng(0), 200, [2] * 14)
-    found = search_structure(data, score="log-likelihood")
-    assert found.method == "hill-climbing"
-    assert "ges" not in found.scores
-    assert len(found.graph.edges) > 60
+    for limit in (None, 3):
+        found = search_structure(data, score="log-likelihood", max_parents=limit)
+        assert list(found.scores) == ["hill-climbing", "restarts"]
+        assert len(found.graph.edges) > 2 * 14
+    assert "ges" in search_structure(data, max_parents=3).scores
 
 
 def test_what_is_told_of_other_searches():

@@ -18,7 +18,7 @@ from juncture.families.log_factorial import log_weight, looked_up
 from juncture.families.supports import Integers
 
 SUMMED, BLOCK = 4096, 1024
-REACH = 60.0
+REACH, LOG_LARGEST = 60.0, 690.0
 FIRST = 2000  # counts in the table
 
 
@@ -154,11 +154,12 @@ def log_upper_tail(x: np.ndarray, r: np.ndarray, a: np.ndarray, b: np.ndarray) -
         spread = np.sqrt(np.where(a > 2, r * (r + a) * b * (a + b) / np.maximum(a - 2, 1e-3) ** 3, np.inf))
 
     def log_density(v: np.ndarray) -> np.ndarray:
-        return log_mass(start[..., None] * np.exp(v), *wide) + v - log_start[..., None]
+        return np.asarray(log_mass(start[..., None] * np.exp(v), *wide) + v - log_start[..., None])
 
-    integral = np.exp(log_integral(log_density, np.maximum(np.maximum(-slope * start, start / spread), 1.0), REACH))
+    reach = np.clip(LOG_LARGEST - np.log(start), 0.0, REACH)
+    integral = np.exp(log_integral(log_density, np.maximum(np.maximum(-slope * start, start / spread), 1.0), reach))
     rest = log_start + numerics.log(np.maximum(start * integral + slope / 24, 0.0))
-    end = start * np.exp(REACH)
+    end = start * np.exp(reach)
     return np.asarray(np.logaddexp(np.logaddexp(total, rest), log_mass(end, r, a, b) + np.log(end) - np.log(a)))
 
 

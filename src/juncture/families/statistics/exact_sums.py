@@ -10,6 +10,10 @@ import numpy as np
 
 BITS, WEIGHT_BITS = 60, 8
 UNIT, WEIGHT_UNIT = 2.0**BITS, 2.0**WEIGHT_BITS
+COARSE_BITS = 16
+COARSE, LARGEST_TERM = 2.0**COARSE_BITS, 2.0**27
+CHUNK = 1 << 10  # terms: the sums of their parts have at most 53 bits
+FIRST = 16  # weights that are looked at before all others
 SPLIT = 2.0**27 + 1  # halves the digits of a number
 MOST_TERMS = 1 << 17  # distinct ones: beyond, whole-number arithmetic takes too long
 
@@ -18,7 +22,7 @@ Sum = tuple[np.ndarray, np.ndarray]
 
 def exact_sum(terms: np.ndarray, weights: np.ndarray | None) -> Sum | None:
     """Σ w · term over the rows, for each of a batch; None unless the weights are whole, or simple fractions."""
-    if weights is not None and not (weights * WEIGHT_UNIT == np.floor(weights * WEIGHT_UNIT)).all():
+    if weights is not None and not (_are_simple(weights[:FIRST]) and _are_simple(weights)):
         return None
     batch = np.broadcast_shapes(terms.shape[1:], () if weights is None else weights.shape[1:])
     found = np.empty((2, *batch))
@@ -32,7 +36,15 @@ def exact_sum(terms: np.ndarray, weights: np.ndarray | None) -> Sum | None:
     return found[0], found[1]
 
 
+def _are_simple(weights: np.ndarray) -> bool:
+    scaled = weights * WEIGHT_UNIT
+    return bool((scaled == np.floor(scaled)).all())
+
+
 def _column_sum(terms: np.ndarray, weights: np.ndarray | None) -> tuple[float, float] | None:
+    """By whole numbers: unweighted ones in long pieces, weighted ones value by value."""
+    if weights is None and np.abs(terms).max(initial=0.0) < LARGEST_TERM:
+        return _as_pair(_plain_sum(terms))
     values, places = np.unique(terms, return_inverse=True)
     if len(values) > MOST_TERMS or not np.isfinite(values).all():
         return None
@@ -42,6 +54,22 @@ def _column_sum(terms: np.ndarray, weights: np.ndarray | None) -> tuple[float, f
     if not np.isfinite(scaled).all():
         return None
     total = sum(int(value) * int(count) for value, count in zip(scaled.tolist(), counts.tolist(), strict=True))
+    return _as_pair(total)
+
+
+def _plain_sum(terms: np.ndarray) -> int:
+    """Σ terms in units of 2^-68: of their parts above and below 2^-16, a chunk of which has an exact sum."""
+    padded = np.zeros(-(-len(terms) // CHUNK) * CHUNK)
+    padded[: len(terms)] = terms
+    coarse = np.round(padded * COARSE)
+    fine = np.round((padded - coarse / COARSE) * UNIT)
+    sums = [part.reshape(-1, CHUNK).sum(axis=1).tolist() for part in (coarse, fine)]
+    above, below = (sum(map(int, part)) for part in sums)
+    return ((above << (BITS - COARSE_BITS)) + below) << WEIGHT_BITS
+
+
+def _as_pair(total: int) -> tuple[float, float]:
+    """A whole number of 2^-68 as the nearest floating-point number and the rest."""
     unit = 1 << (BITS + WEIGHT_BITS)
     nearest = total / unit
     return nearest, (total - int(nearest * float(unit))) / unit

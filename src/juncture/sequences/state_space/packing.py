@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
+from juncture.errors import warn_user
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.parts import additions, factor_of
+
+WIDEST = 1e40  # from the smallest variance to the largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +53,7 @@ class PackedSteps:
 def packed_model(model: LinearGaussianStateSpace) -> PackedModel:
     """Made once per model."""
     if "kalman" not in model.derived:
+        warn_of_span(model)
         model.derived["kalman"] = PackedModel(
             with_time(model.transition),
             with_time(model.observation),
@@ -60,6 +64,20 @@ def packed_model(model: LinearGaussianStateSpace) -> PackedModel:
         )
     found: PackedModel = model.derived["kalman"]
     return found
+
+
+def warn_of_span(model: LinearGaussianStateSpace) -> None:
+    """Warn where variances differ by more than the factors of states that move one another keep digits for."""
+    covariances = (model.initial_covariance, model.transition_noise, model.observation_noise)
+    variances = np.concatenate([np.diagonal(part, axis1=-2, axis2=-1).reshape(-1) for part in covariances])
+    positive = variances[variances > 0]
+    if model.state_dimension > 1 and len(positive) and positive.min() < positive.max() / WIDEST:
+        warn_user(
+            f"the variances of the state space go from {positive.min():g} to {positive.max():g}: where states that"
+            f" differ by more than {WIDEST:g} move one another, the smaller variances may lose all their digits;"
+            " measure in other units, or take a narrower prior",
+            UserWarning,
+        )
 
 
 def packed(model: LinearGaussianStateSpace, sequences: Sequences) -> tuple[PackedModel, PackedSteps]:

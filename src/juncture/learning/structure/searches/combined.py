@@ -28,6 +28,8 @@ MAX_REINSERTED = 64  # variables up to which GES with reinsertion, and restarts,
 MAX_VARIABLES = 256  # variables up to which GES is quick without reinsertion
 NUM_RESTARTS = 3  # of every search among so few variables
 MAX_PARENTS = 8  # GES tries all subsets of cliques, and a family may be a clique
+MAX_EDGES = 2  # edges for each variable, beyond which GES takes long
+FEW_VARIABLES = 10  # variables up to which GES is quick with any number of edges
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,9 +37,9 @@ class CombinedSearch(ClimbingOptions):
     """The best graph of hill climbing, of GES with a climb from there, and of a few restarts from the better one.
 
     `reinsert` is that of `HillClimbing`; `tabu` and `restarts` walk on from the graph that the search without them
-    finds. GES does not run where it would take long: above 256 variables, or where the climb ends with more than 8
-    parents. Above 64 variables GES does not reinsert, and only the restarts asked for are made. `rng` is drawn from by
-    the restarts asked for only: without them every `rng` gives the same graph.
+    finds. GES does not run where it would take long: above 256 variables, and where the climb ends with more than 8
+    parents or, above 10 variables, with more than two edges for each variable. Above 64 variables and under constraints
+    GES does not reinsert; above 64 variables only the restarts asked for are made. Without these `rng` has no part.
     """
 
     def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
@@ -62,7 +64,8 @@ class CombinedSearch(ClimbingOptions):
         yield "hill-climbing", path.peak
         is_small = len(path.best) <= MAX_REINSERTED
         if is_quick(path.best):
-            found = GES(reinsert=self.reinsert and is_small).search(path.scores, path.bounds, path.progress)
+            reinserts = self.reinsert and is_small and path.bounds.is_free
+            found = GES(reinsert=reinserts).search(path.scores, path.bounds, path.progress)
             other = path.beside()
             climbing.climb(other, parents_of(found.member))
             path.take(other)
@@ -77,7 +80,9 @@ class CombinedSearch(ClimbingOptions):
 
 def is_quick(climbed: Sequence[Positions]) -> bool:
     """Whether GES is quick too, judged by the graph of the climb."""
-    return len(climbed) <= MAX_VARIABLES and max(parents.bit_count() for parents in climbed) <= MAX_PARENTS
+    num_parents = [parents.bit_count() for parents in climbed]
+    is_sparse = len(climbed) <= FEW_VARIABLES or sum(num_parents) <= MAX_EDGES * len(climbed)
+    return is_sparse and len(climbed) <= MAX_VARIABLES and max(num_parents) <= MAX_PARENTS
 
 
 class Continued:

@@ -1,0 +1,149 @@
+"""What the command line prints when names hold control characters, numbers are huge, or nobody listens."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import juncture as jt
+from juncture.cli.info import info, joint_parameters
+from juncture.cli.output import CONTROLS, escape_controls
+
+EVIL = "a\x1b]0;title\x07\x1b[2J\n\r\u202e\x9b[bold red]name[/]:smile:"
+STATE = "yes\x1b[31m\x7f[red]"
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory):
+    """Two variables with names and states that a terminal would obey."""
+    evil, other = jt.Variable(EVIL, [STATE, "no"]), jt.Variable("b", ["[bold]x", "\x08y"])
+    model = jt.BayesianNetwork(
+        [jt.Conditional(evil, [], [0.0, 1.0]), jt.Conditional(other, [evil], [[0.5, 0.5], [0.1, 0.9]])]
+    )
+    path = tmp_path_factory.mktemp("networks") / "evil.json"
+    jt.write(model, path)
+    rows = path.parent / "rows.csv"
+    jt.sample(model, 20, rng=0).to_csv(rows)
+    return str(path), str(rows)
+
+
+def juncture(*arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", "juncture", *arguments], capture_output=True, check=False)
+
+
+EACH = """
+import json, os, sys
+from juncture.cli.main import run
+for arguments in json.loads(os.environ["COMMANDS"]):
+    sys.argv = ["juncture", *arguments]
+    try:
+        run()
+    except SystemExit:
+        print("=====", flush=True)
+"""
+
+
+def on_terminal(several: list[tuple[str, ...]]) -> list[str]:
+    """What a terminal without colours is sent by each of several commands."""
+    reading, writing = pty.openpty()
+    environment = {**os.environ, "TERM": "dumb", "COMMANDS": json.dumps(several)}
+    process = subprocess.Popen([sys.executable, "-c", EACH], stdout=writing, stderr=writing, env=environment)
+    os.close(writing)
+    parts = []
+    with contextlib.suppress(OSError):  # the other end is closed
+        while part := os.read(reading, 65536):
+            parts.append(part)
+    process.wait()
+    os.close(reading)
+    return b"".join(parts).decode().replace("\r\n", "\n").split("=====\n")[:-1]
+
+
+def commands(path: str, rows: str) -> list[tuple[str, ...]]:
+    out = path.replace("evil.json", "out.json")
+    return [
+        ("info", path), ("info", path, "--json"), ("query", path), ("query", path, "--json", "-g", "b=[bold]x"),
+        ("query", path, EVIL + "?"), ("query", path, "-g", f"{EVIL}=\x1b"), ("query", path, "-g", f"{EVIL}={STATE}"),
+        ("mpe", path), ("mpe", path, "--json"), ("separation", path, EVIL, "b"), ("sample", path, "3"),
+        ("predict", path, rows, EVIL), ("convert", path, "-"), ("draw", path, "-"), ("fit", path, rows, "--out", out),
+        ("learn", rows, "--out", out), ("info", "\x1b[31m/nofile\n"), ("query", path, "--\x1b[31m"), ("\x1b[31mno",),
+    ]  # fmt: skip
+
+
+def test_no_control_character_reaches_a_terminal(network):
+    several = commands(*network)
+    texts = on_terminal(several)
+    assert len(texts) == len(several)
+    for arguments, text in zip(several, texts, strict=True):
+        found = {hex(ord(match)) for match in CONTROLS.findall(text)} - {"0xa", "0x9"}
+        assert not found, (arguments, text)
+        assert "Traceback" not in text, (arguments, text)
+
+
+def test_markup_in_names_is_text(network):
+    printed = juncture("query", network[0]).stdout.decode()
+    assert "[bold red]name[/]:smile:" in printed
+    assert "\\x1b]0;title\\x07\\x1b[2J\\n\\r\\u202e\\x9b" in printed
+    assert "yes\\x1b[31m\\x7f[red]" in printed
+    assert "[bold]x" in printed
+
+
+def test_data_are_the_same_in_a_pipe(network):
+    """Only a terminal is spared: files and pipes get what the model holds."""
+    document = json.loads(juncture("query", network[0], "--json").stdout)
+    assert set(document["marginals"]) == {EVIL, "b"}
+    rows = juncture("sample", network[0], "20", "--seed", "0").stdout
+    assert rows == Path(network[1]).read_bytes()
+    assert jt.read(network[0]).variables.names == (EVIL, "b")
+
+
+def test_every_control_character_is_escaped():
+    everything = "".join(map(chr, range(0x2100)))
+    assert escape_controls("tab\tline\nescape\x1b ü ñ 語") == "tab\\tline\\nescape\\x1b ü ñ 語"
+    assert all(ord(c) >= 0x20 and not 0x7F <= ord(c) < 0xA0 for c in escape_controls(everything))
+
+
+CLOSED = [
+    ("query asia lung", ">&-"), ("info asia --json", "2>&- >&-"), ("sample asia 20000", "| head -c 1 >/dev/null"),
+    ("--version", ">&-"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "end"), CLOSED)
+def test_a_closed_output_ends_quietly(arguments, end):
+    line = f"set -o pipefail; {sys.executable} -m juncture {arguments} {end}"
+    run = subprocess.run(["bash", "-c", line], capture_output=True, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (0, b"", b"")
+
+
+def test_a_full_disk_is_told_in_one_line():
+    with Path("/dev/full").open("wb") as full:
+        run = subprocess.run(
+            [sys.executable, "-m", "juncture", "info", "asia"], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert run.returncode == 1
+    assert run.stderr == b"juncture: [Errno 28] No space left on device\n"
+
+
+def test_the_joint_tables_of_large_networks_are_powers_of_ten(tmp_path, capsys):
+    for sizes in ([2, 3], [10] * 14, [2] * 49, [7] * 17):
+        assert joint_parameters(sizes) == math.prod(sizes) - 1
+    for sizes in ([10] * 15, [2] * 2000, [21] * 1041, [3] * 100_000, [99] * 400):
+        mantissa, exponent = joint_parameters(sizes).split("e+")
+        logarithm = math.fsum(map(math.log10, sizes))
+        assert 1 <= float(mantissa) < 10
+        assert math.log10(float(mantissa)) + int(exponent) == pytest.approx(logarithm, abs=3e-4)
+    variables = [jt.Variable(f"v{i}", 10) for i in range(400)]
+    model = jt.BayesianNetwork([jt.Conditional(v, [], [0.1] * 10) for v in variables])
+    jt.write(model, tmp_path / "large.json")
+    info(str(tmp_path / "large.json"))
+    assert "1.000e+400" in capsys.readouterr().out
+    info(str(tmp_path / "large.json"), json=True)
+    assert json.loads(capsys.readouterr().out)["joint_parameters"] == "1.000e+400"
