@@ -43,7 +43,7 @@ def test_bins_are_as_many_as_states_may_be():
 
 @pytest.mark.parametrize(
     "rows",
-    [[0.0], 0.0, "x", ["x"], None, [None], {}, {"x": 1}, [[0, 1]], [0, 3], -4, [-4], [True], [True] * 4, object(), 1j],
+    [[0.0], 0.0, "x", ["x"], None, [None], {}, {"x": 1}, [[0, 1]], [0, 3], -4, [-4], [True], [True] * 4, object, 1j],
     ids=repr,
 )
 def test_rows_that_are_none_are_refused_with_a_sentence(rows):

@@ -15,7 +15,7 @@ import pytest
 
 import juncture as jt
 from juncture.data.files.csv import read_csv
-from juncture.data.files.files import csv_text, parquet
+from juncture.data.files import csv_text, parquet
 from juncture.errors import MAX_MESSAGE, FormatError, JunctureError
 from juncture.files import reading
 from juncture.files.reading import MAX_RATIO, MAX_UNPACKED

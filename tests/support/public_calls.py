@@ -102,7 +102,7 @@ ANSWERS = {  # constructed by the library; their methods are for users
             "NetworkStatistics",
         ]
     ),
-    *(["HiddenMarkovStatistics", "MarkovChainStatistics", "AnyConditional"]),
+    *(["HiddenMarkovStatistics", "MarkovChainStatistics", "AnyConditional", "SearchResult"]),
 }
 OPERATORS = [
     "__getitem__",

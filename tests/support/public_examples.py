@@ -106,6 +106,7 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "alpha_projection": [{"p": GAUSSIAN, "family": jt.Laplace, "alpha": 0.5}],
     "compare_graphs": [{"learned": GRAPH, "truth": GRAPH, "data": ROWS}],
     "edge_strengths": [{"data": ROWS, "samples": 2}],
+    "Factor.from_logs": [{"scope": [A], "log_values": [0.0, -1.0]}],
     "factorizes": [{"joint": JOINT, "graph": GRAPH}, {"joint": JOINT, "graph": UNDIRECTED}],
     "markov_violations": [{"joint": JOINT, "graph": GRAPH}, {"joint": JOINT, "graph": UNDIRECTED}],
     "independence_test": [{"data": ROWS, "a": "a", "b": "b"}, {"data": REALS, "a": "u", "b": "v"}],

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.data.dataset import Dataset
-from juncture.data.entries import cells as cells_module
-from juncture.data.entries import columns as columns_module
+from juncture.data.tables import cells as cells_module
+from juncture.data.tables import columns as columns_module
 from juncture.data.tables.cells import list_column, object_column, text_column
 from juncture.data.tables.columns import Numbers
 from juncture.data.tables.distinct import MANY, distinct_keys, distinct_numbers, distinct_objects, distinct_texts

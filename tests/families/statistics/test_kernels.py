@@ -20,7 +20,7 @@ from juncture.families.discrete.negative_binomial import NegativeBinomial
 from juncture.families.discrete.poisson import Poisson
 from juncture.families.registry import FAMILIES
 from juncture.families.statistics.compiled import LONG, merged, moments_of
-from juncture.families.statistics.statistics import compiled, repeated
+from juncture.families.statistics import compiled, repeated
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.parallel import BLOCK, over_blocks
 
