@@ -13,6 +13,14 @@ ROW_SUM_TOLERANCE = 1e-9
 SHORT = 16
 LOG_TWO_PI = float(np.log(2 * np.pi))
 
+Real = Any  # a float, or an array of several
+
+
+def plain(array: Any) -> Any:
+    """A Python number for a single value, an array for several."""
+    array = np.asarray(array)
+    return array.item() if array.ndim == 0 else array
+
 
 def log(values: Any) -> np.ndarray:
     """Natural logarithm in which log 0 = -inf is an ordinary answer."""

@@ -23,6 +23,7 @@ LAYERS = [
     "data",
     "evidence",
     "graphs",
+    "quadrature",
     "families",
     "factors",
     "information",

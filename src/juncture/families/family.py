@@ -16,10 +16,11 @@ from juncture.families.repeated import table_fill
 from juncture.families.statistics import Known, Statistics
 from juncture.families.statistics_door import StatisticsDoor
 from juncture.families.supports import all_inside
+from juncture.numerics import Real, plain
 from juncture.options import as_generator, as_sizes
 from juncture.values import Value
 
-Real = Any  # a float, or an array with one entry per member of the batch
+__all__ = ["Family", "Parameter", "Real", "plain"]
 
 
 class Family(Value):
@@ -290,9 +291,3 @@ class Parameter:
             return self
         array = instance.__dict__["_given"][self.name]
         return int(array) if self.constraint.is_whole and not array.ndim else plain(array)
-
-
-def plain(array: Any) -> Any:
-    """A Python number for a single value, an array for several."""
-    array = np.asarray(array)
-    return array.item() if array.ndim == 0 else array

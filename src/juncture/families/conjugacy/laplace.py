@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidModel, Unsupported
-from juncture.families.conjugacy.curvature import hessian, highest
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.family import Family
 from juncture.numerics import LOG_TWO_PI
+from juncture.quadrature.curvature import hessian, highest
 
 
 @dataclass(frozen=True)
