@@ -11,7 +11,6 @@ from scipy.special import betaln, digamma, gammaln
 
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.conjugacy.generic import GenericPrior
-from juncture.families.conjugacy.line_density import LineDensity
 from juncture.families.conjugacy.quadrature import quadrature_posterior
 from juncture.families.continuous.beta import Beta
 from juncture.families.continuous.exponential import Exponential
@@ -24,6 +23,7 @@ from juncture.families.discrete.binomial import Binomial
 from juncture.families.discrete.poisson import Poisson
 from juncture.families.vectors.normal_inverse_gamma import NormalInverseGamma
 from juncture.families.vectors.wishart import Wishart
+from juncture.quadrature.line_density import LineDensity
 
 EVERYWHERE = (-np.inf, np.inf)
 POSITIVE = (0.0, np.inf)

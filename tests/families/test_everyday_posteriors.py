@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from juncture.errors import InvalidModel, Unsupported
-from juncture.families.conjugacy.line_density import LineDensity
 from juncture.families.conjugacy.log_joint import build
 from juncture.families.conjugacy.quadrature import quadrature_posterior
 from juncture.families.continuous.beta import Beta
@@ -26,6 +25,7 @@ from juncture.families.discrete.binomial import Binomial
 from juncture.families.discrete.geometric import Geometric
 from juncture.families.discrete.negative_binomial import NegativeBinomial
 from juncture.families.discrete.poisson import Poisson
+from juncture.quadrature.line_density import LineDensity
 
 FEW = settings(max_examples=3, phases=[Phase.generate])
 CONJUGATE = {

@@ -24,6 +24,7 @@ LAYERS = [
     "data",
     "evidence",
     "graphs",
+    "quadrature",
     "families",
     "factors",
     "information",

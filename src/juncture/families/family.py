@@ -12,12 +12,13 @@ from juncture.cores import block_rows
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.compiled import Fill, filled
 from juncture.families.constraints import Constraint
-from juncture.families.cumulative import Cumulative, Real, plain
+from juncture.families.cumulative import Cumulative
 from juncture.families.observations import as_values, refuse_missing, refuse_outside
 from juncture.families.repeated import table_fill
 from juncture.families.statistics import Known, Statistics
 from juncture.families.statistics_door import StatisticsDoor
 from juncture.families.supports import Interval, all_inside
+from juncture.numerics import Real, plain
 from juncture.options import as_generator, as_sizes
 
 __all__ = ["Family", "Parameter", "Real", "plain"]

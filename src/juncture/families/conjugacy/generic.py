@@ -8,13 +8,13 @@ import numpy as np
 
 from juncture.checks import check_array, check_kind, check_number
 from juncture.errors import InvalidData, InvalidModel, Unsupported
-from juncture.families.conjugacy.line_density import LineDensity
-from juncture.families.conjugacy.plane_density import PlaneDensity
 from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Real, plain
 from juncture.families.observations import as_values
 from juncture.families.statistics import Statistics
 from juncture.numerics import log_sum_exp
+from juncture.quadrature.line_density import LineDensity
+from juncture.quadrature.plane_density import PlaneDensity
 from juncture.values import Value, read_only
 
 FAR = 1e6
