@@ -17,6 +17,14 @@ LOG_LARGEST = float(np.log(np.finfo(np.float64).max))
 MAX_LOG = 1e15  # beyond, neighbouring doubles are so far apart that a logarithm says nothing
 LOG_TWO_PI = float(np.log(2 * np.pi))
 
+Real = Any  # a float, or an array of several
+
+
+def plain(array: Any) -> Any:
+    """A Python number for a single value, an array for several."""
+    array = np.asarray(array)
+    return array.item() if array.ndim == 0 else array
+
 
 def log(values: Any) -> np.ndarray:
     """Natural logarithm in which log 0 = -inf is an ordinary answer."""

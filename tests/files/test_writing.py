@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.data.files.csv import write_csv
 from juncture.data.files import csv as data_csv
+from juncture.data.files.csv import write_csv
 from juncture.files import writing
 from juncture.files.writing import replacing, replacing_text, write_bytes
 from juncture.formats.uai.evidence import write_evidence

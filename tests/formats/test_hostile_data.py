@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 
 import juncture as jt
-from juncture.data.files.csv import read_csv
 from juncture.data.files import csv_text, parquet
+from juncture.data.files.csv import read_csv
 from juncture.errors import MAX_MESSAGE, FormatError, JunctureError
 from juncture.files import reading
 from juncture.files.reading import MAX_RATIO, MAX_UNPACKED

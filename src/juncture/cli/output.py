@@ -17,11 +17,8 @@ if TYPE_CHECKING:
 
 BAR_CELLS = 20
 CSV = (".csv", ".txt")
-CONTROLS = (
-    re.compile(  # what moves a terminal's cursor, sets its title, breaks a line or turns the direction of writing
-        "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
-    )
-)
+# what moves a terminal's cursor, sets its title, breaks a line or turns the direction of writing
+CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 CONTROLS_OF_DATA = re.compile(f"(?![\n\t]){CONTROLS.pattern}")
 
 

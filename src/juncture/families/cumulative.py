@@ -9,9 +9,8 @@ import numpy as np
 from juncture import numerics
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.observations import as_values, refuse_missing
+from juncture.numerics import Real, plain
 from juncture.values import Value
-
-Real = Any  # a float, or an array with one entry per member of the batch
 
 
 class Cumulative(Value):
@@ -88,9 +87,3 @@ def log_of_smaller(part: np.ndarray, rest: np.ndarray) -> np.ndarray:
     """log part, of two parts of 1: from the smaller of the two, which has the more digits."""
     part, rest = np.clip(part, 0.0, 1.0), np.clip(rest, 0.0, 1.0)
     return np.where(part <= 0.5, numerics.log(part), numerics.log1p(-np.minimum(rest, 0.5)))
-
-
-def plain(array: Any) -> Any:
-    """A Python number for a single value, an array for several."""
-    array = np.asarray(array)
-    return array.item() if array.ndim == 0 else array

@@ -11,12 +11,11 @@ import numpy as np
 from juncture.errors import TooLarge, Unsupported
 from juncture.families.batches import common_shape
 from juncture.families.family import Family
-from juncture.numerics import sigmoid
+from juncture.quadrature.changes import Straight, change_for
 
 SMALL = 1e-17  # a term is left out when its probability has fallen below this
 MOST_TERMS = 20_000_000
 CUTS = (1e-6, 1e-3, 0.05, 0.25, 0.5, 0.75, 0.95, 1 - 1e-3, 1 - 1e-6)  # quantiles that split the range of a quadrature
-LARGEST_LOG = 700.0  # e to this is still a number
 NEAR, NEAR_ZERO = 1e-12, 1e-300  # of the width of an interval, and of 0: so close to an end numbers keep their digits
 NEGLIGIBLE = 1e-14  # mass at an end that is left out
 FAR = np.array([1e60, 1e90])  # widths away from the middle: what has not begun to fall there never does
@@ -102,13 +101,13 @@ def _integrated(family: Family, function: Function) -> float:
     from scipy.integrate import quad
 
     low, high = float(family.support.low), float(family.support.high)
-    line = _line_for(low, high)
+    line = Straight() if np.isinf(low) and np.isinf(high) else change_for(low, high)
     quantiles = np.unique(family.quantile(np.array(CUTS)))
     if divergence := _divergence(family, function, quantiles):
         return divergence
     first, last = _edges(family)
     total = sum(edge.mass * float(function(np.asarray(edge.x))) for edge in (first, last) if edge.mass)
-    cuts = line.to_line(quantiles[(quantiles > first.x) & (quantiles < last.x)])
+    cuts = line.place(quantiles[(quantiles > first.x) & (quantiles < last.x)])
     if not len(cuts):
         if first.mass + last.mass < 0.5:
             raise Unsupported(f"{family!r} has its mass where floating point has no numbers")
@@ -117,13 +116,13 @@ def _integrated(family: Family, function: Function) -> float:
 
     def integrand(z: float, start: float, sign: float) -> float:
         place = np.asarray(start + sign * scale * z)
-        x = line.to_support(place)
+        x = line.point(place)
         if not low < x < high:  # rounded to an end, which has no mass
             return 0.0
         p = np.exp(family.log_prob(x) + line.log_slope(place))
         return float(p * function(x) * scale) if p > 0 else 0.0
 
-    stops = [float(line.to_line(np.asarray(edge.x))) if edge.mass else np.inf for edge in (first, last)]
+    stops = [float(line.place(np.asarray(edge.x))) if edge.mass else np.inf for edge in (first, last)]
     pieces = [(cuts[0], -1.0, abs(cuts[0] - stops[0])), *((a, 1.0, b - a) for a, b in pairwise([*cuts, stops[1]]))]
     for start, sign, length in pieces:
         middle = integrand(min(length / scale, 1.0) / 2, start, sign)
@@ -191,36 +190,3 @@ def _divergence(family: Family, function: Function, quantiles: np.ndarray) -> fl
         if grows and np.isfinite(terms).all() and terms[1] >= terms[0] - 1e-6:
             return float(np.copysign(np.inf, values[1]))
     return 0.0
-
-
-class _Line(NamedTuple):
-    """A change of variables from the inside of an interval to the whole line."""
-
-    to_line: Callable[[np.ndarray], np.ndarray]
-    to_support: Callable[[np.ndarray], np.ndarray]
-    log_slope: Callable[[np.ndarray], Any]
-
-
-def _line_for(low: float, high: float) -> _Line:
-    if np.isfinite(low) and np.isfinite(high):
-        width = high - low
-        return _Line(
-            lambda x: np.log((x - low) / (high - x)),
-            lambda t: low + width * sigmoid(t),
-            lambda t: np.log(width) - np.abs(t) - 2 * np.log1p(np.exp(-np.abs(t))),
-        )
-    if np.isfinite(low):
-        return _Line(lambda x: np.log(x - low), lambda t: low + _exp(t), _log_exp)
-    if np.isfinite(high):
-        return _Line(lambda x: np.log(high - x), lambda t: high - _exp(t), _log_exp)
-    return _Line(lambda x: x, lambda t: t, lambda t: 0.0)
-
-
-def _exp(t: np.ndarray) -> np.ndarray:
-    """e^t, up to the largest number."""
-    return np.asarray(np.exp(np.minimum(t, LARGEST_LOG)))
-
-
-def _log_exp(t: np.ndarray) -> np.ndarray:
-    """t, as the log-slope of `_exp`: beyond the largest number there is none."""
-    return np.where(t < LARGEST_LOG, t, -np.inf)

@@ -10,13 +10,14 @@ import numpy as np
 from juncture.checks import check_index
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.constraints import Constraint
-from juncture.families.cumulative import Cumulative, Real, plain
+from juncture.families.cumulative import Cumulative
 from juncture.families.observations import as_values, refuse_missing, refuse_outside
 from juncture.families.statistics.compiled import Fill, filled
 from juncture.families.statistics.repeated import table_fill
 from juncture.families.statistics.statistics import Known, Statistics
 from juncture.families.statistics.statistics_method import StatisticsDoor
 from juncture.families.supports import Interval, all_inside
+from juncture.numerics import Real, plain
 from juncture.options import as_generator, as_sizes
 from juncture.parallel import block_rows
 

@@ -14,8 +14,9 @@ from juncture.families.expectation import by_members
 from juncture.families.family import Family, Real, plain
 from juncture.information.atoms import Atoms
 from juncture.information.density import Density
-from juncture.information.grids import Grid, changes, common_grid
+from juncture.information.grids import changes, common_grid
 from juncture.information.tables import paired_masses
+from juncture.quadrature.grids import Grid
 
 UNSEEN = 1e-4  # the mass that may fall between the points
 

@@ -11,7 +11,7 @@ from juncture.checks import check_number
 from juncture.factors.factor import Factor
 from juncture.families.family import Real, plain
 from juncture.information.comparisons import Compared, compared, crossings, expected, log_ratio, over_members
-from juncture.information.grids import Grid
+from juncture.quadrature.grids import Grid
 
 
 @dataclass(frozen=True, eq=False)

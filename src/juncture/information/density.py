@@ -12,9 +12,13 @@ from juncture.checks import check_array, check_function, check_iterable, check_n
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.family import Family, Real, plain
 from juncture.families.supports import Interval
-from juncture.information.grids import NODE_WEIGHTS, NODES, Places, panel_grid, places_of
-from juncture.information.panels import LogDensity, first_ends, refined
+from juncture.information.grids import Places, places_of
+from juncture.quadrature.grids import first_ends, panel_grid
+from juncture.quadrature.nodes import NODES, WEIGHTS
+from juncture.quadrature.panels import refine
 from juncture.values import Value, read_only
+
+LogDensity = Callable[[np.ndarray], Any]
 
 
 class Density(Value):
@@ -56,7 +60,10 @@ class Density(Value):
         first = first_ends(self.low, self.high, self.cuts)
         if len(first) < 2:
             raise InvalidModel(f"the interval from {self.low:g} to {self.high:g} has no numbers between its ends")
-        ends = refined(self._unnormalized, first)
+        try:
+            ends = refine(self._unnormalized, first)[0]
+        except Unsupported as error:
+            raise InvalidModel(f"the density cannot be normalised: {error}") from error
         grid = panel_grid(ends)
         log_mass = self._unnormalized(grid.points)
         top = log_mass.max()
@@ -141,7 +148,7 @@ class Density(Value):
         panel = np.clip(np.searchsorted(self.panel_ends, values, side="right") - 1, 0, len(self.panel_ends) - 2)
         start = self.panel_ends[panel]
         nodes = start[..., None] + (values - start)[..., None] * (NODES + 1) / 2
-        part = np.exp(np.asarray(self.log_prob(nodes))) @ NODE_WEIGHTS * (values - start) / 2
+        part = np.exp(np.asarray(self.log_prob(nodes))) @ WEIGHTS * (values - start) / 2
         return plain(np.clip(self._cumulative[panel] + part, 0.0, 1.0))
 
     def quantile(self, probability: Any) -> Real:

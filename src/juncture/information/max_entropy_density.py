@@ -17,8 +17,8 @@ from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.information.density import Density
 from juncture.information.dual import Dual, dual_of, newton
 from juncture.information.faces import refuse_out_of_range
-from juncture.information.grids import panel_grid
 from juncture.information.max_entropy import MaximumEntropy, as_moments, feature_matrix
+from juncture.quadrature.grids import panel_grid
 
 FIRST_WINDOW = 8.0
 DOUBLINGS = 30

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.data.dataset import Dataset
+from juncture.data.files import csv_arrow
 from juncture.data.files.csv_arrow import read_plain
 from juncture.data.files.csv_text import read_table
-from juncture.data.files import csv_arrow
 from juncture.data.files.parquet import ParquetColumn
 from juncture.errors import FormatError, InvalidData, MissingExtra, UnknownState
 from juncture.variables import Variable

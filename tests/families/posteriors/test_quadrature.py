@@ -20,10 +20,10 @@ from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.discrete.binomial import Binomial
 from juncture.families.discrete.poisson import Poisson
 from juncture.families.posteriors.generic import GenericPrior
-from juncture.families.posteriors.line_density import LineDensity
 from juncture.families.posteriors.quadrature import quadrature_posterior
 from juncture.families.vectors.normal_inverse_gamma import NormalInverseGamma
 from juncture.families.vectors.wishart import Wishart
+from juncture.quadrature.line_density import LineDensity
 
 EVERYWHERE = (-np.inf, np.inf)
 POSITIVE = (0.0, np.inf)

@@ -19,8 +19,8 @@ from juncture.families.discrete.geometric import Geometric
 from juncture.families.discrete.negative_binomial import NegativeBinomial
 from juncture.families.discrete.poisson import Poisson
 from juncture.families.registry import FAMILIES
-from juncture.families.statistics.compiled import LONG, merged, moments_of
 from juncture.families.statistics import compiled, repeated
+from juncture.families.statistics.compiled import LONG, merged, moments_of
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.parallel import BLOCK, over_blocks
 

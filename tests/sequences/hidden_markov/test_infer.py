@@ -160,6 +160,13 @@ def test_the_chain_as_a_network_and_as_a_factor_graph_gives_the_same(hmm, observ
         assert np.allclose(joint, beliefs.pairwise[step], atol=1e-10)
 
 
+def test_likelihoods_that_a_double_just_holds_are_factors():
+    hmm = jt.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[1e-300, 1.0], [2e-300, 1.0]])
+    graph, beliefs = jt.infer(hmm.to_factor_graph([0, 0, 1])), jt.infer(hmm, [0, 0, 1])
+    assert graph.log_evidence == pytest.approx(beliefs.log_evidence, rel=1e-12)
+    assert graph["state0"].values == pytest.approx(beliefs.smoothed[0], rel=1e-12)
+
+
 def test_states_apart_are_independent_given_one_between_but_not_given_what_is_seen():
     """S4-237, problem 6.4."""
     graph = WEATHER.to_bayesian_network(3).graph

@@ -127,8 +127,9 @@ class Gamma(ExponentialFamily, ConjugatePrior):
 
 def divergence_of(member: Any, other: Any, scale: str) -> np.ndarray:
     """KL of two with a shape and this parameter: the same for a Gamma by its rate and for its inverse by its scale."""
+    batch = common_shape(member, other)
     own, others = ((family._given["shape"], family._given[scale]) for family in (member, other))
-    return np.broadcast_to(gamma_divergence(*own, *others), common_shape(member, other))
+    return np.broadcast_to(gamma_divergence(*own, *others), batch)
 
 
 def log_normalizer(shape: np.ndarray, rate: np.ndarray) -> np.ndarray:

@@ -11,10 +11,10 @@ from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Real, plain
 from juncture.families.observations import as_values
-from juncture.families.posteriors.line_density import LineDensity
-from juncture.families.posteriors.plane_density import PlaneDensity
 from juncture.families.statistics.statistics import Statistics
 from juncture.numerics import log_sum_exp
+from juncture.quadrature.line_density import LineDensity
+from juncture.quadrature.plane_density import PlaneDensity
 from juncture.values import Value, read_only
 
 FAR = 1e6

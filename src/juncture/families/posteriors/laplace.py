@@ -12,8 +12,8 @@ from juncture.checks import check_array, check_number, shown
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.family import Family
-from juncture.families.posteriors.curvature import hessian, highest
 from juncture.numerics import LOG_TWO_PI
+from juncture.quadrature.curvature import hessian, highest
 
 
 @dataclass(frozen=True)

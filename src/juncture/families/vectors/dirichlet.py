@@ -8,7 +8,6 @@ import numpy as np
 from scipy.special import digamma, loggamma
 
 from juncture.errors import InvalidData, Unsupported
-from juncture.families.batches import common_shape
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE_VECTOR
 from juncture.families.exponential_family import ExponentialFamily, dot
@@ -18,7 +17,7 @@ from juncture.families.matching import match_log_means
 from juncture.families.observations import as_values, refuse_outside
 from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Simplex
-from juncture.families.vectors.vector_family import VectorFamily, refuse_other_dimension
+from juncture.families.vectors.vector_family import VectorFamily
 from juncture.numerics import log, softmax
 
 ROUNDING = 4 * float(np.finfo(float).eps)
@@ -100,8 +99,7 @@ class Dirichlet(VectorFamily, ExponentialFamily, ConjugatePrior):
         """The deviances of the other counts from these, scaled to their sum, and what the gamma functions add."""
         if type(other) is not Dirichlet:
             return super().kl_divergence(other)
-        common_shape(self, other)
-        refuse_other_dimension(self, other)
+        self._sibling(other)  # refuses another dimension or batch
         return plain(dirichlet_divergence(self._given["concentration"], other._given["concentration"]))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from juncture.errors import InvalidData, InvalidModel, Unsupported
-from juncture.families.batches import common_shape
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.constraints import POSITIVE, POSITIVE_DEFINITE
 from juncture.families.exponential_family import ExponentialFamily
@@ -17,7 +16,7 @@ from juncture.families.statistics.statistics import Known
 from juncture.families.supports import PositiveDefinite
 from juncture.families.vectors import block_matrices as blocks
 from juncture.families.vectors import matrix_gamma
-from juncture.families.vectors.vector_family import VectorFamily, refuse_other_dimension
+from juncture.families.vectors.vector_family import VectorFamily
 from juncture.families.vectors.whitening import Spectrum, Whitening, whitening_of
 
 ROUNDING = 16 * float(np.finfo(float).eps)
@@ -84,8 +83,7 @@ class Wishart(VectorFamily, ExponentialFamily, ConjugatePrior):
         """That of the gammas along the axes on which both scales are diagonal."""
         if type(other) is not Wishart:
             return super().kl_divergence(other)
-        common_shape(self, other)
-        refuse_other_dimension(self, other)
+        self._sibling(other)  # refuses another dimension or batch
         return plain(matrix_gamma.divergence(self, other, self, other))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:

@@ -20,7 +20,7 @@ from juncture.variables import Variable
 if TYPE_CHECKING:
     from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 
-MAX_LOG = 600.0  # of a likelihood: beyond, it is no double
+MAX_LOG = 708.0  # of a likelihood: beyond, it is no normal double
 
 
 def unrolled_network(model: HiddenMarkovModel, length: int) -> BayesianNetwork:

@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import Unsupported
-from juncture.families.conjugacy.edges import check_plane
-from juncture.families.family import Real, plain
-from juncture.families.posteriors.changes import change_for
-from juncture.families.posteriors.curvature import highest
-from juncture.families.posteriors.line_density import quiet
-from juncture.families.posteriors.panels import NO_HINTS, Panels, panels_of
-from juncture.families.posteriors.slices import filled_slices, slice_scan
-from juncture.numerics import log_sum_exp
+from juncture.numerics import Real, log_sum_exp, plain
 from juncture.options import as_generator
+from juncture.quadrature.changes import change_for
+from juncture.quadrature.curvature import highest
+from juncture.quadrature.edges import check_plane
+from juncture.quadrature.line_density import quiet
+from juncture.quadrature.panels import NO_HINTS, Panels, panels_of
+from juncture.quadrature.slices import filled_slices, slice_scan
 
 Intervals = tuple[tuple[float, float], tuple[float, float]]
 LogDensity = Callable[[np.ndarray, np.ndarray], np.ndarray]

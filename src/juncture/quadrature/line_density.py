@@ -8,21 +8,19 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidData, Unsupported
-from juncture.families.conjugacy.edges import check_line
-from juncture.families.family import Real, plain
-from juncture.families.posteriors.changes import Change, WholeLine, change_for
-from juncture.families.posteriors.panels import (
+from juncture.numerics import Real, log, plain
+from juncture.options import as_generator
+from juncture.quadrature.changes import Change, WholeLine, change_for
+from juncture.quadrature.edges import check_line
+from juncture.quadrature.nodes import NODES, WEIGHTS
+from juncture.quadrature.panels import (
     NO_HINTS,
-    NODES,
-    WEIGHTS,
     Panels,
     crossing,
     find_peaks,
     panels_of,
     scan_of,
 )
-from juncture.numerics import log
-from juncture.options import as_generator
 
 LogDensity = Callable[[np.ndarray], np.ndarray]
 

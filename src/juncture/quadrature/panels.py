@@ -8,19 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from juncture.errors import Unsupported
-from juncture.families.posteriors.changes import FAR
+from juncture.numerics import log_sum_exp
+from juncture.quadrature.changes import FAR
+from juncture.quadrature.nodes import WEIGHTS, panel_points
 
 LogHeight = Callable[[np.ndarray], np.ndarray]
 
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 DROP = 46.0  # heights below exp(-46) of the highest do not count
 TOLERANCE = 1e-14
 MAX_ROUNDS = 60
-MANY_PANELS, MOST_PANELS, NOISE = (
-    256,
-    8192,
-    1e-7,
-)  # so many rough panels are rounding errors of the log-density, not features
+MANY_PANELS, NOISE = 256, 1e-7  # so many rough panels are rounding errors of the log-density, not features
+MOST_PANELS = 8192
+NARROWEST = 1e-13  # the width of a panel, relative to its ends
 TOP, ROUNDING = 0.01, 1e-12  # how far below a peak its place may be found: absolutely, and relative to its height
 NO_HINTS = np.zeros(0)
 GOLDEN = (np.sqrt(5) - 1) / 2
@@ -54,7 +53,7 @@ def panels_of(log_height: LogHeight, ends: tuple[float, float], hints: np.ndarra
     tails = np.array([log_tail(log_height, end, top) if fall == end else -np.inf
                       for fall, end in zip((low, high), ends, strict=True)])  # fmt: skip
     edges = np.unique(np.clip([*peaks, *falls, *_between(peaks, falls)], low, high))
-    edges, z, log_mass = _split(log_height, edges, top)
+    edges, z, log_mass = refine(log_height, edges)
     return Panels(edges, z, log_mass, tails, float(peaks[np.argmax(log_height(peaks))]))
 
 
@@ -131,26 +130,21 @@ def _between(peaks: np.ndarray, falls: list[float]) -> list[float]:
     return [float(cut) for cut in cuts]
 
 
-def _split(log_height: LogHeight, edges: np.ndarray, top: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Halve panels until the two halves together tell the same as the whole."""
+def refine(log_height: LogHeight, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Panels halved until the two halves together tell the same as the whole: edges, nodes, and log-masses there."""
     low, high = edges[:-1], edges[1:]
     z, log_mass = _filled(log_height, low, high)
+    log_total = float(log_sum_exp(log_mass))
     kept: list[tuple[np.ndarray, ...]] = []
-    total = np.exp(log_mass - top).sum()
     for _ in range(MAX_ROUNDS):
-        middle = (low + high) / 2
+        middle = low + (high - low) / 2
         halves = [_filled(log_height, low, middle), _filled(log_height, middle, high)]
-        finer = sum(np.exp(part[1] - top).sum(axis=1) for part in halves)
-        total = max(total, float(np.sum(finer)))
-        gaps = np.abs(finer - np.exp(log_mass - top).sum(axis=1))
-        is_noise = len(gaps) > MANY_PANELS and gaps.sum() <= NOISE * total
-        settled = (gaps <= TOLERANCE * total) | is_noise
-        kept.append((low[settled], high[settled], z[settled], log_mass[settled]))
-        rough = ~settled
+        finer = np.concatenate([part[1] for part in halves], axis=1)  # (panel, node)
+        log_total = max(log_total, float(log_sum_exp(finer)))
+        rough = _is_rough(log_mass, finer, log_total) & (high - low > NARROWEST * np.maximum(np.abs(low), np.abs(high)))
+        kept.append((low[~rough], high[~rough], z[~rough], log_mass[~rough]))
         if not rough.any():
             break
-        if rough.sum() > MOST_PANELS:
-            raise Unsupported("the quadrature does not settle: the density is too rough, or its rounding errors are")
         low, high = np.concatenate([low[rough], middle[rough]]), np.concatenate([middle[rough], high[rough]])
         z, log_mass = (np.concatenate([part[place][rough] for part in halves]) for place in range(2))
     else:
@@ -160,8 +154,22 @@ def _split(log_height: LogHeight, edges: np.ndarray, top: float) -> tuple[np.nda
     return np.append(low[order], high[order[-1]]), z[order], log_mass[order]
 
 
+def _is_rough(log_mass: np.ndarray, finer: np.ndarray, log_total: float) -> np.ndarray:
+    """Which panels change by more than a share of the total when they are halved; none where that is rounding noise."""
+    scale = log_total if np.isfinite(log_total) else 0.0
+    gaps = np.abs(np.exp(finer - scale).sum(axis=1) - np.exp(log_mass - scale).sum(axis=1))
+    rough = gaps > TOLERANCE
+    if len(gaps) > MANY_PANELS and gaps.sum() <= NOISE:
+        return np.zeros_like(rough)
+    if rough.sum() > MOST_PANELS:
+        raise Unsupported(
+            "the quadrature does not settle: the density is too rough, or its rounding errors are; "
+            f"halving the panels still changes the integral by {gaps.sum():.2g} of it"
+        )
+    return np.asarray(rough)
+
+
 def _filled(log_height: LogHeight, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Nodes of each panel, and the log of height times weight there."""
-    half = (high - low)[:, None] / 2
-    z = (low + high)[:, None] / 2 + half * NODES
-    return z, log_height(z.ravel()).reshape(z.shape) + np.log(half * WEIGHTS)
+    z = panel_points(low, high)
+    return z, log_height(z.ravel()).reshape(z.shape) + np.log(np.outer((high - low) / 2, WEIGHTS))

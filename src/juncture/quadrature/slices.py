@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from juncture.families.posteriors.panels import DROP, NO_HINTS, NODES, WEIGHTS, climbed
+from juncture.quadrature.nodes import NODES, WEIGHTS
+from juncture.quadrature.panels import DROP, NO_HINTS, climbed
 
 LogHeight = Callable[[np.ndarray, np.ndarray], np.ndarray]
 

@@ -9,8 +9,9 @@ import numpy as np
 from juncture.errors import InvalidModel
 from juncture.numerics import sigmoid, softplus
 
-FAR = 690.0  # exp of this is still a number
-TINY = float(np.exp(-FAR))
+FAR = 690.0  # how far densities are followed
+LARGEST_LOG = 700.0  # exp of this is still a number
+TINY = float(np.exp(-LARGEST_LOG))
 SMALLEST_SHARE = 1e-11  # how near to an end that is not 0 a number still has five correct digits of its distance
 
 
@@ -43,6 +44,20 @@ class WholeLine:
 
 
 @dataclass(frozen=True)
+class Straight:
+    """x = z, on the whole line."""
+
+    def point(self, z: np.ndarray) -> np.ndarray:
+        return z
+
+    def log_slope(self, z: np.ndarray) -> np.ndarray:
+        return np.zeros(np.shape(z))
+
+    def place(self, x: np.ndarray) -> np.ndarray:
+        return x
+
+
+@dataclass(frozen=True)
 class HalfLine:
     """x = end + exp z above an end (sign 1), end - exp -z below one (sign -1): x always grows with z."""
 
@@ -55,10 +70,11 @@ class HalfLine:
         return (nearest, FAR) if self.sign > 0 else (-FAR, -nearest)
 
     def point(self, z: np.ndarray) -> np.ndarray:
-        return np.asarray(self.end + self.sign * np.exp(self.sign * np.clip(z, -FAR, FAR)))
+        return np.asarray(self.end + self.sign * np.exp(self.sign * np.clip(z, -LARGEST_LOG, LARGEST_LOG)))
 
     def log_slope(self, z: np.ndarray) -> np.ndarray:
-        return np.asarray(self.sign * z)
+        """Beyond the largest number there is none."""
+        return np.where(self.sign * z < LARGEST_LOG, self.sign * z, -np.inf)
 
     def place(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(self.sign * np.log(np.maximum(self.sign * (x - self.end), TINY)))
