@@ -16,7 +16,7 @@ from juncture.data.dataset import Dataset
 from juncture.data.entropy_cuts import entropy_cuts
 from juncture.data.tables import as_table
 from juncture.errors import InvalidData, hint
-from juncture.values import Value
+from juncture.values import Value, few
 from juncture.variables import Scope, Variable
 
 Strategy: TypeAlias = Literal["width", "frequency", "entropy"]
@@ -26,6 +26,8 @@ STRATEGIES: Mapping[str, Callable[[Observed, int], Cuts]] = {
     "entropy": entropy_cuts,
 }
 DIGITS = range(6, 18)
+
+SHOWN = 12  # cuts of a column, in one line
 
 
 class Discretizer(Value):
@@ -146,7 +148,10 @@ class FittedDiscretizer(Value):
         return cls.from_dict(saved if isinstance(saved, dict) else {})
 
     def __repr__(self) -> str:
-        return f"FittedDiscretizer({self.cuts!r})"
+        columns = (
+            f"{name!r}: {cuts if len(cuts) <= SHOWN else f'{len(cuts)} cuts'}" for name, cuts in self.cuts.items()
+        )
+        return f"FittedDiscretizer({{{few(columns)}}})"
 
 
 def class_codes(dataset: Dataset, target: Any) -> np.ndarray:

@@ -166,19 +166,17 @@ class Family(Value):
 
     def quantile(self, probability: Any) -> Real:
         """The smallest x with P(X ≤ x) ≥ probability."""
-        wanted = as_values(
-            probability, (), name=f"{type(self).__name__}.quantile", batch_shape=self.batch_shape
-        ).astype(np.float64)
+        wanted = as_values(probability, (), name=type(self).__name__, batch_shape=self.batch_shape).astype(np.float64)
         if not ((wanted >= 0) & (wanted <= 1)).all():
             raise InvalidData(f"a quantile is asked for a probability from 0 to 1; got {probability!r}")
         return plain(self._quantile(wanted))
 
     def interval_prob(self, low: Any, high: Any) -> Real:
         """P(low < X ≤ high)."""
-        name = f"{type(self).__name__}.interval_prob"
-        if not (as_values(low, (), name=name) <= as_values(high, (), name=name)).all():
+        below = np.asarray(self.cdf(high)), np.asarray(self.cdf(low))  # which check that both are numbers
+        if not (np.asarray(low) <= np.asarray(high)).all():
             raise InvalidData(f"an interval runs from low to high; got {low!r} and {high!r}")
-        return plain(np.asarray(self.cdf(high)) - np.asarray(self.cdf(low)))
+        return plain(below[0] - below[1])
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
         raise Unsupported(f"{type(self).__name__} has no cumulative distribution function")

@@ -100,7 +100,7 @@ def max_product_solver(tree: PackedTree, evidence: CodedFinding) -> Solver:
             marginals, top = tree.run_logs(nodes, logs, everything, maximize=True)
             if top == -np.inf:
                 return None
-            parts = np.split(marginals, np.cumsum(num_states)[:-1])
+            parts = np.split(marginals, np.cumsum(num_states))[:-1]
             winners = [np.flatnonzero(part >= part.max() - TIE * max(1.0, abs(part.max()))) for part in parts]
             tied = next((node for node, states in enumerate(winners) if len(states) > 1), None)
             if tied is None:
