@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import os
+import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from pathlib import Path
@@ -17,8 +18,11 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidData, JunctureError
+from juncture.values import short
 
-MAX_SHOWN = 80  # letters of a value in a message
+SHORTENER = reprlib.Repr()  # of long lists it shows the beginning, without writing out the rest
+SHORTENER.maxlist = SHORTENER.maxtuple = SHORTENER.maxdict = SHORTENER.maxset = 12
+SHORTENER.maxstring = SHORTENER.maxlong = SHORTENER.maxother = 80
 
 
 def shown(value: object) -> str:
@@ -27,9 +31,11 @@ def shown(value: object) -> str:
     >>> shown([1, 2]), shown(math)
     ('[1, 2]', 'a module')
     """
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
     plain = isinstance(value, str | bytes | bool | int | float | complex | list | tuple | dict | set | range | None)
-    text = " ".join(repr(value).split()) if plain else f"{article(type(value).__name__)}"
-    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"
+    text = " ".join(SHORTENER.repr(value).split()) if plain else f"{article(type(value).__name__)}"
+    return short(text)
 
 
 def article(noun: str) -> str:
@@ -73,10 +79,15 @@ def check_choice(value: Any, choices: Iterable[Any], what: str, *, error: type[J
     'raise'
     """
     known = tuple(choices)
-    if isinstance(value, str | None) and value in known:
+    if is_one_of(value, known):
         return value
     words = " or ".join(f'"{word}"' if isinstance(word, str) else repr(word) for word in known)
     raise error(f"{what} must be {words}; got {shown(value)}")
+
+
+def is_one_of(value: Any, words: Iterable[Any]) -> bool:
+    """Whether it is one of a few words; an array or a list is none, and cannot be looked up."""
+    return isinstance(value, str | None) and value in tuple(words)
 
 
 def check_count(value: Any, what: str, *, least: int = 0, error: type[JunctureError] = InvalidData) -> int:

@@ -21,7 +21,7 @@ from juncture.data.likelihoods import as_likelihood, as_likelihoods, as_scalar, 
 from juncture.data.tables.cells import list_column
 from juncture.data.tables.columns import code_type
 from juncture.errors import InvalidData, UnknownVariable
-from juncture.values import Value
+from juncture.values import Value, few, short
 from juncture.variables import Variable, is_missing
 
 
@@ -44,8 +44,11 @@ class Evidence(Value):
         self._set(rows=own_rows(rows), likelihoods=soft)
 
     def __repr__(self) -> str:
-        rows = repr(self.rows) if isinstance(self.rows, dict | None) else f"{len(self.rows)} rows"
-        soft = f", likelihoods of {', '.join(self.likelihoods)}" if self.likelihoods else ""
+        soft = f", likelihoods of {few(self.likelihoods)}" if self.likelihoods else ""
+        if isinstance(self.rows, dict):
+            cells = (f"{name!r}: {short(repr(value))}" for name, value in self.rows.items())
+            return f"Evidence({{{few(cells)}}}{soft})"
+        rows = "None" if self.rows is None else f"{len(self.rows)} rows"
         return f"Evidence({rows}{soft})"
 
 

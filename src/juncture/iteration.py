@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from juncture.checks import check_count, check_function, check_number
-from juncture.errors import ObjectiveDecreased
-from juncture.values import number_of
+from juncture.checks import check_count, check_number, shown
+from juncture.errors import InvalidData, ObjectiveDecreased
+from juncture.values import few, number_of
 
 State = TypeVar("State")
 Watch = Callable[[int, float], None]
@@ -36,6 +36,9 @@ class Trace:
     @property
     def num_steps(self) -> int:
         return len(self.values) - 1
+
+    def __repr__(self) -> str:
+        return f"Trace(values=({few(map(repr, self.values))}), converged={self.converged!r}, reason={self.reason!r})"
 
     @property
     def is_interrupted(self) -> bool:
@@ -92,5 +95,5 @@ def refuse_decrease(old: float, new: float, step: int) -> None:
 
 def check_progress(progress: Any) -> None:
     """What watches the steps is a function, or None."""
-    if progress is not None:
-        check_function(progress, "progress, a function of the step and the objective,")
+    if progress is not None and not callable(progress):
+        raise InvalidData(f"progress is a function of the step and the objective; got {shown(progress)}")

@@ -7,8 +7,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from juncture.checks import check_number
-from juncture.errors import TooLarge
+from juncture.checks import as_float, shown
+from juncture.errors import InvalidData, TooLarge
 
 SURELY_FREE = 2**26  # bytes that need no look at how much memory is left
 NUMBER = 8  # bytes
@@ -79,4 +79,7 @@ def free_of_group(limit: str, used: str) -> int | None:
 
 def checked_limit(memory_limit: Any) -> float:
     """A limit in bytes as users give one."""
-    return check_number(memory_limit, "memory_limit, in bytes,", above=0)
+    limit = as_float(memory_limit)
+    if not limit > 0:
+        raise InvalidData(f"memory_limit is a positive number of bytes; got {shown(memory_limit)}")
+    return limit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import FrozenInstanceError
 from typing import Any, ClassVar, NoReturn
 
@@ -99,3 +99,18 @@ def content_key(value: Any) -> Hashable:
     if isinstance(value, tuple | list):
         return (isinstance(value, list), *(content_key(item) for item in value))
     return (type(value), value)
+
+
+def few(texts: Iterable[str], separator: str = ", ", most: int = 12) -> str:
+    """The texts in one, or the first of them and how many there are.
+
+    >>> few(map(str, range(3))), few(map(str, range(50)), most=2)
+    ('0, 1, 2', '0, 1, … (50)')
+    """
+    listed = list(texts)
+    return separator.join(listed if len(listed) <= most else [*listed[:most], f"… ({len(listed):,})"])
+
+
+def short(text: str, most: int = 80) -> str:
+    """The text, cut after so many letters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"

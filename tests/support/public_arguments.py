@@ -45,7 +45,8 @@ def first_is_yes(*states: Any) -> float:
 
 BY_NAME: dict[str, Any] = {
     "model": NET, "graph": TREE, "joint": JOINT, "name": "a", "names": "a", "a": "a", "b": "b", "given": (), "of": "a",
-    "tail": "a", "head": "b", "other": GRAPH, "oracle": GRAPH, "order": ["a", "b"], "text": "a -> b", "values": {"a": "y"},
+    "tail": "a", "head": "b", "other": GRAPH, "oracle": GRAPH, "order": ["a", "b"], "text": "a -> b",
+    "values": {"a": "y"},
     "assignment": {"a": "y", "b": "n"}, "evidence": {"a": "y"}, "data": ROWS, "path": FOLDER / "net.bif", "p": GAUSSIAN,
     "q": SPREAD, "x": 0.5, "family": jt.Gaussian, "matrix": MATRIX, "indices": [0], "variance": 1.0, "distance": 2.0,
     "error": 0.5, "probability": 0.5, "num_samples": 10, "group_counts": [[1, 2], [3, 1]], "labels": [0, 1],
@@ -55,9 +56,11 @@ BY_NAME: dict[str, Any] = {
     "conditionals": NET.conditionals[0], "num_steps": 2, "lag": 1, "n": 2, "observation": 1.0, "sequence": [0, 1],
     "length": 3, "others": ([B],), "factor": 2.0, "memory_limit": 10**9, "steps": 2, "time": 2, "law": [0.5, 0.5],
     "targets": 0, "start": 0, "initial": 0, "heuristic": "min-fill", "X": X, "y": Y, "weights": [0.5, 0.5],
-    "components": [GAUSSIAN, SPREAD], "key": "a", "saved": {}, "document": {}, "size": 2.0, "mean": 0.5, "natural": [0.5],
+    "components": [GAUSSIAN, SPREAD], "key": "a", "saved": {}, "document": {}, "size": 2.0, "mean": 0.5,
+    "natural": [0.5],
     "self": None, "value": 1, "index": 0, "result": Result("PR", (-1.0,)), "learned": GRAPH, "truth": GRAPH,
-    "expected_parents": 1.0, "same": jt.InverseGamma(2.0, 1.0), "columns": {"a": [0]}, "item": "a", "child": "a", "component": 0, "page": "a",
+    "expected_parents": 1.0, "same": jt.InverseGamma(2.0, 1.0), "columns": {"a": [0]}, "item": "a",
+    "child": "a", "component": 0, "page": "a",
     "links": [("a", "b"), ("b", "a")], "statistics": jt.Bernoulli.statistics([1, 0]), "threshold": 0.5,
 }  # fmt: skip
 
@@ -76,7 +79,9 @@ add(
     jt.infer(MIXTURE, STEPS), jt.infer(HMM, STEPS).forecast(2), jt.infer(SPACE, [1.0, 2.0]).forecast(2),
     jt.online_filter(HMM, lag=1), jt.online_filter(SPACE), jt.most_probable(HMM, STEPS), jt.compile(NET),
     jt.PartiallyDirectedGraph([("a", "b")], [("b", "c")]), jt.JunctionTree(), jt.VariableElimination(),
-    jt.CanonicalGaussian([2.0, 1.0], [[2.0, 0.5], [0.5, 1.0]]), jt.Enumeration(), jt.Gaussian([0.0, 1.0], 1.0), jt.BIC(), jt.AIC(), jt.LogLikelihood(),
+    jt.CanonicalGaussian([2.0, 1.0], [[2.0, 0.5], [0.5, 1.0]]), jt.Enumeration(),
+    jt.Gaussian([0.0, 1.0], 1.0), jt.BIC(), jt.AIC(), jt.LogLikelihood(),
+    jt.Trace((1.0,), True, "done"), jt.compare_graphs(GRAPH, GRAPH),
 )  # fmt: skip
 for build in value_kinds.KINDS:
     first = build()[0]
@@ -104,27 +109,27 @@ def example_argument(call: str, name: str, owner: Any) -> Any:
 
 
 def of_owner(owner: Any) -> dict[str, Any]:
-    """What methods of this value call by the same names as others do something else."""
+    """What methods of this value call by names that mean something else for others."""
     if isinstance(owner, Family):
         return of_family(owner)
-    if isinstance(owner, jt.MarkovChain | jt.HiddenMarkovModel | jt.LinearGaussianStateSpace):
-        return {"data": STEPS}
-    if isinstance(owner, jt.Variable):
-        return {"state": "y"}
-    if isinstance(owner, jt.Scope):
-        return {"names": ["a"], "name": "a"}
-    if isinstance(owner, jt.Dataset):
-        return {"rows": [0, 1], "names": ["a"], "path": FOLDER / "rows.csv"}
+    if type(owner).__name__ in estimators.__all__:
+        rows = dict(zip(("X", "y"), training_rows(type(owner).__name__), strict=False))
+        return {**rows, "model": getattr(owner, "model_", NET)}
     if isinstance(owner, jt.Factor | jt.AnyConditional):
         scope = owner.scope if isinstance(owner, jt.Factor) else (*owner.parents, owner.child)
         states = tuple(variable.labels[0] for variable in scope if not variable.is_real)
-        return {"other": owner, "states": states, "first": first_is_yes, "second": first_is_yes}
-    if isinstance(owner, jt.UndirectedGraph | jt.Density | jt.CanonicalGaussian):
-        return {"other": owner, "oracle": owner, "order": ["a", "b", "c"], "values": [0.5], "x": [0.5, 0.25]}
-    if type(owner).__name__ in estimators.__all__:
-        model = getattr(owner, "model_", NET)
-        return {**dict(zip(("X", "y"), training_rows(type(owner).__name__), strict=False)), "model": model}
-    return {"other": owner}
+        return {"other": owner, "states": states}
+    return {"other": owner, **next((own for kinds, own in BY_OWNER.items() if isinstance(owner, kinds)), {})}
+
+
+BY_OWNER: dict[Any, dict[str, Any]] = {
+    (jt.MarkovChain, jt.HiddenMarkovModel, jt.LinearGaussianStateSpace): {"data": STEPS},
+    jt.Variable: {"state": "y"},
+    jt.Scope: {"names": ["a"]},
+    jt.Dataset: {"rows": [0, 1], "names": ["a"], "path": FOLDER / "rows.csv"},
+    jt.UndirectedGraph: {"oracle": PATH, "order": ["a", "b", "c"]},
+    (jt.Density, jt.CanonicalGaussian): {"values": [0.5], "x": [0.5, 0.25]},
+}
 
 
 def of_family(member: Family) -> dict[str, Any]:

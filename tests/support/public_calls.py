@@ -19,107 +19,25 @@ from support.public_examples import CALLS
 
 # What only the library makes and hands on: a method that takes such a thing is not called by users.
 MADE_INSIDE = {
-    *(
-        [
-            "Findings",
-            "Columns",
-            "EMTask",
-            "Task",
-            "Sequences",
-            "ScoreCache",
-            "Bounds",
-            "Lowered",
-            "EmissionStatistics",
-            "Answers",
-            "Filtered",
-        ]
-    ),
-    *(
-        [
-            "Smoothed",
-            "TableCounts",
-            "np.ndarray",
-            "np.random.Generator",
-            "frozenset[int]",
-            "frozenset[str]",
-            "set[str]",
-            "ScoreCache",
-        ]
-    ),
-}
-FOR_THE_LIBRARY = {  # what models, engines, learners and searches have for each other
-    *(
-        [
-            "answer",
-            "answer_at_once",
-            "part_for",
-            "packed",
-            "plan",
-            "check_order",
-            "check_length",
-            "check_inputs",
-            "climb",
-            "trusted",
-            "bounds",
-            "in_order",
-            "of",
-        ]
-    ),
-    *(
-        [
-            "pair_type",
-            "log_prior",
-            "get_metadata_routing",
-            "set_fit_request",
-            "set_predict_request",
-            "set_score_request",
-        ]
-    ),
-    *(["set_predict_proba_request", "set_predict_log_proba_request", "set_params", "get_params"]),
-}
+    "Findings", "Columns", "EMTask", "Task", "Sequences", "ScoreCache", "Bounds", "Lowered", "EmissionStatistics",
+    "Answers", "Filtered", "Smoothed", "TableCounts", "np.ndarray", "np.random.Generator", "frozenset[int]",
+    "frozenset[str]", "set[str]",
+}  # fmt: skip
+FOR_THE_LIBRARY = {  # what models, engines, learners, searches and scikit-learn have for themselves
+    "answer", "answer_at_once", "part_for", "packed", "plan", "check_order", "check_length", "check_inputs", "climb",
+    "trusted", "bounds", "in_order", "of", "pair_type", "log_prior", "get_metadata_routing", "set_fit_request",
+    "set_predict_request", "set_score_request", "set_predict_proba_request", "set_predict_log_proba_request",
+    "set_params", "get_params",
+}  # fmt: skip
 ANSWERS = {  # constructed by the library; their methods are for users
-    *(
-        [
-            "Beliefs",
-            "ChainBeliefs",
-            "ChainFilter",
-            "ChainForecast",
-            "KalmanFilter",
-            "MixtureBeliefs",
-            "MostProbablePath",
-            "Fit",
-            "Trace",
-        ]
-    ),
-    *(
-        [
-            "StateSpaceBeliefs",
-            "StateSpaceForecast",
-            "EdgeStrengths",
-            "GraphComparison",
-            "PageRank",
-            "Trail",
-            "NetworkStatistics",
-        ]
-    ),
-    *(["HiddenMarkovStatistics", "MarkovChainStatistics", "AnyConditional", "SearchResult"]),
-}
-OPERATORS = [
-    "__getitem__",
-    "__contains__",
-    "__add__",
-    "__radd__",
-    "__sub__",
-    "__mul__",
-    "__rmul__",
-    "__truediv__",
-    "__rtruediv__",
-    "__matmul__",
-    "__and__",
-    "__or__",
-    "__lt__",
-    "__call__",
-]
+    "Beliefs", "ChainBeliefs", "ChainFilter", "ChainForecast", "KalmanFilter", "MixtureBeliefs", "MostProbablePath",
+    "Fit", "Trace", "StateSpaceBeliefs", "StateSpaceForecast", "EdgeStrengths", "GraphComparison", "PageRank", "Trail",
+    "NetworkStatistics", "HiddenMarkovStatistics", "MarkovChainStatistics", "AnyConditional", "SearchResult",
+}  # fmt: skip
+OPERATORS = {
+    "__getitem__", "__contains__", "__add__", "__radd__", "__sub__", "__mul__", "__rmul__", "__truediv__",
+    "__rtruediv__", "__matmul__", "__and__", "__or__", "__lt__", "__call__",
+}  # fmt: skip
 
 
 class Call(NamedTuple):

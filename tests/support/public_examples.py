@@ -21,6 +21,7 @@ A, B = jt.Variable("a", ["n", "y"]), jt.Variable("b", ["n", "y"])
 NET = jt.BayesianNetwork([jt.Conditional(A, [], [0.4, 0.6]), jt.Conditional(B, [A], [[0.9, 0.1], [0.3, 0.7]])])
 FIELD = jt.MarkovNetwork([jt.Factor([A], [1.0, 2.0]), jt.Factor([A, B], [[1.0, 2.0], [3.0, 1.0]])])
 TREE = jt.FactorGraph(FIELD.factors)
+EMPTY = jt.FactorGraph([])
 JOINT = jt.Factor([A, B], [[0.36, 0.04], [0.18, 0.42]])
 GRAPH = jt.DirectedGraph([("a", "b")])
 UNDIRECTED = jt.UndirectedGraph([("a", "b")])
@@ -48,6 +49,7 @@ VARIANCE = {"family": jt.Gaussian, "known": {"mean": 0.0}}
 
 VERBS: dict[str, list[dict[str, Any]]] = {
     "infer": [
+        {"model": EMPTY},
         {"model": NET, "evidence": {"a": "y"}},
         {"model": NET, "evidence": [{"a": "y"}, {}], "targets": ["b"]},
         {"model": FIELD, "evidence": {"a": "y"}, "method": "variable-elimination"},
@@ -57,6 +59,7 @@ VERBS: dict[str, list[dict[str, Any]]] = {
         {"model": SPACE, "evidence": [1.0, 2.0]},
     ],
     "most_probable": [
+        {"model": EMPTY, "k": 2},
         {"model": NET, "evidence": {"a": "y"}, "k": 2},
         {"model": TREE, "evidence": [{"a": "y"}, {}]},
         {"model": HMM, "evidence": STEPS, "k": 2},
@@ -65,6 +68,7 @@ VERBS: dict[str, list[dict[str, Any]]] = {
         {"model": SPACE, "evidence": [1.0, 2.0]},
     ],
     "sample": [
+        {"model": EMPTY, "n": 2, "rng": 0},
         {"model": NET, "n": 2, "given": {"a": "y"}, "rng": 0},
         {"model": FIELD, "n": 2, "rng": 0},
         {"model": HMM, "n": 3, "rng": 0},
@@ -73,6 +77,7 @@ VERBS: dict[str, list[dict[str, Any]]] = {
         {"model": SPACE, "n": 3, "rng": 0},
     ],
     "log_prob": [
+        {"model": EMPTY, "rows": {}},
         {"model": NET, "rows": ROWS},
         {"model": FIELD, "rows": {"a": "y"}},
         {"model": HMM, "rows": STEPS},
@@ -122,7 +127,12 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "standard_errors": [{"model": NET, "data": {"a": ["n", None, "y", "y"], "b": ["n", "y", "y", "n"]}}],
     "start_hidden_markov": [{"data": [0.0, 3.0, 0.5, 2.5, 0.1, 3.0], "states": 2}],
     "structure_score": [{"graph": GRAPH, "data": ROWS}],
-    "to_bayesian_network": [{"model": FIELD}],
+    "to_bayesian_network": [{"model": FIELD}, {"model": EMPTY}],
+    "sum_product": [{"graph": TREE, "evidence": {"a": "y"}}, {"graph": EMPTY}],
+    "max_product": [{"graph": TREE, "evidence": {"a": "y"}}, {"graph": EMPTY}],
+    "draw": [{"model": NET, "beliefs": jt.infer(NET)}, {"model": CHAIN}, {"model": EMPTY}],
+    "cost": [{"model": NET, "observed": ["a"], "targets": ["b"]}, {"model": EMPTY}],
+    "compile": [{"model": NET, "observed": ["a"], "targets": ["b"]}, {"model": EMPTY}],
     "woodbury_inverse": [{"factor": [[1.0], [2.0]]}],
     "read_evidence": [{"path": FOLDER / "net.evid", "model": NET}],
     "entropy": [{"p": [0.5, 0.5]}, {"p": GAUSSIAN}, {"p": JOINT, "of": "a"}],

@@ -33,12 +33,13 @@ WRONG: dict[str, Any] = {
     "1e-200": 1e-200, "1e300": 1e300, "1j": 1j, "'text'": "text", "''": "", "b'x'": b"x", "[]": [], "[1]": [1],
     "[0.0]": [0.0], "[None]": [None], "['a']": ["a"], "[[]]": [[]], "[[1, 2], [3]]": [[1, 2], [3]], "{}": {},
     "{'a': 1}": {"a": 1}, "{1: 2}": {1: 2}, "()": (), "('a', 'b', 'c')": ("a", "b", "c"), "set()": set(),
-    "object()": object(), "a function": give_nothing, "a class": Odd, "a date": dt.date(2020, 1, 1), "range(2)": range(2),
+    "object()": object(), "a function": give_nothing, "a class": Odd, "a date": dt.date(2020, 1, 1),
+    "range(2)": range(2),
     "an array of text": np.array(["a", "b"]), "an array of objects": np.array([None, {}], dtype=object),
     "an array without axes": np.array(2.0), "an empty array of three axes": np.zeros((2, 0, 3)),
     "an array of dates": np.array(["2020-01-01"], dtype="datetime64[D]"), "an iterator": iter(()),
-    "a Variable": jt.Variable("a", 2), "a Factor": jt.Factor([jt.Variable("a", 2)], [1, 2]), "a Gaussian": jt.Gaussian(),
-    "a family": jt.Gaussian, "a hidden Markov model": jt.HiddenMarkovModel([1.0], [[1.0]], [[1.0]]),
+    "a Variable": jt.Variable("a", 2), "a Factor": jt.Factor([jt.Variable("a", 2)], [1, 2]), "a Gaussian":
+    jt.Gaussian(), "a family": jt.Gaussian, "a hidden Markov model": jt.HiddenMarkovModel([1.0], [[1.0]], [[1.0]]),
     "a graph": jt.DirectedGraph(), "a mixture": jt.Mixture([1.0], jt.Gaussian([0.0], 1.0)),
     "no factors": jt.FactorGraph([]), "a dataset": jt.Dataset({"a": [1]}), "a network": jt.example("fuel"),
 }  # fmt: skip

@@ -15,7 +15,7 @@ from juncture.errors import InvalidModel
 from juncture.families.family import plain
 from juncture.families.observations import as_values
 from juncture.options import as_generator, as_sizes
-from juncture.values import Value
+from juncture.values import Value, few
 
 
 class Mixture(Value):
@@ -96,4 +96,4 @@ class Mixture(Value):
 
     def __repr__(self) -> str:
         parts = (f"{weight:.6g} · {part!r}" for weight, part in zip(self.weights, self.components, strict=True))
-        return f"Mixture({' + '.join(parts)})"
+        return f"Mixture({few(parts, ' + ')})"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -98,3 +99,13 @@ POSITIVE_VECTOR = Constraint(
 )
 SIMPLEX = Constraint("a vector of numbers of at least 0 that sum to 1 within 1e-9", 1, _is_simplex)
 POSITIVE_DEFINITE = Constraint("a symmetric positive definite matrix", 2, _is_positive_definite)
+
+
+def is_total(number: int, axes: Sequence[int]) -> bool:
+    """Whether numbers, vectors and matrices (0, 1 and 2 axes) of one dimension have so many entries together.
+
+    >>> is_total(6, [1, 2]), is_total(7, [1, 2])
+    (True, False)
+    """
+    largest = isqrt(number) if max(axes, default=0) > 1 else number
+    return any(sum(size**each for each in axes) == number for size in range(1, largest + 1))

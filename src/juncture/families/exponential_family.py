@@ -13,6 +13,7 @@ import numpy as np
 
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.batches import common_shape
+from juncture.families.constraints import is_total
 from juncture.families.family import Family, Real, plain
 from juncture.families.observations import as_values
 from juncture.families.statistics.compiled import sums_of
@@ -112,7 +113,9 @@ class ExponentialFamily(Family):
     def _checked_vector(cls, numbers: Any, known: Known, what: str) -> np.ndarray:
         """Parameters along the last axis; as many as there are statistics, where values are single numbers."""
         values = as_values(numbers, (), name=f"{cls.__name__}.from_{what}_parameters").astype(float)
-        if not values.ndim or not cls._has_statistics(values.shape[-1], known):
+        axes = [rule.axes for name, rule in cls.parameters.items() if name not in cls.required]
+        number = cls._num_statistics(known) if not any(axes) and len(axes) <= 2 else None
+        if not values.ndim or not (values.shape[-1] == number if number else is_total(values.shape[-1], axes)):
             raise InvalidModel(
                 f"the {what} parameters of {cls.__name__} are along the last axis, one per statistic; got {numbers!r}"
             )
@@ -244,14 +247,6 @@ class ExponentialFamily(Family):
         shape = sufficient.shape[:-1]
         log_base = np.broadcast_to(cls._log_base(x, known), shape)
         return Statistics(cls, weight=np.ones(shape), total=sufficient, log_base=log_base, known=known)
-
-    @classmethod
-    def _has_statistics(cls, number: int, known: Known) -> bool:
-        """Whether a member can have so many statistics; those of vectors depend on the dimension."""
-        axes = [rule.axes for name, rule in cls.parameters.items() if name not in cls.required]
-        if not any(axes) and len(axes) <= 2:
-            return number == cls._num_statistics(known)
-        return any(sum(size**each for each in axes) == number for size in range(1, number + 1))
 
     @classmethod
     def _num_statistics(cls, known: Known) -> int:

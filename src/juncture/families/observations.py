@@ -13,8 +13,8 @@ def as_values(x: Any, event_shape: tuple[int, ...], *, name: str, batch_shape: t
     """Numbers whose last axes are one observation each, and that broadcast against a batch."""
     try:
         values = np.ma.filled(np.ma.asarray(x, dtype=float), np.nan) if np.ma.isMaskedArray(x) else np.asarray(x)
-        if values.dtype.kind == "c":
-            raise TypeError("complex numbers have no order")
+        if values.dtype.kind in "cmM":
+            raise TypeError("complex numbers have no order, and dates are no numbers")
         if values.dtype.kind not in "biuf":
             values = values.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:

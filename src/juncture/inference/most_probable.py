@@ -18,20 +18,24 @@ from juncture.inference.engines.impossible import check_possible
 from juncture.inference.infer import as_targets
 from juncture.inference.methods import engine_for
 from juncture.memory import check_memory
-from juncture.values import format_count, number_of
+from juncture.values import few, format_count, number_of
 from juncture.variables import Assignment, Scope
 
 BYTES_PER_PAIR = 24  # of variables: what the search keeps for each assignment that it gives
 BYTES_PER_LABEL = 100
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MostProbable:
     """An assignment, log p(assignment | evidence), and log of the product of factors (and likelihoods) there."""
 
     assignment: Assignment
     log_prob: float
     log_joint: float
+
+    def __repr__(self) -> str:
+        states = few(f"{name!r}: {state!r}" for name, state in self.assignment.items())
+        return f"MostProbable(assignment={{{states}}}, log_prob={self.log_prob!r}, log_joint={self.log_joint!r})"
 
 
 @dataclass(frozen=True, eq=False)

@@ -92,12 +92,14 @@ def _(p: Atoms, q: Any) -> np.ndarray:  # q may be continuous here: the log-loss
 
 def conditional_entropy(joint: Factor, of: Names, given: Names, base: float | None = None) -> float:
     """H(of | given) = H(of, given) - H(given)."""
+    _table(joint)
     of, given = as_names(of), as_names(given)
     return float(in_base(max(_joint(joint, of + given) - _joint(joint, given), 0.0), base))
 
 
 def mutual_information(joint: Factor, a: Names, b: Names, given: Names = (), base: float | None = None) -> float:
     """I(a; b | given) = H(a, given) + H(b, given) - H(a, b, given) - H(given)."""
+    _table(joint)
     a, b, given = as_names(a), as_names(b), as_names(given)
     apart = _joint(joint, a + given) + _joint(joint, b + given)
     return float(in_base(max(apart - _joint(joint, a + b + given) - _joint(joint, given), 0.0), base))

@@ -9,10 +9,12 @@ from typing import Any, Protocol
 
 from juncture.drawing.diagram import Diagram, Node
 from juncture.drawing.states import StateDiagram
-from juncture.errors import FormatError, InvalidData, Unsupported
+from juncture.errors import FormatError, InvalidData, TooLarge, Unsupported
 from juncture.files.writing import write_text
 
-MAX_NODES_IN_NOTEBOOK = 300
+MAX_NODES_IN_NOTEBOOK, MAX_LINES_IN_NOTEBOOK = 300, 10_000
+MAX_LINES = 200_000  # of any picture: edges, each with a bend in every layer that it passes
+MAX_ARROWS = 10_000  # between states on a circle
 
 
 class Drawable(Protocol):
@@ -47,6 +49,12 @@ def draw(model: Drawable, beliefs: Any = None) -> Picture:
     if not hasattr(model, "to_diagram"):
         raise Unsupported(f"draw takes a model; got {type(model).__name__}")
     diagram = model.to_diagram()
+    lines, limit = num_lines(diagram), MAX_ARROWS if isinstance(diagram, StateDiagram) else MAX_LINES
+    if lines > limit:
+        raise TooLarge(
+            f"a picture of {len(diagram.nodes):,} nodes would have {lines:,} lines and bends; the limit is {limit:,}:"
+            " draw a smaller part of the model"
+        )
     if beliefs is not None:
         if getattr(beliefs, "model", None) != model:
             raise InvalidData("these are not beliefs of this model; draw takes what infer gave for it")
@@ -66,4 +74,13 @@ def with_beliefs(node: Node, beliefs: Any) -> Node:
 def model_html(model: Drawable) -> str:
     """What a notebook shows: a line of words, and the picture unless it would be too large to read."""
     words = f"<p><code>{escape(repr(model))}</code></p>"
-    return words if len(model.to_diagram().nodes) > MAX_NODES_IN_NOTEBOOK else words + draw(model).svg
+    diagram = model.to_diagram()
+    is_small = len(diagram.nodes) <= MAX_NODES_IN_NOTEBOOK and num_lines(diagram) <= MAX_LINES_IN_NOTEBOOK
+    return words + draw(model).svg if is_small else words
+
+
+def num_lines(diagram: Diagram | StateDiagram) -> int:
+    """The lines of a picture and their bends, counted without drawing it."""
+    from juncture.drawing.layout.arrange import num_bends
+
+    return len(diagram.arrows) if isinstance(diagram, StateDiagram) else len(diagram.edges) + num_bends(diagram)

@@ -413,7 +413,7 @@ def test_wishes_that_make_no_sense_are_refused():
         jt.infer(WEATHER, [0, 1], on_impossible="ignore")
     with pytest.raises(jt.InvalidData, match="lag"):
         jt.infer(WEATHER, [0, 1]).lagged(-1)
-    with pytest.raises(jt.InvalidData, match="number of steps is a whole number of at least 0"):
+    with pytest.raises(jt.InvalidData, match="number of steps must be a whole number of at least 0"):
         jt.infer(WEATHER, [0, 1]).forecast(-1)
     with pytest.raises(jt.InvalidData, match="symbols are"):
         jt.online_filter(WEATHER).step(7)

@@ -17,7 +17,7 @@ from juncture.data.entries import as_table
 from juncture.data.tables.columns import HOLE, Coded, code_type
 from juncture.errors import FormatError, InvalidData, hint
 from juncture.files.json_text import parse_strictly
-from juncture.values import Value
+from juncture.values import Value, few
 from juncture.variables import Scope, Variable
 
 Strategy: TypeAlias = Literal["width", "frequency", "entropy"]
@@ -28,6 +28,8 @@ STRATEGIES: Mapping[str, Callable[[Observed, int], Cuts]] = {
 }
 DIGITS = range(6, 18)
 MAX_BINS = 10**6
+
+SHOWN = 12  # cuts of a column, in one line
 
 
 class Discretizer(Value):
@@ -154,7 +156,10 @@ class FittedDiscretizer(Value):
             raise FormatError(str(error)) from error
 
     def __repr__(self) -> str:
-        return f"FittedDiscretizer({self.cuts!r})"
+        columns = (
+            f"{name!r}: {cuts if len(cuts) <= SHOWN else f'{len(cuts)} cuts'}" for name, cuts in self.cuts.items()
+        )
+        return f"FittedDiscretizer({{{few(columns)}}})"
 
 
 def class_codes(dataset: Dataset, target: Any) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_count, is_iterable
+from juncture.checks import is_count, is_iterable, shown
 from juncture.errors import InvalidData
 from juncture.variables import State, Variable
 
@@ -34,6 +34,6 @@ def as_variable(name: str, states: Any) -> Variable:
     """A variable with so many states, or with these."""
     if is_iterable(states) and not isinstance(states, str):
         return Variable(name, states)
-    if isinstance(states, bool | str):
-        raise InvalidData(f"{name}s are a number of at least 1, or a list of labels; got {states!r}")
-    return Variable(name, check_count(states, f"the number of {name}s, where no list of labels is given,", least=1))
+    if isinstance(states, bool) or not is_count(states, 1):
+        raise InvalidData(f"{name}s are a number of at least 1, or a list of labels; got {shown(states)}")
+    return Variable(name, int(states))

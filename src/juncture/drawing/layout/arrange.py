@@ -11,8 +11,9 @@ from math import sqrt
 
 from juncture.drawing.boxes import Box
 from juncture.drawing.diagram import Diagram
-from juncture.drawing.layout.orientation import components
+from juncture.drawing.layout.orientation import components, orient
 from juncture.drawing.layout.piece import Part, arrange_part
+from juncture.drawing.layout.ranking import longest_path
 from juncture.drawing.layout.splines import Curve
 
 PIECE_GAP, ASPECT = 28.0, 1.7
@@ -86,6 +87,15 @@ def take(diagram: Diagram, numbers: Numbers) -> Part:
     groups = [diagram.groups[number] for number in numbers.groups]
     links = [(index[edge.source], index[edge.target], edge.directed) for edge in edges]
     return Part(nodes, links, groups, [frozenset(index[name] for name in group.members) for group in groups])
+
+
+def num_bends(diagram: Diagram) -> int:
+    """At most so many bends have the edges: one in each layer that an edge passes. Counting them is quick."""
+    index = diagram.index
+    links = [(index[edge.source], index[edge.target], edge.directed) for edge in diagram.edges]
+    arcs = orient(len(diagram.nodes), links)
+    ranks = longest_path(len(diagram.nodes), arcs)
+    return sum(ranks[lower] - ranks[upper] - 1 for upper, lower in arcs)
 
 
 def shelves(sizes: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -21,8 +21,9 @@ def place(graph: LayeredGraph, layers: Layers, extents: Extents) -> list[float]:
     apart = _separations(graph, layers, extents)
     x = [0.0] * graph.num_vertices
     down, up = range(len(layers)), range(len(layers) - 1, -1, -1)
+    no_pulls: list[Pull] = [[]] * graph.num_vertices
     for number in down:
-        _settle(x, layers[number], apart[number], [[]] * graph.num_vertices)
+        _settle(x, layers[number], apart[number], no_pulls)
     above, below = _pulls(graph, graph.above), _pulls(graph, graph.below)
     both = [one + other for one, other in zip(above, below, strict=True)]
     rounds = min(ROUNDS, max(WORK_BUDGET // max(graph.num_vertices, 1), 1))

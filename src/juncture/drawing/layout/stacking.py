@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from math import sqrt
 
 from juncture.drawing.layout.orientation import Arc
@@ -15,20 +16,32 @@ def stack_leaves(ranks: Sequence[int], arcs: Sequence[Arc], widths: Sequence[flo
     """The same layers, but where one is too wide, part of its leaves in the next one, and so on down."""
     result = list(ranks)
     limit = max(MIN_LIMIT, ROUNDNESS * sqrt(sum(width + NODE_GAP for width in widths) * LAYER_HEIGHT))
-    leaves = fans(len(ranks), arcs)
+    leaves, crossing = fans(len(ranks), arcs), passing(ranks, arcs)
+    used = [0.0] * len(crossing)  # by the nodes of each layer
+    for vertex, layer in enumerate(ranks):
+        used[layer] += widths[vertex] + NODE_GAP
     number = 0
-    while number <= max(result, default=-1):
-        inside = [vertex for vertex in range(len(result)) if result[vertex] == number]
-        passing = sum(result[upper] < number < result[lower] for upper, lower in arcs)
-        excess = sum(widths[vertex] + NODE_GAP for vertex in inside) + passing * BEND_WIDTH - limit
-        for fan in leaves:
+    while number < len(used):
+        excess = used[number] + (crossing[number] if number < len(crossing) else 0) * BEND_WIDTH - limit
+        for fan in leaves if excess > 0 else ():
             here = [leaf for leaf in fan if result[leaf] == number]
             if excess > 0 and len(here) >= SMALLEST_FAN:
+                used += [0.0] * (number + 2 - len(used))
                 for leaf in surplus(here, excess, widths):
                     result[leaf] += 1
+                    used[number + 1] += widths[leaf] + NODE_GAP
                     excess -= widths[leaf] + NODE_GAP - BEND_WIDTH
         number += 1
     return result
+
+
+def passing(ranks: Sequence[int], arcs: Sequence[Arc]) -> list[int]:
+    """How many arcs pass each layer; the arc of a leaf that moves down ends in the layer where the leaf is counted."""
+    changes = [0] * (max(ranks, default=-1) + 2)
+    for upper, lower in arcs:
+        changes[ranks[upper] + 1] += 1
+        changes[ranks[lower]] -= 1
+    return list(accumulate(changes))[:-1]
 
 
 def surplus(fan: Sequence[int], excess: float, widths: Sequence[float]) -> list[int]:

@@ -18,6 +18,7 @@ from juncture.families.statistics.statistics_method import StatisticsDoor
 from juncture.families.vectors.block_matrices import side_by_side
 from juncture.families.vectors.part_statistics import PartStatistics
 from juncture.families.vectors.vector_family import refuse_knowledge
+from juncture.values import few
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ class Independent(Family):
         return list(zip(self.families, other.families, strict=True))
 
     def __repr__(self) -> str:
-        return f"Independent({list(self.families)!r})"
+        return f"Independent([{few(map(repr, self.families))}])"
 
 
 def width(family: Family) -> int:

@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from juncture.checks import check_choice
+from juncture.checks import is_one_of, shown
 from juncture.data.dataset import Dataset
-from juncture.errors import Unsupported
+from juncture.errors import InvalidData, Unsupported
 from juncture.factors.conditional import AnyConditional, signature
 from juncture.learning.conditionals.row_counts import RowCounts
 
@@ -32,8 +32,10 @@ class Wishes:
     on_unseen: Literal["uniform", "error"] = "uniform"
 
     def __post_init__(self) -> None:
-        check_choice(self.point, ("mean", "mode"), "the point of the posterior")
-        check_choice(self.on_unseen, ("uniform", "error"), "on_unseen")
+        if not is_one_of(self.point, ("mean", "mode")):
+            raise InvalidData(f'point is "mean" or "mode" of the posterior; got {shown(self.point)}')
+        if not is_one_of(self.on_unseen, ("uniform", "error")):
+            raise InvalidData(f'on_unseen is "uniform" or "error"; got {shown(self.on_unseen)}')
 
 
 @singledispatch

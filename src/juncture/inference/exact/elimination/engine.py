@@ -95,6 +95,9 @@ class EliminationPlan:
     def cost(self) -> Cost:
         return self.elimination.cost
 
+    def __repr__(self) -> str:
+        return f"EliminationPlan({len(self.variables)} variables; {self.cost})"
+
     def __str__(self) -> str:
         return self.elimination.described([name.removeprefix(HIDDEN) for name in self.variables.names])
 
