@@ -15,11 +15,11 @@ import pytest
 
 import juncture as jt
 from juncture.data.files import csv_text, parquet
-from juncture.data.files.csv import read_csv
 from juncture.errors import MAX_MESSAGE, FormatError, JunctureError
 from juncture.files import reading
 from juncture.files.reading import MAX_RATIO, MAX_UNPACKED
 from support.bounded import MEGABYTE, bounded
+from support.csv_files import read_csv
 from support.data_readers import READERS, check_reader, parquet_bytes
 from support.hostile_files import JUNK, NUMBERS, PIECES
 

@@ -9,8 +9,9 @@ import typer
 
 from juncture.cli.output import print_note
 from juncture.data.dataset import Dataset
-from juncture.data.entries import Table, as_table
+from juncture.data.entries import as_table
 from juncture.data.files.files import csv_table
+from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, hint
 
 RowsFile = Annotated[str, typer.Argument(help='A CSV or Parquet file, "rows/*.csv", or - for CSV on standard input.')]

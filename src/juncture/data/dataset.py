@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_iterable, check_mapping
-from juncture.data.entries import Table, as_table
+from juncture.data.entries import as_table
 from juncture.data.tables.coding import Extra, Unseen, as_coding, chosen_names, weights_apart
 from juncture.data.tables.columns import HOLE, Coded, as_reals, code_type
 from juncture.data.tables.export import labels_of, to_arrow, to_pandas, to_polars
+from juncture.data.tables.table import Table
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, UnknownVariable
 from juncture.values import Value, content_key, read_only

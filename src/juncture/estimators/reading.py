@@ -9,9 +9,9 @@ import numpy as np
 
 from juncture.data.bins.discretizer import Discretizer, FittedDiscretizer
 from juncture.data.dataset import Dataset
-from juncture.data.entries import Table
 from juncture.data.tables.coding import CodedColumn, as_coding
 from juncture.data.tables.columns import Levels, Numbers
+from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
 from juncture.values import Value
 from juncture.variables import Variable

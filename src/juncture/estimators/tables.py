@@ -14,10 +14,10 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from juncture.checks import check_array, shown
 from juncture.data.dataset import Dataset
-from juncture.data.entries import Table, as_column
 from juncture.data.tables.columns import Column, sorting_key
 from juncture.data.tables.holes import without_mask
 from juncture.data.tables.labels import label_array
+from juncture.data.tables.table import Table, as_column
 from juncture.errors import InvalidData, Unsupported, hint
 from juncture.variables import Variable
 

@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.data.dataset import Dataset
-from juncture.data.files.csv import read_csv, write_csv
+from juncture.data.files.csv import write_csv
 from juncture.errors import FormatError, InvalidData, MissingExtra, UnknownState
 from juncture.variables import Variable
+from support.csv_files import read_csv
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
 integers = st.integers(-(2**63), 2**63 - 1)

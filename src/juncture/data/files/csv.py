@@ -1,4 +1,4 @@
-"""Datasets from CSV files, and back.
+"""Datasets written as CSV files.
 
 UTF-8 with a header; an empty cell is a hole; a file named `.gz` is compressed. Real numbers are
 written so that reading gives the same bits.
@@ -7,29 +7,21 @@ written so that reading gives the same bits.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 
 from juncture.checks import check_path
-from juncture.data.dataset import Dataset, Extra
 from juncture.data.files.csv_text import CHUNK, Source
-from juncture.data.files.files import csv_table
 from juncture.data.tables.export import label_texts
 from juncture.errors import InvalidData
 from juncture.files.writing import replacing_text
 from juncture.variables import Variable
 
-
-def read_csv(source: Source, variables: Iterable[Variable] | None = None, *, extra: Extra = "error") -> Dataset:
-    """The rows of a CSV file, coded by `variables`.
-
-    Without `variables`, a column of integers, or of True and False, becomes states of that kind, a column
-    of other numbers becomes real, and any other column becomes text.
-    """
-    return Dataset(csv_table(source), variables, extra=extra)
+if TYPE_CHECKING:
+    from juncture.data.dataset import Dataset
 
 
 def write_csv(dataset: Dataset, target: Source) -> None:

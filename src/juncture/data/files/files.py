@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from juncture.data.entries import Table
 from juncture.data.files.csv_arrow import read_plain
 from juncture.data.files.csv_text import Source, read_table
 from juncture.data.tables.parts import Parts
+from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
 
 PathLike: TypeAlias = str | os.PathLike[str]

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from juncture.data.entries import Table, as_column, is_native
 from juncture.data.files.csv_text import check_names
 from juncture.data.tables.columns import Column, Levels
 from juncture.data.tables.export import imported
 from juncture.data.tables.frames import arrow_levels, series_column
+from juncture.data.tables.parts import is_native
+from juncture.data.tables.table import Table, as_column
 from juncture.errors import FormatError, JunctureError
 from juncture.files.reading import open_file
 from juncture.memory import default_memory_limit, told_bytes

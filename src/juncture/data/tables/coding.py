@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from juncture.checks import check_choice, is_iterable
-from juncture.data.entries import Table
 from juncture.data.tables.columns import Column, Levels
 from juncture.data.tables.distinct import MANY
+from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, UnknownState, UnknownVariable, UnseenStatesWarning, hint, warn_user
 from juncture.parallel import on_cores
 from juncture.variables import Scope, Variable, as_plain, is_missing, state_key

@@ -8,10 +8,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from juncture.data.entries import is_native
 from juncture.data.tables.cells import list_column, object_column
 from juncture.data.tables.columns import HOLE, Column, Levels, Numbers
 from juncture.data.tables.distinct import MANY
+from juncture.data.tables.parts import is_native
 from juncture.errors import InvalidData
 
 

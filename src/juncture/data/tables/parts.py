@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -35,3 +36,14 @@ def joined_levels(parts: Sequence[Levels]) -> Levels:
         codes.append(np.array([*places, HOLE], dtype=np.int32)[part.codes])
     is_declared = all(part.is_declared and part.labels == parts[0].labels for part in parts)
     return type(parts[0])(np.concatenate(codes), (label for _, label in positions), is_declared=is_declared)
+
+
+@singledispatch
+def is_native(cells: Any) -> bool:
+    """Whether another library reads these cells without the interpreter's lock, so that threads are of use."""
+    return False
+
+
+@is_native.register
+def _(cells: Parts) -> bool:
+    return is_native(cells[0])

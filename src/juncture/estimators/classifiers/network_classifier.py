@@ -11,11 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 from juncture import numerics
 from juncture.checks import check_array, check_kind
 from juncture.data.dataset import Dataset
-from juncture.data.entries import Table, as_table
+from juncture.data.entries import as_table
 from juncture.data.tables.coding import warn_of_unseen
 from juncture.data.tables.columns import sorting_key
 from juncture.data.tables.holes import without_mask
 from juncture.data.tables.labels import label_array
+from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
 from juncture.estimators.classifiers.prediction import probabilities
 from juncture.estimators.classifiers.structures import chosen_structure, declared_variables, nodes_of, target_name

@@ -10,9 +10,9 @@ import numpy as np
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions
 from juncture.components.independent import IndependentEmissions
-from juncture.data.entries import Table
 from juncture.data.tables.coding import as_coding, warn_of_unseen
 from juncture.data.tables.labels import as_variable, label_array
+from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
 from juncture.estimators.hidden_markov.estimator import HiddenMarkovEstimator
 from juncture.estimators.hidden_markov.sequences import labels_in

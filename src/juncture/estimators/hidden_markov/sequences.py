@@ -10,12 +10,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples
 
 from juncture.checks import check_array
-from juncture.data.entries import as_column
 from juncture.data.sequences.sequences import UNKNOWN, Sequence, Sequences, cut
 from juncture.data.sequences.steps import without_frame
 from juncture.data.tables.columns import Column, sorting_key
 from juncture.data.tables.holes import without_mask
 from juncture.data.tables.labels import as_variable
+from juncture.data.tables.table import as_column
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, UnknownState
 from juncture.estimators.hidden_markov.sequence_lists import is_many, joined

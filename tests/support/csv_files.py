@@ -1,0 +1,11 @@
+"""Datasets from CSV files, with the variables that code them."""
+
+from __future__ import annotations
+
+from juncture.data.dataset import Dataset
+from juncture.data.files.files import csv_table
+
+
+def read_csv(source, variables=None, *, extra="error") -> Dataset:
+    """The rows of a CSV file, coded by `variables`."""
+    return Dataset(csv_table(source), variables, extra=extra)
