@@ -25,7 +25,7 @@ check: $(VENV)/.check  ## format, lint, types, house rules
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q tests/house --ignore tests/house/test_docs.py  # which `test` runs
 
-fuzz: $(VENV)/.test  ## fuzz the readers for longer
+fuzz: $(VENV)/.test  ## fuzz the readers and all public callables for longer
 	$(BIN)/python -m pytest -q -m fuzz
 
 docs: $(VENV)/.docs  ## build the documentation into docs/_build
