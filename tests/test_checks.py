@@ -86,7 +86,7 @@ def test_what_passes(found, expected):
         (lambda: checks.check_array("text", "x"), InvalidData, "x must be numbers; got 'text'"),
         (lambda: checks.check_array([[1]], "x", ndim=1), InvalidData, "x must be a list of numbers; got [[1]]"),
         (lambda: checks.check_places(3, 3, "a state"), InvalidData, "a state has a whole number from 0 to 2; got 3"),
-        (lambda: checks.check_tuples([("a",)], 2, "pairs"), InvalidData,
+        (lambda: checks.check_tuples(iter([("a",)]), 2, "pairs"), InvalidData,
          "pairs must be a list whose items hold 2 things each; got ('a',)"),
     ],
 )  # fmt: skip

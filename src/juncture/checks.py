@@ -166,11 +166,9 @@ def check_tuples(
     values: Any, length: int, what: str, *, error: type[JunctureError] = InvalidData
 ) -> list[tuple[Any, ...]]:
     """A list whose items each hold so many things, as in [("n × 2", ["a", "b"])]."""
-    items = [
-        tuple(item) if is_iterable(item) and not isinstance(item, str) else ()
-        for item in check_iterable(values, what, error=error)
-    ]
-    for item, given in zip(items, values, strict=False):
+    listed = check_iterable(values, what, error=error)
+    items = [tuple(item) if is_iterable(item) and not isinstance(item, str) else () for item in listed]
+    for item, given in zip(items, listed, strict=True):
         if len(item) != length:
             raise error(f"{what} must be a list whose items hold {length} things each; got {shown(given)}")
     return items

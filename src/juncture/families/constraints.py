@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -102,10 +101,13 @@ POSITIVE_DEFINITE = Constraint("a symmetric positive definite matrix", 2, _is_po
 
 
 def is_total(number: int, axes: Sequence[int]) -> bool:
-    """Whether numbers, vectors and matrices (0, 1 and 2 axes) of one dimension have so many entries together.
+    """Whether numbers and vectors (0 and 1 axes) of one dimension can have so many entries together.
 
-    >>> is_total(6, [1, 2]), is_total(7, [1, 2])
-    (True, False)
+    Where there are matrices, `unvec` says which numbers of entries make one: here it suffices that there are enough.
+
+    >>> is_total(4, [0, 1]), is_total(4, [0, 0, 0]), is_total(1, [1, 2])
+    (True, False, False)
     """
-    largest = isqrt(number) if max(axes, default=0) > 1 else number
-    return any(sum(size**each for each in axes) == number for size in range(1, largest + 1))
+    if any(axes):
+        return number >= len(axes)
+    return number == len(axes)

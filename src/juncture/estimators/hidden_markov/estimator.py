@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from juncture import numerics
-from juncture.checks import check_choice, check_kind
+from juncture.checks import check_kind, is_one_of, shown
 from juncture.components.contract import Emissions
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.labels import label_array
@@ -200,4 +200,6 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def check_decoder(decoder: Any) -> str:
-    return str(check_choice(decoder, DECODERS, "a decoder"))
+    if not is_one_of(decoder, DECODERS):
+        raise InvalidData(f"a decoder is one of {', '.join(map(repr, DECODERS))}; got {shown(decoder)}")
+    return str(decoder)

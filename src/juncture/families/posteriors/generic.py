@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array, check_kind, check_number
+from juncture.checks import as_float, check_array, check_kind, shown
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Real, plain
@@ -48,7 +48,8 @@ class GenericPrior(Value):
             raise InvalidModel(f"χ has one finite number for each statistic of {family.__name__}; got {chi!r}")
         if len(numbers) > 2:
             raise Unsupported(f"{family.__name__} has {len(numbers)} natural parameters; this quadrature takes two")
-        check_number(nu, "ν", above=0, finite=True, error=InvalidModel)
+        if not 0 < as_float(nu) < np.inf:
+            raise InvalidModel(f"ν must be a positive finite number; got {shown(nu)}")
         self._set(family=family, chi=numbers, nu=float(nu), known=held)
         self.likelihood_at_mode()  # there is none where χ/ν is no mean: then the prior cannot be normalised
 

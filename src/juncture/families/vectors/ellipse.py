@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaincinv
 
-from juncture.checks import check_number
+from juncture.checks import as_float, shown
+from juncture.errors import InvalidData
 
 
 class Ellipse(NamedTuple):
@@ -20,7 +21,8 @@ class Ellipse(NamedTuple):
 
 def ellipse_of(center: np.ndarray, covariance: np.ndarray, probability: float) -> Ellipse:
     """Where the squared Mahalanobis distance is the quantile of χ² with d degrees of freedom."""
-    check_number(probability, "the probability that an ellipse holds", above=0, below=1)
+    if not 0 < as_float(probability) < 1:
+        raise InvalidData(f"an ellipse holds a probability between 0 and 1; got {shown(probability)}")
     squared_distance = 2 * gammaincinv(covariance.shape[-1] / 2, probability)
     variances, vectors = np.linalg.eigh(covariance)
     half_lengths = np.sqrt(squared_distance * variances)[..., ::-1]
