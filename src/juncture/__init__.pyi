@@ -5,8 +5,8 @@ from juncture.components.family import FamilyEmissions as FamilyEmissions
 from juncture.components.gaussian import GaussianEmissions as GaussianEmissions
 from juncture.components.independent import IndependentEmissions as IndependentEmissions
 from juncture.components.mixture import Mixture as Mixture
-from juncture.components.mixture_emissions import MixtureEmissions as MixtureEmissions
-from juncture.components.mixture_emissions import MixturePrior as MixturePrior
+from juncture.components.mixture import MixtureEmissions as MixtureEmissions
+from juncture.components.mixture import MixturePrior as MixturePrior
 from juncture.components.precomputed import GivenLogLikelihoods as GivenLogLikelihoods
 from juncture.data.bins.discretizer import Discretizer as Discretizer
 from juncture.data.bins.discretizer import FittedDiscretizer as FittedDiscretizer
@@ -192,12 +192,12 @@ from juncture.networks.picture import draw as draw
 from juncture.networks.plates import plate as plate
 from juncture.plotting.density import plot_density as plot_density
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs as ChainBeliefs
-from juncture.sequences.hidden_markov.forecast import ChainForecast as ChainForecast
+from juncture.sequences.hidden_markov.beliefs import ChainForecast as ChainForecast
 from juncture.sequences.hidden_markov.initial_model import start_hidden_markov as start_hidden_markov
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel as HiddenMarkovModel
 from juncture.sequences.hidden_markov.most_probable import MostProbablePath as MostProbablePath
 from juncture.sequences.hidden_markov.online_filter import ChainFilter as ChainFilter
-from juncture.sequences.hidden_markov.prior import HiddenMarkovPrior as HiddenMarkovPrior
+from juncture.sequences.hidden_markov.options import HiddenMarkovPrior as HiddenMarkovPrior
 from juncture.sequences.hidden_markov.statistics import HiddenMarkovStatistics as HiddenMarkovStatistics
 from juncture.sequences.markov_chains.model import MarkovChain as MarkovChain
 from juncture.sequences.markov_chains.page_rank import PageRank as PageRank

@@ -25,9 +25,9 @@ from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.searches.climbing import reachability
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import MarkovNetwork
-from juncture.sequences.hidden_markov.expectation import expected
+from juncture.sequences.hidden_markov.baum_welch import expected
+from juncture.sequences.hidden_markov.forward_backward import LONG as LONG_SEQUENCE
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.parts import LONG as LONG_SEQUENCE
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.variables import Variable
 from juncture.verbs import fit, infer, most_probable, sample

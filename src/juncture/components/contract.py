@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import reduce
+from html import escape
+from itertools import islice
 from math import prod
 from typing import Any, ClassVar, NoReturn, Self
 
@@ -12,12 +16,45 @@ import numpy as np
 
 from juncture.checks import check_count, check_places
 from juncture.data.sequences.sequences import Sequences
-from juncture.errors import InvalidData, Unsupported
+from juncture.errors import InvalidData, RegularizedWarning, Unsupported, warn_user
+from juncture.factors.html import MAX_ROWS
 from juncture.numerics import SHORT
 from juncture.values import Value, read_only
 from juncture.variables import State
 
+Name = Callable[[int], str]
+Rename = Callable[[int, Name], str]
+NAME: ContextVar[Name] = ContextVar("NAME", default=lambda place: f"state {place}")
 DEAD = 1e-10  # steps: a state with less weight than this has seen nothing
+
+
+def laws_html(labels: Iterable[Any], laws: Iterable[Any], heads: tuple[str, str]) -> str:
+    """A table of labels and laws, cut short where it is long."""
+    pairs = list(islice(zip(labels, laws, strict=False), MAX_ROWS + 1))
+    rows = (f"<tr><th>{escape(str(label))}</th><td>{escape(repr(law))}</td></tr>" for label, law in pairs[:MAX_ROWS])
+    names = "".join(f"<th>{escape(head)}</th>" for head in heads)
+    cut = f"<p>… the first {MAX_ROWS}</p>" if len(pairs) > MAX_ROWS else ""
+    return f"<table><thead><tr>{names}</tr></thead><tbody>{''.join(rows)}</tbody></table>{cut}"
+
+
+def name_of(place: int) -> str:
+    """What a message calls the law at this place."""
+    return NAME.get()(place)
+
+
+@contextmanager
+def named(name: Rename) -> Iterator[None]:
+    """Within it, the law at a place is called `name(place, outer)`, where `outer` is how places are called outside."""
+    outer = NAME.get()
+    token = NAME.set(lambda place: name(place, outer))
+    try:
+        yield
+    finally:
+        NAME.reset(token)
+
+
+def warn_regularized(message: str) -> None:
+    warn_user(message, RegularizedWarning)
 
 
 class EmissionStatistics(Value):
@@ -106,10 +143,8 @@ class Emissions(Value):
         raise NotImplementedError
 
     def take(self, states: Any) -> Emissions:
-        """The laws of these states, in this order, as emissions."""
-        from juncture.components.convert import converted
-
-        return converted([self[int(state)] for state in self._places(states)])
+        """The distributions of these states, in this order, as emissions."""
+        raise NotImplementedError
 
     def _place(self, state: Any) -> int:
         """The number of a state, checked."""
@@ -125,8 +160,6 @@ class Emissions(Value):
         return sequences if rows.dtype == np.float64 else replace(sequences, observations=rows.astype(np.float64))
 
     def _repr_html_(self) -> str:
-        from juncture.components.html import laws_html
-
         return laws_html(range(self.num_states), self, ("state", "emits"))
 
     def __len__(self) -> int:

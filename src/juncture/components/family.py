@@ -13,12 +13,14 @@ from juncture.components.contract import (
     drawn_by_state,
     is_seen,
     is_whole,
+    name_of,
     refuse_prior,
+    warn_regularized,
 )
 from juncture.components.densities import weight_of_codes
 from juncture.components.members import members_of, picked_members, with_members
-from juncture.components.regularized import name_of, warn_regularized
 from juncture.errors import InvalidData, InvalidModel, Unsupported
+from juncture.families.conjugacy.pairs import find_pair
 from juncture.families.constraints import SIMPLEX
 from juncture.families.family import Family
 from juncture.families.statistics.sample_statistics import Sample
@@ -28,6 +30,18 @@ from juncture.families.supports import LARGEST_WHOLE
 TOO_NARROW = (InvalidModel, FloatingPointError)  # what comes of data that no member is narrow enough for
 NARROWEST = 1e-12  # of the mean: rounding hides what is narrower
 LEAST = 1e-100  # of deviations near 0: densities and their products are ordinary numbers
+
+
+def log_prior_of(prior: Any, family: Family) -> np.ndarray:
+    """log p(parameters) of each member of the batch under the conjugate prior."""
+    pair = find_pair(type(prior), type(family), family._known())
+    names = [name.strip() for name in pair.parameter.split(" and ")]
+    values = [value_of(family, name) for name in names]
+    return np.asarray(prior.log_prob(values[0] if len(values) == 1 else tuple(values)))
+
+
+def value_of(family: Family, name: str) -> Any:
+    return 1 / np.asarray(family.variance) if name == "precision" else getattr(family, name)
 
 
 class FamilyEmissions(Emissions):
@@ -146,8 +160,6 @@ class FamilyEmissions(Emissions):
         if prior is None:
             return 0.0
         self._refuse_other_prior(prior)
-        from juncture.components.priors import log_prior_of
-
         return float(np.sum(log_prior_of(prior, self.family)))
 
     def _refuse_other_prior(self, prior: Any) -> None:

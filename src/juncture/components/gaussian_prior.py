@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture.components.contract import refuse_prior
+from juncture.components.family import log_prior_of
 from juncture.components.gaussian_estimate import Estimate
-from juncture.components.priors import log_prior_of
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.continuous.inverse_gamma import InverseGamma
 from juncture.families.vectors.inverse_wishart import InverseWishart

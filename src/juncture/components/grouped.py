@@ -7,8 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from juncture.components.contract import Emissions, EmissionStatistics, is_seen
-from juncture.components.regularized import Rename, named
+from juncture.components.contract import Emissions, EmissionStatistics, Rename, is_seen, named
 from juncture.errors import InvalidData, InvalidModel
 from juncture.values import read_only
 

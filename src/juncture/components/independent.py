@@ -11,8 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from juncture.checks import check_iterable
-from juncture.components.contract import Emissions, EmissionStatistics, is_seen
-from juncture.components.regularized import Rename, named
+from juncture.components.contract import Emissions, EmissionStatistics, Rename, is_seen, named
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.vectors.independent import Independent

@@ -56,12 +56,15 @@ class GivenLogLikelihoods(Emissions):
     def log_prior(self, prior: Any) -> float:
         return 0.0
 
+    def take(self, states: Any) -> NoReturn:
+        raise Unsupported("the log-likelihoods of the states are given; the states have no distributions here")
+
     @property
     def summary(self) -> str:
         return "given log-likelihoods"
 
     def __getitem__(self, state: int) -> NoReturn:
-        raise Unsupported("the log-likelihoods of the states are given; the states have no laws here")
+        raise Unsupported("the log-likelihoods of the states are given; the states have no distributions here")
 
     def _repr_html_(self) -> str:
         return f"<p><code>{self!r}</code></p>"

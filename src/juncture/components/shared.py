@@ -8,8 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from juncture.components.contract import Emissions, EmissionStatistics
-from juncture.components.regularized import named
+from juncture.components.contract import Emissions, EmissionStatistics, named
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidModel
 from juncture.values import number_of, read_only

@@ -11,7 +11,7 @@ from juncture.components.family import FamilyEmissions
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.grouped import GroupedEmissions
 from juncture.components.independent import IndependentEmissions
-from juncture.components.mixture_emissions import MixtureEmissions
+from juncture.components.mixture import MixtureEmissions
 from juncture.families.constraints import NON_NEGATIVE, PROBABILITY, SIMPLEX
 from juncture.families.family import Family
 

@@ -15,13 +15,13 @@ from sklearn.base import clone
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.gaussian import GaussianEmissions, shape_of
 from juncture.components.independent import IndependentEmissions
-from juncture.components.mixture_emissions import MixtureEmissions
+from juncture.components.mixture import MixtureEmissions
 from juncture.data.sequences.sequences import Sequence
 from juncture.errors import ImpossibleEvidence, UnseenStatesWarning
 from juncture.estimators import CategoricalHMM, GaussianHMM, MixtureHMM
 from juncture.sequences.hidden_markov.initial_model import start_hidden_markov
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.prior import HiddenMarkovPrior
+from juncture.sequences.hidden_markov.options import HiddenMarkovPrior
 from juncture.verbs import fit, sample
 from support.emission_examples import covariances, random_hidden_markov
 from support.hidden_markov_oracles import beliefs_by_enumeration, calmly, expected_slowly, log_likelihoods

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture.components.gaussian import GaussianEmissions
 from juncture.sequences.hidden_markov import baum_welch
-from juncture.sequences.hidden_markov.expectation import expected
+from juncture.sequences.hidden_markov.baum_welch import expected
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.prior import HiddenMarkovPrior
+from juncture.sequences.hidden_markov.options import HiddenMarkovPrior
 from support.emission_examples import (
     CAN_MISS_IN_PART,
     EMISSIONS,

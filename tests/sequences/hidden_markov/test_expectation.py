@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.sequences.hidden_markov import parts as chain_parts
-from juncture.sequences.hidden_markov.expectation import expected
+from juncture.sequences.hidden_markov import forward_backward
+from juncture.sequences.hidden_markov.baum_welch import expected
 from support.chain_oracles import all_paths, chains, observed
 
 
@@ -69,7 +69,7 @@ def test_chunks_and_halves_add_up(emissions, monkeypatch):
     data = jt.sample(hmm, [2000, 0, 1, 9000], rng=1)
     sequences = hmm.sequences([each.observations for each in data])
     whole = expected(hmm, sequences)
-    monkeypatch.setattr(chain_parts, "LONG", 0)
+    monkeypatch.setattr(forward_backward, "LONG", 0)
     halves = expected(hmm, sequences)
     assert np.allclose(whole.log_evidence, halves.log_evidence, rtol=1e-12)
     assert np.allclose(whole.initial, halves.initial)

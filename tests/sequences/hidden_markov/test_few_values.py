@@ -10,7 +10,7 @@ import pytest
 
 import juncture as jt
 from juncture.components.gaussian import GaussianEmissions
-from juncture.components.mixture_emissions import MixtureEmissions
+from juncture.components.mixture import MixtureEmissions
 from support.emission_examples import EMISSIONS, random_hidden_markov, random_rows, walk
 from support.hidden_markov_oracles import assert_rises, calmly, few
 

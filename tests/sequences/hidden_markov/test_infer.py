@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.kernels.chains.passes import FORGET
-from juncture.sequences.hidden_markov import parts as chain_parts
+from juncture.sequences.hidden_markov import forward_backward
 from juncture.sequences.hidden_markov.chain import Chain
 from juncture.sequences.hidden_markov.forward_backward import NOTHING, walk_short, walked
 from support.chain_oracles import all_paths, chains, observed, paths_of
@@ -324,7 +324,7 @@ def test_a_label_that_cannot_be_is_impossible():
 
 @pytest.fixture
 def _everything_is_long(monkeypatch):
-    monkeypatch.setattr(chain_parts, "LONG", 0)
+    monkeypatch.setattr(forward_backward, "LONG", 0)
 
 
 @pytest.mark.parametrize("num_steps", [1, 255, 257, 1000, 5000])
@@ -338,7 +338,7 @@ def test_a_sequence_walked_from_both_ends_gives_the_same(num_steps, zeros, monke
     sequence = jt.Sequence(rows, states=np.where(rng.random(num_steps) < 0.01, 3, -1))
     short, path = jt.infer(hmm, sequence), jt.most_probable(hmm, sequence)
     transitions = short.expected_transitions
-    monkeypatch.setattr(chain_parts, "LONG", 0)
+    monkeypatch.setattr(forward_backward, "LONG", 0)
     long, long_path = jt.infer(hmm, sequence), jt.most_probable(hmm, sequence)
     assert np.isclose(long.log_evidence, short.log_evidence, rtol=1e-12)
     assert np.isclose(jt.log_prob(hmm, sequence), short.log_evidence, rtol=1e-12)

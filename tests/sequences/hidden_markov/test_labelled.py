@@ -10,7 +10,7 @@ import pytest
 import juncture as jt
 from juncture.data.sequences.sequences import Sequence
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.prior import HiddenMarkovPrior
+from juncture.sequences.hidden_markov.options import HiddenMarkovPrior
 from juncture.sequences.hidden_markov.statistics import STEPS_AT_ONCE, HiddenMarkovStatistics
 from support.emission_examples import EMISSIONS, random_hidden_markov, walk, with_holes
 from support.hidden_markov_oracles import calmly, expected_slowly

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture.data.sequences.sequences import Sequence
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.prior import HiddenMarkovPrior
+from juncture.sequences.hidden_markov.options import HiddenMarkovPrior
 from support.emission_examples import (
     random_hidden_markov,
     random_rows,

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.components.mixture import Mixture
-from juncture.components.mixture_emissions import MixtureEmissions
+from juncture.components.mixture import Mixture, MixtureEmissions
 from juncture.data.sequences.sequences import Sequence, as_sequences
 from juncture.errors import MissingExtra, UnvisitedStatesWarning
-from juncture.sequences.hidden_markov.excerpts import STEPS, excerpt
 from juncture.sequences.hidden_markov.initial_model import start_hidden_markov
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.prior import HiddenMarkovPrior
+from juncture.sequences.hidden_markov.options import HiddenMarkovPrior
+from juncture.sequences.hidden_markov.starts import STEPS, excerpt
 from support.emission_examples import EMISSIONS, random_hidden_markov, walk, with_holes
 from support.hidden_markov_oracles import calmly, few
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from juncture.checks import check_count
 from juncture.components.contract import Emissions
-from juncture.components.mixture_emissions import MixtureEmissions
+from juncture.components.mixture import MixtureEmissions
 from juncture.data.sequences.sequences import Sequences
 from juncture.estimators.hidden_markov.gaussian import GaussianHMM
 from juncture.estimators.hidden_markov.mixture_start import mixture_start

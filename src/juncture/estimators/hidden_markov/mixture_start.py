@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from juncture.components.gaussian import GaussianEmissions
-from juncture.components.mixture_emissions import MixtureEmissions
+from juncture.components.mixture import MixtureEmissions
 from juncture.data.sequences.sequences import Sequences
 from juncture.sequences.hidden_markov.initial_model import start_hidden_markov
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel

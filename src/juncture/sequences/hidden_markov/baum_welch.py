@@ -12,22 +12,105 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
+from operator import add
 
 import numpy as np
 
 from juncture.components.categorical import CategoricalEmissions
+from juncture.components.contract import Emissions, EmissionStatistics
+from juncture.components.family import FamilyEmissions
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import ImpossibleEvidence
 from juncture.iteration import has_fallen
 from juncture.learning.em.squarem import leap
-from juncture.sequences.hidden_markov.estimation import quietly_estimated
-from juncture.sequences.hidden_markov.expectation import expected
-from juncture.sequences.hidden_markov.impossible import refuse_impossible
+from juncture.parallel import block_rows, over_blocks
+from juncture.sequences.hidden_markov.chain import Chain
+from juncture.sequences.hidden_markov.forward_backward import is_long, over_parts, smooth
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import Wishes
-from juncture.sequences.hidden_markov.statistics import HiddenMarkovStatistics
+from juncture.sequences.hidden_markov.statistics import HiddenMarkovStatistics, quietly_estimated
 
 Pass = Callable[[], Iterable[Sequences]]  # all sequences, part by part; called once a step
+
+
+def refuse_impossible(
+    model: HiddenMarkovModel, sequences: Sequences, log_evidence: np.ndarray, num_before: int
+) -> None:
+    """Raise for the first sequence that counts and is impossible; `num_before` came in earlier parts."""
+    impossible = np.flatnonzero((log_evidence == -np.inf) & (sequences.weights > 0))
+    if not impossible.size:
+        return
+    place = int(impossible[0])
+    rows = sequences.observations[sequences.steps(place)]
+    barred = (model.emissions.log_prob(rows) == -np.inf).all(axis=1)
+    if barred.any():
+        step = int(np.argmax(barred))
+        raise ImpossibleEvidence(
+            f"step {step} of sequence {place + num_before} holds {rows[step].tolist()!r}, which no state can emit"
+            f"{remedy(model, rows[step])}"
+        )
+    raise ImpossibleEvidence(
+        f"sequence {place + num_before} has probability zero under the model that learning starts from, so"
+        ' nothing can be learned of it: give a model that allows it, or start="random"'
+    )
+
+
+def remedy(model: HiddenMarkovModel, row: np.ndarray) -> str:
+    """What to do; where this is no value of the family, what its values are."""
+    family = model.emissions.family if isinstance(model.emissions, FamilyEmissions) else None
+    if family is None or family.support.contains(row).any():
+        return ': give laws that allow it, or start="random"'
+    return f", as {type(family).__name__} takes {family.support}: mend the data, or take other laws"
+
+
+@dataclass(frozen=True, eq=False)
+class ChainExpectation:
+    """Expected counts given all observations and labels, each sequence counted by its weight.
+
+    A sequence that is impossible has log_evidence -inf and adds nothing.
+    """
+
+    log_evidence: np.ndarray  # (sequence,)
+    initial: np.ndarray  # (state,): how often a sequence starts there
+    transitions: np.ndarray  # (from, to)
+    emissions: EmissionStatistics
+
+
+def expected(model: HiddenMarkovModel, sequences: Sequences) -> ChainExpectation:
+    """Expected starts, transitions and emissions of all sequences."""
+    chain = Chain.of(model)
+    parts = over_parts(lambda part: expected_of_part(chain, sequences.take(part)), chain, sequences)
+    if not parts:
+        parts = [expected_of_part(chain, sequences)]
+    return ChainExpectation(
+        np.concatenate([part.log_evidence for part in parts]),
+        np.sum([part.initial for part in parts], axis=0),
+        np.sum([part.transitions for part in parts], axis=0),
+        reduce(add, [part.emissions for part in parts]),
+    )
+
+
+def expected_of_part(chain: Chain, part: Sequences) -> ChainExpectation:
+    """The same of one chunk."""
+    lattice = np.empty((part.num_steps, chain.num_states))
+    transitions = np.zeros((chain.num_states, chain.num_states))
+    log_evidence = smooth(chain, part, lattice, transitions)
+    for place in np.flatnonzero(np.isneginf(log_evidence)):
+        lattice[part.steps(int(place))] = 0.0
+    if (part.weights != 1).any():
+        lattice *= np.repeat(part.weights, part.lengths)[:, None]
+    initial = lattice[part.offsets[:-1][part.lengths > 0]].sum(axis=0)
+    size = block_rows(lattice.shape[1:], part.observations.shape[1:]) if is_long(chain, part) else len(lattice)
+    statistics = emission_statistics(chain.emissions, part.observations, lattice, size)
+    return ChainExpectation(log_evidence, initial, transitions, statistics)
+
+
+def emission_statistics(emissions: Emissions, rows: np.ndarray, weights: np.ndarray, size: int) -> EmissionStatistics:
+    """Statistics of weighted rows, in blocks of this size on all cores."""
+    if not len(rows):
+        return emissions.statistics(rows, weights)
+    parts = over_blocks(lambda block: emissions.statistics(rows[block], weights[block]), len(rows), size)
+    return reduce(add, parts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""`ChainBeliefs`: what a sequence of observations tells of the hidden states of a chain."""
+"""`ChainBeliefs`: the distributions of the hidden states of one sequence; `ChainForecast`: those after its end."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from juncture import numerics
 from juncture.checks import check_count
+from juncture.components.mixture import Mixture
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.labels import labelled
 from juncture.errors import ImpossibleEvidence
@@ -19,12 +20,57 @@ from juncture.kernels.chains.passes import FORGET
 from juncture.kernels.chains.paths import draw_paths
 from juncture.memory import check_table_fits
 from juncture.options import as_generator
-from juncture.sequences.hidden_markov.chain import Chain
-from juncture.sequences.hidden_markov.forecast import ChainForecast, laws_ahead
+from juncture.sequences.hidden_markov.chain import Chain, Form, likelihoods
 from juncture.sequences.hidden_markov.forward_backward import smooth, walk_through
-from juncture.sequences.hidden_markov.likelihoods import Form, likelihoods
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
+from juncture.sequences.hidden_markov.online_filter import log_likelihoods_of
 from juncture.values import number_of
+
+SHOWN = 4  # steps and states
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ChainForecast:
+    """Laws of the states to come, (step, state), and of what they will emit, each given what was observed."""
+
+    model: HiddenMarkovModel
+    states: np.ndarray
+
+    @property
+    def observations(self) -> tuple[Mixture, ...]:
+        """The law of the observation of each step: a `Mixture` of the emissions by the states' probabilities."""
+        return tuple(Mixture(law, self.model.emissions) for law in self.states)
+
+    def log_prob(self, observation: Any) -> np.ndarray:
+        """The log-probability (density) that this observation comes, at each of the steps: (step,)."""
+        log_values = numerics.log(self.states) + log_likelihoods_of(self.model, observation)
+        return numerics.log_sum_exp(log_values, axis=1)
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def __repr__(self) -> str:
+        """The probabilities of each state at the first steps."""
+        more = ", …" if len(self) > SHOWN else ""
+        laws = [
+            f"{label} {', '.join(f'{share:.4g}' for share in shares[:SHOWN])}{more}"
+            for label, shares in zip(self.model.states, self.states.T, strict=True)
+        ]
+        rest = "; …" if len(laws) > SHOWN else ""
+        return f"ChainForecast({number_of(len(self), 'step')}: {'; '.join(laws[:SHOWN])}{rest})"
+
+    def _repr_html_(self) -> str:
+        return steps_html(f"ChainForecast({number_of(len(self), 'step')})", self.model.states, self.states)
+
+
+def laws_ahead(first: np.ndarray, transition: np.ndarray, num_steps: int) -> np.ndarray:
+    """The laws of states in a row of which nothing is observed, from that of the first on: (step, state)."""
+    laws = np.empty((num_steps, len(first)))
+    laws[:1] = first
+    for step in range(1, num_steps):
+        law = laws[step - 1] @ transition
+        laws[step] = law / law.sum()
+    return laws
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,12 +148,12 @@ class ChainBeliefs:
         walker, lattice = walk_through(chain, self.sequence)
         form = walker.blocks.form
         found = likelihoods(chain.emissions, self.sequence.observations, self.sequence.states, form)
-        look_back(chain.back, form is Form.EXACT, found.values, found.rows, checked_count(lag, "lag", 0), lattice)
+        look_back(chain.back, form is Form.EXACT, found.values, found.rows, check_count(lag, "lag"), lattice)
         return as_plain(lattice)
 
     def forecast(self, num_steps: int) -> ChainForecast:
         """The laws of the steps after the end: of each state, and of what it will emit."""
-        count = checked_count(num_steps, "the number of steps", 0)
+        count = check_count(num_steps, "the number of steps")
         check_table_fits((count, self.model.num_states), f"a forecast of {count:,} steps", "ask for fewer steps")
         walker, _ = walk_through(self._possible_chain(), self.sequence, use=FORGET)
         law = as_plain(walker.message.copy())
@@ -115,7 +161,7 @@ class ChainBeliefs:
 
     def sample(self, n: int, *, rng: Any = None) -> np.ndarray:
         """`n` paths drawn from p(all states | all observations), (path, step)."""
-        chain, count = self._possible_chain(), checked_count(n, "n", 0)
+        chain, count = self._possible_chain(), check_count(n, "n")
         check_table_fits(
             (count, self.num_steps), f"{count:,} paths of {self.num_steps:,} steps", "draw fewer at a time"
         )
@@ -156,7 +202,3 @@ def as_plain(numbers: np.ndarray) -> np.ndarray:
 def as_logs(numbers: np.ndarray) -> np.ndarray:
     """The logarithms of what the numbers of `tiny_masses` stand for."""
     return np.where(numbers < 0, numbers, numerics.log(np.maximum(numbers, 0.0)))
-
-
-def checked_count(count: Any, name: str, least: int) -> int:
-    return check_count(count, name, least=least)

@@ -1,13 +1,21 @@
-"""`Chain`: a hidden Markov model as the arrays that kernels walk along, made once for each model."""
+"""A hidden Markov model as the arrays that kernels take, and the likelihoods of the steps of its sequences."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
+from functools import singledispatch
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from juncture import numerics
+from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions
+from juncture.data.sequences.sequences import Sequences
+from juncture.errors import InvalidData
+from juncture.kernels.chains.likelihoods import clear_small, encode, subtract_tops
+from juncture.parallel import block_rows, blocks_of
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 
 # With every transition at least this probable, a mass that vanishes beside the others can never matter again.
@@ -17,6 +25,8 @@ LEAST_LINK = 1e-280
 PAIR_SCALE = 2.0**-100
 
 Road = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+KEPT = 2**23  # numbers: likelihoods of more than that are made again when asked again
+FARTHEST = 1e18  # logarithms below the largest of a step
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,3 +78,102 @@ def road(matrix: np.ndarray) -> Road:
     targets, sources = np.nonzero(matrix.T)
     starts = np.searchsorted(targets, np.arange(len(matrix) + 1)).astype(np.int64)
     return np.array(matrix, order="C"), starts, sources.astype(np.int64), np.log(matrix[sources, targets])
+
+
+class Form(Enum):
+    """Numbers that may vanish beside 1, numbers that never vanish (see `tiny_masses`), or logarithms."""
+
+    SCALED = "scaled"
+    EXACT = "exact"
+    LOG = "log"
+
+
+class Likelihoods(NamedTuple):
+    """Step t has the likelihoods values[rows[t]], each times exp(tops[rows[t]])."""
+
+    values: np.ndarray  # (row, state)
+    tops: np.ndarray  # (row,)
+    rows: np.ndarray  # (step,)
+
+
+@singledispatch
+def likelihoods(emissions: Any, rows: np.ndarray, labels: np.ndarray | None, form: Form) -> Likelihoods:
+    """The likelihoods of steps with these observations, and labels where some states are known."""
+    values = np.require(emissions.log_prob(rows), np.float64, ["C", "W"])
+    tops = np.empty(len(values))
+    known = np.empty(0, np.int64) if labels is None else np.require(labels, np.int64, ["C", "W"])
+    step = subtract_tops(values, known, tops)
+    refuse_infinite(rows, tops, step)
+    if form is Form.EXACT:
+        refuse_beyond_digits(rows, values)
+    in_form(values, form)
+    return Likelihoods(values, tops, np.arange(len(values)))
+
+
+@likelihoods.register
+def _(emissions: CategoricalEmissions, rows: np.ndarray, labels: np.ndarray | None, form: Form) -> Likelihoods:
+    """Symbols are looked up in a table, unless labels make steps of the same symbol differ."""
+    if labels is not None:
+        return likelihoods.dispatch(object)(emissions, rows, labels, form)
+    table: Likelihoods | None = emissions.derived.get(form.value)
+    if table is None:
+        values, tops = emissions.log_lookup.copy(), np.empty(emissions.num_symbols + 1)
+        subtract_tops(values, np.empty(0, np.int64), tops)
+        in_form(values, form)
+        table = emissions.derived[form.value] = Likelihoods(values, tops, np.empty(0, np.int64))
+    return table._replace(rows=np.require(emissions.codes(rows), np.int64, ["C", "W"]))
+
+
+def refuse_infinite(rows: np.ndarray, tops: np.ndarray, step: int) -> None:
+    """Raise where a density is infinite, at the step told or at one whose largest is: nothing compares with it."""
+    is_infinite = np.isposinf(tops[: step if step >= 0 else None])
+    first = int(np.argmax(is_infinite)) if is_infinite.any() else step
+    if first >= 0:
+        raise InvalidData(
+            f"the observation {rows[first].tolist()!r} has no finite density in some state, so that the states cannot"
+            " be compared: move it off the edge, leave it out as None, or take other laws"
+        )
+
+
+def refuse_beyond_digits(rows: np.ndarray, log_values: np.ndarray) -> None:
+    """Raise where logarithms differ by so much that their sums along a path would have no digits left."""
+    is_beyond = (log_values < -FARTHEST) & (log_values > -np.inf)
+    if is_beyond.any():
+        first = int(np.argmax(is_beyond.any(axis=1)))
+        raise InvalidData(
+            f"the log-likelihoods of the observation {rows[first].tolist()!r} differ by more than {FARTHEST:g} between"
+            " states, too far to be compared along a chain with zeros: take wider laws, or leave it out as None"
+        )
+
+
+def in_form(log_values: np.ndarray, form: Form) -> None:
+    """Turn logarithms into the numbers that a form has, in place."""
+    if form is Form.EXACT:
+        encode(log_values)
+    elif form is Form.SCALED:
+        clear_small(log_values)
+        np.exp(log_values, out=log_values)
+
+
+class LikelihoodBlocks:
+    """The likelihoods of a long sequence, block by block; kept for the second time, unless there are too many."""
+
+    def __init__(self, chain: Chain, sequence: Sequences, form: Form) -> None:
+        self.chain, self.sequence, self.form = chain, sequence, form
+        size, num_steps = block_rows((chain.num_states,)), sequence.num_steps
+        self.steps = blocks_of(num_steps, size)
+        self._is_kept = num_steps * chain.num_states <= KEPT
+        self._kept: dict[int, Likelihoods] = {}
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __getitem__(self, place: int) -> Likelihoods:
+        found = self._kept.get(place)
+        if found is None:
+            part, labels = self.steps[place], self.sequence.states
+            own = None if labels is None else labels[part]
+            found = likelihoods(self.chain.emissions, self.sequence.observations[part], own, self.form)
+            if self._is_kept:
+                self._kept[place] = found
+        return found

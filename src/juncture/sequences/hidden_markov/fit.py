@@ -3,30 +3,112 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
 
-from juncture.errors import InvalidData, Unsupported, hint
+from juncture.checks import check_iterable
+from juncture.data.sequences.sequences import Sequences
+from juncture.errors import InvalidData, Unsupported, UnvisitedStatesWarning, hint, warn_user
 from juncture.iteration import Trace, Watch, check_progress
 from juncture.learning.em.learners import ExpectationMaximization, learner_for
 from juncture.learning.fit import Fit
 from juncture.options import as_generator
-from juncture.sequences.hidden_markov.baum_welch import Believed, Pass, expectation
-from juncture.sequences.hidden_markov.estimation import quietly_estimated, refuse_forbidden, report_regularized
+from juncture.sequences.hidden_markov.baum_welch import AcceleratedBaumWelch, BaumWelch, Believed, Pass, expectation
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.observed import refuse_unobserved
-from juncture.sequences.hidden_markov.options import Wishes, fixed_parts
+from juncture.sequences.hidden_markov.options import Wishes, fixed_parts, tied_states
 from juncture.sequences.hidden_markov.starts import Starts
-from juncture.sequences.hidden_markov.statistics import HiddenMarkovStatistics, counted, is_labelled
-from juncture.sequences.hidden_markov.task import SequenceTask, passes
-from juncture.sequences.hidden_markov.tied_states import tied_states
-from juncture.sequences.hidden_markov.unvisited import report_unvisited, revived
+from juncture.sequences.hidden_markov.statistics import (
+    HiddenMarkovStatistics,
+    counted,
+    is_labelled,
+    quietly_estimated,
+    refuse_forbidden,
+    refuse_unobserved,
+    report_regularized,
+    with_weights,
+)
 
+UNVISITED = 1e-8  # of all steps
+TRIES = 3
 Start = Literal["given", "k-means", "random", "left-to-right"]
 STARTS = ("given", "k-means", "random", "left-to-right")
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceTask:
+    """A hidden Markov model to learn: where to start, and the algorithm from there."""
+
+    starts: Starts
+    kind: str
+    progress: Watch | None
+
+    def start(self) -> HiddenMarkovModel:
+        return self.starts.make(self.kind)
+
+    def another_start(self) -> HiddenMarkovModel:
+        """Other clusters, if clusters are asked for; else at random."""
+        return self.starts.make("k-means" if self.kind == "k-means" else "random")
+
+    def algorithm(self, start: HiddenMarkovModel, acceleration: Any = None) -> BaumWelch:
+        kind = BaumWelch if acceleration is None else AcceleratedBaumWelch
+        return kind(start, self.starts.parts, self.starts.wishes)
+
+
+def passes(model: HiddenMarkovModel, data: Any, lengths: Any, weights: Any) -> Pass:
+    """All sequences, as often as asked for: in one part, or as the parts that a function gives anew each time."""
+    if callable(data):
+        if lengths is not None or weights is not None:
+            raise InvalidData("parts that a function gives carry their own lengths and weights, as jt.Sequence")
+        return lambda: filled(
+            model.sequences(part) for part in check_iterable(data(), "what the function of the data gives")
+        )
+    sequences = with_weights(model.sequences(data, lengths), weights)
+    return lambda: filled([sequences])
+
+
+def filled(parts: Any) -> Iterator[Sequences]:
+    """The parts that have any step that weighs something; one sentence if there is none."""
+    some = False
+    for part in parts:
+        if (part.lengths[part.weights > 0] > 0).any():
+            some = True
+            yield part
+    if not some:
+        raise InvalidData("there is no step to learn from: all sequences are empty, or weigh nothing")
+
+
+def unvisited(statistics: HiddenMarkovStatistics) -> np.ndarray:
+    """Which states (almost) no step is expected in: (state,)."""
+    visits = statistics.visits
+    return np.asarray(visits <= UNVISITED * visits.sum())
+
+
+def revived(
+    end: tuple[Believed, Trace], learner: ExpectationMaximization, task: SequenceTask
+) -> tuple[Believed, Trace]:
+    """The best end, when unvisited states are drawn anew from the data and EM goes on, a few times."""
+    for _ in range(TRIES):
+        dead = unvisited(end[0].statistics)
+        if not dead.any() or end[1].is_interrupted:
+            break
+        other = learner.climb(task.starts.reseeded(end[0], dead), task)
+        end = other if other[0].objective > end[0].objective else end
+    return end
+
+
+def report_unvisited(model: HiddenMarkovModel, statistics: HiddenMarkovStatistics) -> None:
+    dead = np.flatnonzero(unvisited(statistics))
+    if dead.size:
+        names = ", ".join(repr(model.states[state]) for state in dead[:8]) + (", …" if dead.size > 8 else "")
+        warn_user(
+            f"no sequence visits the state{'s' if dead.size > 1 else ''} {names}; what the prior does not tell of them"
+            ' stays as it was: take fewer states, give a prior, other starts, or on_unvisited="reseed"',
+            UnvisitedStatesWarning,
+        )
 
 
 def fit_hidden_markov(  # noqa: PLR0913 (one verb, many wishes)

@@ -1,8 +1,14 @@
-"""Filtering and smoothing of sequences: short ones ahead and back again, a long one from both its ends at once."""
+"""The forward and the backward pass over sequences: filtering, smoothing, log-evidence.
+
+Chunks of short sequences run on all cores; a long sequence is passed from both its ends at once. Chunks depend on
+lengths only, so answers do not change with the number of cores.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 
@@ -10,12 +16,41 @@ from juncture.data.sequences.sequences import Sequences
 from juncture.kernels.chains.log_encoded import SURE, log_sum_of_products
 from juncture.kernels.chains.passes import FORGET, walk, walk_each
 from juncture.kernels.chains.steps import KEEP, MEET
-from juncture.parallel import on_cores
-from juncture.sequences.hidden_markov.chain import Chain
-from juncture.sequences.hidden_markov.likelihoods import Form, LikelihoodBlocks, likelihoods
-from juncture.sequences.hidden_markov.parts import is_long
+from juncture.parallel import BLOCK, on_cores
+from juncture.sequences.hidden_markov.chain import Chain, Form, LikelihoodBlocks, likelihoods
 
+LONG = 4 * BLOCK  # numbers: from here on a sequence is walked from both ends
+
+Result = TypeVar("Result")
 NOTHING = np.empty((0, 0))
+
+
+def is_long(chain: Chain, part: Sequences) -> bool:
+    return part.num == 1 and part.num_steps * chain.num_states > LONG
+
+
+def over_parts(function: Callable[[slice], Result], chain: Chain, sequences: Sequences) -> list[Result]:
+    """`function` of each chunk of sequences, in order: chunks of short ones on all cores, long ones one by one."""
+    parts = cut_parts(sequences.offsets, chain.num_states)
+    if len(parts) == 1:
+        return [function(parts[0])]
+    is_alone = [is_long(chain, sequences.take(part)) for part in parts]
+    short = [place for place, alone in enumerate(is_alone) if not alone]
+    answers = on_cores(lambda place: function(parts[place]), short)
+    results = dict(zip(short, answers, strict=True))
+    return [results[place] if place in results else function(part) for place, part in enumerate(parts)]
+
+
+def cut_parts(offsets: np.ndarray, num_states: int) -> list[slice]:
+    """Sequences in a row that make some BLOCK of numbers together; long ones alone."""
+    if len(offsets) < 2:
+        return []
+    numbers = offsets * num_states
+    alone = np.diff(numbers) > LONG
+    block = numbers[:-1] // BLOCK
+    starts = (np.diff(block) > 0) | alone[1:] | alone[:-1]
+    edges = [0, *(np.flatnonzero(starts) + 1).tolist(), len(alone)]
+    return [slice(first, last) for first, last in pairwise(edges)]
 
 
 def score(chain: Chain, part: Sequences) -> np.ndarray:

@@ -17,9 +17,8 @@ from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, Unsup
 from juncture.kernels.chains.passes import FORGET
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs
 from juncture.sequences.hidden_markov.chain import Chain
-from juncture.sequences.hidden_markov.forward_backward import score, smooth, walk_through
+from juncture.sequences.hidden_markov.forward_backward import over_parts, score, smooth, walk_through
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.parts import over_parts
 
 METHODS = ("auto", "exact", "chain")
 

@@ -21,12 +21,10 @@ from juncture.families.family import Family
 from juncture.memory import check_table_fits
 from juncture.options import as_generator
 from juncture.sequences.hidden_markov.clusters import column_moments, columns_of
-from juncture.sequences.hidden_markov.fit import Start, checked_choice, onwards_only
+from juncture.sequences.hidden_markov.fit import Start, checked_choice, onwards_only, passes
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.options import Wishes
+from juncture.sequences.hidden_markov.options import Groups, Wishes
 from juncture.sequences.hidden_markov.starts import Starts
-from juncture.sequences.hidden_markov.task import passes
-from juncture.sequences.hidden_markov.tied_states import Groups
 from juncture.variables import State, Variable
 
 FROM_DATA = ("random", "k-means", "left-to-right")

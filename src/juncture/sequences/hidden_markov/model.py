@@ -1,9 +1,10 @@
-"""`HiddenMarkovModel`: a Markov chain of hidden states, each of which emits an observation."""
+"""A hidden Markov model as HTML for notebooks: how it starts, how it moves on, and what each state emits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,12 +12,13 @@ import numpy as np
 from juncture import numerics
 from juncture.checks import check_array
 from juncture.components.categorical import CategoricalEmissions
-from juncture.components.contract import Emissions
+from juncture.components.contract import Emissions, laws_html
 from juncture.components.convert import as_emissions
 from juncture.data.sequences.sequences import Sequences, as_sequences
-from juncture.errors import InvalidModel
+from juncture.errors import InvalidModel, Unsupported
+from juncture.factors.html import table_html
 from juncture.values import Value, number_of
-from juncture.variables import State, Variable
+from juncture.variables import Scope, State, Variable
 
 if TYPE_CHECKING:
     from juncture.drawing.states import StateDiagram
@@ -139,8 +141,6 @@ class HiddenMarkovModel(Value):
         return f"HiddenMarkovModel({number_of(self.num_states, 'state')}{named}{more}; {self.emissions.summary})"
 
     def _repr_html_(self) -> str:
-        from juncture.sequences.hidden_markov.html import hidden_markov_html
-
         return hidden_markov_html(self)
 
 
@@ -150,3 +150,22 @@ def with_symbols(emissions: Emissions, symbols: Iterable[State] | None) -> Emiss
     if not isinstance(emissions, CategoricalEmissions):
         raise InvalidModel(f"only a table of emissions has symbols; these are {type(emissions).__name__}")
     return CategoricalEmissions(emissions.probabilities, symbols)
+
+
+def hidden_markov_html(model: HiddenMarkovModel) -> str:
+    """A line of words, and three tables."""
+    now, after = Variable("state", model.states), Variable("next", model.states)
+    start = table_html(Scope([Variable("initial", model.states)]), model.initial)
+    moves = table_html(Scope([now, after]), model.transition)
+    return f"<p><code>{escape(repr(model))}</code></p>{start}{moves}{emissions_html(model, now)}"
+
+
+def emissions_html(model: HiddenMarkovModel, state: Variable) -> str:
+    """A table of symbols as it is; else the law of each state."""
+    emissions = model.emissions
+    if isinstance(emissions, CategoricalEmissions):
+        return table_html(Scope([state, Variable("symbol", emissions.symbols)]), np.asarray(emissions.probabilities))
+    try:
+        return laws_html(model.states, emissions, ("state", "emits"))
+    except Unsupported:  # the states have no laws of their own
+        return f"<p>{escape(emissions.summary)}</p>"

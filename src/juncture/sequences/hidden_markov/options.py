@@ -1,21 +1,169 @@
-"""What is asked of the learning of a hidden Markov model: its prior, what stays as it is, and what is shared."""
+"""Options of learning a hidden Markov model: its prior, the parts that stay fixed, the states that are tied."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from juncture.components.shared import SharedEmissions
+from juncture.components.traits import lasting_traits
 from juncture.errors import InvalidData, hint
+from juncture.families.vectors.dirichlet import Dirichlet
 from juncture.learning.conditionals.table import weighted_logs
 from juncture.options import check_names
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.prior import added_counts, as_prior
-from juncture.sequences.hidden_markov.tied_states import Groups
+from juncture.values import Value
 
+SHARED = ("transition", "emissions")
 PARTS = ("initial", "transition", "emissions")
+
+
+class HiddenMarkovPrior(Value):
+    """A prior for each part of a hidden Markov model; None where the data alone shall tell.
+
+    For `initial` and `transition` a number or an array of such counts each cell as if it had been seen so often; a
+    `Dirichlet` (one for all rows, or a batch with one a row) leads to the mode of its posterior, so it must have
+    concentrations of at least 1. What the model forbids stays forbidden. `emissions` is what the emissions take: a
+    conjugate prior of their family, or counts for tables.
+    """
+
+    _fields = ("initial", "transition", "emissions")
+    initial: Any
+    transition: Any
+    emissions: Any
+
+    def __init__(self, initial: Any = None, transition: Any = None, emissions: Any = None) -> None:
+        self._set(initial=initial, transition=transition, emissions=emissions)
+
+    def __repr__(self) -> str:
+        told = (f"{name}={value!r}" for name in self._fields if (value := self.__dict__[name]) is not None)
+        return f"HiddenMarkovPrior({', '.join(told)})"
+
+
+def as_prior(prior: Any, *, has_tables: bool) -> HiddenMarkovPrior:
+    """The prior that is meant: a number counts in all tables, those of the emissions too if they have some."""
+    if prior is None or isinstance(prior, HiddenMarkovPrior):
+        return prior or HiddenMarkovPrior()
+    if isinstance(prior, Real):
+        return HiddenMarkovPrior(prior, prior, prior if has_tables else None)
+    raise InvalidData(
+        "the prior of a hidden Markov model is a pseudo-count for its tables, or"
+        f" jt.HiddenMarkovPrior(initial=…, transition=…, emissions=…); got {prior!r}"
+    )
+
+
+def added_counts(prior: Any, allowed: np.ndarray, what: str) -> np.ndarray:
+    """The prior's counts in each cell of a table, none where the model forbids it."""
+    if prior is None:
+        return np.zeros(allowed.shape)
+    is_density = isinstance(prior, Dirichlet)
+    try:
+        given = np.asarray(prior.concentration if is_density else prior, dtype=np.float64)
+        counts = np.broadcast_to(given, allowed.shape) - (1.0 if is_density else 0.0)
+    except (TypeError, ValueError):
+        raise InvalidData(
+            f"the prior of {what} is a number, an array that broadcasts to the shape {allowed.shape}, or a Dirichlet;"
+            f" got {prior!r}"
+        ) from None
+    if not (np.isfinite(counts) & (counts >= 0)).all():
+        rule = "concentrations of at least 1, or the mode need not exist" if is_density else "counts of at least 0"
+        raise InvalidData(f"the prior of {what} must have finite {rule}; got {prior!r}")
+    return np.asarray(np.where(allowed, counts, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Which states share: the group of each state, and the first state of each group."""
+
+    of_state: np.ndarray  # (state,)
+    first: np.ndarray  # (group,)
+
+    @classmethod
+    def numbered(cls, labels: Any) -> Groups:
+        """Groups in the order in which their labels come up."""
+        places: dict[Any, int] = {}
+        of_state = np.array([places.setdefault(label, len(places)) for label in labels], dtype=np.int64)
+        return cls(of_state, np.unique(of_state, return_index=True)[1])
+
+    @property
+    def are_single(self) -> bool:
+        return len(self.first) == len(self.of_state)
+
+    def pooled(self, counts: np.ndarray) -> np.ndarray:
+        """The sum over the states of each group: (group, …)."""
+        if self.are_single:
+            return counts
+        total = np.zeros((len(self.first), *counts.shape[1:]))
+        np.add.at(total, self.of_state, counts)
+        return total
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Each state that shares, after the first of its group."""
+        return (
+            (int(self.first[group]), state) for state, group in enumerate(self.of_state) if self.first[group] != state
+        )
+
+
+def tied_states(model: HiddenMarkovModel, tied: Any, fixed: Collection[str] = ()) -> tuple[HiddenMarkovModel, Groups]:
+    """The model in which tied states have what the first of them has, and which states share a row of transition.
+
+    `tied` names what all states share, or maps the name to a group label for each state. What no learning could make
+    the same is refused: other zeros, other kinds of laws, and all that differs in a part that is fixed.
+    """
+    rows, laws = (Groups.numbered(labels) for labels in labels_of(tied, model.num_states))
+    for first, state in rows.pairs():
+        refuse_unlike_rows(model, first, state, "transition" in fixed)
+    for first, state in laws.pairs():
+        refuse_unlike_laws(model, first, state, "emissions" in fixed)
+    transition, emissions = model.transition, model.emissions
+    if not rows.are_single:
+        transition = transition[rows.first[rows.of_state]]
+    if not laws.are_single:
+        emissions = SharedEmissions(emissions.take(laws.first), laws.of_state)
+    return HiddenMarkovModel(model.initial, transition, emissions, states=model.states), rows
+
+
+def refuse_unlike_rows(model: HiddenMarkovModel, first: int, state: int, is_fixed: bool) -> None:
+    one, other = model.transition[[first, state]]
+    names = f"the states {model.states[first]!r} and {model.states[state]!r}"
+    if is_fixed and not np.array_equal(one, other):
+        raise InvalidData(
+            f"transition is both tied and fixed, but the rows of {names} differ: give them one row, or drop one wish"
+        )
+    if not np.array_equal(one > 0, other > 0):
+        raise InvalidData(
+            f"{names} share a row of transition, but have zeros at different places: zeros stay zeros, so give them"
+            " rows with the same zeros"
+        )
+
+
+def refuse_unlike_laws(model: HiddenMarkovModel, first: int, state: int, is_fixed: bool) -> None:
+    one, other = model.emissions.take([first]), model.emissions.take([state])
+    names = f"the states {model.states[first]!r} and {model.states[state]!r}"
+    if is_fixed and one != other:
+        raise InvalidData(
+            f"emissions are both tied and fixed, but the laws of {names} differ: give them one law, or drop one wish"
+        )
+    if lasting_traits(one) != lasting_traits(other):
+        raise InvalidData(
+            f"{names} share a law, but have {one[0]!r} and {other[0]!r}: give them laws of one kind, with the same"
+            " zeros and the same known parameters"
+        )
+
+
+def labels_of(tied: Any, num_states: int) -> list[list[Any]]:
+    """A group label for each state: of its row, and of its emission."""
+    told = dict(tied) if isinstance(tied, Mapping) else {name: [0] * num_states for name in check_names(tied, "tied")}
+    for name, labels in told.items():
+        if name not in SHARED:
+            raise InvalidData(f"states may share transition or emissions, not {name!r}; {hint(name, SHARED)}")
+        if isinstance(labels, str) or not hasattr(labels, "__len__") or len(labels) != num_states:
+            raise InvalidData(f"tied[{name!r}] has {num_states} group labels, one for each state; got {labels!r}")
+    return [list(told.get(name, range(num_states))) for name in SHARED]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,22 +13,76 @@ from functools import reduce
 
 import numpy as np
 
+from juncture.components.contract import Emissions
 from juncture.components.shared import SharedEmissions
 from juncture.data.sequences.sequences import Sequences
+from juncture.errors import Unsupported
 from juncture.sequences.hidden_markov.baum_welch import Believed, Pass
 from juncture.sequences.hidden_markov.clusters import Clusters, fraction_passed
-from juncture.sequences.hidden_markov.estimation import quietly_estimated
-from juncture.sequences.hidden_markov.excerpts import excerpt, log_likelihood
+from juncture.sequences.hidden_markov.infer import log_prob_chain
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.options import Wishes
-from juncture.sequences.hidden_markov.statistics import HiddenMarkovStatistics, assigned
-from juncture.sequences.hidden_markov.symmetric_states import parted_rows, twins
+from juncture.sequences.hidden_markov.options import Groups, Wishes
+from juncture.sequences.hidden_markov.statistics import HiddenMarkovStatistics, assigned, quietly_estimated
 
+STEPS = 2**13  # at most
+WINDOWS = 16
+NOISE = 0.2  # how far rows are moved, on the scale of logarithms
 SPREAD = 0.05  # of every step goes to all states alike, so that no start forbids what the data may ask for
 STRETCH = 4  # at most so many steps are drawn for a state at random
 DRAWS = 16  # of which the likeliest is a start at random; EM often gets stuck from a single one
-
 Shares = Callable[[Sequences, slice], np.ndarray]  # (step, state) of some steps
+
+
+def excerpt(sequences: Sequences) -> Sequences:
+    """Windows spread evenly over the data, as sequences of their own; all of it where that is little."""
+    if sequences.num_steps <= STEPS:
+        return sequences
+    length = STEPS // WINDOWS
+    begins = np.linspace(0, sequences.num_steps - length, WINDOWS).astype(np.int64)
+    steps = (begins[:, None] + np.arange(length)).ravel()
+    owner = np.searchsorted(sequences.offsets, steps, side="right") - 1
+    cuts = np.flatnonzero((np.diff(owner) != 0) | (np.diff(steps) != 1)) + 1
+    offsets = np.concatenate([[0], cuts, [len(steps)]])
+    states = None if sequences.states is None else sequences.states[steps]
+    return Sequences(sequences.observations[steps], offsets, sequences.weights[owner[offsets[:-1]]], states)
+
+
+def log_likelihood(model: HiddenMarkovModel, sequences: Sequences) -> float:
+    """Of all sequences, each by its weight."""
+    heavy = sequences.weights > 0
+    return float(sequences.weights[heavy] @ np.atleast_1d(log_prob_chain(model, sequences))[heavy])
+
+
+def twins(model: HiddenMarkovModel) -> np.ndarray:
+    """Which states could swap with an earlier one, and the model would be the same: (state,)."""
+    found = np.zeros(model.num_states, dtype=bool)
+    by_law: dict[Emissions, list[int]] = {}
+    try:
+        for state in range(model.num_states):
+            by_law.setdefault(model.emissions.take([state]), []).append(state)
+    except Unsupported:  # what is given for each step has no law to compare
+        return found
+    for first, *others in by_law.values():
+        firsts = [first]
+        for state in others:
+            found[state] = any(swap_alike(model, one, state) for one in firsts)
+            firsts += [] if found[state] else [state]
+    return found
+
+
+def swap_alike(model: HiddenMarkovModel, one: int, other: int) -> bool:
+    """Whether the chain of states is the same with two of them swapped."""
+    if model.initial[one] != model.initial[other]:
+        return False
+    order = np.arange(model.num_states)
+    order[[one, other]] = other, one
+    return np.array_equal(model.transition, model.transition[order][:, order])
+
+
+def parted_rows(transition: np.ndarray, rows: Groups, rng: np.random.Generator) -> np.ndarray:
+    """The transition moved a little, so that no two states are alike; tied rows stay tied."""
+    moved = transition * np.exp(NOISE * rng.standard_normal(transition.shape))[rows.first[rows.of_state]]
+    return np.asarray(moved / moved.sum(axis=-1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)

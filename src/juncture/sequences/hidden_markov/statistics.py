@@ -1,21 +1,45 @@
-"""What a hidden Markov model needs to know of sequences; counted where states are told, expected where they are not."""
+"""The statistics of sequences that a hidden Markov model needs, and the model estimated from them."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from juncture.data.sequences.sequences import Sequences
-from juncture.errors import InvalidData
+from juncture.components.contract import named
+from juncture.data.sequences.sequences import UNKNOWN, Sequences
+from juncture.errors import InvalidData, RegularizedWarning, warn_user
+from juncture.learning.conditionals.table import NEGLIGIBLE
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
+from juncture.sequences.hidden_markov.options import Groups, Wishes
 from juncture.values import Value, number_of, read_only
 
 STEPS_AT_ONCE = 2**16
+
+
+def refuse_unobserved(parts: Iterable[Sequences]) -> None:
+    """Raise where there are steps that count, but nothing is observed at any of them, and no state is told."""
+    num_steps = 0
+    for part in parts:
+        counts = np.repeat(part.weights > 0, part.lengths)
+        if is_told(part.observations[counts]) or (part.states is not None and is_told(part.states[counts], UNKNOWN)):
+            return
+        num_steps += int(counts.sum())
+    if num_steps:
+        raise InvalidData(
+            "nothing was observed: all values of all steps are missing, so there is nothing to learn from"
+        )
+
+
+def is_told(values: np.ndarray, unknown: int | None = None) -> bool:
+    """Whether some value is neither NaN nor the code of what is unknown."""
+    known = ~np.isnan(values) if values.dtype.kind == "f" else values != unknown
+    return bool(np.any(known))
 
 
 class HiddenMarkovStatistics(Value):
@@ -124,3 +148,82 @@ def refuse_unlabelled(sequences: Sequences) -> None:
 def is_labelled(sequences: Sequences) -> bool:
     """Whether the state of every step is told."""
     return sequences.states is not None and bool((sequences.states >= 0).all())
+
+
+def estimate_hidden_markov(
+    model: HiddenMarkovModel,
+    statistics: HiddenMarkovStatistics,
+    prior: Any = None,
+    *,
+    fixed: Iterable[str] = (),
+) -> HiddenMarkovModel:
+    """The model that the statistics lead to: maximum likelihood, or with a prior the mode of the posterior."""
+    if not isinstance(statistics, HiddenMarkovStatistics):
+        raise InvalidData(f"estimate takes jt.statistics(model, sequences); got {type(statistics).__name__}")
+    if len(statistics.initial) != model.num_states:
+        raise InvalidData(
+            f"the statistics are of {len(statistics.initial)} states, the model has {model.num_states}:"
+            " take them with jt.statistics(model, sequences)"
+        )
+    wishes = Wishes.of(model, Groups.numbered(range(model.num_states)), prior, fixed)
+    refuse_forbidden(model, statistics, wishes)
+    return estimated(model, statistics, wishes)
+
+
+def estimated(model: HiddenMarkovModel, statistics: HiddenMarkovStatistics, wishes: Wishes) -> HiddenMarkovModel:
+    """Each part that is learned from its statistics; a row or a law that nothing was seen of stays as it is."""
+    initial, transition, emissions = model.initial, model.transition, model.emissions
+    if wishes.learns("initial"):
+        initial = rows_from((statistics.initial + wishes.initial_counts)[None], initial[None])[0]
+    if wishes.learns("transition"):
+        counts = wishes.rows.pooled(statistics.transitions) + wishes.transition_counts
+        transition = rows_from(counts, transition[wishes.rows.first])[wishes.rows.of_state]
+    if wishes.learns("emissions"):
+        with named(lambda place, state: f"state {model.states[place]!r}"):
+            emissions = emissions.estimate(statistics.emissions, wishes.emissions_prior)
+    return HiddenMarkovModel(initial, transition, emissions, states=model.states)
+
+
+def quietly_estimated(
+    model: HiddenMarkovModel, statistics: HiddenMarkovStatistics, wishes: Wishes
+) -> HiddenMarkovModel:
+    """The same on the way of EM: whether a law had to be held shows in the end."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RegularizedWarning)
+        return estimated(model, statistics, wishes)
+
+
+def report_regularized(model: HiddenMarkovModel, statistics: HiddenMarkovStatistics, wishes: Wishes) -> None:
+    """One warning for each law of the model in the end that is held where its data would not have it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RegularizedWarning)
+        estimated(model, statistics, wishes)
+    for message in dict.fromkeys(str(each.message) for each in caught if each.category is RegularizedWarning):
+        warn_user(message, RegularizedWarning)
+
+
+def rows_from(counts: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
+    """Counts as rows that sum to 1.
+
+    What no sequence believes in any more is nothing: left to shrink, its products would underflow.
+    """
+    counts = np.where(counts < NEGLIGIBLE * counts.sum(), 0.0, counts)
+    totals = counts.sum(axis=-1, keepdims=True)
+    return np.asarray(np.divide(counts, totals, out=otherwise.copy(), where=totals > 0))
+
+
+def refuse_forbidden(model: HiddenMarkovModel, statistics: HiddenMarkovStatistics, wishes: Wishes) -> None:
+    """Labels may use only the beginnings and transitions that the model allows."""
+    begun = np.argwhere((statistics.initial > 0) & ~wishes.may_begin)
+    if begun.size and wishes.learns("initial"):
+        raise InvalidData(
+            f"a sequence begins in state {model.states[begun[0, 0]]!r}, where the model says that none can: zeros stay"
+            " zeros, so give a model whose initial is positive there"
+        )
+    passed = np.argwhere((statistics.transitions > 0) & ~wishes.may_follow)
+    if passed.size and wishes.learns("transition"):
+        before, after = (model.states[place] for place in passed[0])
+        raise InvalidData(
+            f"a sequence goes from state {before!r} to {after!r}, which the model forbids: zeros stay zeros, so give a"
+            " model whose transition is positive there"
+        )

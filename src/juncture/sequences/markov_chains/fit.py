@@ -10,8 +10,7 @@ from juncture.learning.conditionals.contract import Point
 from juncture.learning.em.learners import ExpectationMaximization, learner_for
 from juncture.learning.fit import Fit
 from juncture.options import as_generator
-from juncture.sequences.hidden_markov.observed import refuse_unobserved
-from juncture.sequences.hidden_markov.statistics import with_weights
+from juncture.sequences.hidden_markov.statistics import refuse_unobserved, with_weights
 from juncture.sequences.markov_chains.em import ChainTask, GapCounts
 from juncture.sequences.markov_chains.estimation import Estimate, wishes_of
 from juncture.sequences.markov_chains.model import MarkovChain

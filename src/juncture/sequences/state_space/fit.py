@@ -15,8 +15,7 @@ from juncture.iteration import Watch, check_progress
 from juncture.learning.em.learners import ExpectationMaximization, learner_for
 from juncture.learning.fit import Fit
 from juncture.options import as_generator, check_names
-from juncture.sequences.hidden_markov.observed import refuse_unobserved
-from juncture.sequences.hidden_markov.statistics import with_weights
+from juncture.sequences.hidden_markov.statistics import refuse_unobserved, with_weights
 from juncture.sequences.state_space.em import AcceleratedStateSpaceEM, StateSpaceEM
 from juncture.sequences.state_space.estimation import LAWS, StateSpaceWishes
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
