@@ -7,7 +7,7 @@ from juncture.components.independent import IndependentEmissions as IndependentE
 from juncture.components.mixture import Mixture as Mixture
 from juncture.components.mixture import MixtureEmissions as MixtureEmissions
 from juncture.components.mixture import MixturePrior as MixturePrior
-from juncture.components.precomputed import GivenLogLikelihoods as GivenLogLikelihoods
+from juncture.components.precomputed import PrecomputedLogLikelihoods as PrecomputedLogLikelihoods
 from juncture.data.bins.discretizer import Discretizer as Discretizer
 from juncture.data.bins.discretizer import FittedDiscretizer as FittedDiscretizer
 from juncture.data.dataset import Dataset as Dataset
@@ -193,7 +193,7 @@ from juncture.networks.plates import plate as plate
 from juncture.plotting.density import plot_density as plot_density
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs as ChainBeliefs
 from juncture.sequences.hidden_markov.beliefs import ChainForecast as ChainForecast
-from juncture.sequences.hidden_markov.initial_model import start_hidden_markov as start_hidden_markov
+from juncture.sequences.hidden_markov.initial_model import initial_hidden_markov as initial_hidden_markov
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel as HiddenMarkovModel
 from juncture.sequences.hidden_markov.most_probable import MostProbablePath as MostProbablePath
 from juncture.sequences.hidden_markov.online_filter import ChainFilter as ChainFilter

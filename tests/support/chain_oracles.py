@@ -28,7 +28,7 @@ class Paths:
     def weights(self) -> np.ndarray:
         return np.exp(self.log_joint - self.log_evidence)
 
-    def law(self, step: int) -> np.ndarray:
+    def distribution(self, step: int) -> np.ndarray:
         """p(state at a step | everything observed)."""
         return np.bincount(self.codes[:, step], self.weights, self.num_states)
 

@@ -1,4 +1,4 @@
-"""`Emissions`: one law of the observation per hidden state, and the statistics from which it is learned."""
+"""`Emissions`: one distribution of the observation per hidden state, and the statistics from which it is learned."""
 
 from __future__ import annotations
 
@@ -28,23 +28,26 @@ NAME: ContextVar[Name] = ContextVar("NAME", default=lambda place: f"state {place
 DEAD = 1e-10  # steps: a state with less weight than this has seen nothing
 
 
-def laws_html(labels: Iterable[Any], laws: Iterable[Any], heads: tuple[str, str]) -> str:
-    """A table of labels and laws, cut short where it is long."""
-    pairs = list(islice(zip(labels, laws, strict=False), MAX_ROWS + 1))
-    rows = (f"<tr><th>{escape(str(label))}</th><td>{escape(repr(law))}</td></tr>" for label, law in pairs[:MAX_ROWS])
+def distributions_html(labels: Iterable[Any], distributions: Iterable[Any], heads: tuple[str, str]) -> str:
+    """A table of labels and distributions, cut short where it is long."""
+    pairs = list(islice(zip(labels, distributions, strict=False), MAX_ROWS + 1))
+    rows = (
+        f"<tr><th>{escape(str(label))}</th><td>{escape(repr(distribution))}</td></tr>"
+        for label, distribution in pairs[:MAX_ROWS]
+    )
     names = "".join(f"<th>{escape(head)}</th>" for head in heads)
     cut = f"<p>… the first {MAX_ROWS}</p>" if len(pairs) > MAX_ROWS else ""
     return f"<table><thead><tr>{names}</tr></thead><tbody>{''.join(rows)}</tbody></table>{cut}"
 
 
 def name_of(place: int) -> str:
-    """What a message calls the law at this place."""
+    """What a message calls the distribution at this index."""
     return NAME.get()(place)
 
 
 @contextmanager
 def named(name: Rename) -> Iterator[None]:
-    """Within it, the law at a place is called `name(place, outer)`, where `outer` is how places are called outside."""
+    """Within it, messages call the distribution at an index `name(index, outer)`; `outer` is the name used outside."""
     outer = NAME.get()
     token = NAME.set(lambda place: name(place, outer))
     try:
@@ -85,7 +88,7 @@ class EmissionStatistics(Value):
 
     @property
     def dead_states(self) -> np.ndarray:
-        """The states on which no weight fell: without a prior their laws stay as they are."""
+        """The states on which no weight fell: without a prior their distributions stay as they are."""
         return np.flatnonzero(self.weight <= DEAD)
 
     def __repr__(self) -> str:
@@ -120,7 +123,7 @@ class Emissions(Value):
     def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
         """The emissions that fit the statistics best; with a prior, at the mode of the posterior.
 
-        A state without weight keeps its law, unless a prior has one for it: see `statistics.dead_states`.
+        A state without weight keeps its distribution, unless a prior has one for it: see `statistics.dead_states`.
         """
         raise NotImplementedError
 
@@ -139,7 +142,7 @@ class Emissions(Value):
         raise NotImplementedError
 
     def __getitem__(self, state: int) -> Any:
-        """The law of one state."""
+        """The distribution of one state."""
         raise NotImplementedError
 
     def take(self, states: Any) -> Emissions:
@@ -154,13 +157,13 @@ class Emissions(Value):
         """The numbers of states, checked."""
         return np.atleast_1d(check_places(states, self.num_states, "a state"))
 
-    def checked(self, sequences: Sequences) -> Sequences:
+    def check(self, sequences: Sequences) -> Sequences:
         """The sequences with observations as these emissions take them, or one sentence about what is wrong."""
         rows = sequences.observations
         return sequences if rows.dtype == np.float64 else replace(sequences, observations=rows.astype(np.float64))
 
     def _repr_html_(self) -> str:
-        return laws_html(range(self.num_states), self, ("state", "emits"))
+        return distributions_html(range(self.num_states), self, ("state", "emits"))
 
     def __len__(self) -> int:
         return self.num_states
@@ -193,7 +196,7 @@ def by_columns(combine: np.ufunc, holes: np.ndarray) -> np.ndarray:
     return np.asarray(reduce(combine, holes.T) if short else combine.reduce(holes, axis=1))
 
 
-def drawn_by_state(emissions: Emissions, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def draw_by_state(emissions: Emissions, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """One observation for each state of a path, state by state."""
     found: np.ndarray | None = None
     for state in np.unique(states):
@@ -210,6 +213,6 @@ def in_one_line(array: np.ndarray) -> str:
     return " ".join(np.array2string(array, precision=6, threshold=24, edgeitems=2, separator=", ").split())
 
 
-def refuse_prior(prior: Any, emissions: Emissions, wanted: str) -> NoReturn:
+def raise_wrong_prior(prior: Any, emissions: Emissions, wanted: str) -> NoReturn:
     """Raise for a prior of the wrong kind."""
     raise Unsupported(f"the prior of {type(emissions).__name__} is {wanted}; got {prior!r}")

@@ -14,8 +14,8 @@ from juncture.components.family import FamilyEmissions
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.grouped import GroupedEmissions
 from juncture.components.independent import IndependentEmissions
-from juncture.components.members import full_members, joined_members
-from juncture.components.precomputed import GivenLogLikelihoods
+from juncture.components.members import full_members, stack_members
+from juncture.components.precomputed import PrecomputedLogLikelihoods
 from juncture.errors import InvalidModel
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.categorical import Categorical
@@ -27,11 +27,11 @@ ListConverter = Callable[[list[Any]], Emissions]
 
 
 def as_emissions(given: Any, num_states: int) -> Emissions:
-    """One law per state, from emissions, a batch of a family, a list of families or mixtures, or a table of symbols.
+    """One distribution per state, from emissions, a batch of a family, a list of families or mixtures, or a table.
 
     A table is (state, symbol). None means that observations are log-likelihoods (step, state) already.
     """
-    emissions = GivenLogLikelihoods(num_states) if given is None else converted(given)
+    emissions = PrecomputedLogLikelihoods(num_states) if given is None else convert(given)
     if emissions.num_states != num_states:
         raise InvalidModel(f"there are {num_states} states, but emissions for {emissions.num_states}")
     return emissions
@@ -39,13 +39,13 @@ def as_emissions(given: Any, num_states: int) -> Emissions:
 
 def as_components(given: Any, num_components: int) -> Emissions:
     """The components of one mixture."""
-    emissions = converted(given)
+    emissions = convert(given)
     if emissions.num_states != num_components:
         raise InvalidModel(f"there are {num_components} weights, but {emissions.num_states} components")
     return emissions
 
 
-def converted(given: Any) -> Emissions:
+def convert(given: Any) -> Emissions:
     if isinstance(given, Emissions):
         return given
     if isinstance(given, Family):
@@ -109,7 +109,7 @@ def _(family: Independent) -> Emissions:
     """A column that is a single distribution is where all states start from."""
     size = len(one_per_state(family))
     columns = ([each] * size if not each.batch_shape else each for each in family.families)
-    return IndependentEmissions(map(converted, columns))
+    return IndependentEmissions(map(convert, columns))
 
 
 def one_per_state(family: Any) -> Any:
@@ -142,18 +142,18 @@ def of_one_class(families: list[Any]) -> Emissions:
     if isinstance(families[0], Independent):
         columns = zip(*(family.families for family in families), strict=True)
         return IndependentEmissions(of_families(column) for column in columns)
-    return of_batch(joined_members(families))
+    return of_batch(stack_members(families))
 
 
 def concatenate_components(components: Sequence[Any], places: Sequence[list[int]]) -> Emissions:
-    """The chosen laws of several emissions, one after the other; Gaussians of one structure keep it."""
+    """The chosen distributions of several emissions, one after the other; Gaussians of one structure keep it."""
     structures = {getattr(each, "structure", None) for each in components}
     if structures <= {"full", "diagonal", "spherical"} and len(structures) == 1:
         pairs = list(zip(components, places, strict=True))
         mean = np.concatenate([each.mean[own] for each, own in pairs])
         covariance = np.concatenate([each.covariance[own] for each, own in pairs])
         return GaussianEmissions(mean, covariance, structures.pop())
-    return converted([each[place] for each, own in zip(components, places, strict=True) for place in own])
+    return convert([each[place] for each, own in zip(components, places, strict=True) for place in own])
 
 
 # A list with a distribution for each state, by the kind of its members; a later kind may have earlier ones beside it.

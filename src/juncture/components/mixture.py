@@ -15,11 +15,11 @@ from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import (
     Emissions,
     EmissionStatistics,
+    distributions_html,
     in_one_line,
     is_seen,
-    laws_html,
     named,
-    refuse_prior,
+    raise_wrong_prior,
 )
 from juncture.components.convert import LIST_CONVERTERS, as_components, check_members, concatenate_components
 from juncture.data.sequences.sequences import Sequences, one_sequence
@@ -75,7 +75,7 @@ class Mixture(Value):
         """log p(x | component): (*rows, component)."""
         values = as_values(x, self.event_shape, name="Mixture")
         shape = values.shape[: values.ndim - len(self.event_shape)]
-        rows = self.components.checked(one_sequence(values.reshape(-1, *self.event_shape)))
+        rows = self.components.check(one_sequence(values.reshape(-1, *self.event_shape)))
         return self.components.log_prob(rows.observations).reshape(*shape, self.num_components)
 
     def log_prob(self, x: Any) -> Any:
@@ -104,7 +104,9 @@ class Mixture(Value):
         return self.components[check_count(component, "a component", least=-self.num_components)]
 
     def _repr_html_(self) -> str:
-        return laws_html((f"{weight:.4g}" for weight in self.weights), self.components, ("weight", "component"))
+        return distributions_html(
+            (f"{weight:.4g}" for weight in self.weights), self.components, ("weight", "component")
+        )
 
     def __repr__(self) -> str:
         parts = (f"{weight:.6g} · {part!r}" for weight, part in zip(self.weights, self.components, strict=True))
@@ -137,7 +139,8 @@ class MixtureEmissions(Emissions):
         check_kind(components, Emissions, "what has components", error=InvalidModel)
         if components.num_states != table.size:
             raise InvalidModel(
-                f"{shape[0]} states with {shape[1]} components each need {table.size} laws; got {components.num_states}"
+                f"{shape[0]} states with {shape[1]} components each need {table.size} distributions;"
+                f" got {components.num_states}"
             )
         self._set(weights=table, components=components)
 
@@ -162,8 +165,8 @@ class MixtureEmissions(Emissions):
         """The hidden component as a symbol that each state emits."""
         return CategoricalEmissions(self.weights)
 
-    def checked(self, sequences: Sequences) -> Sequences:
-        return self.components.checked(sequences)
+    def check(self, sequences: Sequences) -> Sequences:
+        return self.components.check(sequences)
 
     def log_prob(self, rows: np.ndarray) -> np.ndarray:
         found = np.empty((len(rows), self.num_states))
@@ -222,7 +225,7 @@ class MixtureEmissions(Emissions):
         if prior is None:
             return MixturePrior()
         if not isinstance(prior, MixturePrior):
-            refuse_prior(prior, self, "a MixturePrior(weights=…, components=…)")
+            raise_wrong_prior(prior, self, "a MixturePrior(weights=…, components=…)")
         found: MixturePrior = prior
         return found
 

@@ -1,4 +1,4 @@
-"""What no learning changes of a law: its kind, what must be known of it, and what it forbids."""
+"""What no learning changes of a distribution: its kind, what must be known of it, and what it forbids."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from juncture.components.mixture import MixtureEmissions
 from juncture.families.constraints import NON_NEGATIVE, PROBABILITY, SIMPLEX
 from juncture.families.family import Family
 
-WITH_EDGES = (PROBABILITY, NON_NEGATIVE, SIMPLEX)  # a law that is at such an edge stays there
+WITH_EDGES = (PROBABILITY, NON_NEGATIVE, SIMPLEX)  # a distribution that is at such an edge stays there
 
 
 @singledispatch

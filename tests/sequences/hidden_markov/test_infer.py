@@ -67,9 +67,9 @@ def test_filtering_prediction_and_lags_know_the_past_only(hmm, observations, lag
     beliefs, lagged = jt.infer(hmm, observations), jt.infer(hmm, observations).lagged(lag)
     for step in range(len(observations)):
         known, blank = observations[: step + 1], [None]
-        assert np.allclose(beliefs.filtered[step], all_paths(hmm, known).law(step), atol=1e-10)
-        assert np.allclose(beliefs.predicted[step], all_paths(hmm, known[:-1] + blank).law(step), atol=1e-10)
-        assert np.allclose(lagged[step], all_paths(hmm, observations[: step + lag + 1]).law(step), atol=1e-10)
+        assert np.allclose(beliefs.filtered[step], all_paths(hmm, known).distribution(step), atol=1e-10)
+        assert np.allclose(beliefs.predicted[step], all_paths(hmm, known[:-1] + blank).distribution(step), atol=1e-10)
+        assert np.allclose(lagged[step], all_paths(hmm, observations[: step + lag + 1]).distribution(step), atol=1e-10)
 
 
 @given(chains(), observed, st.integers(1, 3))
@@ -79,7 +79,7 @@ def test_a_forecast_is_the_law_after_steps_that_are_not_observed(hmm, observatio
     paths = all_paths(hmm, observations + [None] * h)
     assert len(forecast) == len(forecast.observations) == h
     for step in range(h):
-        assert np.allclose(forecast.states[step], paths.law(len(observations) + step), atol=1e-10)
+        assert np.allclose(forecast.states[step], paths.distribution(len(observations) + step), atol=1e-10)
     ahead = all_paths(hmm, observations + [None] * (h - 1) + [1]).log_evidence - paths.log_evidence
     assert np.isclose(np.exp(forecast.log_prob(1)[-1]), np.exp(ahead), atol=1e-10)
     assert np.isclose(np.exp(forecast.observations[-1].log_prob(1)), np.exp(ahead), atol=1e-10)
@@ -301,7 +301,7 @@ def test_impossible_sequences_among_others_are_marked():
     assert np.isnan(second.filtered).all()
     assert np.isfinite(first.smoothed).all()
     assert np.isfinite(third.log_evidence)
-    with pytest.raises(jt.ImpossibleEvidence, match="no law"):
+    with pytest.raises(jt.ImpossibleEvidence, match="no distribution"):
         second.forecast(1)
     with pytest.raises(jt.ImpossibleEvidence, match="sequence 1"):
         jt.infer(BANNED, [[0, 1], [0, 2, 0], [1]], on_impossible="raise")
@@ -416,8 +416,8 @@ def test_wishes_that_make_no_sense_are_refused():
 
 def test_vectors_and_missing_parts_of_them():
     """S1-132: real vectors; a hole is summed out."""
-    law = jt.MultivariateGaussian([[0.0, 0.0], [3.0, 1.0]], [np.eye(2), [[1.0, 0.5], [0.5, 2.0]]])
-    hmm = jt.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], law)
+    distribution = jt.MultivariateGaussian([[0.0, 0.0], [3.0, 1.0]], [np.eye(2), [[1.0, 0.5], [0.5, 2.0]]])
+    hmm = jt.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], distribution)
     rows = np.array([[0.1, 0.2], [np.nan, 1.0], [np.nan, np.nan], [2.0, 1.5]])
     paths = paths_of(hmm.initial, hmm.transition, hmm.emissions.log_prob(rows))
     assert np.allclose(jt.infer(hmm, rows).smoothed, paths.smoothed)
@@ -425,16 +425,16 @@ def test_vectors_and_missing_parts_of_them():
     for row in (rows[0], rows[1], None, rows[3]):
         filter_ = filter_.step(row)
     assert np.isclose(filter_.log_evidence, paths.log_evidence)
-    assert np.allclose(filter_.filtered, paths.law(3))
+    assert np.allclose(filter_.filtered, paths.distribution(3))
 
 
 def test_equal_rows_make_a_mixture():
     """S0-253, S1-141: without memory the posteriors are the responsibilities."""
     weights = np.array([0.3, 0.7])
-    law = jt.Gaussian([0.0, 2.0], [1.0, 1.0])
-    hmm = jt.HiddenMarkovModel(weights, [weights, weights], law)
+    distribution = jt.Gaussian([0.0, 2.0], [1.0, 1.0])
+    hmm = jt.HiddenMarkovModel(weights, [weights, weights], distribution)
     x = np.array([0.0, 1.0, 2.5])
-    joint = weights * np.exp(law.log_prob(x[:, None]))
+    joint = weights * np.exp(distribution.log_prob(x[:, None]))
     assert np.allclose(jt.infer(hmm, x).smoothed, joint / joint.sum(axis=1, keepdims=True))
 
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
-from operator import add
 
 import numpy as np
 
@@ -25,17 +24,15 @@ from juncture.iteration import has_fallen
 from juncture.learning.em.squarem import leap
 from juncture.parallel import block_rows, over_blocks
 from juncture.sequences.hidden_markov.chain import Chain
-from juncture.sequences.hidden_markov.forward_backward import is_long, over_parts, smooth
+from juncture.sequences.hidden_markov.forward_backward import is_long, map_parts, smooth
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.options import Wishes
-from juncture.sequences.hidden_markov.statistics import HiddenMarkovStatistics, quietly_estimated
+from juncture.sequences.hidden_markov.options import LearningOptions
+from juncture.sequences.hidden_markov.statistics import HiddenMarkovStatistics, estimate_quietly
 
-Pass = Callable[[], Iterable[Sequences]]  # all sequences, part by part; called once a step
+SequenceParts = Callable[[], Iterable[Sequences]]  # all sequences, part by part; called once a step
 
 
-def refuse_impossible(
-    model: HiddenMarkovModel, sequences: Sequences, log_evidence: np.ndarray, num_before: int
-) -> None:
+def check_possible(model: HiddenMarkovModel, sequences: Sequences, log_evidence: np.ndarray, num_before: int) -> None:
     """Raise for the first sequence that counts and is impossible; `num_before` came in earlier parts."""
     impossible = np.flatnonzero((log_evidence == -np.inf) & (sequences.weights > 0))
     if not impossible.size:
@@ -59,8 +56,8 @@ def remedy(model: HiddenMarkovModel, row: np.ndarray) -> str:
     """What to do; where this is no value of the family, what its values are."""
     family = model.emissions.family if isinstance(model.emissions, FamilyEmissions) else None
     if family is None or family.support.contains(row).any():
-        return ': give laws that allow it, or start="random"'
-    return f", as {type(family).__name__} takes {family.support}: mend the data, or take other laws"
+        return ': give distributions that allow it, or start="random"'
+    return f", as {type(family).__name__} takes {family.support}: correct the data, or take other distributions"
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,22 +73,22 @@ class ChainExpectation:
     emissions: EmissionStatistics
 
 
-def expected(model: HiddenMarkovModel, sequences: Sequences) -> ChainExpectation:
+def expect_statistics(model: HiddenMarkovModel, sequences: Sequences) -> ChainExpectation:
     """Expected starts, transitions and emissions of all sequences."""
     chain = Chain.of(model)
-    parts = over_parts(lambda part: expected_of_part(chain, sequences.take(part)), chain, sequences)
+    parts = map_parts(lambda part: expect_part(chain, sequences.take(part)), chain, sequences)
     if not parts:
-        parts = [expected_of_part(chain, sequences)]
+        parts = [expect_part(chain, sequences)]
     return ChainExpectation(
         np.concatenate([part.log_evidence for part in parts]),
         np.sum([part.initial for part in parts], axis=0),
         np.sum([part.transitions for part in parts], axis=0),
-        reduce(add, [part.emissions for part in parts]),
+        reduce(operator.add, [part.emissions for part in parts]),
     )
 
 
-def expected_of_part(chain: Chain, part: Sequences) -> ChainExpectation:
-    """The same of one chunk."""
+def expect_part(chain: Chain, part: Sequences) -> ChainExpectation:
+    """Expected starts, transitions and emissions of one chunk of sequences."""
     lattice = np.empty((part.num_steps, chain.num_states))
     transitions = np.zeros((chain.num_states, chain.num_states))
     log_evidence = smooth(chain, part, lattice, transitions)
@@ -110,11 +107,11 @@ def emission_statistics(emissions: Emissions, rows: np.ndarray, weights: np.ndar
     if not len(rows):
         return emissions.statistics(rows, weights)
     parts = over_blocks(lambda block: emissions.statistics(rows[block], weights[block]), len(rows), size)
-    return reduce(add, parts)
+    return reduce(operator.add, parts)
 
 
 @dataclass(frozen=True, eq=False)
-class Believed:
+class EMState:
     """A model, the statistics expected under it, and its objective."""
 
     model: HiddenMarkovModel
@@ -125,44 +122,44 @@ class Believed:
 
 @dataclass(frozen=True, eq=False)
 class BaumWelch:
-    """EM from a start; the sequences pass by once a step."""
+    """EM from a start; each step passes once over the sequences."""
 
     start: HiddenMarkovModel
-    parts: Pass
-    wishes: Wishes
+    parts: SequenceParts
+    options: LearningOptions
 
-    def init(self) -> Believed:
-        return self.believed(self.start)
+    def init(self) -> EMState:
+        return self.expect(self.start)
 
-    def step(self, state: Believed) -> Believed:
-        """Laws that are almost points are rounded so much that a step may lose: then laws stay."""
+    def step(self, state: EMState) -> EMState:
+        """One step of EM; where rounding in almost degenerate emissions lowers the objective, the emissions stay."""
         with suppress(ImpossibleEvidence):
-            moved = self.believed(quietly_estimated(state.model, state.statistics, self.wishes))
+            moved = self.expect(estimate_quietly(state.model, state.statistics, self.options))
             if not has_fallen(state.objective, moved.objective):
                 return moved
-        return self.believed(quietly_estimated(state.model, state.statistics, self.wishes.keeping("emissions")))
+        return self.expect(estimate_quietly(state.model, state.statistics, self.options.keeping("emissions")))
 
-    def objective(self, state: Believed) -> float:
+    def objective(self, state: EMState) -> float:
         return state.objective
 
-    def believed(self, model: HiddenMarkovModel) -> Believed:
+    def expect(self, model: HiddenMarkovModel) -> EMState:
         """The expectation step under a model."""
-        statistics, log_likelihood = expectation(model, self.parts)
-        return Believed(model, statistics, log_likelihood, log_likelihood + self.wishes.log_prior(model))
+        statistics, log_likelihood = expect_all(model, self.parts)
+        return EMState(model, statistics, log_likelihood, log_likelihood + self.options.log_prior(model))
 
 
 @dataclass(frozen=True, eq=False)
 class AcceleratedBaumWelch(BaumWelch):
-    """Two steps of EM, then a leap of the tables along them, taken back when it does not raise the objective."""
+    """SQUAREM: two steps of EM, then an extrapolation of the tables, kept only if it raises the objective."""
 
-    def step(self, state: Believed) -> Believed:
+    def step(self, state: EMState) -> EMState:
         once = super().step(state)
         twice = super().step(once)
         stages = [self.tables(stage.model) for stage in (state, once, twice)]
         further = leap(*(list(tables.values()) for tables in stages))
         if further is None:
             return twice
-        reached = self.believed(with_tables(twice.model, dict(zip(stages[0], further, strict=True))))
+        reached = self.expect(with_tables(twice.model, dict(zip(stages[0], further, strict=True))))
         return reached if reached.objective > twice.objective else twice
 
     def tables(self, model: HiddenMarkovModel) -> dict[str, np.ndarray]:
@@ -170,7 +167,7 @@ class AcceleratedBaumWelch(BaumWelch):
         tables = {"initial": model.initial[None], "transition": model.transition}
         if isinstance(model.emissions, CategoricalEmissions):
             tables["emissions"] = model.emissions.probabilities
-        return {name: table for name, table in tables.items() if self.wishes.learns(name)}
+        return {name: table for name, table in tables.items() if self.options.learns(name)}
 
 
 def with_tables(model: HiddenMarkovModel, tables: dict[str, np.ndarray]) -> HiddenMarkovModel:
@@ -182,12 +179,12 @@ def with_tables(model: HiddenMarkovModel, tables: dict[str, np.ndarray]) -> Hidd
     return HiddenMarkovModel(initial, tables.get("transition", model.transition), emissions, states=model.states)
 
 
-def expectation(model: HiddenMarkovModel, parts: Pass) -> tuple[HiddenMarkovStatistics, float]:
+def expect_all(model: HiddenMarkovModel, parts: SequenceParts) -> tuple[HiddenMarkovStatistics, float]:
     """The statistics expected under a model, and the log-likelihood, of all sequences."""
     found, log_likelihood, num_before = [], 0.0, 0
     for sequences in parts():
-        part = expected(model, sequences)
-        refuse_impossible(model, sequences, part.log_evidence, num_before)
+        part = expect_statistics(model, sequences)
+        check_possible(model, sequences, part.log_evidence, num_before)
         found.append(HiddenMarkovStatistics(part.initial, part.transitions, part.emissions))
         heavy = sequences.weights > 0
         log_likelihood += float(sequences.weights[heavy] @ part.log_evidence[heavy])

@@ -24,21 +24,23 @@ FORGETFUL = 1e-100
 LEAST_LINK = 1e-280
 PAIR_SCALE = 2.0**-100
 
-Road = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-KEPT = 2**23  # numbers: likelihoods of more than that are made again when asked again
+# A matrix; where the sources of each target begin; the sources of its positive entries, target by target; their logs.
+SparseTransition = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+KEPT = 2**23  # numbers: more likelihoods than that are computed again for the second pass
 FARTHEST = 1e18  # logarithms below the largest of a step
 
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """Roads lead along the chain and back: a matrix and, target by target, the sources of its positive entries."""
+    """Initial distribution, transitions forward and backward, and emissions of a model, as contiguous arrays."""
 
     initial: np.ndarray  # (state,)
-    ahead: Road
-    back: Road
+    forward: SparseTransition
+    backward: SparseTransition
     log_initial: np.ndarray  # (state,)
     log_transition: np.ndarray  # (from, to)
-    log_back: np.ndarray  # (to, from)
+    log_backward: np.ndarray  # (to, from)
     emissions: Emissions
     is_exact: bool  # whether tiny masses must be kept
     pair_scale: float  # what pairs of steps are counted times, before they are multiplied by the transitions
@@ -47,16 +49,16 @@ class Chain:
     def of(cls, model: HiddenMarkovModel) -> Chain:
         found: Chain | None = model.derived.get("chain")
         if found is None:
-            found = model.derived["chain"] = cls._made(model)
+            found = model.derived["chain"] = cls._build(model)
         return found
 
     @classmethod
-    def _made(cls, model: HiddenMarkovModel) -> Chain:
+    def _build(cls, model: HiddenMarkovModel) -> Chain:
         is_minute = bool(((model.transition > 0) & (model.transition < LEAST_LINK)).any())
         return cls(
             model.initial.copy(),
-            road(model.transition),
-            road(model.transition.T),
+            sparse_transition(model.transition),
+            sparse_transition(model.transition.T),
             numerics.log(model.initial),
             numerics.log(model.transition),
             np.ascontiguousarray(numerics.log(model.transition).T),
@@ -71,17 +73,17 @@ class Chain:
 
     @property
     def transition(self) -> np.ndarray:
-        return self.ahead[0]
+        return self.forward[0]
 
 
-def road(matrix: np.ndarray) -> Road:
+def sparse_transition(matrix: np.ndarray) -> SparseTransition:
     targets, sources = np.nonzero(matrix.T)
     starts = np.searchsorted(targets, np.arange(len(matrix) + 1)).astype(np.int64)
     return np.array(matrix, order="C"), starts, sources.astype(np.int64), np.log(matrix[sources, targets])
 
 
 class Form(Enum):
-    """Numbers that may vanish beside 1, numbers that never vanish (see `tiny_masses`), or logarithms."""
+    """Numbers that may vanish beside 1, numbers that never vanish (see `kernels.chains.log_encoded`), or logarithms."""
 
     SCALED = "scaled"
     EXACT = "exact"
@@ -103,10 +105,10 @@ def likelihoods(emissions: Any, rows: np.ndarray, labels: np.ndarray | None, for
     tops = np.empty(len(values))
     known = np.empty(0, np.int64) if labels is None else np.require(labels, np.int64, ["C", "W"])
     step = subtract_tops(values, known, tops)
-    refuse_infinite(rows, tops, step)
+    check_finite(rows, tops, step)
     if form is Form.EXACT:
-        refuse_beyond_digits(rows, values)
-    in_form(values, form)
+        check_comparable(rows, values)
+    convert_to_form(values, form)
     return Likelihoods(values, tops, np.arange(len(values)))
 
 
@@ -119,34 +121,34 @@ def _(emissions: CategoricalEmissions, rows: np.ndarray, labels: np.ndarray | No
     if table is None:
         values, tops = emissions.log_lookup.copy(), np.empty(emissions.num_symbols + 1)
         subtract_tops(values, np.empty(0, np.int64), tops)
-        in_form(values, form)
+        convert_to_form(values, form)
         table = emissions.derived[form.value] = Likelihoods(values, tops, np.empty(0, np.int64))
     return table._replace(rows=np.require(emissions.codes(rows), np.int64, ["C", "W"]))
 
 
-def refuse_infinite(rows: np.ndarray, tops: np.ndarray, step: int) -> None:
-    """Raise where a density is infinite, at the step told or at one whose largest is: nothing compares with it."""
+def check_finite(rows: np.ndarray, tops: np.ndarray, step: int) -> None:
+    """Raise where a density is infinite, at `step` or where the largest likelihood is: nothing compares with it."""
     is_infinite = np.isposinf(tops[: step if step >= 0 else None])
     first = int(np.argmax(is_infinite)) if is_infinite.any() else step
     if first >= 0:
         raise InvalidData(
             f"the observation {rows[first].tolist()!r} has no finite density in some state, so that the states cannot"
-            " be compared: move it off the edge, leave it out as None, or take other laws"
+            " be compared: move it off the edge, replace it by None, or take other distributions"
         )
 
 
-def refuse_beyond_digits(rows: np.ndarray, log_values: np.ndarray) -> None:
+def check_comparable(rows: np.ndarray, log_values: np.ndarray) -> None:
     """Raise where logarithms differ by so much that their sums along a path would have no digits left."""
     is_beyond = (log_values < -FARTHEST) & (log_values > -np.inf)
     if is_beyond.any():
         first = int(np.argmax(is_beyond.any(axis=1)))
         raise InvalidData(
             f"the log-likelihoods of the observation {rows[first].tolist()!r} differ by more than {FARTHEST:g} between"
-            " states, too far to be compared along a chain with zeros: take wider laws, or leave it out as None"
+            " states, too much to compare paths of a chain with zeros: take wider distributions, or replace it by None"
         )
 
 
-def in_form(log_values: np.ndarray, form: Form) -> None:
+def convert_to_form(log_values: np.ndarray, form: Form) -> None:
     """Turn logarithms into the numbers that a form has, in place."""
     if form is Form.EXACT:
         encode(log_values)
@@ -156,7 +158,7 @@ def in_form(log_values: np.ndarray, form: Form) -> None:
 
 
 class LikelihoodBlocks:
-    """The likelihoods of a long sequence, block by block; kept for the second time, unless there are too many."""
+    """The likelihoods of a long sequence, block by block; kept for the second pass, unless there are too many."""
 
     def __init__(self, chain: Chain, sequence: Sequences, form: Form) -> None:
         self.chain, self.sequence, self.form = chain, sequence, form

@@ -12,7 +12,7 @@ import numpy as np
 from juncture import numerics
 from juncture.checks import check_array
 from juncture.components.categorical import CategoricalEmissions
-from juncture.components.contract import Emissions, laws_html
+from juncture.components.contract import Emissions, distributions_html
 from juncture.components.convert import as_emissions
 from juncture.data.sequences.sequences import Sequences, as_sequences
 from juncture.errors import InvalidModel, Unsupported
@@ -31,14 +31,15 @@ SHOWN = 6  # labels
 class HiddenMarkovModel(Value):
     """p(z, x) = initial[z0] Π transition[z(t-1), z(t)] Π p(x(t) | z(t)).
 
-    `emissions` holds one law per state: a batch of a family, a list of families or mixtures, a table (state, symbol) of
-    probabilities, an `Emissions` object, or None where observations are log-likelihoods (step, state) already.
+    `emissions` holds one distribution per state: a batch of a family, a list of families or mixtures, a table
+    (state, symbol) of probabilities, an `Emissions` object, or None where observations are log-likelihoods already:
+    (step, state).
     States are 0, 1, …, or have labels; so have the symbols of a table.
 
     >>> HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]], states=["dry", "wet"])
     HiddenMarkovModel(2 states: dry, wet; 2 symbols)
 
-    `model["wet"]` is the law of what that state emits.
+    `model["wet"]` is the distribution of what that state emits.
     """
 
     _fields = ("initial", "transition", "emissions", "states")
@@ -87,7 +88,7 @@ class HiddenMarkovModel(Value):
         return free + self.emissions.num_parameters
 
     def __getitem__(self, state: State) -> Any:
-        """The law of what a state emits, by the state's label."""
+        """The distribution of what a state emits, by the state's label."""
         return self.emissions[self._state.code(state)]
 
     @cached_property
@@ -109,25 +110,25 @@ class HiddenMarkovModel(Value):
             symbol_code=None if self._symbol is None else self._symbol.code,
             takes_minus_infinity=self.emissions.takes_minus_infinity,
         )
-        return self.emissions.checked(found)
+        return self.emissions.check(found)
 
     def to_bayesian_network(self, length: int) -> BayesianNetwork:
         """The chain over `length` steps: state0, observation0, state1, …; for emissions that are a table.
 
         Transitions are tied to each other, and so are emissions.
         """
-        from juncture.sequences.hidden_markov.unrolled import unrolled_network
+        from juncture.sequences.hidden_markov.unrolled import unroll_network
 
-        return unrolled_network(self, length)
+        return unroll_network(self, length)
 
     def to_factor_graph(self, sequence: Any) -> FactorGraph:
         """The states of one sequence, whose observations enter as a factor of likelihoods each: its Z is p(sequence).
 
         Labels of states, if the sequence has any, enter as factors too.
         """
-        from juncture.sequences.hidden_markov.unrolled import unrolled_factors
+        from juncture.sequences.hidden_markov.unrolled import unroll_factors
 
-        return unrolled_factors(self, self.sequences(sequence))
+        return unroll_factors(self, self.sequences(sequence))
 
     def to_diagram(self) -> StateDiagram:
         """The states, how probable a start in each is, and the transitions between them of 0.005 or more."""
@@ -161,11 +162,11 @@ def hidden_markov_html(model: HiddenMarkovModel) -> str:
 
 
 def emissions_html(model: HiddenMarkovModel, state: Variable) -> str:
-    """A table of symbols as it is; else the law of each state."""
+    """A table of symbols as it is; else the distribution of each state."""
     emissions = model.emissions
     if isinstance(emissions, CategoricalEmissions):
         return table_html(Scope([state, Variable("symbol", emissions.symbols)]), np.asarray(emissions.probabilities))
     try:
-        return laws_html(model.states, emissions, ("state", "emits"))
-    except Unsupported:  # the states have no laws of their own
+        return distributions_html(model.states, emissions, ("state", "emits"))
+    except Unsupported:  # the states have no distributions of their own
         return f"<p>{escape(emissions.summary)}</p>"

@@ -34,18 +34,18 @@ def log_likelihoods_of(model: HiddenMarkovModel, observation: Any, state: Any = 
 def one_step(model: HiddenMarkovModel, observation: Any, state: Any) -> Sequences:
     """A sequence of this observation alone, which may be one with its state, as `Sequence`, already."""
     if isinstance(observation, Sequence):
-        refuse_several(model, observation, observation.num_steps)
+        check_one_step(model, observation, observation.num_steps)
         labels = observation.states if state is None else [state]
         return model.sequences(Sequence(observation.observations, states=labels))
     if observation is not None:
-        refuse_several(model, observation, np.size(as_array(observation)) / np.prod(model.event_shape))
+        check_one_step(model, observation, np.size(as_array(observation)) / np.prod(model.event_shape))
     is_hole = observation is None and model.event_shape
     rows: Any = np.full((1, *model.event_shape), np.nan) if is_hole else [observation]
     rows = as_array(without_masks(rows)) if model.event_shape else rows
     return model.sequences(rows if state is None else Sequence(rows, states=[state]))
 
 
-def refuse_several(model: HiddenMarkovModel, observation: Any, num_steps: float) -> None:
+def check_one_step(model: HiddenMarkovModel, observation: Any, num_steps: float) -> None:
     if num_steps != 1:
         wanted = f"{model.event_shape[0]} values" if model.event_shape else "one value"
         raise InvalidData(f"one observation is {wanted}; got {observation!r}: take one step after the other")
@@ -62,8 +62,8 @@ def as_array(observation: Any) -> np.ndarray:
 class ChainFilter:
     """What has been observed so far, in the order it came: `step` gives the filter after one more observation.
 
-    `recent` has, for the last lag + 1 steps, the log-law of the state given the observations up to there, and the
-    log-likelihoods of what was observed there.
+    `recent` has, for each of the last lag + 1 steps, the logarithm of the filtered distribution and the log-likelihoods
+    of the observation.
     """
 
     model: HiddenMarkovModel
@@ -76,7 +76,7 @@ class ChainFilter:
     def step(self, observation: Any, state: Any = None) -> ChainFilter:
         """The filter after this observation; None is a step at which nothing was observed.
 
-        `state` is the label of the step, where it is known; a `Sequence` of one step may tell it too.
+        `state` is the label of the step, where it is known; a `Sequence` of one step may carry it too.
         """
         log_likelihoods = log_likelihoods_of(self.model, observation, state, step=self.num_steps)
         log_joint = self.log_predicted + log_likelihoods
@@ -90,13 +90,13 @@ class ChainFilter:
             self,
             num_steps=self.num_steps + 1,
             log_evidence=self.log_evidence + log_total,
-            log_predicted=moved(log_filtered, Chain.of(self.model).log_transition),
+            log_predicted=propagate(log_filtered, Chain.of(self.model).log_transition),
             recent=(*self.recent, (log_filtered, log_likelihoods))[-self.lag - 1 :],
         )
 
     @property
     def filtered(self) -> np.ndarray:
-        """p(state at the last step | all observations so far), (state,); before the first one, the initial law."""
+        """p(state at the last step | all observations so far), (state,); at first the initial distribution."""
         return np.asarray(np.exp(self.recent[-1][0])) if self.recent else self.predicted
 
     @property
@@ -109,20 +109,20 @@ class ChainFilter:
         """p(state `lag` steps before the last | all observations so far), (state,), or of the first step."""
         if not self.recent:
             return self.predicted
-        log_back = Chain.of(self.model).log_transition.T
+        log_backward = Chain.of(self.model).log_transition.T
         log_message = np.zeros(self.model.num_states)
         for _, log_likelihoods in reversed(self.recent[1:]):
-            log_message = moved(log_message + log_likelihoods, log_back)
-        log_law = self.recent[0][0] + log_message
-        return np.asarray(np.exp(log_law - numerics.log_sum_exp(log_law)))
+            log_message = propagate(log_message + log_likelihoods, log_backward)
+        log_distribution = self.recent[0][0] + log_message
+        return np.asarray(np.exp(log_distribution - numerics.log_sum_exp(log_distribution)))
 
     def __repr__(self) -> str:
         return f"ChainFilter({number_of(self.num_steps, 'step')}, lag={self.lag}; log_evidence={self.log_evidence:.6g})"
 
 
-def start_chain_filter(model: HiddenMarkovModel, *, lag: int = 0) -> ChainFilter:
+def begin_filter(model: HiddenMarkovModel, *, lag: int = 0) -> ChainFilter:
     return ChainFilter(model, check_count(lag, "lag"), 0, 0.0, Chain.of(model).log_initial)
 
 
-def moved(log_message: np.ndarray, log_matrix: np.ndarray) -> np.ndarray:
+def propagate(log_message: np.ndarray, log_matrix: np.ndarray) -> np.ndarray:
     return numerics.log_sum_exp(log_message[:, None] + log_matrix, axis=0)

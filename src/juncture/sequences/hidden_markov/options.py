@@ -23,7 +23,7 @@ PARTS = ("initial", "transition", "emissions")
 
 
 class HiddenMarkovPrior(Value):
-    """A prior for each part of a hidden Markov model; None where the data alone shall tell.
+    """A prior for each part of a hidden Markov model; None for maximum likelihood.
 
     For `initial` and `transition` a number or an array of such counts each cell as if it had been seen so often; a
     `Dirichlet` (one for all rows, or a batch with one a row) leads to the mode of its posterior, so it must have
@@ -40,8 +40,8 @@ class HiddenMarkovPrior(Value):
         self._set(initial=initial, transition=transition, emissions=emissions)
 
     def __repr__(self) -> str:
-        told = (f"{name}={value!r}" for name in self._fields if (value := self.__dict__[name]) is not None)
-        return f"HiddenMarkovPrior({', '.join(told)})"
+        shown = (f"{name}={value!r}" for name in self._fields if (value := self.__dict__[name]) is not None)
+        return f"HiddenMarkovPrior({', '.join(shown)})"
 
 
 def as_prior(prior: Any, *, has_tables: bool) -> HiddenMarkovPrior:
@@ -93,7 +93,7 @@ class Groups:
     def are_single(self) -> bool:
         return len(self.first) == len(self.of_state)
 
-    def pooled(self, counts: np.ndarray) -> np.ndarray:
+    def pool(self, counts: np.ndarray) -> np.ndarray:
         """The sum over the states of each group: (group, …)."""
         if self.are_single:
             return counts
@@ -112,27 +112,28 @@ def tied_states(model: HiddenMarkovModel, tied: Any, fixed: Collection[str] = ()
     """The model in which tied states have what the first of them has, and which states share a row of transition.
 
     `tied` names what all states share, or maps the name to a group label for each state. What no learning could make
-    the same is refused: other zeros, other kinds of laws, and all that differs in a part that is fixed.
+    the same is refused: other zeros, other kinds of distributions, and all that differs in a part that is fixed.
     """
-    rows, laws = (Groups.numbered(labels) for labels in labels_of(tied, model.num_states))
+    rows, emission_groups = (Groups.numbered(labels) for labels in group_labels(tied, model.num_states))
     for first, state in rows.pairs():
-        refuse_unlike_rows(model, first, state, "transition" in fixed)
-    for first, state in laws.pairs():
-        refuse_unlike_laws(model, first, state, "emissions" in fixed)
+        check_tied_rows(model, first, state, "transition" in fixed)
+    for first, state in emission_groups.pairs():
+        check_tied_emissions(model, first, state, "emissions" in fixed)
     transition, emissions = model.transition, model.emissions
     if not rows.are_single:
         transition = transition[rows.first[rows.of_state]]
-    if not laws.are_single:
-        emissions = SharedEmissions(emissions.take(laws.first), laws.of_state)
+    if not emission_groups.are_single:
+        emissions = SharedEmissions(emissions.take(emission_groups.first), emission_groups.of_state)
     return HiddenMarkovModel(model.initial, transition, emissions, states=model.states), rows
 
 
-def refuse_unlike_rows(model: HiddenMarkovModel, first: int, state: int, is_fixed: bool) -> None:
+def check_tied_rows(model: HiddenMarkovModel, first: int, state: int, is_fixed: bool) -> None:
     one, other = model.transition[[first, state]]
     names = f"the states {model.states[first]!r} and {model.states[state]!r}"
     if is_fixed and not np.array_equal(one, other):
         raise InvalidData(
-            f"transition is both tied and fixed, but the rows of {names} differ: give them one row, or drop one wish"
+            f"transition is both tied and fixed, but the rows of {names} differ: give both the same row, or"
+            " leave out tied or fixed"
         )
     if not np.array_equal(one > 0, other > 0):
         raise InvalidData(
@@ -141,33 +142,34 @@ def refuse_unlike_rows(model: HiddenMarkovModel, first: int, state: int, is_fixe
         )
 
 
-def refuse_unlike_laws(model: HiddenMarkovModel, first: int, state: int, is_fixed: bool) -> None:
+def check_tied_emissions(model: HiddenMarkovModel, first: int, state: int, is_fixed: bool) -> None:
     one, other = model.emissions.take([first]), model.emissions.take([state])
     names = f"the states {model.states[first]!r} and {model.states[state]!r}"
     if is_fixed and one != other:
         raise InvalidData(
-            f"emissions are both tied and fixed, but the laws of {names} differ: give them one law, or drop one wish"
+            f"emissions are both tied and fixed, but the distributions of {names} differ: give both the same"
+            " distribution, or leave out tied or fixed"
         )
     if lasting_traits(one) != lasting_traits(other):
         raise InvalidData(
-            f"{names} share a law, but have {one[0]!r} and {other[0]!r}: give them laws of one kind, with the same"
-            " zeros and the same known parameters"
+            f"{names} are tied and share a distribution, but have {one[0]!r} and {other[0]!r}: give them"
+            " distributions of one kind, with the same zeros and the same known parameters, or remove the tie"
         )
 
 
-def labels_of(tied: Any, num_states: int) -> list[list[Any]]:
+def group_labels(tied: Any, num_states: int) -> list[list[Any]]:
     """A group label for each state: of its row, and of its emission."""
-    told = dict(tied) if isinstance(tied, Mapping) else {name: [0] * num_states for name in check_names(tied, "tied")}
-    for name, labels in told.items():
+    groups = dict(tied) if isinstance(tied, Mapping) else {name: [0] * num_states for name in check_names(tied, "tied")}
+    for name, labels in groups.items():
         if name not in SHARED:
             raise InvalidData(f"states may share transition or emissions, not {name!r}; {hint(name, SHARED)}")
         if isinstance(labels, str) or not hasattr(labels, "__len__") or len(labels) != num_states:
             raise InvalidData(f"tied[{name!r}] has {num_states} group labels, one for each state; got {labels!r}")
-    return [list(told.get(name, range(num_states))) for name in SHARED]
+    return [list(groups.get(name, range(num_states))) for name in SHARED]
 
 
 @dataclass(frozen=True, eq=False)
-class Wishes:
+class LearningOptions:
     """The prior, as counts where it is one of tables; the parts that stay; the states that share a row.
 
     Cells of `initial` and `transition` that the model has at zero are structure: they stay zero.
@@ -182,23 +184,23 @@ class Wishes:
     emissions_prior: Any
 
     @classmethod
-    def of(cls, model: HiddenMarkovModel, rows: Groups, prior: Any, fixed: Iterable[str]) -> Wishes:
-        told = as_prior(prior, has_tables=model.emissions.is_table)
+    def of(cls, model: HiddenMarkovModel, rows: Groups, prior: Any, fixed: Iterable[str]) -> LearningOptions:
+        parts = as_prior(prior, has_tables=model.emissions.is_table)
         may_begin, may_follow = model.initial > 0, model.transition > 0
         return cls(
             fixed=fixed_parts(fixed),
             rows=rows,
             may_begin=may_begin,
             may_follow=may_follow,
-            initial_counts=added_counts(told.initial, may_begin, "initial"),
-            transition_counts=added_counts(told.transition, may_follow, "transition")[rows.first],
-            emissions_prior=told.emissions,
+            initial_counts=added_counts(parts.initial, may_begin, "initial"),
+            transition_counts=added_counts(parts.transition, may_follow, "transition")[rows.first],
+            emissions_prior=parts.emissions,
         )
 
     def learns(self, part: str) -> bool:
         return part not in self.fixed
 
-    def keeping(self, part: str) -> Wishes:
+    def keeping(self, part: str) -> LearningOptions:
         """The same, but for a part that stays as it is."""
         return replace(self, fixed=self.fixed | {part})
 
