@@ -121,9 +121,10 @@ class ChainQuestions(Value):
         """The distribution that a step does not change, if there is only one; each closed class has its own."""
         if len(self.stationary_distributions) > 1:
             sets = " and ".join(shown(members) for members in self.closed_classes[:3])
+            more = ", …" if len(self.closed_classes) > 3 else ""
             raise InvalidModel(
                 f"the stationary distribution is not unique: there are {len(self.closed_classes)} closed classes,"
-                f" {sets}{', …' if len(self.closed_classes) > 3 else ''}; stationary_distributions has one for each, and"
+                f" {sets}{more}; stationary_distributions has one for each, and"
                 " limiting_distribution(start) the limit from a start"
             )
         return np.asarray(self.stationary_distributions[0])
