@@ -34,8 +34,8 @@ class Paths:
 
     @property
     def smoothed(self) -> np.ndarray:
-        laws = [self.law(step) for step in range(self.codes.shape[1])]
-        return np.array(laws).reshape(-1, self.num_states)
+        distributions = [self.distribution(step) for step in range(self.codes.shape[1])]
+        return np.array(distributions).reshape(-1, self.num_states)
 
     @property
     def pairwise(self) -> np.ndarray:

@@ -126,7 +126,7 @@ class StateSpaceBeliefs:
     # -- paths
 
     def sample(self, size: Any = None, *, rng: Any = None) -> np.ndarray:
-        """Paths of states draw_sequence from the posterior, (*size, step, state)."""
+        """Paths of states drawn from the posterior, (*size, step, state)."""
         shape = as_sizes(size)
         check_table_fits((*shape, *self.smoothed_mean.shape), f"{shape} paths", "draw fewer at a time", copies=1)
         paths = as_generator(rng).standard_normal((*shape, *self.smoothed_mean.shape))

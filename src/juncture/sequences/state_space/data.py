@@ -35,7 +35,7 @@ def without_states(one: Any) -> Any:
 
 
 def given_states(one: Any, num_steps: int, num_states: int) -> np.ndarray:
-    """(step, state) of what a sequence tells of its states."""
+    """The states that a sequence gives, (step, state), NaN for the others."""
     if not isinstance(one, Sequence) or one.states is None:
         return np.full((num_steps, num_states), np.nan)
     given_rows = one.states[:, None] if one.states.ndim == 1 else one.states

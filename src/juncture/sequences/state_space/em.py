@@ -71,7 +71,7 @@ class StateSpaceEM:
 
 @dataclass(frozen=True, eq=False)
 class AcceleratedStateSpaceEM(StateSpaceEM):
-    """Two steps of EM, then a leap along them (SQUAREM), taken back when it does not raise the objective."""
+    """SQUAREM: two steps of EM, then an extrapolation of the parts, kept only if it raises the objective."""
 
     def step(self, state: EMState) -> EMState:
         once = super().step(state)
@@ -81,7 +81,7 @@ class AcceleratedStateSpaceEM(StateSpaceEM):
         return twice if reached is None or not reached.objective > twice.objective else reached
 
     def reached(self, state: EMState, parts: list[np.ndarray]) -> EMState | None:
-        """The other end of a leap, with no noise below the floor, unless a noise has no positive variance there."""
+        """The extrapolated model, with no noise below the floor; None if a noise has no positive variance there."""
         names = [name for name in state.model.parts if name not in self.options.fixed]
         changed = dict(zip(names, parts, strict=True))
         for noise, spread in spreads(state.moments, self.observed).items():

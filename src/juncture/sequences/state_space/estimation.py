@@ -37,7 +37,7 @@ def estimate_state_space(
 ) -> tuple[LinearGaussianStateSpace, tuple[str, ...]]:
     """The model that expected statistics lead to, and the names of the noises that the least one allowed holds up.
 
-    StateDistributions of which the data have no step stay as they are. `observed` is the spread of the observations.
+    Regressions without a step in the data keep their parameters. `observed` is the spread of the observations.
     """
     changed: dict[str, np.ndarray] = {}
     held: list[str] = []

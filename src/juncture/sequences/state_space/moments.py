@@ -1,6 +1,6 @@
 """Expected statistics of a linear-Gaussian state space: what is left over by the model, and what could explain it.
 
-Each of the three regressions (first state, next state, observation) is a linear regression with Gaussian noise. Its
+Each of the three conditionals (first state, next state, observation) is a linear regression with Gaussian noise. Its
 statistics are second moments of regressors x and of the residual e that the current model leaves: unlike in those of
 the states themselves nothing cancels when states lie far from 0, and fixed parts are already accounted for.
 """

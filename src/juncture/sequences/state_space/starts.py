@@ -14,12 +14,12 @@ def random_start(
     model: LinearGaussianStateSpace, fixed: frozenset[str], rng: np.random.Generator
 ) -> LinearGaussianStateSpace:
     """The model with other matrices, of the size they have, but for those that are fixed; noises and offsets stay."""
-    draw_sequence = {}
+    drawn = {}
     for name, part in model.parts.items():
         if name not in DRAWN or name in fixed:
             continue
         matrix = rng.standard_normal(part.shape)
         wanted = RADIUS if name == "transition" else float(np.linalg.norm(part)) or 1.0
         size = np.abs(np.linalg.eigvals(matrix)).max() if name == "transition" else np.linalg.norm(matrix)
-        draw_sequence[name] = matrix * (wanted / size)
-    return model.with_parts(**draw_sequence)
+        drawn[name] = matrix * (wanted / size)
+    return model.with_parts(**drawn)
