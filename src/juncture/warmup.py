@@ -25,9 +25,9 @@ from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.searches.climbing import reachability
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import MarkovNetwork
-from juncture.sequences.hidden_markov.expectation import expected
+from juncture.sequences.hidden_markov.baum_welch import expect_statistics
+from juncture.sequences.hidden_markov.forward_backward import LONG as LONG_SEQUENCE
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.parts import LONG as LONG_SEQUENCE
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.variables import Variable
 from juncture.verbs import fit, infer, most_probable, sample
@@ -111,7 +111,7 @@ def warm_up_chains() -> None:
     beliefs.lagged(1)
     beliefs.sample(1, rng=0)
     infer(HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.0, 1.0]], None), np.zeros((2, 2)))
-    expected(model, model.sequences([0, 1]))
+    expect_statistics(model, model.sequences([0, 1]))
 
 
 def warm_up_emissions() -> None:
@@ -121,7 +121,7 @@ def warm_up_emissions() -> None:
     rows: tuple[tuple[Any, Any], ...] = ((flat, [0.5, 1.0]), (round_, np.eye(2)), (mixtures, [0.5, 1.0]))
     for emissions, steps in rows:
         model = HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], emissions)
-        expected(model, model.sequences(steps))
+        expect_statistics(model, model.sequences(steps))
 
 
 def warm_up_state_space() -> None:

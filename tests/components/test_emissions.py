@@ -1,4 +1,4 @@
-"""What every kind of emissions must do, checked against the laws of the states one by one."""
+"""What every kind of emissions must do, checked against the distributions of the states one by one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import EmissionStatistics
 from juncture.components.convert import as_emissions
 from juncture.components.mixture import Mixture
-from juncture.components.precomputed import GivenLogLikelihoods
+from juncture.components.precomputed import PrecomputedLogLikelihoods
 from juncture.errors import InvalidData, InvalidModel, RegularizedWarning, Unsupported
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from support.emission_examples import CAN_MISS_IN_PART, EMISSIONS, PRIORS, with_holes
@@ -39,8 +39,8 @@ def log_likelihood(emissions, rows, weights) -> float:
 @pytest.mark.parametrize("kind", KINDS)
 def test_log_prob_is_that_of_each_law(kind):
     emissions, rows, _ = drawn(kind)
-    laws = np.stack([np.asarray(law.log_prob(rows)) for law in emissions], axis=1)
-    np.testing.assert_allclose(emissions.log_prob(rows), laws, rtol=1e-11, atol=1e-11)
+    distributions = np.stack([np.asarray(distribution.log_prob(rows)) for distribution in emissions], axis=1)
+    np.testing.assert_allclose(emissions.log_prob(rows), distributions, rtol=1e-11, atol=1e-11)
     assert emissions.log_prob(rows[:0]).shape == (0, NUM_STATES)
 
 
@@ -121,25 +121,25 @@ def test_one_dead_state_does_not_disturb_the_others(kind):
 
 @pytest.mark.parametrize("kind", sorted(CAN_MISS_IN_PART))
 def test_entries_that_are_missing_are_summed_out(kind):
-    """The likelihood of what is left, averaged over what is missing under each law, by simulation-free means."""
+    """The likelihood of what is left, averaged over what is missing under each distribution, without simulation."""
     emissions, rows, _ = drawn(kind, 40)
     holey = with_holes(rows, np.random.default_rng(1), 0.3, in_part=True)
     found = emissions.log_prob(holey)
     for step, row in enumerate(holey):
         seen = np.flatnonzero(~np.isnan(row))
-        for state, law in enumerate(emissions):
-            assert found[step, state] == pytest.approx(marginal_log_prob(law, row, seen), rel=1e-10, abs=1e-10)
+        for state, distribution in enumerate(emissions):
+            assert found[step, state] == pytest.approx(marginal_log_prob(distribution, row, seen), rel=1e-10, abs=1e-10)
 
 
-def marginal_log_prob(law, row, seen) -> float:
+def marginal_log_prob(distribution, row, seen) -> float:
     if not len(seen):
         return 0.0
-    if isinstance(law, jt.MultivariateGaussian):
-        return float(law.marginal(seen).log_prob(row[seen]))
-    if isinstance(law, Mixture):
-        parts = [marginal_log_prob(part, row, seen) for part in law]
-        return float(np.log(np.exp(parts) @ law.weights))
-    return float(sum(law.families[place].log_prob(row[place]) for place in seen))
+    if isinstance(distribution, jt.MultivariateGaussian):
+        return float(distribution.marginal(seen).log_prob(row[seen]))
+    if isinstance(distribution, Mixture):
+        parts = [marginal_log_prob(part, row, seen) for part in distribution]
+        return float(np.log(np.exp(parts) @ distribution.weights))
+    return float(sum(distribution.families[place].log_prob(row[place]) for place in seen))
 
 
 @pytest.mark.parametrize("kind", sorted(CAN_MISS_IN_PART))
@@ -163,9 +163,9 @@ def test_samples_have_the_laws_of_their_states(kind):
     again = np.asarray(emissions.sample(states, np.random.default_rng(3)), float)
     np.testing.assert_array_equal(draws, again)
     assert draws.shape == (len(states), *emissions.event_shape)
-    for state, law in enumerate(emissions):
-        own = np.asarray(law.log_prob(draws[states == state]))
-        reference = np.asarray(law.log_prob(law.sample(20_000, rng=7)))
+    for state, distribution in enumerate(emissions):
+        own = np.asarray(distribution.log_prob(draws[states == state]))
+        reference = np.asarray(distribution.log_prob(distribution.sample(20_000, rng=7)))
         spread = np.hypot(own.std(), reference.std()) / np.sqrt(20_000)
         assert abs(own.mean() - reference.mean()) < 5 * spread + 1e-12
     assert np.asarray(emissions.sample(states[:0], np.random.default_rng(0))).shape == (0, *emissions.event_shape)
@@ -263,7 +263,7 @@ def test_a_fixed_parameter_stays_only_under_a_prior():
 
 def test_log_likelihoods_may_be_given():
     emissions = as_emissions(None, 2)
-    assert emissions == GivenLogLikelihoods(2)
+    assert emissions == PrecomputedLogLikelihoods(2)
     rows = np.array([[0.0, -np.inf], [np.nan, np.nan], [-1.0, -2.0]])
     np.testing.assert_array_equal(emissions.log_prob(rows), [[0, -np.inf], [0, 0], [-1, -2]])
     assert emissions.estimate(emissions.statistics(rows, np.ones((3, 2)))) is emissions

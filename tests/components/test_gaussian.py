@@ -86,9 +86,9 @@ def test_a_scatter_agrees_with_exact_fractions():
 def test_expected_statistics_of_holes_are_those_of_conditionals(structure):
     """A missing entry has the mean and, in the scatter, the variance that it has given what is seen of its row."""
     emissions, rows = built(structure), np.array([[1.0, np.nan]])
-    for state, law in enumerate(emissions):
+    for state, distribution in enumerate(emissions):
         moments = emissions.statistics(rows, np.eye(STATES)[[state]]).parts[0]
-        conditional = law.conditional([0], [1.0])
+        conditional = distribution.conditional([0], [1.0])
         np.testing.assert_allclose(moments.center[state], [1.0, conditional.mean[0]], rtol=1e-12)
         np.testing.assert_allclose(moments.scatter[state], [[0, 0], [0, conditional.covariance[0, 0]]], atol=1e-12)
         assert moments.weight.tolist() == np.eye(STATES)[state].tolist()

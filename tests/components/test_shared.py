@@ -1,4 +1,4 @@
-"""States that share a law: the same answers as the laws written out, with fewer parameters."""
+"""States that share a distribution: the same answers as the distributions written out, with fewer parameters."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def test_states_have_the_laws_of_their_groups():
     rows = np.array([1.0, 8.0, np.nan])
     logs = SHARED.log_prob(rows)
     assert np.array_equal(logs, LAWS.log_prob(rows)[:, [0, 1, 0]])
-    assert [law.rate for law in SHARED] == [2.0, 9.0, 2.0]
-    assert [law.rate for law in SHARED.take([1, 2])] == [9.0, 2.0]
+    assert [distribution.rate for distribution in SHARED] == [2.0, 9.0, 2.0]
+    assert [distribution.rate for distribution in SHARED.take([1, 2])] == [9.0, 2.0]
     assert SHARED.num_states == 3
     assert SHARED.num_parameters == 2
     assert SHARED.event_shape == ()

@@ -28,14 +28,14 @@ class Paths:
     def weights(self) -> np.ndarray:
         return np.exp(self.log_joint - self.log_evidence)
 
-    def law(self, step: int) -> np.ndarray:
+    def distribution(self, step: int) -> np.ndarray:
         """p(state at a step | everything observed)."""
         return np.bincount(self.codes[:, step], self.weights, self.num_states)
 
     @property
     def smoothed(self) -> np.ndarray:
-        laws = [self.law(step) for step in range(self.codes.shape[1])]
-        return np.array(laws).reshape(-1, self.num_states)
+        distributions = [self.distribution(step) for step in range(self.codes.shape[1])]
+        return np.array(distributions).reshape(-1, self.num_states)
 
     @property
     def pairwise(self) -> np.ndarray:

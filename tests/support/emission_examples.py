@@ -10,7 +10,7 @@ import numpy as np
 import juncture as jt
 from juncture.components.convert import as_emissions
 from juncture.components.gaussian import GaussianEmissions
-from juncture.components.mixture_emissions import MixtureEmissions, MixturePrior
+from juncture.components.mixture import MixtureEmissions, MixturePrior
 from juncture.components.shared import SharedEmissions
 from juncture.data.sequences.sequences import Sequence
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel

@@ -54,7 +54,7 @@ BY_NAME: dict[str, Any] = {
     "low": 0.1, "high": 0.9, "observations": [1.0, 2.0], "function": lambda *values: 1.0, "first": first_is_yes,
     "second": first_is_yes, "num_rows": 10.0, "target": "a", "arrows": (("b", "c"),), "places": 0,
     "conditionals": NET.conditionals[0], "num_steps": 2, "lag": 1, "n": 2, "observation": 1.0, "sequence": [0, 1],
-    "length": 3, "others": ([B],), "factor": 2.0, "memory_limit": 10**9, "steps": 2, "time": 2, "law": [0.5, 0.5],
+    "length": 3, "others": ([B],), "factor": 2.0, "memory_limit": 10**9, "steps": 2, "time": 2, "distribution": [0.5, 0.5],
     "targets": 0, "start": 0, "initial": 0, "heuristic": "min-fill", "X": X, "y": Y, "weights": [0.5, 0.5],
     "components": [GAUSSIAN, SPREAD], "key": "a", "saved": {}, "document": {}, "size": 2.0, "mean": 0.5,
     "natural": [0.5],

@@ -125,7 +125,7 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "quadrature_posterior": [{"prior": jt.Beta(2.0, 2.0), "likelihood": jt.Bernoulli, "data": [1, 0, 1]}],
     "sensitivity": [{"model": NET, "evidence": {"b": "y"}, "target": ("a", "y")}],
     "standard_errors": [{"model": NET, "data": {"a": ["n", None, "y", "y"], "b": ["n", "y", "y", "n"]}}],
-    "start_hidden_markov": [{"data": [0.0, 3.0, 0.5, 2.5, 0.1, 3.0], "states": 2}],
+    "initial_hidden_markov": [{"data": [0.0, 3.0, 0.5, 2.5, 0.1, 3.0], "states": 2}],
     "structure_score": [{"graph": GRAPH, "data": ROWS}],
     "to_bayesian_network": [{"model": FIELD}, {"model": EMPTY}],
     "sum_product": [{"graph": TREE, "evidence": {"a": "y"}}, {"graph": EMPTY}],

@@ -107,7 +107,7 @@ def mixture_emissions():
 
 
 def given_log_likelihoods():
-    return [jt.GivenLogLikelihoods(2), jt.GivenLogLikelihoods(3)]
+    return [jt.PrecomputedLogLikelihoods(2), jt.PrecomputedLogLikelihoods(3)]
 
 
 def hidden_markov_priors():

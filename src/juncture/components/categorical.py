@@ -12,7 +12,7 @@ import numpy as np
 
 from juncture import numerics
 from juncture.checks import check_array
-from juncture.components.contract import DEAD, Emissions, EmissionStatistics, in_one_line, refuse_prior
+from juncture.components.contract import DEAD, Emissions, EmissionStatistics, in_one_line, raise_wrong_prior
 from juncture.components.densities import weight_of_codes
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidData, InvalidModel
@@ -73,7 +73,7 @@ class CategoricalEmissions(Emissions):
             return rows.astype(np.int64, copy=False)
         return np.where(np.isnan(rows), self.num_symbols, rows).astype(np.int64)
 
-    def checked(self, sequences: Sequences) -> Sequences:
+    def check(self, sequences: Sequences) -> Sequences:
         rows = sequences.observations
         wrong = (rows < 0) | (rows >= self.num_symbols)
         if rows.dtype.kind == "f":
@@ -126,7 +126,7 @@ class CategoricalEmissions(Emissions):
         elif isinstance(prior, Dirichlet):
             added = np.asarray(prior.concentration) - 1
         else:
-            refuse_prior(prior, self, "a number, added to each count, or a Dirichlet")
+            raise_wrong_prior(prior, self, "a number, added to each count, or a Dirichlet")
         if added.shape[-1] != self.num_symbols or not (np.isfinite(added) & (added >= 0)).all():
             raise InvalidData(
                 f"a prior of emissions over {self.num_symbols} symbols is a pseudo-count of at least 0, "

@@ -1,10 +1,14 @@
-"""`Emissions`: one law of the observation per hidden state, and the statistics from which it is learned."""
+"""`Emissions`: one distribution of the observation per hidden state, and the statistics from which it is learned."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import reduce
+from html import escape
+from itertools import islice
 from math import prod
 from typing import Any, ClassVar, NoReturn, Self
 
@@ -12,12 +16,48 @@ import numpy as np
 
 from juncture.checks import check_count, check_places
 from juncture.data.sequences.sequences import Sequences
-from juncture.errors import InvalidData, Unsupported
+from juncture.errors import InvalidData, RegularizedWarning, Unsupported, warn_user
+from juncture.factors.html import MAX_ROWS
 from juncture.numerics import SHORT
 from juncture.values import Value, read_only
 from juncture.variables import State
 
+Name = Callable[[int], str]
+Rename = Callable[[int, Name], str]
+NAME: ContextVar[Name] = ContextVar("NAME", default=lambda place: f"state {place}")
 DEAD = 1e-10  # steps: a state with less weight than this has seen nothing
+
+
+def distributions_html(labels: Iterable[Any], distributions: Iterable[Any], heads: tuple[str, str]) -> str:
+    """A table of labels and distributions, cut short where it is long."""
+    pairs = list(islice(zip(labels, distributions, strict=False), MAX_ROWS + 1))
+    rows = (
+        f"<tr><th>{escape(str(label))}</th><td>{escape(repr(distribution))}</td></tr>"
+        for label, distribution in pairs[:MAX_ROWS]
+    )
+    names = "".join(f"<th>{escape(head)}</th>" for head in heads)
+    cut = f"<p>… the first {MAX_ROWS}</p>" if len(pairs) > MAX_ROWS else ""
+    return f"<table><thead><tr>{names}</tr></thead><tbody>{''.join(rows)}</tbody></table>{cut}"
+
+
+def name_of(place: int) -> str:
+    """What a message calls the distribution at this index."""
+    return NAME.get()(place)
+
+
+@contextmanager
+def named(name: Rename) -> Iterator[None]:
+    """Within it, messages call the distribution at an index `name(index, outer)`; `outer` is the name used outside."""
+    outer = NAME.get()
+    token = NAME.set(lambda place: name(place, outer))
+    try:
+        yield
+    finally:
+        NAME.reset(token)
+
+
+def warn_regularized(message: str) -> None:
+    warn_user(message, RegularizedWarning)
 
 
 class EmissionStatistics(Value):
@@ -48,7 +88,7 @@ class EmissionStatistics(Value):
 
     @property
     def dead_states(self) -> np.ndarray:
-        """The states on which no weight fell: without a prior their laws stay as they are."""
+        """The states on which no weight fell: without a prior their distributions stay as they are."""
         return np.flatnonzero(self.weight <= DEAD)
 
     def __repr__(self) -> str:
@@ -83,7 +123,7 @@ class Emissions(Value):
     def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
         """The emissions that fit the statistics best; with a prior, at the mode of the posterior.
 
-        A state without weight keeps its law, unless a prior has one for it: see `statistics.dead_states`.
+        A state without weight keeps its distribution, unless a prior has one for it: see `statistics.dead_states`.
         """
         raise NotImplementedError
 
@@ -102,14 +142,12 @@ class Emissions(Value):
         raise NotImplementedError
 
     def __getitem__(self, state: int) -> Any:
-        """The law of one state."""
+        """The distribution of one state."""
         raise NotImplementedError
 
     def take(self, states: Any) -> Emissions:
-        """The laws of these states, in this order, as emissions."""
-        from juncture.components.convert import converted
-
-        return converted([self[int(state)] for state in self._places(states)])
+        """The distributions of these states, in this order, as emissions."""
+        raise NotImplementedError
 
     def _place(self, state: Any) -> int:
         """The number of a state, checked."""
@@ -119,15 +157,13 @@ class Emissions(Value):
         """The numbers of states, checked."""
         return np.atleast_1d(check_places(states, self.num_states, "a state"))
 
-    def checked(self, sequences: Sequences) -> Sequences:
+    def check(self, sequences: Sequences) -> Sequences:
         """The sequences with observations as these emissions take them, or one sentence about what is wrong."""
         rows = sequences.observations
         return sequences if rows.dtype == np.float64 else replace(sequences, observations=rows.astype(np.float64))
 
     def _repr_html_(self) -> str:
-        from juncture.components.html import laws_html
-
-        return laws_html(range(self.num_states), self, ("state", "emits"))
+        return distributions_html(range(self.num_states), self, ("state", "emits"))
 
     def __len__(self) -> int:
         return self.num_states
@@ -160,7 +196,7 @@ def by_columns(combine: np.ufunc, holes: np.ndarray) -> np.ndarray:
     return np.asarray(reduce(combine, holes.T) if short else combine.reduce(holes, axis=1))
 
 
-def drawn_by_state(emissions: Emissions, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def draw_by_state(emissions: Emissions, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """One observation for each state of a path, state by state."""
     found: np.ndarray | None = None
     for state in np.unique(states):
@@ -177,6 +213,6 @@ def in_one_line(array: np.ndarray) -> str:
     return " ".join(np.array2string(array, precision=6, threshold=24, edgeitems=2, separator=", ").split())
 
 
-def refuse_prior(prior: Any, emissions: Emissions, wanted: str) -> NoReturn:
+def raise_wrong_prior(prior: Any, emissions: Emissions, wanted: str) -> NoReturn:
     """Raise for a prior of the wrong kind."""
     raise Unsupported(f"the prior of {type(emissions).__name__} is {wanted}; got {prior!r}")

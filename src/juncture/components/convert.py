@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import singledispatch
 from typing import Any
 
@@ -14,9 +14,8 @@ from juncture.components.family import FamilyEmissions
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.grouped import GroupedEmissions
 from juncture.components.independent import IndependentEmissions
-from juncture.components.members import full_members, joined_members
-from juncture.components.mixture_emissions import MixtureEmissions
-from juncture.components.precomputed import GivenLogLikelihoods
+from juncture.components.members import full_members, stack_members
+from juncture.components.precomputed import PrecomputedLogLikelihoods
 from juncture.errors import InvalidModel
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.categorical import Categorical
@@ -24,13 +23,15 @@ from juncture.families.family import Family
 from juncture.families.vectors.independent import Independent
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 
+ListConverter = Callable[[list[Any]], Emissions]
+
 
 def as_emissions(given: Any, num_states: int) -> Emissions:
-    """One law per state, from emissions, a batch of a family, a list of families or mixtures, or a table of symbols.
+    """One distribution per state, from emissions, a batch of a family, a list of families or mixtures, or a table.
 
     A table is (state, symbol). None means that observations are log-likelihoods (step, state) already.
     """
-    emissions = GivenLogLikelihoods(num_states) if given is None else converted(given)
+    emissions = PrecomputedLogLikelihoods(num_states) if given is None else convert(given)
     if emissions.num_states != num_states:
         raise InvalidModel(f"there are {num_states} states, but emissions for {emissions.num_states}")
     return emissions
@@ -38,33 +39,38 @@ def as_emissions(given: Any, num_states: int) -> Emissions:
 
 def as_components(given: Any, num_components: int) -> Emissions:
     """The components of one mixture."""
-    emissions = converted(given)
+    emissions = convert(given)
     if emissions.num_states != num_components:
         raise InvalidModel(f"there are {num_components} weights, but {emissions.num_states} components")
     return emissions
 
 
-def converted(given: Any) -> Emissions:
-    from juncture.components.mixture import Mixture
-
+def convert(given: Any) -> Emissions:
     if isinstance(given, Emissions):
         return given
     if isinstance(given, Family):
         return of_batch(given)
-    laws = list(given) if isinstance(given, list | tuple) else []
-    if laws and all(isinstance(law, Family) for law in laws):
-        return of_families(laws)
-    if laws and all(isinstance(law, Family | Mixture) for law in laws):
-        return of_mixtures([law if isinstance(law, Mixture) else Mixture([1.0], [law]) for law in laws])
-    if any(isinstance(law, Family | Mixture) for law in laws):
-        wrong = next(law for law in laws if not isinstance(law, Family | Mixture))
-        raise InvalidModel(f"a list of emissions has a family or a mixture for each state; got {wrong!r}")
+    converter = find_list_converter(given) if isinstance(given, list | tuple) else None
+    if converter is not None:
+        return converter(list(given))
     if not is_table(given):
         raise InvalidModel(
             "emissions are a batch of a family, a list of families or mixtures, one for each state, a table"
             f" (state, symbol) whose rows have one length, or None; got {given!r}"
         )
     return CategoricalEmissions(given)
+
+
+def find_list_converter(given: Sequence[Any]) -> ListConverter | None:
+    """The converter of the last kind in the table that a member of the list is of; None for a list of numbers."""
+    kinds = reversed(LIST_CONVERTERS.items())
+    return next((convert for kind, convert in kinds if any(isinstance(item, kind) for item in given)), None)
+
+
+def check_members(given: Sequence[Any], *kinds: type) -> None:
+    for item in given:
+        if not isinstance(item, kinds):
+            raise InvalidModel(f"a list of emissions has a family or a mixture for each state; got {item!r}")
 
 
 def is_table(given: Any) -> bool:
@@ -103,7 +109,7 @@ def _(family: Independent) -> Emissions:
     """A column that is a single distribution is where all states start from."""
     size = len(one_per_state(family))
     columns = ([each] * size if not each.batch_shape else each for each in family.families)
-    return IndependentEmissions(map(converted, columns))
+    return IndependentEmissions(map(convert, columns))
 
 
 def one_per_state(family: Any) -> Any:
@@ -118,6 +124,7 @@ def one_per_state(family: Any) -> Any:
 
 def of_families(families: Sequence[Any]) -> Emissions:
     """The emissions of single distributions, those of one class together."""
+    check_members(families, Family)
     for family in families:
         if family.batch_shape:
             raise InvalidModel(f"each state has one distribution; got a batch of {family.batch_shape}")
@@ -135,26 +142,19 @@ def of_one_class(families: list[Any]) -> Emissions:
     if isinstance(families[0], Independent):
         columns = zip(*(family.families for family in families), strict=True)
         return IndependentEmissions(of_families(column) for column in columns)
-    return of_batch(joined_members(families))
+    return of_batch(stack_members(families))
 
 
-def of_mixtures(mixtures: Sequence[Any]) -> Emissions:
-    """A state whose mixture has fewer components than another's gets more of its last one, which weigh nothing."""
-    most = max(mixture.num_components for mixture in mixtures)
-    weights = np.zeros((len(mixtures), most))
-    places = []
-    for state, mixture in enumerate(mixtures):
-        weights[state, : mixture.num_components] = mixture.weights
-        places.append([min(place, mixture.num_components - 1) for place in range(most)])
-    return MixtureEmissions(weights, of_components([mixture.components for mixture in mixtures], places))
-
-
-def of_components(components: Sequence[Any], places: Sequence[list[int]]) -> Emissions:
-    """The chosen laws of several emissions, one after the other; Gaussians of one structure keep it."""
+def concatenate_components(components: Sequence[Any], places: Sequence[list[int]]) -> Emissions:
+    """The chosen distributions of several emissions, one after the other; Gaussians of one structure keep it."""
     structures = {getattr(each, "structure", None) for each in components}
     if structures <= {"full", "diagonal", "spherical"} and len(structures) == 1:
         pairs = list(zip(components, places, strict=True))
         mean = np.concatenate([each.mean[own] for each, own in pairs])
         covariance = np.concatenate([each.covariance[own] for each, own in pairs])
         return GaussianEmissions(mean, covariance, structures.pop())
-    return converted([each[place] for each, own in zip(components, places, strict=True) for place in own])
+    return convert([each[place] for each, own in zip(components, places, strict=True) for place in own])
+
+
+# A list with a distribution for each state, by the kind of its members; a later kind may have earlier ones beside it.
+LIST_CONVERTERS: dict[type, ListConverter] = {Family: of_families}

@@ -10,15 +10,17 @@ from juncture.components.contract import (
     Emissions,
     EmissionStatistics,
     by_columns,
-    drawn_by_state,
+    draw_by_state,
     is_seen,
     is_whole,
-    refuse_prior,
+    name_of,
+    raise_wrong_prior,
+    warn_regularized,
 )
 from juncture.components.densities import weight_of_codes
-from juncture.components.members import members_of, picked_members, with_members
-from juncture.components.regularized import name_of, warn_regularized
+from juncture.components.members import members_of, take_members, with_members
 from juncture.errors import InvalidData, InvalidModel, Unsupported
+from juncture.families.conjugacy.pairs import find_pair
 from juncture.families.constraints import SIMPLEX
 from juncture.families.family import Family
 from juncture.families.statistics.sample_statistics import Sample
@@ -28,6 +30,18 @@ from juncture.families.supports import LARGEST_WHOLE
 TOO_NARROW = (InvalidModel, FloatingPointError)  # what comes of data that no member is narrow enough for
 NARROWEST = 1e-12  # of the mean: rounding hides what is narrower
 LEAST = 1e-100  # of deviations near 0: densities and their products are ordinary numbers
+
+
+def log_prior_of(prior: Any, family: Family) -> np.ndarray:
+    """log p(parameters) of each member of the batch under the conjugate prior."""
+    pair = find_pair(type(prior), type(family), family._known())
+    names = [name.strip() for name in pair.parameter.split(" and ")]
+    values = [value_of(family, name) for name in names]
+    return np.asarray(prior.log_prob(values[0] if len(values) == 1 else tuple(values)))
+
+
+def value_of(family: Family, name: str) -> Any:
+    return 1 / np.asarray(family.variance) if name == "precision" else getattr(family, name)
 
 
 class FamilyEmissions(Emissions):
@@ -83,7 +97,7 @@ class FamilyEmissions(Emissions):
         return np.arange(low, high + 1), (rows - low).astype(np.int64)
 
     def sample(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return drawn_by_state(self, states, rng)
+        return draw_by_state(self, states, rng)
 
     def statistics(self, rows: np.ndarray, weights: np.ndarray) -> EmissionStatistics:
         whole = self._whole(rows)
@@ -107,52 +121,52 @@ class FamilyEmissions(Emissions):
         if prior is None:
             alive[statistics.dead_states] = False
         else:
-            self._refuse_other_prior(prior)
+            self._check_prior(prior)
         if not alive.any():
             return self
         places = np.flatnonzero(alive)
         try:
-            return type(self)(with_members(self.family, places, self._estimated(statistics.parts[0], places, prior)))
+            return type(self)(
+                with_members(self.family, places, self._estimate_members(statistics.parts[0], places, prior))
+            )
         except (InvalidData, *TOO_NARROW):
-            return self._estimated_one_by_one(statistics.parts[0], places, prior)
+            return self._estimate_one_by_one(statistics.parts[0], places, prior)
 
     @np.errstate(divide="raise", over="raise", invalid="raise")
-    def _estimated(self, statistics: Statistics, places: np.ndarray, prior: Any) -> Family:
+    def _estimate_members(self, statistics: Statistics, places: np.ndarray, prior: Any) -> Family:
         if prior is None:
             found = type(self.family).estimate(members_of(statistics, places))
-            refuse_points(found)
+            check_not_points(found)
             return found
         if isinstance(statistics, Sample):  # the prior is of one parameter; the other, which is fixed, stays
             statistics = self.family.statistics(statistics.values, statistics.weights)
         own = prior[places] if prior.batch_shape else prior
         return type(self.family).estimate(members_of(statistics, places), own)
 
-    def _estimated_one_by_one(self, statistics: Statistics, places: np.ndarray, prior: Any) -> Self:
+    def _estimate_one_by_one(self, statistics: Statistics, places: np.ndarray, prior: Any) -> Self:
         """Where the data of some state determine no member, it keeps its own, and a warning says why."""
         family = self.family
         for place in places:
             one = np.array([place])
             try:
-                family = with_members(family, one, self._estimated(statistics, one, prior))
+                family = with_members(family, one, self._estimate_members(statistics, one, prior))
             except InvalidData as error:
                 warn_regularized(f"{name_of(int(place))} keeps its {type(family).__name__}: {error}")
             except TOO_NARROW as error:
                 warn_regularized(
-                    f"{name_of(int(place))} keeps its law, as its data shrank to a point or an edge: {error}"
+                    f"{name_of(int(place))} keeps its distribution, as its data shrank to a point or an edge: {error}"
                 )
         return type(self)(family)
 
     def log_prior(self, prior: Any) -> float:
         if prior is None:
             return 0.0
-        self._refuse_other_prior(prior)
-        from juncture.components.priors import log_prior_of
-
+        self._check_prior(prior)
         return float(np.sum(log_prior_of(prior, self.family)))
 
-    def _refuse_other_prior(self, prior: Any) -> None:
+    def _check_prior(self, prior: Any) -> None:
         if not hasattr(prior, "posterior"):
-            refuse_prior(prior, self, "a conjugate one, such as Gamma(2, 1) for Poisson")
+            raise_wrong_prior(prior, self, "a conjugate one, such as Gamma(2, 1) for Poisson")
 
     def _rows_of_states(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """(row, state, *event): what weighs nothing in a state is a value that it can have."""
@@ -171,7 +185,7 @@ class FamilyEmissions(Emissions):
         return whole
 
     def take(self, states: Any) -> Self:
-        return type(self)(picked_members(self.family, self._places(states)))
+        return type(self)(take_members(self.family, self._places(states)))
 
     @property
     def summary(self) -> str:
@@ -191,7 +205,7 @@ def num_free(family: Family, name: str) -> int:
     return size - 1 if rule is SIMPLEX else size
 
 
-def refuse_points(family: Family) -> None:
+def check_not_points(family: Family) -> None:
     """Raise where a density is all but a point."""
     if family.support.is_discrete:
         return

@@ -1,4 +1,4 @@
-"""`GaussianEmissions`: vectors with a Gaussian law in each state, of one of four structures of covariance."""
+"""`GaussianEmissions`: vectors with a Gaussian distribution in each state, of one of four structures of covariance."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class GaussianEmissions(Emissions):
 
     @cached_property
     def full(self) -> MultivariateGaussian:
-        """The laws of the states with covariances in full, as a batch."""
+        """The distributions of the states with covariances in full, as a batch."""
         size = self.dimension
         if self.is_diagonal:
             return MultivariateGaussian(self.means, self.variances[:, :, None] * np.eye(size))

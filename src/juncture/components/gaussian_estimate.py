@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.components.contract import DEAD
-from juncture.components.regularized import name_of, named, warn_regularized
+from juncture.components.contract import DEAD, name_of, named, warn_regularized
 
 if TYPE_CHECKING:
     from juncture.components.gaussian import GaussianEmissions

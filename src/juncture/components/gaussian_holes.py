@@ -17,11 +17,11 @@ from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.families.vectors.whitening import Whitening
 
 
-def full_log_prob(rows: np.ndarray, laws: MultivariateGaussian) -> np.ndarray:
-    """log p of what is observed in each row, under each law: (row, state)."""
-    means, covariances = laws.mean, laws.covariance
+def full_log_prob(rows: np.ndarray, distributions: MultivariateGaussian) -> np.ndarray:
+    """log p of what is observed in each row, under each distribution: (row, state)."""
+    means, covariances = distributions.mean, distributions.covariance
     if not np.isnan(rows).any():
-        return whole_log_prob(rows, means, laws._whitening)
+        return whole_log_prob(rows, means, distributions._whitening)
     log_prob = np.zeros((len(rows), len(means)))
     for places, seen in patterns(rows):
         if len(seen):
@@ -30,7 +30,7 @@ def full_log_prob(rows: np.ndarray, laws: MultivariateGaussian) -> np.ndarray:
     return log_prob
 
 
-def expected_moments(rows: np.ndarray, weights: np.ndarray, laws: MultivariateGaussian) -> Moments:
+def expected_moments(rows: np.ndarray, weights: np.ndarray, distributions: MultivariateGaussian) -> Moments:
     """The moments of the rows for each column of weights (row, state), expected where something is missing.
 
     E[x | seen] has the scatter of its own, and what is missing adds its conditional covariance, weight by weight.
@@ -41,15 +41,15 @@ def expected_moments(rows: np.ndarray, weights: np.ndarray, laws: MultivariateGa
     for places, seen in patterns(rows):
         if len(seen):
             found = MultivariateGaussian._summarise(rows[np.ix_(places, seen)], weights[places], {})
-            parts.append(completed(found, seen, laws))
+            parts.append(completed(found, seen, distributions))
     return reduce(Moments.__add__, parts)
 
 
-def completed(found: Moments, seen: np.ndarray, laws: MultivariateGaussian) -> Moments:
+def completed(found: Moments, seen: np.ndarray, distributions: MultivariateGaussian) -> Moments:
     """The expected moments of whole rows, from those of what is seen of them: E[x | seen] is linear in it."""
-    size = laws.dimension
+    size = distributions.dimension
     missing = np.setdiff1d(np.arange(size), seen)
-    mean, covariance = laws.mean, laws.covariance
+    mean, covariance = distributions.mean, distributions.covariance
     gain = np.linalg.solve(block(covariance, seen, seen), block(covariance, seen, missing))  # (state, seen, missing)
     left = block(covariance, missing, missing) - block(covariance, missing, seen) @ gain
     whole = np.zeros((len(mean), len(seen), size))  # (state, seen, d): the row that is expected, less its mean

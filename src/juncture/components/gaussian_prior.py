@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.components.contract import refuse_prior
+from juncture.components.contract import raise_wrong_prior
+from juncture.components.family import log_prior_of
 from juncture.components.gaussian_estimate import Estimate
-from juncture.components.priors import log_prior_of
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.continuous.inverse_gamma import InverseGamma
 from juncture.families.vectors.inverse_wishart import InverseWishart
@@ -28,9 +28,9 @@ def posterior_mode(emissions: GaussianEmissions, moments: Any, prior: Any) -> Es
 
 
 def diagonal_by_prior(emissions: GaussianEmissions, moments: Any, prior: Any) -> Estimate:
-    laws = Gaussian.estimate(moments, prior)
+    distributions = Gaussian.estimate(moments, prior)
     shape = emissions.means.shape
-    return np.broadcast_to(laws.mean, shape), np.broadcast_to(laws.variance, shape)
+    return np.broadcast_to(distributions.mean, shape), np.broadcast_to(distributions.variance, shape)
 
 
 def spherical_by_prior(emissions: GaussianEmissions, moments: Any, prior: Any) -> Estimate:
@@ -42,8 +42,8 @@ def spherical_by_prior(emissions: GaussianEmissions, moments: Any, prior: Any) -
 
 
 def full_by_prior(emissions: GaussianEmissions, moments: Any, prior: Any) -> Estimate:
-    laws = MultivariateGaussian.estimate(moments, prior)
-    return laws.mean, laws.covariance
+    distributions = MultivariateGaussian.estimate(moments, prior)
+    return distributions.mean, distributions.covariance
 
 
 def tied_by_prior(emissions: GaussianEmissions, moments: Any, prior: Any) -> Estimate:
@@ -83,7 +83,7 @@ def checked_prior(emissions: GaussianEmissions, prior: Any) -> Any:
     """A prior that fits the structure, or one sentence about which do."""
     kinds = PRIORS[emissions.structure]
     if not isinstance(prior, kinds):
-        refuse_prior(prior, emissions, " or ".join(kind.__name__ for kind in kinds))
+        raise_wrong_prior(prior, emissions, " or ".join(kind.__name__ for kind in kinds))
     is_own = emissions.structure == "diagonal" and not emissions.event_shape and len(prior.batch_shape) == 1
     return prior[:, None] if is_own else prior
 

@@ -1,4 +1,4 @@
-"""`GroupedEmissions`: states whose laws are of different kinds."""
+"""`GroupedEmissions`: states whose distributions are of different kinds."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from juncture.components.contract import Emissions, EmissionStatistics, is_seen
-from juncture.components.regularized import Rename, named
+from juncture.components.contract import Emissions, EmissionStatistics, Rename, is_seen, named
 from juncture.errors import InvalidData, InvalidModel
 from juncture.values import read_only
 
@@ -30,8 +29,8 @@ class GroupedEmissions(Emissions):
             raise InvalidModel("the places of groups of emissions are all states, each once")
         shapes = {group.event_shape for group in held}
         if len(shapes) > 1:
-            told = " and ".join(map(str, sorted(shapes)))
-            raise InvalidModel(f"all states emit observations of one shape; here are {told}")
+            found = " and ".join(map(str, sorted(shapes)))
+            raise InvalidModel(f"all states emit observations of one shape; here are {found}")
         self._set(groups=held, places=where)
 
     @property

@@ -11,8 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from juncture.checks import check_iterable
-from juncture.components.contract import Emissions, EmissionStatistics, is_seen
-from juncture.components.regularized import Rename, named
+from juncture.components.contract import Emissions, EmissionStatistics, Rename, is_seen, named
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.vectors.independent import Independent
@@ -54,10 +53,10 @@ class IndependentEmissions(Emissions):
         pieces = zip(self.parts, pairwise(ends), strict=True)
         return [rows[:, start:end].reshape(len(rows), *part.event_shape) for part, (start, end) in pieces]
 
-    def checked(self, sequences: Sequences) -> Sequences:
+    def check(self, sequences: Sequences) -> Sequences:
         for part, column in zip(self.parts, self.columns(sequences.observations), strict=True):
-            part.checked(replace(sequences, observations=column))
-        return super().checked(sequences)
+            part.check(replace(sequences, observations=column))
+        return super().check(sequences)
 
     def log_prob(self, rows: np.ndarray) -> np.ndarray:
         total = np.zeros((len(rows), self.num_states))

@@ -32,7 +32,7 @@ def with_members(family: AnyFamily, places: np.ndarray, members: Family) -> AnyF
     return type(family)(**parts | shared_known(family))
 
 
-def picked_members(family: AnyFamily, places: Any) -> AnyFamily:
+def take_members(family: AnyFamily, places: Any) -> AnyFamily:
     """The batch of the members at these places."""
     parts = {name: array[places] for name, array in full_members(family).items()}
     return type(family)(**parts | shared_known(family))
@@ -45,7 +45,7 @@ def shared_known(family: Family) -> dict[str, np.ndarray]:
     }
 
 
-def joined_members(families: list[Any]) -> Any:
+def stack_members(families: list[Any]) -> Any:
     """One batch of single distributions of one class; what must be known and is the same in all stays one number."""
     first = families[0]
     parts = {name: np.stack([each._given[name] for each in families]) for name in first._given}

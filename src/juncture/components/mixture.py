@@ -1,21 +1,37 @@
-"""`Mixture`: one of several distributions, chosen by chance and not told."""
+"""`Mixture`: one of several distributions, chosen at random; `MixtureEmissions`: one mixture for each state."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 
 from juncture import numerics
-from juncture.checks import check_array, check_count
-from juncture.components.contract import Emissions
-from juncture.data.sequences.sequences import one_sequence
+from juncture.checks import check_array, check_count, check_kind
+from juncture.components.categorical import CategoricalEmissions
+from juncture.components.contract import (
+    Emissions,
+    EmissionStatistics,
+    distributions_html,
+    in_one_line,
+    is_seen,
+    named,
+    raise_wrong_prior,
+)
+from juncture.components.convert import LIST_CONVERTERS, as_components, check_members, concatenate_components
+from juncture.data.sequences.sequences import Sequences, one_sequence
 from juncture.errors import InvalidModel
-from juncture.families.family import plain
+from juncture.families.family import Family, plain
 from juncture.families.observations import as_values
+from juncture.families.statistics.compiled import as_buffer
 from juncture.options import as_generator, as_sizes
+from juncture.parallel import block_rows, over_blocks
 from juncture.values import Value, few
+
+ROWS_AT_ONCE = 2**20  # numbers, of rows times states times components
 
 
 class Mixture(Value):
@@ -34,8 +50,6 @@ class Mixture(Value):
     components: Emissions
 
     def __init__(self, weights: Any, components: Any) -> None:
-        from juncture.components.convert import as_components
-
         given = check_array(weights, "the weights of a mixture, one number per component,", error=InvalidModel)
         size = len(given) if given.ndim == 1 else 0
         if not size:
@@ -61,7 +75,7 @@ class Mixture(Value):
         """log p(x | component): (*rows, component)."""
         values = as_values(x, self.event_shape, name="Mixture")
         shape = values.shape[: values.ndim - len(self.event_shape)]
-        rows = self.components.checked(one_sequence(values.reshape(-1, *self.event_shape)))
+        rows = self.components.check(one_sequence(values.reshape(-1, *self.event_shape)))
         return self.components.log_prob(rows.observations).reshape(*shape, self.num_components)
 
     def log_prob(self, x: Any) -> Any:
@@ -90,10 +104,165 @@ class Mixture(Value):
         return self.components[check_count(component, "a component", least=-self.num_components)]
 
     def _repr_html_(self) -> str:
-        from juncture.components.html import laws_html
-
-        return laws_html((f"{weight:.4g}" for weight in self.weights), self.components, ("weight", "component"))
+        return distributions_html(
+            (f"{weight:.4g}" for weight in self.weights), self.components, ("weight", "component")
+        )
 
     def __repr__(self) -> str:
         parts = (f"{weight:.6g} · {part!r}" for weight, part in zip(self.weights, self.components, strict=True))
         return f"Mixture({few(parts, ' + ')})"
+
+
+@dataclass(frozen=True)
+class MixturePrior:
+    """The prior of the weights of mixtures, a pseudo-count or a Dirichlet, and that of their components."""
+
+    weights: Any = None
+    components: Any = None
+
+
+class MixtureEmissions(Emissions):
+    """p(x | state) = Σ weights[state, c] p(x | state, c).
+
+    `components` are emissions for all pairs of state and component, those of the first state first.
+    """
+
+    _fields = ("weights", "components")
+    weights: np.ndarray  # (state, component)
+    components: Emissions
+
+    def __init__(self, weights: Any, components: Emissions) -> None:
+        shape = check_array(weights, "the weights of mixtures", error=InvalidModel).shape
+        if len(shape) != 2 or 0 in shape:
+            raise InvalidModel(f"the weights of mixtures are (state, component); got an array of the shape {shape}")
+        table = numerics.as_probabilities(weights, shape, name="the table of mixture weights")
+        check_kind(components, Emissions, "what has components", error=InvalidModel)
+        if components.num_states != table.size:
+            raise InvalidModel(
+                f"{shape[0]} states with {shape[1]} components each need {table.size} distributions;"
+                f" got {components.num_states}"
+            )
+        self._set(weights=table, components=components)
+
+    @property
+    def num_states(self) -> int:  # type: ignore[override]
+        return len(self.weights)
+
+    @property
+    def num_components(self) -> int:
+        return int(self.weights.shape[1])
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:  # type: ignore[override]
+        return self.components.event_shape
+
+    @property
+    def num_parameters(self) -> int:
+        return self._mixing.num_parameters + self.components.num_parameters
+
+    @cached_property
+    def _mixing(self) -> CategoricalEmissions:
+        """The hidden component as a symbol that each state emits."""
+        return CategoricalEmissions(self.weights)
+
+    def check(self, sequences: Sequences) -> Sequences:
+        return self.components.check(sequences)
+
+    def log_prob(self, rows: np.ndarray) -> np.ndarray:
+        found = np.empty((len(rows), self.num_states))
+        for block in self._blocks(len(rows)):
+            found[block] = self._summed(rows[block])[0]
+        found[~is_seen(rows)] = 0.0  # to the last digit
+        return found
+
+    def _summed(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """log p(row | state), and the share that each component has in it: (row, state and component)."""
+        from juncture.kernels.densities.mixtures import add_components
+
+        log_parts, log_weights = as_buffer(self.components.log_prob(rows)), numerics.log(self.weights)
+        log_prob = np.empty((len(rows), self.num_states))
+        over_blocks(
+            lambda block: add_components(log_parts[block], log_weights, log_prob[block]),
+            len(rows),
+            block_rows((self.weights.size,)),
+        )
+        return log_prob, log_parts
+
+    def sample(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        chosen = self._mixing.sample(states, rng)
+        return self.components.sample(states * self.num_components + chosen, rng)
+
+    def statistics(self, rows: np.ndarray, weights: np.ndarray) -> EmissionStatistics:
+        seen = is_seen(rows)
+        rows, weights = (rows, weights) if seen.all() else (rows[seen], weights[seen])
+        blocks = self._blocks(len(rows)) or [slice(0, 0)]
+        parts = [self._statistics(rows[block], weights[block]) for block in blocks]
+        return sum(parts[1:], start=parts[0])
+
+    def _statistics(self, rows: np.ndarray, weights: np.ndarray) -> EmissionStatistics:
+        """Each component has the share of its state's weight that it is responsible for."""
+        from juncture.kernels.densities.mixtures import weigh
+
+        shares = self._summed(rows)[1]
+        weigh(shares, as_buffer(weights), self.num_components)
+        counts = shares.sum(axis=0).reshape(self.weights.shape)
+        return EmissionStatistics(weights.sum(axis=0), [counts, self.components.statistics(rows, shares)])
+
+    def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
+        own = self._prior(prior)
+        counts, found = statistics.parts
+        mixing = self._mixing.estimate(EmissionStatistics(counts.sum(axis=1), [counts]), own.weights)
+        with named(
+            lambda place, state: f"component {place % self.num_components} of {state(place // self.num_components)}"
+        ):
+            return type(self)(mixing.probabilities, self.components.estimate(found, own.components))
+
+    def log_prior(self, prior: Any) -> float:
+        own = self._prior(prior)
+        return self._mixing.log_prior(own.weights) + self.components.log_prior(own.components)
+
+    def _prior(self, prior: Any) -> MixturePrior:
+        if prior is None:
+            return MixturePrior()
+        if not isinstance(prior, MixturePrior):
+            raise_wrong_prior(prior, self, "a MixturePrior(weights=…, components=…)")
+        found: MixturePrior = prior
+        return found
+
+    def _blocks(self, num_rows: int) -> list[slice]:
+        size = max(1, ROWS_AT_ONCE // self.weights.size)
+        return [slice(start, start + size) for start in range(0, num_rows, size)]
+
+    @property
+    def summary(self) -> str:
+        return f"mixtures of {self.num_components}, {self.components.summary}"
+
+    def take(self, states: Any) -> Self:
+        states = self._places(states) % self.num_states
+        places = states[:, None] * self.num_components + np.arange(self.num_components)
+        return type(self)(self.weights[states], self.components.take(places.reshape(-1)))
+
+    def __getitem__(self, state: int) -> Mixture:
+        state = self._place(state) % self.num_states
+        first = state * self.num_components
+        held = [place for place in range(self.num_components) if self.weights[state, place] > 0]
+        return Mixture(self.weights[state, held], [self.components[first + place] for place in held])
+
+    def __repr__(self) -> str:
+        return f"MixtureEmissions({in_one_line(self.weights)}, {self.components!r})"
+
+
+def of_mixtures(given: list[Any]) -> Emissions:
+    """A state whose mixture has fewer components than another's gets more of its last one, which weigh nothing."""
+    check_members(given, Family, Mixture)
+    mixtures = [each if isinstance(each, Mixture) else Mixture([1.0], [each]) for each in given]
+    most = max(mixture.num_components for mixture in mixtures)
+    weights = np.zeros((len(mixtures), most))
+    places = []
+    for state, mixture in enumerate(mixtures):
+        weights[state, : mixture.num_components] = mixture.weights
+        places.append([min(place, mixture.num_components - 1) for place in range(most)])
+    return MixtureEmissions(weights, concatenate_components([mixture.components for mixture in mixtures], places))
+
+
+LIST_CONVERTERS[Mixture] = of_mixtures

@@ -1,4 +1,4 @@
-"""`GivenLogLikelihoods`: observations that are log-likelihoods already, one per state, made by something else."""
+"""`PrecomputedLogLikelihoods`: observations that are log-likelihoods already, one per state, made by something else."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 
 
-class GivenLogLikelihoods(Emissions):
+class PrecomputedLogLikelihoods(Emissions):
     """log p(observation | state) is the observation itself: rows of (step, state), of which -inf is one.
 
-    The observation may have had any law; nothing about it is learned, and none is sampled.
+    The observation may have had any distribution; nothing about it is learned, and none is sampled.
     """
 
     _fields = ("num_states",)
@@ -32,14 +32,14 @@ class GivenLogLikelihoods(Emissions):
     def num_parameters(self) -> int:
         return 0
 
-    def checked(self, sequences: Sequences) -> Sequences:
+    def check(self, sequences: Sequences) -> Sequences:
         rows = sequences.observations
         if not np.array_equal(is_whole(rows), is_seen(rows)):
             step = int(np.argmax(is_seen(rows) & ~is_whole(rows)))
             raise InvalidData(
                 f"{sequences.place(step)} has the log-likelihoods of some states only; give all of them or none"
             )
-        return super().checked(sequences)
+        return super().check(sequences)
 
     def log_prob(self, rows: np.ndarray) -> np.ndarray:
         return np.where(np.isnan(rows), 0.0, rows)
@@ -56,15 +56,18 @@ class GivenLogLikelihoods(Emissions):
     def log_prior(self, prior: Any) -> float:
         return 0.0
 
+    def take(self, states: Any) -> NoReturn:
+        raise Unsupported("the log-likelihoods of the states are given; the states have no distributions here")
+
     @property
     def summary(self) -> str:
         return "given log-likelihoods"
 
     def __getitem__(self, state: int) -> NoReturn:
-        raise Unsupported("the log-likelihoods of the states are given; the states have no laws here")
+        raise Unsupported("the log-likelihoods of the states are given; the states have no distributions here")
 
     def _repr_html_(self) -> str:
         return f"<p><code>{self!r}</code></p>"
 
     def __repr__(self) -> str:
-        return f"GivenLogLikelihoods({self.num_states})"
+        return f"PrecomputedLogLikelihoods({self.num_states})"

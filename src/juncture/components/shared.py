@@ -1,4 +1,4 @@
-"""`SharedEmissions`: laws of the observation of which several states have the same one."""
+"""`SharedEmissions`: distributions of the observation of which several states have the same one."""
 
 from __future__ import annotations
 
@@ -8,33 +8,34 @@ from typing import Any, Self
 
 import numpy as np
 
-from juncture.components.contract import Emissions, EmissionStatistics
-from juncture.components.regularized import named
+from juncture.components.contract import Emissions, EmissionStatistics, named
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidModel
 from juncture.values import number_of, read_only
 
 
 class SharedEmissions(Emissions):
-    """p(observation | state) = the law number `groups[state]`; states with the same law learn it together.
+    """p(observation | state) = distribution number `groups[state]`; states with the same one learn it together.
 
-    What emissions of the laws' kind have, such as `mean` or `probabilities`, these have too: for each state.
+    What emissions of the distributions' kind have, such as `mean` or `probabilities`, these have too: for each state.
     """
 
-    _fields = ("laws", "groups")
-    laws: Emissions
+    _fields = ("distributions", "groups")
+    distributions: Emissions
     groups: np.ndarray  # (state,)
 
-    def __init__(self, laws: Emissions, groups: Iterable[int]) -> None:
+    def __init__(self, distributions: Emissions, groups: Iterable[int]) -> None:
         numbers = read_only(list(groups), np.int64)
-        if not numbers.size or not np.array_equal(np.unique(numbers), np.arange(laws.num_states)):
-            raise InvalidModel(f"states share {laws.num_states} laws, numbered from 0 and all in use; got {numbers}")
-        self._set(laws=laws, groups=numbers)
+        if not numbers.size or not np.array_equal(np.unique(numbers), np.arange(distributions.num_states)):
+            raise InvalidModel(
+                f"states share {distributions.num_states} distributions, numbered from 0 and all in use; got {numbers}"
+            )
+        self._set(distributions=distributions, groups=numbers)
 
     @cached_property
     def of_states(self) -> Emissions:
-        """The same laws, written out for each state."""
-        return self.laws.take(self.groups)
+        """The same distributions, written out for each state."""
+        return self.distributions.take(self.groups)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name in self._fields:
@@ -43,11 +44,11 @@ class SharedEmissions(Emissions):
 
     @property
     def is_table(self) -> bool:  # type: ignore[override]
-        return self.laws.is_table
+        return self.distributions.is_table
 
     @property
     def symbols(self) -> Any:  # type: ignore[override]
-        return self.laws.symbols
+        return self.distributions.symbols
 
     @property
     def num_states(self) -> int:  # type: ignore[override]
@@ -55,41 +56,41 @@ class SharedEmissions(Emissions):
 
     @property
     def event_shape(self) -> tuple[int, ...]:  # type: ignore[override]
-        return self.laws.event_shape
+        return self.distributions.event_shape
 
     @property
     def num_parameters(self) -> int:
-        return self.laws.num_parameters
+        return self.distributions.num_parameters
 
-    def checked(self, sequences: Sequences) -> Sequences:
-        return self.laws.checked(sequences)
+    def check(self, sequences: Sequences) -> Sequences:
+        return self.distributions.check(sequences)
 
     def log_prob(self, rows: np.ndarray) -> np.ndarray:
-        return self.laws.log_prob(rows)[:, self.groups]
+        return self.distributions.log_prob(rows)[:, self.groups]
 
     def sample(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return self.laws.sample(self.groups[states], rng)
+        return self.distributions.sample(self.groups[states], rng)
 
     def statistics(self, rows: np.ndarray, weights: np.ndarray) -> EmissionStatistics:
-        member = (self.groups[:, None] == np.arange(self.laws.num_states)).astype(np.float64)  # (state, law)
-        return self.laws.statistics(rows, weights @ member)
+        member = (self.groups[:, None] == np.arange(self.distributions.num_states)).astype(np.float64)  # (state, group)
+        return self.distributions.statistics(rows, weights @ member)
 
     def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
-        with named(lambda law, state: state(int(np.argmax(self.groups == law)))):
-            return type(self)(self.laws.estimate(statistics, prior), self.groups)
+        with named(lambda distribution, state: state(int(np.argmax(self.groups == distribution)))):
+            return type(self)(self.distributions.estimate(statistics, prior), self.groups)
 
     def log_prior(self, prior: Any) -> float:
-        return self.laws.log_prior(prior)
+        return self.distributions.log_prior(prior)
 
     def take(self, states: Any) -> Emissions:
-        return self.laws.take(self.groups[states])
+        return self.distributions.take(self.groups[states])
 
     @property
     def summary(self) -> str:
-        return f"{number_of(self.laws.num_states, 'shared law')}, {self.laws.summary}"
+        return f"{number_of(self.distributions.num_states, 'shared distribution')}, {self.distributions.summary}"
 
     def __getitem__(self, state: int) -> Any:
-        return self.laws[int(self.groups[state])]
+        return self.distributions[int(self.groups[state])]
 
     def __repr__(self) -> str:
-        return f"SharedEmissions({self.laws!r}, {self.groups.tolist()})"
+        return f"SharedEmissions({self.distributions!r}, {self.groups.tolist()})"

@@ -1,4 +1,4 @@
-"""What no learning changes of a law: its kind, what must be known of it, and what it forbids."""
+"""What no learning changes of a distribution: its kind, what must be known of it, and what it forbids."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from juncture.components.family import FamilyEmissions
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.grouped import GroupedEmissions
 from juncture.components.independent import IndependentEmissions
-from juncture.components.mixture_emissions import MixtureEmissions
+from juncture.components.mixture import MixtureEmissions
 from juncture.families.constraints import NON_NEGATIVE, PROBABILITY, SIMPLEX
 from juncture.families.family import Family
 
-WITH_EDGES = (PROBABILITY, NON_NEGATIVE, SIMPLEX)  # a law that is at such an edge stays there
+WITH_EDGES = (PROBABILITY, NON_NEGATIVE, SIMPLEX)  # a distribution that is at such an edge stays there
 
 
 @singledispatch

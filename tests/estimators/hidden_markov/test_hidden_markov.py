@@ -15,13 +15,13 @@ from sklearn.base import clone
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.gaussian import GaussianEmissions, shape_of
 from juncture.components.independent import IndependentEmissions
-from juncture.components.mixture_emissions import MixtureEmissions
+from juncture.components.mixture import MixtureEmissions
 from juncture.data.sequences.sequences import Sequence
 from juncture.errors import ImpossibleEvidence, UnseenStatesWarning
 from juncture.estimators import CategoricalHMM, GaussianHMM, MixtureHMM
-from juncture.sequences.hidden_markov.initial_model import start_hidden_markov
+from juncture.sequences.hidden_markov.initial_model import initial_hidden_markov
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.prior import HiddenMarkovPrior
+from juncture.sequences.hidden_markov.options import HiddenMarkovPrior
 from juncture.verbs import fit, sample
 from support.emission_examples import covariances, random_hidden_markov
 from support.hidden_markov_oracles import beliefs_by_enumeration, calmly, expected_slowly, log_likelihoods
@@ -113,8 +113,8 @@ def test_each_step_given_the_earlier_ones_adds_up_to_the_score(known):
 def test_posterior_decoding_takes_each_step_by_itself(known):
     estimator, tables = known
     other = type(estimator).from_model(estimator.model_).set_params(decoder="posterior")
-    for path, laws in zip(other.predict(tables), estimator.predict_proba(tables), strict=True):
-        assert np.array_equal(path, laws.argmax(axis=1))
+    for path, distributions in zip(other.predict(tables), estimator.predict_proba(tables), strict=True):
+        assert np.array_equal(path, distributions.argmax(axis=1))
 
 
 def test_three_steps_in_exact_fractions():
@@ -160,7 +160,7 @@ def test_learning_takes_the_steps_of_baum_welch():
 def test_fit_is_fit(structure):
     rng = np.random.default_rng(0)
     tables = [rng.normal(place, 1.0, (20, 2)) for place in (0, 4, 0)]
-    model = start_hidden_markov(tables, 2, structure, start="k-means")
+    model = initial_hidden_markov(tables, 2, structure, start="k-means")
     estimator = GaussianHMM(start=model, prior=0.5, fixed=["initial"]).fit(tables)
     fitted = fit(model, tables, 0.5, fixed=["initial"])
     assert estimator.model_ == fitted.model
@@ -210,7 +210,7 @@ def test_mixtures_are_told_apart(structure):
 
 def test_one_component_is_no_mixture():
     rows = np.random.default_rng(0).normal(size=(50, 2)) + np.repeat([0, 5], 25)[:, None]
-    model = start_hidden_markov(rows, 2, "full", start="k-means", rng=1)
+    model = initial_hidden_markov(rows, 2, "full", start="k-means", rng=1)
     emissions = MixtureEmissions(np.ones((2, 1)), model.emissions)
     mixture = MixtureHMM(start=HiddenMarkovModel(model.initial, model.transition, emissions)).fit(rows)
     assert np.allclose(mixture.fit_.trace.values, GaussianHMM(start=model).fit(rows).fit_.trace.values)
@@ -265,8 +265,8 @@ def test_columns_of_symbols_are_independent_given_the_state():
     estimator = CategoricalHMM(2, prior=1.0).fit(rows, lengths=[5])
     first, second = estimator.model_.emissions.parts
     assert (first.symbols, second.symbols) == (("a", "b"), (0, 1))
-    laws = estimator.model_.initial @ (first.probabilities[:, 0] * second.probabilities[:, 1])
-    assert estimator.score([["a", 1]]) == pytest.approx(np.log(laws))
+    distributions = estimator.model_.initial @ (first.probabilities[:, 0] * second.probabilities[:, 1])
+    assert estimator.score([["a", 1]]) == pytest.approx(np.log(distributions))
     assert min(part.probabilities.min() for part in (first, second)) > 0.1
     drawn, _ = estimator.sample(40)
     assert {(type(one), type(other)) for one, other in drawn.tolist()} == {(str, int)}

@@ -256,10 +256,10 @@ ROWS = [[0.0], [1.0], [5.0], [6.0]]
 @pytest.mark.parametrize(
     ("estimator", "arguments", "message"),
     [
-        (GaussianHMM(0), {}, "states are a number of at least 1"),
-        (GaussianHMM("two"), {}, "states are a number of at least 1, or a list of labels; got 'two'"),
+        (GaussianHMM(0), {}, "the number of states, .* whole number of at least 1"),
+        (GaussianHMM("two"), {}, "the number of states, .* whole number of at least 1, or a list of labels; got 'two'"),
         (GaussianHMM(2, "diag"), {}, "there is no covariance 'diag'.*diagonal"),
-        (GaussianHMM(2, decoder="map"), {}, "a decoder is one of 'viterbi', 'posterior'"),
+        (GaussianHMM(2, decoder="map"), {}, 'a decoder must be "viterbi" or "posterior"'),
         (GaussianHMM(2, start="kmeans"), {}, "start is one of.*k-means"),
         (GaussianHMM(2, fixed=["means"]), {}, "no part 'means'"),
         (GaussianHMM(2, restarts=-1), {}, "restarts must be a whole number"),
@@ -270,7 +270,7 @@ ROWS = [[0.0], [1.0], [5.0], [6.0]]
         (GaussianHMM(2), {"lengths": [1, 2]}, "the lengths add up to 3, but there are 4 steps"),
         (GaussianHMM(2), {"X": [np.zeros((2, 1))], "lengths": [2]}, "a list of sequences has its own lengths"),
         (GaussianHMM(2), {"X": [np.zeros((2, 1)), np.zeros((2, 2))]}, "the same number of columns; got 1, 2"),
-        (GaussianHMM(2), {"y": [0, 1, 2, 0]}, "y tells of a state that is not there.*2"),
+        (GaussianHMM(2), {"y": [0, 1, 2, 0]}, "y has a label that is no state.*2"),
         (GaussianHMM(2), {"y": [0, 1, 1]}, "y has 3 labels, X has 4 steps"),
         (GaussianHMM(2), {"X": [np.zeros((2, 1))], "y": [[0, 1], [1]]}, "labels for 2 sequences, X has 1"),
         (GaussianHMM(2), {"X": [np.zeros((2, 1))], "y": [[0, 1, 1]]}, "sequence 0 has 2 steps, but labels"),

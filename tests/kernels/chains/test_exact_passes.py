@@ -24,7 +24,7 @@ from juncture.kernels.chains.scaled_powers import (
 )
 from juncture.kernels.chains.steps import KEEP, MEET, move, move_eight
 from juncture.numerics import log
-from juncture.sequences.hidden_markov.chain import road
+from juncture.sequences.hidden_markov.chain import sparse_transition
 
 NOTHING = np.empty((0, 0))
 
@@ -61,7 +61,16 @@ def test_states_that_lag_far_behind_are_kept(size, spread, seed):
     log_evidence, filtered, smoothed, transitions = by_logarithms(initial, transition, seen)
     values, tops, index = np.vectorize(encoded)(seen), np.zeros(len(seen)), np.arange(len(seen))
     lattice, pairs, found = np.empty(seen.shape), np.zeros((size, size)), np.empty(1)
-    args = road(transition), road(transition.T), True, values, tops, index, np.array([0, len(seen)]), initial
+    args = (
+        sparse_transition(transition),
+        sparse_transition(transition.T),
+        True,
+        values,
+        tops,
+        index,
+        np.array([0, len(seen)]),
+        initial,
+    )
     walk_each(*args, lattice, KEEP, NOTHING, np.ones(1), found)
     assert np.isclose(found[0], log_evidence, rtol=1e-12)
     assert np.allclose(np.vectorize(log_of)(lattice), filtered, rtol=1e-11, atol=1e-9)
@@ -120,7 +129,7 @@ def test_answers_do_not_depend_on_the_place_in_memory(size, is_exact):
         seen = parts[3].reshape(30, size)
         seen[:] = values
         log_scale, _ = walk(
-            road(transition), is_exact, seen, np.zeros(30), np.arange(30), False, message, previous, lattice, MEET,
+            sparse_transition(transition), is_exact, seen, np.zeros(30), np.arange(30), False, message, previous, lattice, MEET,
             pairs, 1.0,
         )  # fmt: skip
         answers.add((log_scale, lattice.tobytes(), pairs.tobytes(), message.tobytes(), previous.tobytes()))

@@ -15,7 +15,7 @@ from juncture.kernels.chains.paths import draw_paths
 from juncture.kernels.chains.steps import KEEP, MEET, move
 from juncture.kernels.chains.viterbi import decode_each, log_weight
 from juncture.numerics import log
-from juncture.sequences.hidden_markov.chain import road
+from juncture.sequences.hidden_markov.chain import sparse_transition
 from support.chain_oracles import paths_of, random_rows
 
 NO_LABELS, NOTHING = np.empty(0, np.int64), np.empty((0, 0))
@@ -37,7 +37,7 @@ def smooth(initial, transition, log_likelihoods, is_exact, use=MEET):
     size, num_steps = len(initial), len(log_likelihoods)
     lattice, pairs, log_evidence = np.empty((num_steps, size)), np.zeros((size, size)), np.empty(1)
     walk_each(
-        road(transition), road(transition.T), is_exact, *relative(log_likelihoods, is_exact), np.array([0, num_steps]),
+        sparse_transition(transition), sparse_transition(transition.T), is_exact, *relative(log_likelihoods, is_exact), np.array([0, num_steps]),
         initial, lattice, use, pairs, np.ones(1), log_evidence,
     )  # fmt: skip
     return log_evidence[0], lattice, pairs.T * transition
@@ -84,7 +84,7 @@ def test_a_walk_in_two_parts_is_the_walk(seed, is_exact):
     values, tops, index = relative(seen, is_exact)
     whole, parts = np.empty((2, *seen.shape))
     message, previous = initial.copy(), np.zeros_like(initial)
-    ahead = road(transition), is_exact, values, tops
+    ahead = sparse_transition(transition), is_exact, values, tops
     at_once, _ = walk(*ahead, index, False, message, previous, whole, KEEP, NOTHING, 1.0)
     message, cut, total = initial.copy(), len(seen) // 2, 0.0
     for part in (slice(0, cut), slice(cut, len(seen))):
@@ -98,7 +98,9 @@ def test_a_walk_says_at_which_step_nothing_was_left():
     seen[2, 1] = seen[1, 0] = -np.inf
     message = np.array([1.0, 0.0])
     found = relative(seen, is_exact=True)
-    _, failed = walk(road(transition), True, *found, False, message, np.zeros(2), NOTHING, FORGET, NOTHING, 1.0)
+    _, failed = walk(
+        sparse_transition(transition), True, *found, False, message, np.zeros(2), NOTHING, FORGET, NOTHING, 1.0
+    )
     assert failed == 2
 
 

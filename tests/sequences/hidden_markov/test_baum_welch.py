@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture.components.gaussian import GaussianEmissions
 from juncture.sequences.hidden_markov import baum_welch
-from juncture.sequences.hidden_markov.expectation import expected
+from juncture.sequences.hidden_markov.baum_welch import expect_statistics
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.prior import HiddenMarkovPrior
+from juncture.sequences.hidden_markov.options import HiddenMarkovPrior
 from support.emission_examples import (
     CAN_MISS_IN_PART,
     EMISSIONS,
@@ -44,7 +44,7 @@ def test_expected_statistics_against_every_path(seed, kind):
     rng = np.random.default_rng(seed)
     hmm = random_hidden_markov(rng, kind, zeros=0.3)
     data = hmm.sequences(some_sequences(hmm, rng, lengths=(4, 0, 1, 5), share=0.2, labels=0.2))
-    found, slow = expected(hmm, data), expected_slowly(hmm, data, beliefs_by_enumeration)
+    found, slow = expect_statistics(hmm, data), expected_slowly(hmm, data, beliefs_by_enumeration)
     assert found.log_evidence == pytest.approx(slow.log_evidence, abs=1e-9)
     assert found.initial == pytest.approx(slow.initial, abs=1e-10)
     assert found.transitions == pytest.approx(slow.transitions, abs=1e-10)
@@ -250,17 +250,17 @@ def test_rows_all_equal_to_initial_are_a_mixture():
     rng = np.random.default_rng(1)
     rows = np.concatenate([rng.normal(-2, 1, 60), rng.normal(2, 0.5, 40)])
     rng.shuffle(rows)
-    weights, laws = np.array([0.3, 0.7]), jt.Gaussian([-1.0, 1.0], [1.0, 1.0])
+    weights, distributions = np.array([0.3, 0.7]), jt.Gaussian([-1.0, 1.0], [1.0, 1.0])
     for _ in range(8):  # EM of a mixture, by hand
-        joint = weights * np.exp(laws.log_prob(rows[:, None]))
+        joint = weights * np.exp(distributions.log_prob(rows[:, None]))
         shares = joint / joint.sum(axis=1, keepdims=True)
         weights = shares.mean(axis=0)
-        laws = jt.Gaussian.estimate(jt.Gaussian.statistics(rows, shares))
+        distributions = jt.Gaussian.estimate(jt.Gaussian.statistics(rows, shares))
     start = HiddenMarkovModel([0.3, 0.7], [[0.3, 0.7]] * 2, jt.Gaussian([-1.0, 1.0], [1.0, 1.0]))
     fitted = calmly(jt.fit, start, [[row] for row in rows], method=few(8))  # sequences of one step
     assert fitted.model.initial == pytest.approx(weights)
-    assert fitted.model.emissions.mean == pytest.approx(laws.mean)
-    assert fitted.model.emissions.covariance == pytest.approx(laws.variance)
+    assert fitted.model.emissions.mean == pytest.approx(distributions.mean)
+    assert fitted.model.emissions.covariance == pytest.approx(distributions.variance)
 
 
 def test_long_sequences_give_the_model_back():

@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.sequences.hidden_markov import parts as chain_parts
-from juncture.sequences.hidden_markov.expectation import expected
+from juncture.sequences.hidden_markov import forward_backward
+from juncture.sequences.hidden_markov.baum_welch import expect_statistics
 from support.chain_oracles import all_paths, chains, observed
 
 
@@ -23,9 +23,9 @@ def total(hmm, sequences, weights):
             continue
         initial += weight * paths.smoothed[0]
         transitions += weight * paths.pairwise.sum(axis=0)
-        for law, symbol in zip(paths.smoothed, observations, strict=True):
+        for distribution, symbol in zip(paths.smoothed, observations, strict=True):
             if symbol is not None:
-                counts[:, symbol] += weight * law
+                counts[:, symbol] += weight * distribution
     return initial, transitions, counts
 
 
@@ -34,7 +34,7 @@ def test_counts_are_sums_over_paths_by_the_weights_of_sequences(hmm, sequences, 
     """S0-252, S0-253, S1-135."""
     weights = np.random.default_rng(seed).uniform(0.0, 3.0, len(sequences))
     data = [jt.Sequence(own, weight=weight) for own, weight in zip(sequences, weights, strict=True)]
-    found = expected(hmm, hmm.sequences(data))
+    found = expect_statistics(hmm, hmm.sequences(data))
     initial, transitions, counts = total(hmm, sequences, weights)
     assert np.allclose(found.initial, initial, atol=1e-9)
     assert np.allclose(found.transitions, transitions, atol=1e-9)
@@ -47,7 +47,7 @@ def test_counts_are_sums_over_paths_by_the_weights_of_sequences(hmm, sequences, 
 def test_transitions_of_probability_zero_are_never_expected(hmm, observations):
     """S1-136: zeros stay zeros."""
     assume(all_paths(hmm, observations).log_evidence > -np.inf)
-    found = expected(hmm, hmm.sequences(observations))
+    found = expect_statistics(hmm, hmm.sequences(observations))
     assert (found.transitions[hmm.transition == 0] == 0).all()
     assert np.isclose(found.transitions.sum(), len(observations) - 1)
 
@@ -55,7 +55,7 @@ def test_transitions_of_probability_zero_are_never_expected(hmm, observations):
 def test_known_states_are_counted():
     hmm = jt.HiddenMarkovModel([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], [[0.5, 0.5], [0.5, 0.5]])
     data = jt.Sequence([0, 1, 1, 0], states=[0, 1, 1, 0])
-    found = expected(hmm, hmm.sequences(data))
+    found = expect_statistics(hmm, hmm.sequences(data))
     assert np.array_equal(found.initial, [1, 0])
     assert np.array_equal(found.transitions, [[0, 1], [1, 1]])
     assert np.array_equal(found.emissions.parts[0], [[2, 0], [0, 2]])
@@ -64,13 +64,13 @@ def test_known_states_are_counted():
 @pytest.mark.parametrize("emissions", ["table", "gaussian"])
 def test_chunks_and_halves_add_up(emissions, monkeypatch):
     rng = np.random.default_rng(0)
-    laws = {"table": rng.dirichlet(np.ones(3), 20), "gaussian": jt.Gaussian(rng.normal(size=20), np.ones(20))}
-    hmm = jt.HiddenMarkovModel(rng.dirichlet(np.ones(20)), rng.dirichlet(np.ones(20), 20), laws[emissions])
+    distributions = {"table": rng.dirichlet(np.ones(3), 20), "gaussian": jt.Gaussian(rng.normal(size=20), np.ones(20))}
+    hmm = jt.HiddenMarkovModel(rng.dirichlet(np.ones(20)), rng.dirichlet(np.ones(20), 20), distributions[emissions])
     data = jt.sample(hmm, [2000, 0, 1, 9000], rng=1)
     sequences = hmm.sequences([each.observations for each in data])
-    whole = expected(hmm, sequences)
-    monkeypatch.setattr(chain_parts, "LONG", 0)
-    halves = expected(hmm, sequences)
+    whole = expect_statistics(hmm, sequences)
+    monkeypatch.setattr(forward_backward, "LONG", 0)
+    halves = expect_statistics(hmm, sequences)
     assert np.allclose(whole.log_evidence, halves.log_evidence, rtol=1e-12)
     assert np.allclose(whole.initial, halves.initial)
     assert np.allclose(whole.transitions, halves.transitions, rtol=1e-9)
@@ -79,7 +79,7 @@ def test_chunks_and_halves_add_up(emissions, monkeypatch):
 
 def test_no_sequences_expect_nothing():
     hmm = jt.HiddenMarkovModel([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], [[0.5, 0.5], [0.5, 0.5]])
-    found = expected(hmm, hmm.sequences([[0, 1]]).take(slice(0, 0)))
+    found = expect_statistics(hmm, hmm.sequences([[0, 1]]).take(slice(0, 0)))
     assert found.log_evidence.shape == (0,)
     assert not found.transitions.any()
     assert not found.emissions.weight.any()
@@ -89,5 +89,5 @@ def test_likelihoods_too_far_apart_for_any_digits_are_refused():
     model = jt.HiddenMarkovModel([0.5, 0.5], [[1.0, 0.0], [0.3, 0.7]], None)
     far = [[0.0, -3.0], [-1e17, -1.0], [0.0, -1e17], [0.0, -1.0]]
     assert jt.infer(model, far).smoothed.round(12).tolist() == [[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]
-    with pytest.raises(jt.InvalidData, match="too far to be compared"):
+    with pytest.raises(jt.InvalidData, match="too much to compare paths"):
         jt.infer(model, [[0.0, -3.0], [-1e30, -1.0], [0.0, -1e30], [0.0, -1.0]])

@@ -1,4 +1,4 @@
-"""Many states on few values: laws shrink to points, and learning goes on, says so, and never loses."""
+"""Many states on few values: distributions shrink to points, and learning goes on, says so, and never loses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import juncture as jt
 from juncture.components.gaussian import GaussianEmissions
-from juncture.components.mixture_emissions import MixtureEmissions
+from juncture.components.mixture import MixtureEmissions
 from support.emission_examples import EMISSIONS, random_hidden_markov, random_rows, walk
 from support.hidden_markov_oracles import assert_rises, calmly, few
 
@@ -30,8 +30,8 @@ def test_every_kind_of_emissions_stands_more_states_than_the_data_have_values_fo
 def test_a_beta_that_shrinks_to_a_point_keeps_its_law(seed):
     rng = np.random.default_rng(seed)
     numbers = rng.random(7) * 0.9 + 0.05
-    laws = jt.Beta(rng.gamma(4.0, 0.5, 5), rng.gamma(4.0, 0.5, 5))
-    hmm = jt.HiddenMarkovModel(random_rows(rng, (5,)), random_rows(rng, (5, 5)), laws)
+    distributions = jt.Beta(rng.gamma(4.0, 0.5, 5), rng.gamma(4.0, 0.5, 5))
+    hmm = jt.HiddenMarkovModel(random_rows(rng, (5,)), random_rows(rng, (5, 5)), distributions)
     assert_rises(calmly(jt.fit, hmm, numbers, method=few(300)).trace)
 
 
@@ -42,10 +42,10 @@ def test_no_step_loses_on_a_few_vectors(structure):
         rows, means = rng.normal(size=(6, 2)), rng.normal(size=(4, 2))
         shapes = {"full": (4, 2, 2), "diagonal": (4, 2), "spherical": (4,), "tied": (2, 2), "mixture": (4, 2)}
         covariance = np.broadcast_to(np.eye(2) if structure in {"full", "tied"} else 1.0, shapes[structure])
-        laws = GaussianEmissions(means, covariance, "diagonal" if structure == "mixture" else structure)
-        laws = MixtureEmissions([[0.5, 0.5]] * 2, laws) if structure == "mixture" else laws
-        size = laws.num_states
-        hmm = jt.HiddenMarkovModel(random_rows(rng, (size,)), random_rows(rng, (size, size)), laws)
+        distributions = GaussianEmissions(means, covariance, "diagonal" if structure == "mixture" else structure)
+        distributions = MixtureEmissions([[0.5, 0.5]] * 2, distributions) if structure == "mixture" else distributions
+        size = distributions.num_states
+        hmm = jt.HiddenMarkovModel(random_rows(rng, (size,)), random_rows(rng, (size, size)), distributions)
         assert_rises(calmly(jt.fit, hmm, [rows, rows[::-1]], method=few(80)).trace)
 
 
@@ -78,15 +78,15 @@ def test_a_warning_names_state_and_component_and_points_here():
 
 
 def test_a_state_of_another_kind_is_named_by_its_own_number():
-    laws = [jt.Laplace(0.0, 3.0), jt.Gaussian(50.0, 1.0)]
-    hmm = jt.HiddenMarkovModel([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], laws)
+    distributions = [jt.Laplace(0.0, 3.0), jt.Gaussian(50.0, 1.0)]
+    hmm = jt.HiddenMarkovModel([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], distributions)
     told = told_of(hmm, [*np.random.default_rng(0).normal(0, 3, 20), *[50.0] * 6])
     assert "the variance of state 1 shrank" in str(told[0].message)
 
 
 def test_a_column_is_named_too():
-    laws = jt.Independent([jt.Gaussian([0.0, 50.0], [9.0, 1.0]), jt.Poisson([2.0, 2.0])])
-    hmm = jt.HiddenMarkovModel([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], laws)
+    distributions = jt.Independent([jt.Gaussian([0.0, 50.0], [9.0, 1.0]), jt.Poisson([2.0, 2.0])])
+    hmm = jt.HiddenMarkovModel([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], distributions)
     numbers = [*np.random.default_rng(0).normal(0, 3, 20), *[50.0] * 6]
     told = told_of(hmm, np.column_stack([numbers, np.arange(26) % 4]))
     assert "the variance of column 0 of state 1 shrank" in str(told[0].message)
@@ -109,4 +109,4 @@ def test_a_value_that_no_state_can_emit_is_named():
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 10))])
 def test_a_start_needs_no_heavy_tails(seed):
     numbers = np.random.default_rng(seed).standard_t(4, 20)
-    assert jt.start_hidden_markov(numbers, 3, jt.StudentT).num_states == 3
+    assert jt.initial_hidden_markov(numbers, 3, jt.StudentT).num_states == 3

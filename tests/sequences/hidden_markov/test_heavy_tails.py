@@ -25,14 +25,14 @@ HEAVY = {
 @given(shape=st.floats(0.3, 2.5), seed=st.integers(0, 2**31))
 def test_labelled_steps_teach_each_state_the_member_that_fits_them(name, shape, seed):
     rng, states = np.random.default_rng(seed), np.repeat([0, 1], 150)
-    laws = [HEAVY[name](shape), HEAVY[name](4.0)]
-    values = np.concatenate([np.asarray(law.sample(150, rng=rng)) for law in laws])
+    distributions = [HEAVY[name](shape), HEAVY[name](4.0)]
+    values = np.concatenate([np.asarray(distribution.sample(150, rng=rng)) for distribution in distributions])
     model = jt.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [HEAVY[name](1.5), HEAVY[name](3.0)])
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # no state keeps the law it had
+        warnings.simplefilter("error")  # no state keeps the distribution it had
         learned = jt.fit(model, jt.Sequence(values, states=states)).model
     for state in (0, 1):
-        own, family = values[states == state], type(laws[state])
+        own, family = values[states == state], type(distributions[state])
         best = family.estimate(family.statistics(own))
         assert np.isclose(learned[state].log_prob(own).sum(), best.log_prob(own).sum(), rtol=1e-6)
 
@@ -41,6 +41,6 @@ def test_a_pareto_of_shape_below_one_has_the_shape_of_the_closed_form():
     rng = np.random.default_rng(0)
     values = np.asarray(jt.Pareto(0.5, 1.0).sample(500, rng=rng))
     model = jt.HiddenMarkovModel([1.0], [[1.0]], [jt.Pareto(1.5, 0.5)])
-    law = jt.fit(model, values).model[0]
-    assert np.isclose(law.shape, 1 / np.mean(np.log(values / values.min())), rtol=1e-9)
-    assert np.isclose(law.scale, values.min(), rtol=1e-12)
+    distribution = jt.fit(model, values).model[0]
+    assert np.isclose(distribution.shape, 1 / np.mean(np.log(values / values.min())), rtol=1e-9)
+    assert np.isclose(distribution.scale, values.min(), rtol=1e-12)

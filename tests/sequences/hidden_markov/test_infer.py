@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.kernels.chains.passes import FORGET
-from juncture.sequences.hidden_markov import parts as chain_parts
+from juncture.sequences.hidden_markov import forward_backward
 from juncture.sequences.hidden_markov.chain import Chain
-from juncture.sequences.hidden_markov.forward_backward import NOTHING, walk_short, walked
+from juncture.sequences.hidden_markov.forward_backward import NOTHING, pass_short, run_passes
 from support.chain_oracles import all_paths, chains, observed, paths_of
 
 S0_250 = jt.HiddenMarkovModel([0.5, 0.5], [[3 / 4, 1 / 4], [1 / 3, 2 / 3]], [[0.8, 0.2], [0.3, 0.7]])
@@ -67,9 +67,9 @@ def test_filtering_prediction_and_lags_know_the_past_only(hmm, observations, lag
     beliefs, lagged = jt.infer(hmm, observations), jt.infer(hmm, observations).lagged(lag)
     for step in range(len(observations)):
         known, blank = observations[: step + 1], [None]
-        assert np.allclose(beliefs.filtered[step], all_paths(hmm, known).law(step), atol=1e-10)
-        assert np.allclose(beliefs.predicted[step], all_paths(hmm, known[:-1] + blank).law(step), atol=1e-10)
-        assert np.allclose(lagged[step], all_paths(hmm, observations[: step + lag + 1]).law(step), atol=1e-10)
+        assert np.allclose(beliefs.filtered[step], all_paths(hmm, known).distribution(step), atol=1e-10)
+        assert np.allclose(beliefs.predicted[step], all_paths(hmm, known[:-1] + blank).distribution(step), atol=1e-10)
+        assert np.allclose(lagged[step], all_paths(hmm, observations[: step + lag + 1]).distribution(step), atol=1e-10)
 
 
 @given(chains(), observed, st.integers(1, 3))
@@ -79,7 +79,7 @@ def test_a_forecast_is_the_law_after_steps_that_are_not_observed(hmm, observatio
     paths = all_paths(hmm, observations + [None] * h)
     assert len(forecast) == len(forecast.observations) == h
     for step in range(h):
-        assert np.allclose(forecast.states[step], paths.law(len(observations) + step), atol=1e-10)
+        assert np.allclose(forecast.states[step], paths.distribution(len(observations) + step), atol=1e-10)
     ahead = all_paths(hmm, observations + [None] * (h - 1) + [1]).log_evidence - paths.log_evidence
     assert np.isclose(np.exp(forecast.log_prob(1)[-1]), np.exp(ahead), atol=1e-10)
     assert np.isclose(np.exp(forecast.observations[-1].log_prob(1)), np.exp(ahead), atol=1e-10)
@@ -202,8 +202,8 @@ def test_plain_and_exact_numbers_agree(num_states):
     sequence, chain = hmm.sequences(rng.normal(0.0, 30.0, (2000, num_states))), Chain.of(hmm)
     one, other = np.empty((2, 2000, num_states))
     pairs = np.zeros((2, num_states, num_states))
-    plain = walked(chain, sequence, one, 2, pairs[0], is_exact=False)
-    exact = walked(chain, sequence, other, 2, pairs[1], is_exact=True)
+    plain = run_passes(chain, sequence, one, 2, pairs[0], is_exact=False)
+    exact = run_passes(chain, sequence, other, 2, pairs[1], is_exact=True)
     assert np.allclose(plain, exact, rtol=1e-13)
     assert np.allclose(one, other, atol=1e-10)
     assert np.allclose(*pairs, rtol=1e-10, atol=1e-10)
@@ -235,11 +235,11 @@ def test_plain_numbers_alone_would_have_lost_it():
     assert chain.is_exact
     forgetful = jt.HiddenMarkovModel([1.0, 0.0, 0.0], 0.9999 * LEFT_TO_RIGHT + 0.0001 / 3, None)
     assert not Chain.of(forgetful).is_exact
-    assert np.isfinite(walked(chain, sequence, NOTHING, FORGET, NOTHING, is_exact=True)[0])
-    assert np.isnan(walk_short(chain, sequence, NOTHING, FORGET, NOTHING, is_exact=False)[0])  # nothing was left
+    assert np.isfinite(run_passes(chain, sequence, NOTHING, FORGET, NOTHING, is_exact=True)[0])
+    assert np.isnan(pass_short(chain, sequence, NOTHING, FORGET, NOTHING, is_exact=False)[0])  # nothing was left
     rows[-100:] = [0.0, -200.0, -200.0]  # to be explained by state 0, or very badly
     part = hmm.sequences(rows)
-    right, wrong = (walk_short(chain, part, NOTHING, FORGET, NOTHING, is_exact)[0] for is_exact in (True, False))
+    right, wrong = (pass_short(chain, part, NOTHING, FORGET, NOTHING, is_exact)[0] for is_exact in (True, False))
     assert right == pytest.approx(399 * np.log(0.9) - 300 * 30.0)
     assert wrong == pytest.approx(-100 * 200.0, rel=0.01)
 
@@ -308,7 +308,7 @@ def test_impossible_sequences_among_others_are_marked():
     assert np.isnan(second.filtered).all()
     assert np.isfinite(first.smoothed).all()
     assert np.isfinite(third.log_evidence)
-    with pytest.raises(jt.ImpossibleEvidence, match="no law"):
+    with pytest.raises(jt.ImpossibleEvidence, match="no distribution"):
         second.forecast(1)
     with pytest.raises(jt.ImpossibleEvidence, match="sequence 1"):
         jt.infer(BANNED, [[0, 1], [0, 2, 0], [1]], on_impossible="raise")
@@ -331,7 +331,7 @@ def test_a_label_that_cannot_be_is_impossible():
 
 @pytest.fixture
 def _everything_is_long(monkeypatch):
-    monkeypatch.setattr(chain_parts, "LONG", 0)
+    monkeypatch.setattr(forward_backward, "LONG", 0)
 
 
 @pytest.mark.parametrize("num_steps", [1, 255, 257, 1000, 5000])
@@ -345,7 +345,7 @@ def test_a_sequence_walked_from_both_ends_gives_the_same(num_steps, zeros, monke
     sequence = jt.Sequence(rows, states=np.where(rng.random(num_steps) < 0.01, 3, -1))
     short, path = jt.infer(hmm, sequence), jt.most_probable(hmm, sequence)
     transitions = short.expected_transitions
-    monkeypatch.setattr(chain_parts, "LONG", 0)
+    monkeypatch.setattr(forward_backward, "LONG", 0)
     long, long_path = jt.infer(hmm, sequence), jt.most_probable(hmm, sequence)
     assert np.isclose(long.log_evidence, short.log_evidence, rtol=1e-12)
     assert np.isclose(jt.log_prob(hmm, sequence), short.log_evidence, rtol=1e-12)
@@ -423,8 +423,8 @@ def test_wishes_that_make_no_sense_are_refused():
 
 def test_vectors_and_missing_parts_of_them():
     """S1-132: real vectors; a hole is summed out."""
-    law = jt.MultivariateGaussian([[0.0, 0.0], [3.0, 1.0]], [np.eye(2), [[1.0, 0.5], [0.5, 2.0]]])
-    hmm = jt.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], law)
+    distribution = jt.MultivariateGaussian([[0.0, 0.0], [3.0, 1.0]], [np.eye(2), [[1.0, 0.5], [0.5, 2.0]]])
+    hmm = jt.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], distribution)
     rows = np.array([[0.1, 0.2], [np.nan, 1.0], [np.nan, np.nan], [2.0, 1.5]])
     paths = paths_of(hmm.initial, hmm.transition, hmm.emissions.log_prob(rows))
     assert np.allclose(jt.infer(hmm, rows).smoothed, paths.smoothed)
@@ -432,16 +432,16 @@ def test_vectors_and_missing_parts_of_them():
     for row in (rows[0], rows[1], None, rows[3]):
         filter_ = filter_.step(row)
     assert np.isclose(filter_.log_evidence, paths.log_evidence)
-    assert np.allclose(filter_.filtered, paths.law(3))
+    assert np.allclose(filter_.filtered, paths.distribution(3))
 
 
 def test_equal_rows_make_a_mixture():
     """S0-253, S1-141: without memory the posteriors are the responsibilities."""
     weights = np.array([0.3, 0.7])
-    law = jt.Gaussian([0.0, 2.0], [1.0, 1.0])
-    hmm = jt.HiddenMarkovModel(weights, [weights, weights], law)
+    distribution = jt.Gaussian([0.0, 2.0], [1.0, 1.0])
+    hmm = jt.HiddenMarkovModel(weights, [weights, weights], distribution)
     x = np.array([0.0, 1.0, 2.5])
-    joint = weights * np.exp(law.log_prob(x[:, None]))
+    joint = weights * np.exp(distribution.log_prob(x[:, None]))
     assert np.allclose(jt.infer(hmm, x).smoothed, joint / joint.sum(axis=1, keepdims=True))
 
 

@@ -1,4 +1,4 @@
-"""Sequences whose states are told: counts, in one step; and some of whose states are told."""
+"""Sequences whose steps are all labelled: counts, in one step; and sequences with some labels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import juncture as jt
 from juncture.data.sequences.sequences import Sequence
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.prior import HiddenMarkovPrior
+from juncture.sequences.hidden_markov.options import HiddenMarkovPrior
 from juncture.sequences.hidden_markov.statistics import STEPS_AT_ONCE, HiddenMarkovStatistics
 from support.emission_examples import EMISSIONS, random_hidden_markov, walk, with_holes
 from support.hidden_markov_oracles import calmly, expected_slowly
@@ -183,7 +183,7 @@ def test_refused():
         jt.fit(chain, data)
     with pytest.raises(jt.InvalidData, match="from state 'cold' to 'hot'"):
         jt.estimate(chain, statistics, fixed=["initial"])
-    with pytest.raises(jt.InvalidData, match="no states are told"):
+    with pytest.raises(jt.InvalidData, match="no step is labelled"):
         jt.statistics(start, [0, 1])
     with pytest.raises(jt.InvalidData, match="step 1 of sequence 0"):
         jt.statistics(start, [Sequence([0, 1], states=["hot", None])])

@@ -150,7 +150,7 @@ def test_zeros_are_no_parameters():
         (
             lambda: HiddenMarkovModel([0.5, 0.5], np.eye(2), None, symbols=["a"]),
             InvalidModel,
-            "only a table of emissions has symbols; these are GivenLogLikelihoods",
+            "only a table of emissions has symbols; these are PrecomputedLogLikelihoods",
         ),
         (
             lambda: CategoricalEmissions([[0.5, 0.5]], symbols=["a"]),

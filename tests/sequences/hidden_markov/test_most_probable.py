@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.sequences.hidden_markov import parts as chain_parts
+from juncture.sequences.hidden_markov import forward_backward
 from support.chain_oracles import all_paths, chains, observed
 
 S0_250 = jt.HiddenMarkovModel([0.5, 0.5], [[3 / 4, 1 / 4], [1 / 3, 2 / 3]], [[0.8, 0.2], [0.3, 0.7]])
@@ -92,7 +92,7 @@ def test_labels_are_kept_in_the_path():
 @pytest.mark.parametrize("num_steps", [1, 3, 700])
 def test_ties_go_to_the_earlier_states(num_steps, monkeypatch):
     assert (jt.most_probable(SAME, np.zeros(num_steps, int)).path == "a").all()
-    monkeypatch.setattr(chain_parts, "LONG", 0)
+    monkeypatch.setattr(forward_backward, "LONG", 0)
     assert (jt.most_probable(SAME, np.zeros(num_steps, int)).path == "a").all()
 
 
@@ -107,7 +107,7 @@ def test_ties_of_long_and_short_sequences_are_broken_alike(seed):
     observations = rng.integers(0, 2, 600)
     short = jt.most_probable(hmm, observations)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chain_parts, "LONG", 0)
+        patch.setattr(forward_backward, "LONG", 0)
         long = jt.most_probable(hmm, observations)
     assert np.array_equal(short.path, long.path)
     assert np.isclose(short.log_joint, long.log_joint, rtol=1e-12)

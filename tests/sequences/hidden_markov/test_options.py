@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture.data.sequences.sequences import Sequence
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.prior import HiddenMarkovPrior
+from juncture.sequences.hidden_markov.options import HiddenMarkovPrior
 from support.emission_examples import (
     random_hidden_markov,
     random_rows,
@@ -236,7 +236,7 @@ def test_states_and_symbols_keep_their_names():
         ({"tied": ["initial"]}, "not 'initial'"),
         ({"start": "kmeans"}, "did you mean 'k-means'"),
         ({"on_unvisited": "drop"}, "'hold', 'reseed'"),
-        ({"progress": 3}, "progress is a function"),
+        ({"progress": 3}, "must be a function; got 3"),
         ({"weights": [1.0]}, "there are 2 sequences"),
         ({"weights": [1.0, -1.0]}, "at least 0"),
         ({"weights": [0.0, 0.0]}, "no step to learn from"),
@@ -256,7 +256,9 @@ def test_refused_methods_and_data():
     hmm = HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5, 0.0], [0.9, 0.1, 0.0]])
     with pytest.raises(jt.Unsupported, match="learned by"):
         jt.fit(hmm, [0, 1], method="gradient")
-    with pytest.raises(jt.ImpossibleEvidence, match="step 1 of sequence 1 holds 2, which no state can emit: give laws"):
+    with pytest.raises(
+        jt.ImpossibleEvidence, match="step 1 of sequence 1 holds 2, which no state can emit: give distributions"
+    ):
         jt.fit(hmm, [[0, 1], [0, 2]])
     with pytest.raises(jt.InvalidData, match="no step to learn from"):
         jt.fit(hmm, [[], []])

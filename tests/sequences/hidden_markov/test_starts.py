@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.components.mixture import Mixture
-from juncture.components.mixture_emissions import MixtureEmissions
+from juncture.components.mixture import Mixture, MixtureEmissions
 from juncture.data.sequences.sequences import Sequence, as_sequences
 from juncture.errors import MissingExtra, UnvisitedStatesWarning
-from juncture.sequences.hidden_markov.excerpts import STEPS, excerpt
-from juncture.sequences.hidden_markov.initial_model import start_hidden_markov
+from juncture.sequences.hidden_markov.initial_model import initial_hidden_markov
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.prior import HiddenMarkovPrior
+from juncture.sequences.hidden_markov.options import HiddenMarkovPrior
+from juncture.sequences.hidden_markov.starts import STEPS, excerpt
 from support.emission_examples import EMISSIONS, random_hidden_markov, walk, with_holes
 from support.hidden_markov_oracles import calmly, few
 
@@ -108,7 +107,7 @@ def test_a_random_start_seldom_gets_stuck(length):
     """A single draw ends with both states alike in about four of ten cases; the likeliest of some, in few."""
     two = HiddenMarkovModel([0.5, 0.5], [[0.95, 0.05], [0.1, 0.9]], jt.Gaussian([0.0, 3.0], [1.0, 0.5]))
     data = jt.sample(two, length, rng=2).observations
-    ends = [jt.fit(start_hidden_markov(data, 2, "diagonal", rng=seed), data).model for seed in range(12)]
+    ends = [jt.fit(initial_hidden_markov(data, 2, "diagonal", rng=seed), data).model for seed in range(12)]
     assert sum(np.ptp(model.emissions.mean) > 2 for model in ends) >= 11
 
 
@@ -149,59 +148,59 @@ def test_first_gaussian_models(kind, start):
     rng = np.random.default_rng(6)
     truth = random_hidden_markov(rng, "full")
     vectors = walk(truth, 60, rng)[1]
-    model = start_hidden_markov(vectors, 3, kind, start=start)
+    model = initial_hidden_markov(vectors, 3, kind, start=start)
     assert model.emissions.structure == kind
     assert model.event_shape == (2,)
     fitted = calmly(jt.fit, model, vectors)
     assert fitted.log_likelihood > jt.fit(model, vectors, fixed=["initial", "transition", "emissions"]).log_likelihood
-    numbers = start_hidden_markov([vectors[:, 0], vectors[:9, 1]], 2, kind, start=start)
+    numbers = initial_hidden_markov([vectors[:, 0], vectors[:9, 1]], 2, kind, start=start)
     assert numbers.event_shape == ()
 
 
 def test_first_models_of_other_kinds():
     rng = np.random.default_rng(7)
     symbols = rng.integers(4, size=50)
-    assert start_hidden_markov(symbols, 2, "categorical").emissions.num_symbols == 4
-    named = start_hidden_markov([["a", "b", None], ["b"]], 2, "categorical", symbols=["a", "b", "c"])
+    assert initial_hidden_markov(symbols, 2, "categorical").emissions.num_symbols == 4
+    named = initial_hidden_markov([["a", "b", None], ["b"]], 2, "categorical", symbols=["a", "b", "c"])
     assert named.emissions.symbols == ("a", "b", "c")
-    counts = start_hidden_markov(rng.poisson(4, 50), 3, jt.Poisson)
+    counts = initial_hidden_markov(rng.poisson(4, 50), 3, jt.Poisson)
     assert isinstance(counts.emissions[0], jt.Poisson)
-    known = start_hidden_markov(rng.binomial(7, 0.5, 50), 2, jt.Binomial(7, 0.5))
+    known = initial_hidden_markov(rng.binomial(7, 0.5, 50), 2, jt.Binomial(7, 0.5))
     assert known.emissions[1].trials == 7
-    mixed = start_hidden_markov(drawn(), 2, Mixture([0.5, 0.5], [jt.Gaussian(0.0, 4.0), jt.Gaussian(5.0, 4.0)]))
+    mixed = initial_hidden_markov(drawn(), 2, Mixture([0.5, 0.5], [jt.Gaussian(0.0, 4.0), jt.Gaussian(5.0, 4.0)]))
     assert isinstance(mixed.emissions, MixtureEmissions)
-    stacked = start_hidden_markov(drawn(40), 2, lengths=[30, 10], weights=[1.0, 2.0])
+    stacked = initial_hidden_markov(drawn(40), 2, lengths=[30, 10], weights=[1.0, 2.0])
     assert stacked.num_states == 2
 
 
 def test_first_models_with_labels():
     told = [jt.Sequence([0.1, 5.0, 0.2], states=["low", None, None]), jt.Sequence([5.1, 4.9], states=[None, "high"])]
     for start in ("random", "left-to-right", "k-means"):
-        model = start_hidden_markov(told, ["low", "high"], "diagonal", start=start)
+        model = initial_hidden_markov(told, ["low", "high"], "diagonal", start=start)
         assert model.states == ("low", "high")
         assert start != "k-means" or model["low"].mean < model["high"].mean
     words = [jt.Sequence(["a", "b"], states=["low", "high"])]
-    assert start_hidden_markov(words, ["low", "high"], "categorical", symbols=["a", "b"]).states == ("low", "high")
+    assert initial_hidden_markov(words, ["low", "high"], "categorical", symbols=["a", "b"]).states == ("low", "high")
 
 
 def test_first_models_refused():
     for wrong in ("low", 1.5, None):
-        with pytest.raises(jt.InvalidData, match="states are a number of at least 1, or a list of labels"):
-            start_hidden_markov([0.0, 1.0], wrong)
+        with pytest.raises(jt.InvalidData, match="the number of states, where no list of labels is given"):
+            initial_hidden_markov([0.0, 1.0], wrong)
     with pytest.raises(jt.InvalidData, match="at least 1"):
-        start_hidden_markov([0.0, 1.0], 0)
+        initial_hidden_markov([0.0, 1.0], 0)
     with pytest.raises(jt.Unsupported, match="did you mean 'diagonal'"):
-        start_hidden_markov([0.0, 1.0], 2, "diag")
+        initial_hidden_markov([0.0, 1.0], 2, "diag")
     with pytest.raises(jt.InvalidData, match="'random', 'k-means'"):
-        start_hidden_markov([0.0, 1.0], 2, start="given")
+        initial_hidden_markov([0.0, 1.0], 2, start="given")
     with pytest.raises(jt.InvalidData, match="no symbol is observed"):
-        start_hidden_markov([None, None], 2, "categorical")
+        initial_hidden_markov([None, None], 2, "categorical")
     with pytest.raises(jt.InvalidData, match=r"holds 'a'; .*; where symbols are labels, say which there are"):
-        start_hidden_markov([["a", "b"]], 2, "categorical")
+        initial_hidden_markov([["a", "b"]], 2, "categorical")
     with pytest.raises(jt.InvalidData, match="step 0 holds -2; symbols are whole numbers"):
-        start_hidden_markov([-2, -2], 2, "categorical")
+        initial_hidden_markov([-2, -2], 2, "categorical")
     with pytest.raises(jt.InvalidData, match="no step to learn from"):
-        start_hidden_markov([], 2)
+        initial_hidden_markov([], 2)
 
 
 # --- states that nothing visits ------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""States that share a row or a law: what may be shared, from where it starts, and what fixed parts allow."""
+"""States that share a row or a distribution: what may be shared, from where it starts, and what fixed parts allow."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_rows_with_different_zeros_are_not_shared():
 
 
 @pytest.mark.parametrize(
-    "laws",
+    "distributions",
     [
         [jt.Gaussian(0.0, 1.0), jt.Laplace(0.0, 1.0)],
         [[1.0, 0.0], [0.5, 0.5]],
@@ -47,10 +47,10 @@ def test_rows_with_different_zeros_are_not_shared():
         [jt.Independent([jt.Bernoulli(0.0)]), jt.Independent([jt.Bernoulli(0.5)])],
     ],
 )
-def test_laws_that_learning_cannot_make_alike_are_not_shared(laws):
-    data = np.zeros((3, 1)) if isinstance(laws[0], jt.Independent) else [0, 1, 0]
-    with pytest.raises(jt.InvalidData, match=r"share a law, but have .* laws of one kind, with the same zeros"):
-        jt.fit(with_parts(emissions=laws), data, tied=["emissions"])
+def test_distributions_that_learning_cannot_make_alike_are_not_shared(distributions):
+    data = np.zeros((3, 1)) if isinstance(distributions[0], jt.Independent) else [0, 1, 0]
+    with pytest.raises(jt.InvalidData, match=r"share a distribution, but have .* of one kind, with the same zeros"):
+        jt.fit(with_parts(emissions=distributions), data, tied=["emissions"])
 
 
 def test_a_group_label_is_wanted_for_each_state():

@@ -65,7 +65,7 @@ def test_one_sequence_many_and_stacked():
     assert jt.log_prob(chain, ["sun", "rain", "sun"], lengths=[2, 1]) == pytest.approx([np.log(0.1), 0])
     with pytest.raises(UnknownState, match=r"step 1: .* did you mean 'sun'"):
         jt.log_prob(chain, ["sun", "sum"])
-    with pytest.raises(InvalidData, match="no initial law"):
+    with pytest.raises(InvalidData, match="no initial distribution"):
         jt.log_prob(MarkovChain(chain.transition), [0, 1])
     with pytest.raises(Unsupported, match="order 2"):
         jt.log_prob(MarkovChain.uniform(2, order=2).to_first_order(), [0, 1])
@@ -73,7 +73,7 @@ def test_one_sequence_many_and_stacked():
 
 @given(st.integers(0, 1000))
 def test_what_holes_hide(seed):
-    """The laws and the best filling of missing states, against all ways to fill them."""
+    """The distributions and the best filling of missing states, against all ways to fill them."""
     rng = np.random.default_rng(seed)
     chain = MarkovChain(rng.dirichlet(np.ones(3), 3), rng.dirichlet(np.ones(3)), states=["a", "b", "c"])
     observed = [None if rng.random() < 0.5 else "abc"[rng.integers(3)] for _ in range(5)]
@@ -85,9 +85,9 @@ def test_what_holes_hide(seed):
     weights = np.exp(jt.log_prob(chain, [list(path) for path in paths]))
     beliefs = jt.infer(chain, observed)
     assert beliefs.log_evidence == pytest.approx(jt.log_prob(chain, observed), abs=1e-12)
-    for step, law in enumerate(beliefs.smoothed):
+    for step, distribution in enumerate(beliefs.smoothed):
         expected = [sum(w for path, w in zip(paths, weights, strict=True) if path[step] == state) for state in "abc"]
-        assert law == pytest.approx(np.array(expected) / weights.sum(), abs=1e-12)
+        assert distribution == pytest.approx(np.array(expected) / weights.sum(), abs=1e-12)
     assert tuple(jt.most_probable(chain, observed).path) == paths[int(np.argmax(weights))]
     with pytest.raises(Unsupported, match="order 2"):
         jt.infer(MarkovChain.uniform(2, order=2), [0, None, 1])
@@ -101,7 +101,7 @@ def test_long_gaps_cost_nothing():
 
 
 def test_draws_follow_the_chain():
-    """S0-290, S3-063: empirical transitions tend to the table, the first states to the initial law."""
+    """S0-290, S3-063: empirical transitions tend to the table, the first states to the initial distribution."""
     chain = MarkovChain([[0.6, 0.4, 0], [0.1, 0.2, 0.7], [0.5, 0, 0.5]], [0.2, 0.3, 0.5])
     paths = jt.sample(chain, [50] * 2000, rng=0)
     counts = np.zeros((3, 3))

@@ -30,7 +30,7 @@ from support.markov_chain_examples import (
 @given(chains())
 def test_stationary_laws_are_stationary(chain):
     """S0-292, S2-170, S3-065: one law for each closed class, which a step does not change."""
-    laws = chain.stationary_laws
+    laws = chain.stationary_distributions
     assert len(laws) == len(chain.closed_classes) >= 1
     assert laws @ chain.transition == pytest.approx(laws, rel=1e-12)
     assert laws.sum(axis=1) == pytest.approx(1, rel=1e-14)
@@ -81,24 +81,24 @@ def test_a_law_that_is_not_unique_is_reported():
     with pytest.raises(InvalidModel, match=r"not unique: there are 2 closed classes, \{'a'\} and \{'b'\}"):
         chain.stationary  # noqa: B018
     assert chain.closed_classes == (("a",), ("b",))
-    assert chain.stationary_laws.tolist() == [[1, 0], [0, 1]]
+    assert chain.stationary_distributions.tolist() == [[1, 0], [0, 1]]
     assert not chain.has_unique_limit
-    assert chain.limiting_law([0.25, 0.75]).tolist() == [0.25, 0.75]
+    assert chain.limiting_distribution([0.25, 0.75]).tolist() == [0.25, 0.75]
 
 
 @given(chains(), st.data())
 def test_where_a_start_leads(chain, data):
     """S0-296: the law tends to a mixture of the classes' laws; where it goes round, to none."""
     start = data.draw(st.sampled_from(chain.states))
-    far = chain.law_at(2**60, start)
+    far = chain.distribution_at(2**60, start)
     if all(chain.period(members[0]) == 1 for members in chain.closed_classes):
-        assert chain.limiting_law(start) == pytest.approx(far, abs=1e-9)
-        assert chain.is_stationary(chain.limiting_law(start))
+        assert chain.limiting_distribution(start) == pytest.approx(far, abs=1e-9)
+        assert chain.is_stationary(chain.limiting_distribution(start))
     if chain.has_unique_limit:
         assert far == pytest.approx(chain.stationary, abs=1e-9)
     swap = MarkovChain(SWAP)
     with pytest.raises(InvalidModel, match="the period 2"):
-        swap.limiting_law(0)
+        swap.limiting_distribution(0)
 
 
 # --- detailed balance ------------------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ def test_the_mixing_time_is_the_first_time(chain, threshold):
     if time > 10_000:
         return
     distances = [
-        np.abs(chain.transition_after(t) - chain.stationary).sum(axis=1).max() / 2 for t in {max(time - 1, 0), time}
+        np.abs(chain.transition_after(t) - chain.stationary).sum(axis=1).max() / 2 for t in (max(time - 1, 0), time)
     ]
     assert distances[-1] <= threshold + 1e-12
     assert time == 0 or distances[0] > threshold - 1e-12

@@ -65,8 +65,8 @@ def test_initial_laws_and_starts():
         MarkovChain(WEATHER, [0.2, 0.3, 0.5])
     with pytest.raises(InvalidModel, match=r"sums to 0\.9"):
         MarkovChain(WEATHER, [0.4, 0.5])
-    with pytest.raises(InvalidData, match="no initial law"):
-        MarkovChain(WEATHER).law_at(3)
+    with pytest.raises(InvalidData, match="no initial distribution"):
+        MarkovChain(WEATHER).distribution_at(3)
 
 
 def test_a_history_or_a_table_starts_a_chain_of_order_two():
@@ -126,26 +126,30 @@ def test_chapman_kolmogorov(transition, m, n):
 
 @given(transitions(), st.integers(0, 60))
 def test_the_law_at_a_time(transition, time):
-    """S2-169, S3-068: the law at t is the first one times the t-th power, also by single steps."""
+    """S2-169, S3-068: the distribution at t is the first one times the t-th power, also by single steps."""
     chain, size = MarkovChain(transition), len(transition)
     start = np.arange(1, size + 1) / np.arange(1, size + 1).sum()
-    assert chain.law_at(time, start) == pytest.approx(start @ np.linalg.matrix_power(transition, time), abs=1e-12)
-    assert chain.with_initial(start).law_at(time) == pytest.approx(chain.law_at(time, start), abs=1e-15)
-    after = chain.law_at(time, start) @ transition
-    assert chain.law_at(time + 1, start) == pytest.approx(after, abs=1e-12)
+    assert chain.distribution_at(time, start) == pytest.approx(
+        start @ np.linalg.matrix_power(transition, time), abs=1e-12
+    )
+    assert chain.with_initial(start).distribution_at(time) == pytest.approx(
+        chain.distribution_at(time, start), abs=1e-15
+    )
+    after = chain.distribution_at(time, start) @ transition
+    assert chain.distribution_at(time + 1, start) == pytest.approx(after, abs=1e-12)
 
 
 def test_times_beyond_counting():
-    """Two states that are left with the probabilities a and b: the law decays as (1 - a - b)^t."""
+    """Two states that are left with the probabilities a and b: the distribution decays as (1 - a - b)^t."""
     a, b, time = 1e-12, 3e-12, 10**12
     decay = np.exp(time * np.log1p(-(a + b)))
     expected = np.array([b + a * decay, a - a * decay]) / (a + b)
     chain = MarkovChain([[1 - a, a], [b, 1 - b]])
-    assert chain.law_at(time, 0) == pytest.approx(expected, rel=1e-11)
-    assert chain.law_at(10**30, 0) == pytest.approx([0.75, 0.25], rel=1e-12)
+    assert chain.distribution_at(time, 0) == pytest.approx(expected, rel=1e-11)
+    assert chain.distribution_at(10**30, 0) == pytest.approx([0.75, 0.25], rel=1e-12)
     for wrong in (-1, 1.5, "soon"):
         with pytest.raises(InvalidData, match="whole number"):
-            chain.law_at(wrong, 0)
+            chain.distribution_at(wrong, 0)
 
 
 @given(order_two(), st.integers(0, 6))
@@ -157,11 +161,11 @@ def test_the_law_of_a_chain_of_order_two(chain, time):
         for step in range(2, len(path)):
             weight *= chain.transition[path[step - 2 : step + 1]]
         expected[path[time]] += weight
-    assert chain.law_at(time) == pytest.approx(expected, abs=1e-12)
+    assert chain.distribution_at(time) == pytest.approx(expected, abs=1e-12)
     lowered = chain.to_first_order()
     if time:
         shape = (chain.num_states,) * 2
-        assert lowered.law_at(time - 1).reshape(shape).sum(axis=0) == pytest.approx(expected, abs=1e-12)
+        assert lowered.distribution_at(time - 1).reshape(shape).sum(axis=0) == pytest.approx(expected, abs=1e-12)
 
 
 def test_histories_are_states_of_the_first_order_chain():
@@ -172,7 +176,7 @@ def test_histories_are_states_of_the_first_order_chain():
     assert lowered.hitting_times(("a", "b"))[1] == 0
     assert lowered.hitting_times([("a", "b"), ("b", "b")])[[1, 3]].tolist() == [0, 0]
     assert lowered.period(("a", "b")) == 1
-    assert lowered.law_at(0, ("b", "a")).tolist() == [0, 0, 1, 0]
+    assert lowered.distribution_at(0, ("b", "a")).tolist() == [0, 0, 1, 0]
     with pytest.raises(UnknownState):
         lowered.period(("a", "c"))
     with pytest.raises(UnknownState, match="2 parts"):
@@ -244,7 +248,7 @@ def test_regular_and_positive_are_told_apart():
     assert (swap.is_irreducible, swap.period(), swap.is_aperiodic, swap.is_regular) == (True, 2, False, False)
     assert (limit.has_unique_limit, limit.is_regular, limit.is_irreducible) == (True, False, False)
     assert limit.stationary.tolist() == [1, 0]
-    assert limit.limiting_law(1).tolist() == [1, 0]
+    assert limit.limiting_distribution(1).tolist() == [1, 0]
     assert limit.period(1) == 0  # it never comes back
     assert not MarkovChain([[0.5, 0.5, 0, 0], [0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5], [0, 0, 0.5, 0.5]]).is_irreducible
     assert MarkovChain(ROTATION).period(1) == 3
@@ -268,12 +272,12 @@ def test_the_period_of_a_chain_of_several_classes():
 
 @given(positive_chains(max_states=3))
 def test_a_chain_is_a_bayesian_network(chain):
-    """S1-040: the joint is the product, laws are marginals, and the past is separated from the future."""
+    """S1-040: the joint is the product, distributions are marginals, and the past is separated from the future."""
     chain = chain.with_initial(chain.stationary)
     network = chain.to_bayesian_network(4)
     beliefs = jt.infer(network)
     for time in range(4):
-        assert beliefs[f"state{time}"].values == pytest.approx(chain.law_at(time), abs=1e-12)
+        assert beliefs[f"state{time}"].values == pytest.approx(chain.distribution_at(time), abs=1e-12)
     path = [0, chain.num_states - 1, 0, 0]
     row = {f"state{time}": state for time, state in enumerate(path)}
     assert network.log_joint(row) == pytest.approx(jt.log_prob(chain, path))
@@ -286,30 +290,32 @@ def test_a_chain_is_a_bayesian_network(chain):
 def test_a_chain_of_order_two_is_a_bayesian_network(chain):
     network = chain.to_bayesian_network(5)
     assert network.graph.parents("state4") == ("state2", "state3")
-    assert jt.infer(network)["state4"].values == pytest.approx(chain.law_at(4), abs=1e-12)
-    assert jt.infer(chain.to_bayesian_network(1))["state0"].values == pytest.approx(chain.law_at(0), abs=1e-12)
+    assert jt.infer(network)["state4"].values == pytest.approx(chain.distribution_at(4), abs=1e-12)
+    assert jt.infer(chain.to_bayesian_network(1))["state0"].values == pytest.approx(chain.distribution_at(0), abs=1e-12)
     with pytest.raises(InvalidData, match="at least 1"):
         chain.to_bayesian_network(0)
 
 
 @given(chains())
 def test_reversing(chain):
-    """S0-298, S3-070: the reversal has the same stationary law, the flow the other way round, and undoes itself."""
+    """S0-298, S3-070: the reversal keeps the stationary distribution, turns the flow round, and undoes itself."""
     if not chain.is_irreducible:
         return
     back = chain.reversed()
-    law = chain.stationary
-    assert back.stationary == pytest.approx(law, rel=1e-9)
-    assert law[:, None] * back.transition == pytest.approx((law[:, None] * chain.transition).T, abs=1e-12)
+    distribution = chain.stationary
+    assert back.stationary == pytest.approx(distribution, rel=1e-9)
+    assert distribution[:, None] * back.transition == pytest.approx(
+        (distribution[:, None] * chain.transition).T, abs=1e-12
+    )
     assert back.reversed().transition == pytest.approx(chain.transition, rel=1e-9)
     assert back.is_reversible == chain.is_reversible
 
 
 def test_exact_fractions_of_a_law():
     """S0-292: (1/3, 2/3) for [[0, 1], [½, ½]], as it should be in fractions."""
-    law = [Fraction(1, 3), Fraction(2, 3)]
-    stepped = [law[1] * Fraction(1, 2), law[0] + law[1] * Fraction(1, 2)]
-    assert stepped == law
-    assert MarkovChain(ONE_ZERO).stationary == pytest.approx([float(value) for value in law], rel=1e-15)
+    distribution = [Fraction(1, 3), Fraction(2, 3)]
+    stepped = [distribution[1] * Fraction(1, 2), distribution[0] + distribution[1] * Fraction(1, 2)]
+    assert stepped == distribution
+    assert MarkovChain(ONE_ZERO).stationary == pytest.approx([float(value) for value in distribution], rel=1e-15)
     with pytest.raises(InvalidModel, match=r"is 0 in \{1\}"):
         MarkovChain(LIMIT_WITHOUT_REGULARITY).reversed()

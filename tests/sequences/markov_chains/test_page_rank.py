@@ -1,4 +1,4 @@
-"""PageRank: the source's numbers, the exact solution against power iteration and against the chain's stationary law."""
+"""PageRank: the source's numbers, the exact solution against power iteration and a chain's stationary distribution."""
 
 from __future__ import annotations
 

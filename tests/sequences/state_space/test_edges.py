@@ -106,8 +106,11 @@ def precise():
 
 def test_covariances_stay_positive_semidefinite_where_the_plain_form_loses_it():
     values = np.random.default_rng(0).normal(size=(40, 1)) * 1e-6 + np.ones((40, 2))
-    laws, _ = plain_filter(precise(), values)
-    lowest = min(np.linalg.eigvalsh((law[3] + law[3].T) / 2)[0] / np.abs(law[3]).max() for law in laws)
+    distributions, _ = plain_filter(precise(), values)
+    lowest = min(
+        np.linalg.eigvalsh((distribution[3] + distribution[3].T) / 2)[0] / np.abs(distribution[3]).max()
+        for distribution in distributions
+    )
     assert lowest < -1e-12  # what the square root is for
     beliefs = jt.infer(precise(), values)
     for found in (beliefs.predicted_covariance, beliefs.filtered_covariance, beliefs.smoothed_covariance):

@@ -177,10 +177,10 @@ def test_weights_count_as_copies_and_statistics_add():
     whole = expected_moments(model, model.sequences([one, two]))
     both = parts[0] + parts[1]
     assert both.log_likelihood == pytest.approx(whole.log_likelihood)
-    for law in ("initial", "transition", "observation"):
+    for distribution in ("initial", "transition", "observation"):
         for field in ("weight", "regressors", "cross", "residuals"):
-            added = getattr(getattr(both, law), field)
-            np.testing.assert_allclose(added, getattr(getattr(whole, law), field), atol=1e-12)
+            added = getattr(getattr(both, distribution), field)
+            np.testing.assert_allclose(added, getattr(getattr(whole, distribution), field), atol=1e-12)
 
 
 def test_parts_that_vary_stay_while_others_are_learned():
@@ -205,13 +205,15 @@ def test_a_prior_holds_noises():
     values_ = np.diff(fitted.trace.values)
     assert (values_ >= -1e-9).all()
     model = fitted.model
-    for name, law in prior.items():
+    for name, distribution in prior.items():
         step = 1e-5
         noise = model.parts[name]
-        up, down = (float(law.log_prob(noise + sign * step)) for sign in (1, -1))
+        up, down = (float(distribution.log_prob(noise + sign * step)) for sign in (1, -1))
         slope = gradient(model, name, values)[0, 0] + (up - down) / (2 * step)
         assert slope == pytest.approx(0.0, abs=1e-2)
-    objective = fitted.log_likelihood + sum(float(law.log_prob(model.parts[name])) for name, law in prior.items())
+    objective = fitted.log_likelihood + sum(
+        float(distribution.log_prob(model.parts[name])) for name, distribution in prior.items()
+    )
     assert fitted.trace.values[-1] == pytest.approx(objective)
 
 
@@ -260,14 +262,14 @@ def test_what_cannot_be_learned_is_refused():
         jt.fit(WALK, [1.0, 2.0], method="gradient")
     with pytest.raises(InvalidData, match="mapping"):
         jt.fit(WALK, [1.0, 2.0], 1.0)
-    law = jt.InverseWishart(3.0, [[1.0]])
+    distribution = jt.InverseWishart(3.0, [[1.0]])
     with pytest.raises(InvalidData, match="a prior is one of a noise; 'transition' is none"):
-        jt.fit(WALK, [1.0, 2.0], {"transition": law})
+        jt.fit(WALK, [1.0, 2.0], {"transition": distribution})
     with pytest.raises(InvalidData, match="is fixed, so that its prior"):
-        jt.fit(WALK, [1.0, 2.0], {"transition_noise": law}, fixed=["transition_noise"])
+        jt.fit(WALK, [1.0, 2.0], {"transition_noise": distribution}, fixed=["transition_noise"])
     with pytest.raises(InvalidData, match="InverseWishart of 1 × 1"):
         jt.fit(WALK, [1.0, 2.0], {"transition_noise": jt.InverseWishart(3.0, np.eye(2))})
     with pytest.raises(InvalidModel, match="no density"):
         jt.fit(WALK.with_parts(observation_noise=0.0, transition_noise=0.0), [1.0, 2.0])
-    with pytest.raises(InvalidData, match="progress is a function"):
+    with pytest.raises(InvalidData, match="must be a function; got True"):
         jt.fit(WALK, [1.0, 2.0], progress=True)

@@ -83,9 +83,9 @@ def test_a_forecast_has_laws_of_observations_and_their_intervals():
     np.testing.assert_allclose(forecast.state_mean[:, 0], last.filtered_mean[-1, 0])
     np.testing.assert_allclose(forecast.observation_covariance[:, 0, 0], variance + 2.0)
     low, high = forecast.interval(0.9)
-    law = jt.Gaussian(forecast.observation_mean[:, 0], variance + 2.0)
-    np.testing.assert_allclose(law.cdf(high[:, 0]), 0.95)
-    np.testing.assert_allclose(law.cdf(low[:, 0]), 0.05)
+    distribution = jt.Gaussian(forecast.observation_mean[:, 0], variance + 2.0)
+    np.testing.assert_allclose(distribution.cdf(high[:, 0]), 0.95)
+    np.testing.assert_allclose(distribution.cdf(low[:, 0]), 0.05)
     np.testing.assert_allclose(forecast.state_interval()[1][:, 0] - forecast.state_mean[:, 0], 1.959964 * variance**0.5)
     assert forecast.states.batch_shape == forecast.observations.batch_shape == (3,)
     with pytest.raises(InvalidData, match="between 0 and 1"):

@@ -111,11 +111,11 @@ def test_factors_multiply_to_their_covariance(seed, size, data):
 
 def test_the_unrolled_form_of_a_random_walk():
     """Var z[t] = 1 + t/2, Cov of two times that of the earlier, Var y[t] = Var z[t] + 2."""
-    law = WALK.to_gaussian(3)
+    distribution = WALK.to_gaussian(3)
     states = [[1.0, 1.0, 1.0], [1.0, 1.5, 1.5], [1.0, 1.5, 2.0]]
-    np.testing.assert_allclose(law.covariance[:3, :3], states)
-    np.testing.assert_allclose(law.covariance[3:, :3], states)
-    np.testing.assert_allclose(law.covariance[3:, 3:], np.array(states) + 2 * np.eye(3))
+    np.testing.assert_allclose(distribution.covariance[:3, :3], states)
+    np.testing.assert_allclose(distribution.covariance[3:, :3], states)
+    np.testing.assert_allclose(distribution.covariance[3:, 3:], np.array(states) + 2 * np.eye(3))
 
 
 def test_the_unrolled_form_with_inputs_and_offsets_by_hand():
@@ -151,11 +151,11 @@ def test_samples_have_the_moments_of_the_unrolled_form():
     inputs, count = rng.normal(size=(3, 1)), 20_000
     drawn = jt.sample(model, [3] * count, covariates=[inputs] * count, rng=0)
     rows = np.array([np.concatenate([one.states.ravel(), one.observations.ravel()]) for one in drawn])
-    law = model.to_gaussian(3, covariates=inputs)
-    spread = np.sqrt(law.variance)
-    np.testing.assert_allclose(rows.mean(axis=0) / spread, law.mean / spread, atol=0.04)
+    distribution = model.to_gaussian(3, covariates=inputs)
+    spread = np.sqrt(distribution.variance)
+    np.testing.assert_allclose(rows.mean(axis=0) / spread, distribution.mean / spread, atol=0.04)
     found = np.cov(rows.T) / spread / spread[:, None]
-    np.testing.assert_allclose(found, law.covariance / spread / spread[:, None], atol=0.04)
+    np.testing.assert_allclose(found, distribution.covariance / spread / spread[:, None], atol=0.04)
 
 
 def test_samples_of_any_length():

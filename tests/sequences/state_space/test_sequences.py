@@ -56,13 +56,15 @@ def test_a_long_sequence_agrees_with_the_textbook_recursion(seed):
     model = stable(random_model(rng, 4, 2))
     values = jt.sample(model, 1500, rng=seed).observations
     beliefs = jt.infer(model, values)
-    laws, log_density = plain_filter(model, values)
-    smoothed = plain_smoother(model, laws)
+    distributions, log_density = plain_filter(model, values)
+    smoothed = plain_smoother(model, distributions)
     assert beliefs.log_evidence == pytest.approx(log_density, rel=1e-11)
-    np.testing.assert_allclose(beliefs.predicted_covariance, [law[1] for law in laws], atol=1e-10)
-    np.testing.assert_allclose(beliefs.filtered_mean, [law[2] for law in laws], atol=1e-9)
-    np.testing.assert_allclose(beliefs.smoothed_mean, [law[0] for law in smoothed], atol=1e-9)
-    np.testing.assert_allclose(beliefs.smoothed_covariance, [law[1] for law in smoothed], atol=1e-10)
+    np.testing.assert_allclose(
+        beliefs.predicted_covariance, [distribution[1] for distribution in distributions], atol=1e-10
+    )
+    np.testing.assert_allclose(beliefs.filtered_mean, [distribution[2] for distribution in distributions], atol=1e-9)
+    np.testing.assert_allclose(beliefs.smoothed_mean, [distribution[0] for distribution in smoothed], atol=1e-9)
+    np.testing.assert_allclose(beliefs.smoothed_covariance, [distribution[1] for distribution in smoothed], atol=1e-10)
 
 
 def test_a_hole_in_a_sequence_at_rest():

@@ -52,8 +52,8 @@ def unnamed(cells: Mapping[str, Any]) -> str:
 def left_over(nodes: Iterable[str], cells: Mapping[str, Any]) -> str:
     found = [name for name in nodes if name not in cells]
     if len(found) != 1:
-        told = ", ".join(map(repr, found[:5])) or "none"
-        raise InvalidData(f"which node of the structure is the class? No column has {told}; name it in target=")
+        names = ", ".join(map(repr, found[:5])) or "none"
+        raise InvalidData(f"which node of the structure is the class? No column has {names}; name it in target=")
     return found[0]
 
 

@@ -18,7 +18,7 @@ from juncture.estimators.hidden_markov.estimator import HiddenMarkovEstimator
 from juncture.estimators.hidden_markov.sequences import labels_in
 from juncture.estimators.tables import default_names
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.prior import HiddenMarkovPrior
+from juncture.sequences.hidden_markov.options import HiddenMarkovPrior
 from juncture.variables import Variable
 
 

@@ -31,8 +31,8 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
     """A hidden Markov model learned from rows that are the steps of sequences.
 
     A table is one sequence, or several one after the other with `lengths`; a list of arrays, frames or `jt.Sequence`s
-    is many, and what is told of each step is then a list too. Plain lists of one value each are a table of one column,
-    those of different lengths are sequences; others are refused by `fit`, for they could be both. NaN is a missing
+    is many, and labels and weights of the steps are then lists too. Plain lists of one value each are a table of one
+    column, those of different lengths are sequences; `fit` rejects others, for they could be both. NaN is a missing
     observation.
     """
 

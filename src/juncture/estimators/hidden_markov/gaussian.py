@@ -1,4 +1,4 @@
-"""`GaussianHMM`: hidden states, each with a Gaussian law of the rows."""
+"""`GaussianHMM`: hidden states, each with a Gaussian distribution of the rows."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from juncture.components.gaussian import STRUCTURES, GaussianEmissions
 from juncture.data.sequences.sequences import one_sequence
 from juncture.errors import InvalidData, hint
 from juncture.estimators.hidden_markov.estimator import HiddenMarkovEstimator
-from juncture.sequences.hidden_markov.initial_model import first_gaussian, repeated
+from juncture.sequences.hidden_markov.initial_model import first_gaussian, repeat_for_states
 
 
 class GaussianHMM(HiddenMarkovEstimator):
-    """A hidden Markov model whose states each have a Gaussian law of the rows.
+    """A hidden Markov model whose states each have a Gaussian distribution of the rows.
 
     `states` is their number or their labels; None takes the labels in `y`, or two states. `covariance` is "full",
     "diagonal", "spherical", or "tied": one for all states. `start` is "k-means", "random", "left-to-right", or a
@@ -64,5 +64,5 @@ class GaussianHMM(HiddenMarkovEstimator):
     def _first_emissions(self, rows: np.ndarray, num_states: int) -> Emissions:
         if not isinstance(self.covariance, str) or self.covariance not in STRUCTURES:
             raise InvalidData(f"there is no covariance {self.covariance!r}; {hint(self.covariance, STRUCTURES)}")
-        emissions: Emissions = repeated(first_gaussian(one_sequence(rows), self.covariance), num_states)
+        emissions: Emissions = repeat_for_states(first_gaussian(one_sequence(rows), self.covariance), num_states)
         return emissions

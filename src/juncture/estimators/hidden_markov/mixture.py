@@ -1,4 +1,4 @@
-"""`MixtureHMM`: hidden states, each with a mixture of Gaussians as the law of the rows."""
+"""`MixtureHMM`: hidden states, each with a mixture of Gaussians as the distribution of the rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from juncture.checks import check_count
 from juncture.components.contract import Emissions
-from juncture.components.mixture_emissions import MixtureEmissions
+from juncture.components.mixture import MixtureEmissions
 from juncture.data.sequences.sequences import Sequences
 from juncture.estimators.hidden_markov.gaussian import GaussianHMM
 from juncture.estimators.hidden_markov.mixture_start import mixture_start
@@ -17,7 +17,7 @@ from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 
 
 class MixtureHMM(GaussianHMM):
-    """A hidden Markov model whose states each have a mixture of `num_components` Gaussians as the law of the rows.
+    """A hidden Markov model whose states each emit rows from a mixture of `num_components` Gaussians.
 
     `covariance` "tied" is one for all components of all states. The start "k-means" takes clusters as components, and
     those after which the same comes as one state. The other parameters and all attributes are those of `GaussianHMM`.

@@ -1,4 +1,4 @@
-"""Where learning a hidden Markov model with mixtures starts: its components told apart, and shared out among states."""
+"""Where learning a hidden Markov model with mixtures starts: components from clusters, assigned to states."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from juncture.components.gaussian import GaussianEmissions
-from juncture.components.mixture_emissions import MixtureEmissions
+from juncture.components.mixture import MixtureEmissions
 from juncture.data.sequences.sequences import Sequences
-from juncture.sequences.hidden_markov.initial_model import start_hidden_markov
+from juncture.sequences.hidden_markov.initial_model import initial_hidden_markov
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 
 
 def mixture_start(
     sequences: Sequences, num_states: int, num_components: int, covariance: str, start: Any, seed: int
 ) -> HiddenMarkovModel:
-    """A first model; from clusters where these are asked for, no state is told and there are steps enough."""
+    """A first model; from clusters where these are asked for, no step is labelled and there are steps enough."""
     number = num_states * num_components
     if start == "k-means" and sequences.states is None and sequences.num_steps >= number:
-        clusters = start_hidden_markov(sequences, number, covariance, start=start, rng=seed)
+        clusters = initial_hidden_markov(sequences, number, covariance, start=start, rng=seed)
         return joined_states(clusters, alike(clusters.transition, num_states, seed))
-    first: Any = start_hidden_markov(sequences, num_states, covariance, start=start, rng=seed)
+    first: Any = initial_hidden_markov(sequences, num_states, covariance, start=start, rng=seed)
     return HiddenMarkovModel(first.initial, first.transition, spread_out(first.emissions, num_components))
 
 

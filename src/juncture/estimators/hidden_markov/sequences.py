@@ -29,7 +29,7 @@ class Stack:
 
     rows: Any  # (step, column): an array, a frame, or what scikit-learn takes for one
     offsets: np.ndarray | None  # (num + 1,), or None where all rows are one sequence
-    labels: Any  # (step,), or None where no state is told
+    labels: Any  # (step,), or None without labels
     weights: Any  # one a sequence or one a step, or None
     is_list: bool
 
@@ -78,18 +78,18 @@ def listed(parts: list[Any], y: Any, lengths: Any, weights: Any, *, is_list: boo
         weights = [getattr(part, "weight", 1.0) for part in parts]
     sizes = [len(getattr(part, "observations", part)) for part in parts]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    told = [getattr(part, "states", None) for part in parts] if y is None else y
-    return Stack(joined(parts), offsets, joined_labels(told, sizes), weights, is_list)
+    labels = [getattr(part, "states", None) for part in parts] if y is None else y
+    return Stack(joined(parts), offsets, concatenate_labels(labels, sizes), weights, is_list)
 
 
-def joined_labels(told: Any, sizes: list[int]) -> np.ndarray | None:
+def concatenate_labels(given: Any, sizes: list[int]) -> np.ndarray | None:
     """The label of each step; sequences without labels have None."""
-    if len(told) != len(sizes):
-        raise InvalidData(f"y has labels for {len(told)} sequences, X has {len(sizes)}: give one list of labels each")
-    if all(labels is None for labels in told):
+    if len(given) != len(sizes):
+        raise InvalidData(f"y has labels for {len(given)} sequences, X has {len(sizes)}: give one list of labels each")
+    if all(labels is None for labels in given):
         return None
     columns = []
-    for place, (labels, size) in enumerate(zip(told, sizes, strict=True)):
+    for place, (labels, size) in enumerate(zip(given, sizes, strict=True)):
         column = np.full(size, None) if labels is None else np.asarray(without_frame(labels)).astype(object)
         if column.shape != (size,):
             raise InvalidData(f"sequence {place} has {size} steps, but labels of the shape {column.shape}")
@@ -101,11 +101,11 @@ def joined_labels(told: Any, sizes: list[int]) -> np.ndarray | None:
 
 
 def state_variable(states: Any, labels: Any, *, default: int) -> Variable:
-    """The states: so many, the ones named, or those that labels tell of; without any of these, `default`."""
+    """The states: so many, the ones named, or those that occur as labels; without any of these, `default`."""
     if states is None and labels is not None:
-        told = [label for label in labels_in(labels) if label != UNKNOWN]
-        check_classification_targets(told or [0])
-        states = told or None
+        known = [label for label in labels_in(labels) if label != UNKNOWN]
+        check_classification_targets(known or [0])
+        states = known or None
     return as_variable("state", default if states is None else states)
 
 
@@ -125,7 +125,7 @@ def label_codes(labels: Any, states: Variable) -> np.ndarray:
     try:
         return levels.coded(states).astype(np.int64)
     except UnknownState as error:
-        raise InvalidData(f"y tells of a state that is not there: {error}") from error
+        raise InvalidData(f"y has a label that is no state: {error}") from error
 
 
 # --- weights --------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from juncture.components.mixture import Mixture
 from juncture.errors import Unsupported
 
 
-def refuse_mixture(model: Mixture, data: Any, prior: Any = None, **options: Any) -> NoReturn:
+def fit_mixture(model: Mixture, data: Any, prior: Any = None, **options: Any) -> NoReturn:
     raise Unsupported(
         "fit does not take a Mixture yet: learn it as the emissions of the one state of"
         " jt.HiddenMarkovModel([1.0], [[1.0]], [mixture]), and take model.emissions[0]"

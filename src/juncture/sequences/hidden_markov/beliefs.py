@@ -1,4 +1,4 @@
-"""`ChainBeliefs`: what a sequence of observations tells of the hidden states of a chain."""
+"""`ChainBeliefs`: the distributions of the hidden states of one sequence; `ChainForecast`: those after its end."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from juncture import numerics
 from juncture.checks import check_count
+from juncture.components.mixture import Mixture
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.labels import labelled
 from juncture.errors import ImpossibleEvidence
@@ -19,19 +20,64 @@ from juncture.kernels.chains.passes import FORGET
 from juncture.kernels.chains.paths import draw_paths
 from juncture.memory import check_table_fits
 from juncture.options import as_generator
-from juncture.sequences.hidden_markov.chain import Chain
-from juncture.sequences.hidden_markov.forecast import ChainForecast, laws_ahead
-from juncture.sequences.hidden_markov.forward_backward import smooth, walk_through
-from juncture.sequences.hidden_markov.likelihoods import Form, likelihoods
+from juncture.sequences.hidden_markov.chain import Chain, Form, likelihoods
+from juncture.sequences.hidden_markov.forward_backward import run_pass, smooth
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
+from juncture.sequences.hidden_markov.online_filter import log_likelihoods_of
 from juncture.values import number_of
+
+SHOWN = 4  # steps and states
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ChainForecast:
+    """Distributions of the states to come, (step, state), and of what they will emit, each given what was observed."""
+
+    model: HiddenMarkovModel
+    states: np.ndarray
+
+    @property
+    def observations(self) -> tuple[Mixture, ...]:
+        """The distribution of each step's observation: a `Mixture` of emissions weighted by the states."""
+        return tuple(Mixture(distribution, self.model.emissions) for distribution in self.states)
+
+    def log_prob(self, observation: Any) -> np.ndarray:
+        """The log-probability (density) that this observation comes, at each of the steps: (step,)."""
+        log_values = numerics.log(self.states) + log_likelihoods_of(self.model, observation)
+        return numerics.log_sum_exp(log_values, axis=1)
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def __repr__(self) -> str:
+        """The probabilities of each state at the first steps."""
+        more = ", …" if len(self) > SHOWN else ""
+        distributions = [
+            f"{label} {', '.join(f'{share:.4g}' for share in shares[:SHOWN])}{more}"
+            for label, shares in zip(self.model.states, self.states.T, strict=True)
+        ]
+        rest = "; …" if len(distributions) > SHOWN else ""
+        return f"ChainForecast({number_of(len(self), 'step')}: {'; '.join(distributions[:SHOWN])}{rest})"
+
+    def _repr_html_(self) -> str:
+        return steps_html(f"ChainForecast({number_of(len(self), 'step')})", self.model.states, self.states)
+
+
+def predict_distributions(first: np.ndarray, transition: np.ndarray, num_steps: int) -> np.ndarray:
+    """The distributions of states in a row of which nothing is observed, from that of the first on: (step, state)."""
+    distributions = np.empty((num_steps, len(first)))
+    distributions[:1] = first
+    for step in range(1, num_steps):
+        distribution = distributions[step - 1] @ transition
+        distributions[step] = distribution / distribution.sum()
+    return distributions
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ChainBeliefs:
-    """Laws of the hidden states of one sequence, in the order of the model's states.
+    """Distributions of the hidden states of one sequence, in the order of the model's states.
 
-    `smoothed` is p(state at t | all observations); what else is asked is worked out when it is.
+    `smoothed` is p(state at t | all observations); other distributions are computed when first asked for.
     """
 
     model: HiddenMarkovModel
@@ -54,7 +100,7 @@ class ChainBeliefs:
 
     @property
     def is_possible(self) -> bool:
-        """Whether the observations can occur at all; if not, the laws are NaN."""
+        """Whether the observations can occur at all; if not, the distributions are NaN."""
         return self.log_evidence > -np.inf
 
     @cached_property
@@ -62,23 +108,23 @@ class ChainBeliefs:
         """p(state at t | observations up to t), (step, state)."""
         if not self.is_possible:
             return np.full_like(self.smoothed, np.nan)
-        return as_plain(walk_through(self._chain, self.sequence)[1])
+        return as_plain(run_pass(self._chain, self.sequence)[1])
 
     @cached_property
     def predicted(self) -> np.ndarray:
         """p(state at t | observations before t), (step, state)."""
-        laws = np.empty_like(self.smoothed)
-        laws[:1] = self._chain.initial
-        laws[1:] = self.filtered[:-1] @ self._chain.transition
-        return laws
+        distributions = np.empty_like(self.smoothed)
+        distributions[:1] = self._chain.initial
+        distributions[1:] = self.filtered[:-1] @ self._chain.transition
+        return distributions
 
     @cached_property
     def pairwise(self) -> np.ndarray:
         """p(state at t, state at t + 1 | all observations), (step - 1, from, to)."""
         chain = self._possible_chain()
-        _, ahead = walk_through(chain, self.sequence)
-        _, back = walk_through(chain, self.sequence, is_reverse=True)
-        log_joint = as_logs(ahead[:-1])[:, :, None] + chain.log_transition + as_logs(back[1:])[:, None, :]
+        _, forward = run_pass(chain, self.sequence)
+        _, backward = run_pass(chain, self.sequence, is_reverse=True)
+        log_joint = as_logs(forward[:-1])[:, :, None] + chain.log_transition + as_logs(backward[1:])[:, None, :]
         total = numerics.log_sum_exp(log_joint, axis=(1, 2))
         return np.asarray(np.exp(log_joint - total[:, None, None]))
 
@@ -99,27 +145,29 @@ class ChainBeliefs:
     def lagged(self, lag: int) -> np.ndarray:
         """p(state at t | observations up to t + lag), (step, state): filtered for 0, smoothed for the whole length."""
         chain = self._possible_chain()
-        walker, lattice = walk_through(chain, self.sequence)
-        form = walker.blocks.form
+        one_pass, lattice = run_pass(chain, self.sequence)
+        form = one_pass.blocks.form
         found = likelihoods(chain.emissions, self.sequence.observations, self.sequence.states, form)
-        look_back(chain.back, form is Form.EXACT, found.values, found.rows, checked_count(lag, "lag", 0), lattice)
+        look_back(chain.backward, form is Form.EXACT, found.values, found.rows, check_count(lag, "lag"), lattice)
         return as_plain(lattice)
 
     def forecast(self, num_steps: int) -> ChainForecast:
-        """The laws of the steps after the end: of each state, and of what it will emit."""
-        count = checked_count(num_steps, "the number of steps", 0)
+        """The distributions of the steps after the end: of each state, and of what it will emit."""
+        count = check_count(num_steps, "the number of steps")
         check_table_fits((count, self.model.num_states), f"a forecast of {count:,} steps", "ask for fewer steps")
-        walker, _ = walk_through(self._possible_chain(), self.sequence, use=FORGET)
-        law = as_plain(walker.message.copy())
-        return ChainForecast(self.model, laws_ahead(law / law.sum(), self._chain.transition, count))
+        one_pass, _ = run_pass(self._possible_chain(), self.sequence, use=FORGET)
+        distribution = as_plain(one_pass.message.copy())
+        return ChainForecast(
+            self.model, predict_distributions(distribution / distribution.sum(), self._chain.transition, count)
+        )
 
     def sample(self, n: int, *, rng: Any = None) -> np.ndarray:
         """`n` paths drawn from p(all states | all observations), (path, step)."""
-        chain, count = self._possible_chain(), checked_count(n, "n", 0)
+        chain, count = self._possible_chain(), check_count(n, "n")
         check_table_fits(
             (count, self.num_steps), f"{count:,} paths of {self.num_steps:,} steps", "draw fewer at a time"
         )
-        _, lattice = walk_through(chain, self.sequence, is_reverse=True)
+        _, lattice = run_pass(chain, self.sequence, is_reverse=True)
         paths = np.empty((count, self.num_steps), np.int64)
         uniforms = as_generator(rng).random(paths.shape)
         draw_paths(chain.initial, chain.transition, lattice, np.arange(self.num_steps), uniforms, paths)
@@ -131,7 +179,7 @@ class ChainBeliefs:
 
     def _possible_chain(self) -> Chain:
         if not self.is_possible:
-            raise ImpossibleEvidence("the sequence has probability zero, so its states have no law")
+            raise ImpossibleEvidence("the sequence has probability zero, so its states have no distribution")
         return self._chain
 
     def __len__(self) -> int:
@@ -146,7 +194,7 @@ class ChainBeliefs:
 
 
 def as_plain(numbers: np.ndarray) -> np.ndarray:
-    """What the numbers of `tiny_masses` stand for, in place."""
+    """What the numbers of `kernels.chains.log_encoded` stand for, in place."""
     small = numbers < 0
     if small.any():
         numbers[small] = np.exp(numbers[small])
@@ -154,9 +202,5 @@ def as_plain(numbers: np.ndarray) -> np.ndarray:
 
 
 def as_logs(numbers: np.ndarray) -> np.ndarray:
-    """The logarithms of what the numbers of `tiny_masses` stand for."""
+    """The logarithms of what the numbers of `kernels.chains.log_encoded` stand for."""
     return np.where(numbers < 0, numbers, numerics.log(np.maximum(numbers, 0.0)))
-
-
-def checked_count(count: Any, name: str, least: int) -> int:
-    return check_count(count, name, least=least)

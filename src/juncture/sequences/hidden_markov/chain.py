@@ -1,13 +1,21 @@
-"""`Chain`: a hidden Markov model as the arrays that kernels walk along, made once for each model."""
+"""A hidden Markov model as the arrays that kernels take, and the likelihoods of the steps of its sequences."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
+from functools import singledispatch
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from juncture import numerics
+from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions
+from juncture.data.sequences.sequences import Sequences
+from juncture.errors import InvalidData
+from juncture.kernels.chains.likelihoods import clear_small, encode, subtract_tops
+from juncture.parallel import block_rows, blocks_of
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 
 # With every transition at least this probable, a mass that vanishes beside the others can never matter again.
@@ -16,19 +24,23 @@ FORGETFUL = 1e-100
 LEAST_LINK = 1e-280
 PAIR_SCALE = 2.0**-100
 
-Road = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+# A matrix; where the sources of each target begin; the sources of its positive entries, target by target; their logs.
+SparseTransition = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+KEPT = 2**23  # numbers: more likelihoods than that are computed again for the second pass
+FARTHEST = 1e18  # logarithms below the largest of a step
 
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """Roads lead along the chain and back: a matrix and, target by target, the sources of its positive entries."""
+    """Initial distribution, transitions forward and backward, and emissions of a model, as contiguous arrays."""
 
     initial: np.ndarray  # (state,)
-    ahead: Road
-    back: Road
+    forward: SparseTransition
+    backward: SparseTransition
     log_initial: np.ndarray  # (state,)
     log_transition: np.ndarray  # (from, to)
-    log_back: np.ndarray  # (to, from)
+    log_backward: np.ndarray  # (to, from)
     emissions: Emissions
     is_exact: bool  # whether tiny masses must be kept
     pair_scale: float  # what pairs of steps are counted times, before they are multiplied by the transitions
@@ -37,16 +49,16 @@ class Chain:
     def of(cls, model: HiddenMarkovModel) -> Chain:
         found: Chain | None = model.derived.get("chain")
         if found is None:
-            found = model.derived["chain"] = cls._made(model)
+            found = model.derived["chain"] = cls._build(model)
         return found
 
     @classmethod
-    def _made(cls, model: HiddenMarkovModel) -> Chain:
+    def _build(cls, model: HiddenMarkovModel) -> Chain:
         is_minute = bool(((model.transition > 0) & (model.transition < LEAST_LINK)).any())
         return cls(
             model.initial.copy(),
-            road(model.transition),
-            road(model.transition.T),
+            sparse_transition(model.transition),
+            sparse_transition(model.transition.T),
             numerics.log(model.initial),
             numerics.log(model.transition),
             np.ascontiguousarray(numerics.log(model.transition).T),
@@ -61,10 +73,109 @@ class Chain:
 
     @property
     def transition(self) -> np.ndarray:
-        return self.ahead[0]
+        return self.forward[0]
 
 
-def road(matrix: np.ndarray) -> Road:
+def sparse_transition(matrix: np.ndarray) -> SparseTransition:
     targets, sources = np.nonzero(matrix.T)
     starts = np.searchsorted(targets, np.arange(len(matrix) + 1)).astype(np.int64)
     return np.array(matrix, order="C"), starts, sources.astype(np.int64), np.log(matrix[sources, targets])
+
+
+class Form(Enum):
+    """Numbers that may vanish beside 1, numbers that never vanish (see `kernels.chains.log_encoded`), or logarithms."""
+
+    SCALED = "scaled"
+    EXACT = "exact"
+    LOG = "log"
+
+
+class Likelihoods(NamedTuple):
+    """Step t has the likelihoods values[rows[t]], each times exp(tops[rows[t]])."""
+
+    values: np.ndarray  # (row, state)
+    tops: np.ndarray  # (row,)
+    rows: np.ndarray  # (step,)
+
+
+@singledispatch
+def likelihoods(emissions: Any, rows: np.ndarray, labels: np.ndarray | None, form: Form) -> Likelihoods:
+    """The likelihoods of steps with these observations, and labels where some states are known."""
+    values = np.require(emissions.log_prob(rows), np.float64, ["C", "W"])
+    tops = np.empty(len(values))
+    known = np.empty(0, np.int64) if labels is None else np.require(labels, np.int64, ["C", "W"])
+    step = subtract_tops(values, known, tops)
+    check_finite(rows, tops, step)
+    if form is Form.EXACT:
+        check_comparable(rows, values)
+    convert_to_form(values, form)
+    return Likelihoods(values, tops, np.arange(len(values)))
+
+
+@likelihoods.register
+def _(emissions: CategoricalEmissions, rows: np.ndarray, labels: np.ndarray | None, form: Form) -> Likelihoods:
+    """Symbols are looked up in a table, unless labels make steps of the same symbol differ."""
+    if labels is not None:
+        return likelihoods.dispatch(object)(emissions, rows, labels, form)
+    table: Likelihoods | None = emissions.derived.get(form.value)
+    if table is None:
+        values, tops = emissions.log_lookup.copy(), np.empty(emissions.num_symbols + 1)
+        subtract_tops(values, np.empty(0, np.int64), tops)
+        convert_to_form(values, form)
+        table = emissions.derived[form.value] = Likelihoods(values, tops, np.empty(0, np.int64))
+    return table._replace(rows=np.require(emissions.codes(rows), np.int64, ["C", "W"]))
+
+
+def check_finite(rows: np.ndarray, tops: np.ndarray, step: int) -> None:
+    """Raise where a density is infinite, at `step` or where the largest likelihood is: nothing compares with it."""
+    is_infinite = np.isposinf(tops[: step if step >= 0 else None])
+    first = int(np.argmax(is_infinite)) if is_infinite.any() else step
+    if first >= 0:
+        raise InvalidData(
+            f"the observation {rows[first].tolist()!r} has no finite density in some state, so that the states cannot"
+            " be compared: move it off the edge, replace it by None, or take other distributions"
+        )
+
+
+def check_comparable(rows: np.ndarray, log_values: np.ndarray) -> None:
+    """Raise where logarithms differ by so much that their sums along a path would have no digits left."""
+    is_beyond = (log_values < -FARTHEST) & (log_values > -np.inf)
+    if is_beyond.any():
+        first = int(np.argmax(is_beyond.any(axis=1)))
+        raise InvalidData(
+            f"the log-likelihoods of the observation {rows[first].tolist()!r} differ by more than {FARTHEST:g} between"
+            " states, too much to compare paths of a chain with zeros: take wider distributions, or replace it by None"
+        )
+
+
+def convert_to_form(log_values: np.ndarray, form: Form) -> None:
+    """Turn logarithms into the numbers that a form has, in place."""
+    if form is Form.EXACT:
+        encode(log_values)
+    elif form is Form.SCALED:
+        clear_small(log_values)
+        np.exp(log_values, out=log_values)
+
+
+class LikelihoodBlocks:
+    """The likelihoods of a long sequence, block by block; kept for the second pass, unless there are too many."""
+
+    def __init__(self, chain: Chain, sequence: Sequences, form: Form) -> None:
+        self.chain, self.sequence, self.form = chain, sequence, form
+        size, num_steps = block_rows((chain.num_states,)), sequence.num_steps
+        self.steps = blocks_of(num_steps, size)
+        self._is_kept = num_steps * chain.num_states <= KEPT
+        self._kept: dict[int, Likelihoods] = {}
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __getitem__(self, place: int) -> Likelihoods:
+        found = self._kept.get(place)
+        if found is None:
+            part, labels = self.steps[place], self.sequence.states
+            own = None if labels is None else labels[part]
+            found = likelihoods(self.chain.emissions, self.sequence.observations[part], own, self.form)
+            if self._is_kept:
+                self._kept[place] = found
+        return found

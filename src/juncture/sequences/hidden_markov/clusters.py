@@ -26,17 +26,19 @@ class Clusters:
 
     @classmethod
     def of(cls, model: HiddenMarkovModel, sequences: Sequences, rng: np.random.Generator) -> Clusters:
-        refuse_no_numbers(model, sequences)
+        check_clusterable(model, sequences)
         rows = columns_of(sequences.observations)[:: -(-sequences.num_steps // MAX_STEPS)]
         mean, spread = column_moments(rows)
         scale = np.where(spread > 0, spread, 1.0)
-        centers = k_means(standardised(rows, mean, scale), model.num_states, int(rng.integers(2**31)))
+        centers = k_means(standardise(rows, mean, scale), model.num_states, int(rng.integers(2**31)))
         found = cls(mean, scale, centers, np.arange(model.num_states))
-        return cls(mean, scale, centers, states_of(found.numbers(sequences.observations), sequences, model.num_states))
+        return cls(
+            mean, scale, centers, assign_states(found.numbers(sequences.observations), sequences, model.num_states)
+        )
 
     def numbers(self, observations: np.ndarray) -> np.ndarray:
         """The cluster that each step is nearest to, as its state: (step,)."""
-        rows = standardised(columns_of(observations), self.mean, self.scale)
+        rows = standardise(columns_of(observations), self.mean, self.scale)
         return np.asarray(self.state_of[self.centers.predict(rows)])
 
 
@@ -54,7 +56,7 @@ def column_moments(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return first + mean, np.sqrt(np.where(seen, (shift - mean) ** 2, 0.0).sum(axis=0) / number)
 
 
-def standardised(rows: np.ndarray, mean: np.ndarray, scale: np.ndarray) -> np.ndarray:
+def standardise(rows: np.ndarray, mean: np.ndarray, scale: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(rows), 0.0, (rows - mean) / scale)
 
 
@@ -70,8 +72,8 @@ def k_means(rows: np.ndarray, number: int, seed: int) -> Any:
         return KMeans(number, n_init=3, random_state=seed).fit(rows)
 
 
-def states_of(numbers: np.ndarray, sequences: Sequences, num_states: int) -> np.ndarray:
-    """The state for each cluster: the one told for most of its steps, else in the order in which sequences pass."""
+def assign_states(numbers: np.ndarray, sequences: Sequences, num_states: int) -> np.ndarray:
+    """The state for each cluster: the most frequent label of its steps, else in the order in which sequences pass."""
     from scipy.optimize import linear_sum_assignment
 
     passed = fraction_passed(sequences, slice(0, sequences.num_steps))
@@ -92,7 +94,7 @@ def fraction_passed(sequences: Sequences, steps: slice) -> np.ndarray:
     return np.asarray((own - sequences.offsets[place]) / sequences.lengths[place])
 
 
-def refuse_no_numbers(model: HiddenMarkovModel, sequences: Sequences) -> None:
+def check_clusterable(model: HiddenMarkovModel, sequences: Sequences) -> None:
     if model.emissions.is_table or model.emissions.takes_minus_infinity:
         raise Unsupported(
             f"k-means clusters observed numbers, which {type(model.emissions).__name__} have not: start at random"

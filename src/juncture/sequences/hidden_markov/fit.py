@@ -1,35 +1,123 @@
-"""`fit` for hidden Markov models: Baum-Welch, or one step of counting where all states are told."""
+"""`fit` for hidden Markov models: Baum-Welch, or one step of counting where all steps are labelled."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
 
-from juncture.errors import InvalidData, Unsupported, hint
+from juncture.checks import check_iterable
+from juncture.data.sequences.sequences import Sequences
+from juncture.errors import InvalidData, Unsupported, UnvisitedStatesWarning, hint, warn_user
 from juncture.iteration import Trace, Watch, check_progress
 from juncture.learning.em.learners import ExpectationMaximization, learner_for
 from juncture.learning.fit import Fit
 from juncture.options import as_generator
-from juncture.sequences.hidden_markov.baum_welch import Believed, Pass, expectation
-from juncture.sequences.hidden_markov.estimation import quietly_estimated, refuse_forbidden, report_regularized
+from juncture.sequences.hidden_markov.baum_welch import (
+    AcceleratedBaumWelch,
+    BaumWelch,
+    EMState,
+    SequenceParts,
+    expect_all,
+)
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.observed import refuse_unobserved
-from juncture.sequences.hidden_markov.options import Wishes, fixed_parts
+from juncture.sequences.hidden_markov.options import LearningOptions, fixed_parts, tied_states
 from juncture.sequences.hidden_markov.starts import Starts
-from juncture.sequences.hidden_markov.statistics import HiddenMarkovStatistics, counted, is_labelled
-from juncture.sequences.hidden_markov.task import SequenceTask, passes
-from juncture.sequences.hidden_markov.tied_states import tied_states
-from juncture.sequences.hidden_markov.unvisited import report_unvisited, revived
+from juncture.sequences.hidden_markov.statistics import (
+    HiddenMarkovStatistics,
+    check_allowed,
+    check_observed,
+    count_labelled,
+    estimate_quietly,
+    is_labelled,
+    report_regularized,
+    with_weights,
+)
 
+UNVISITED = 1e-8  # of all steps
+TRIES = 3
 Start = Literal["given", "k-means", "random", "left-to-right"]
 STARTS = ("given", "k-means", "random", "left-to-right")
 
 
-def fit_hidden_markov(  # noqa: PLR0913 (one verb, many wishes)
+@dataclass(frozen=True, eq=False)
+class SequenceTask:
+    """A hidden Markov model to learn: where to start, and the algorithm from there."""
+
+    starts: Starts
+    kind: str
+    progress: Watch | None
+
+    def start(self) -> HiddenMarkovModel:
+        return self.starts.make(self.kind)
+
+    def another_start(self) -> HiddenMarkovModel:
+        """Other clusters, if clusters are asked for; else at random."""
+        return self.starts.make("k-means" if self.kind == "k-means" else "random")
+
+    def algorithm(self, start: HiddenMarkovModel, acceleration: Any = None) -> BaumWelch:
+        kind = BaumWelch if acceleration is None else AcceleratedBaumWelch
+        return kind(start, self.starts.parts, self.starts.options)
+
+
+def sequence_parts(model: HiddenMarkovModel, data: Any, lengths: Any, weights: Any) -> SequenceParts:
+    """A function that returns all sequences for one pass: in one part, or in the parts that `data` returns."""
+    if callable(data):
+        if lengths is not None or weights is not None:
+            raise InvalidData("parts that a function returns carry their own lengths and weights, as jt.Sequence")
+        return lambda: nonempty_parts(
+            model.sequences(part) for part in check_iterable(data(), "what the function of the data gives")
+        )
+    sequences = with_weights(model.sequences(data, lengths), weights)
+    return lambda: nonempty_parts([sequences])
+
+
+def nonempty_parts(parts: Any) -> Iterator[Sequences]:
+    """The parts that have a step of positive weight; raises if there is none."""
+    some = False
+    for part in parts:
+        if (part.lengths[part.weights > 0] > 0).any():
+            some = True
+            yield part
+    if not some:
+        raise InvalidData("there is no step to learn from: all sequences are empty, or weigh nothing")
+
+
+def unvisited(statistics: HiddenMarkovStatistics) -> np.ndarray:
+    """Which states have (almost) no expected visits: (state,)."""
+    visits = statistics.visits
+    return np.asarray(visits <= UNVISITED * visits.sum())
+
+
+def reseed_unvisited(
+    end: tuple[EMState, Trace], learner: ExpectationMaximization, task: SequenceTask
+) -> tuple[EMState, Trace]:
+    """The best of the given end and a few more runs of EM, each with its unvisited states drawn anew from the data."""
+    for _ in range(TRIES):
+        dead = unvisited(end[0].statistics)
+        if not dead.any() or end[1].is_interrupted:
+            break
+        other = learner.climb(task.starts.reseed(end[0], dead), task)
+        end = other if other[0].objective > end[0].objective else end
+    return end
+
+
+def report_unvisited(model: HiddenMarkovModel, statistics: HiddenMarkovStatistics) -> None:
+    dead = np.flatnonzero(unvisited(statistics))
+    if dead.size:
+        names = ", ".join(repr(model.states[state]) for state in dead[:8]) + (", …" if dead.size > 8 else "")
+        warn_user(
+            f"no sequence visits the state{'s' if dead.size > 1 else ''} {names}; their parameters stay as they were,"
+            ' or as the prior has them: take fewer states, give a prior, other starts, or on_unvisited="reseed"',
+            UnvisitedStatesWarning,
+        )
+
+
+def fit_hidden_markov(  # noqa: PLR0913 (one verb, many options)
     model: HiddenMarkovModel,
     data: Any,
     prior: Any = None,
@@ -44,58 +132,81 @@ def fit_hidden_markov(  # noqa: PLR0913 (one verb, many wishes)
     rng: Any = 0,
     progress: Watch | None = None,
 ) -> Fit:
-    """The hidden Markov model that fits sequences best, by Baum-Welch; zeros of initial and transition stay zeros.
+    """Learn a hidden Markov model from sequences by Baum-Welch; zeros of initial and transition stay zeros.
 
-    `data` is what `infer` takes, or a function that gives parts of it, one after the other, anew for every pass.
-    Steps whose state is told keep to it; where all are, the model is counted in one step. The prior is a pseudo-count
-    for all tables or a `HiddenMarkovPrior`. `weights` are those of the sequences. `fixed` names parts that stay as
-    they are: "initial", "transition", "emissions". `tied` maps "emissions" or "transition" to a group label for each
-    state: states with the same label share their law, or their row; a list of names lets all states share. They begin
-    with what the first of them has; laws of different kinds, and different zeros, cannot be shared. `start` is the
-    model "given", "k-means" clusters, "random", or "left-to-right": then a state can only stay or move on to the next.
-    `method` may be an `ExpectationMaximization` with restarts. States that no sequence visits any more are held
-    as they are, or by the prior, or with `on_unvisited="reseed"` try other data; a warning names them.
+    Labelled steps keep their state. If every step is labelled, one count suffices.
+
+    Parameters
+    ----------
+    model
+        The structure to learn, and with `start="given"` the model that learning starts from.
+    data
+        Sequences as `infer` takes them, or a function that returns parts of them, one after the other, for every pass.
+    prior
+        A pseudo-count for all tables, or a `HiddenMarkovPrior`: the mode of the posterior is learned.
+    lengths, weights
+        The lengths of the sequences in one stacked array; the weights of the sequences.
+    fixed
+        The names of parts that stay as they are: "initial", "transition", "emissions".
+    tied
+        A mapping from "emissions" or "transition" to a group label for each state: states with the same label share
+        their distribution, or their row. A list of names ties all states. Tied states start with the parameters of the
+        first of them; they need distributions of one kind and the same zeros.
+    start
+        "given", "k-means" clusters, "random", or "left-to-right": then a state can only stay or move on to the next.
+    method
+        "em", or an `ExpectationMaximization` with restarts.
+    on_unvisited
+        "hold": a state that no sequence visits any more keeps its parameters, or those of the prior. "reseed": such a
+        state starts again from other data. A warning names the states.
+    rng, progress
+        The source of random numbers for starts; a function that is called after each step.
+
+    Returns
+    -------
+    Fit
+        The model, its log-likelihood, the trace of the objective and the expected statistics.
     """
-    learner = checked_learner(method)
-    checked_choice(start, STARTS, "start")
-    checked_choice(on_unvisited, ("hold", "reseed"), "on_unvisited")
+    learner = check_learner(method)
+    check_start(start, STARTS)
+    check_start(on_unvisited, ("hold", "reseed"), "on_unvisited")
     check_progress(progress)
-    shaped = onwards_only(model, fixed_parts(fixed)) if start == "left-to-right" else model
+    shaped = as_left_to_right(model, fixed_parts(fixed)) if start == "left-to-right" else model
     template, rows = tied_states(shaped, tied, fixed_parts(fixed))
-    wishes = Wishes.of(template, rows, prior, fixed)
-    starts = Starts(template, passes(template, data, lengths, weights), wishes, as_generator(rng))
-    refuse_unobserved(starts.parts())
+    options = LearningOptions.of(template, rows, prior, fixed)
+    starts = Starts(template, sequence_parts(template, data, lengths, weights), options, as_generator(rng))
+    check_observed(starts.parts())
     task = SequenceTask(starts, start, progress)
-    labelled = counted_once(starts)
+    labelled = estimate_labelled(starts)
     found, trace = labelled or learner.run(task)
     if on_unvisited == "reseed" and labelled is None:
-        found, trace = revived((found, trace), learner, task)
+        found, trace = reseed_unvisited((found, trace), learner, task)
     report_unvisited(found.model, found.statistics)
-    report_regularized(found.model, found.statistics, wishes)
+    report_regularized(found.model, found.statistics, options)
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
 
 
-def counted_once(starts: Starts) -> tuple[Believed, Trace] | None:
-    """The model counted from sequences whose states are all told; None where something is left to expect."""
+def estimate_labelled(starts: Starts) -> tuple[EMState, Trace] | None:
+    """The model counted from sequences whose steps are all labelled; None where hidden variables are left."""
     if not all(is_labelled(part) for part in starts.parts()):
         return None
-    template, wishes = starts.template, starts.wishes
-    statistics = counted_parts(template, starts.parts)
-    refuse_forbidden(template, statistics, wishes)
-    model = quietly_estimated(template, statistics, wishes)
-    if quietly_estimated(model, counted_parts(model, starts.parts), wishes) != model:
+    template, options = starts.template, starts.options
+    statistics = count_parts(template, starts.parts)
+    check_allowed(template, statistics, options)
+    model = estimate_quietly(template, statistics, options)
+    if estimate_quietly(model, count_parts(model, starts.parts), options) != model:
         return None
-    log_likelihood = expectation(model, starts.parts)[1]
-    objective = log_likelihood + wishes.log_prior(model)
+    log_likelihood = expect_all(model, starts.parts)[1]
+    objective = log_likelihood + options.log_prior(model)
     trace = Trace((objective,), True, "labelled sequences: estimated in one step")
-    return Believed(model, statistics, log_likelihood, objective), trace
+    return EMState(model, statistics, log_likelihood, objective), trace
 
 
-def counted_parts(model: HiddenMarkovModel, parts: Pass) -> HiddenMarkovStatistics:
-    return reduce(operator.add, (counted(model, part) for part in parts()))
+def count_parts(model: HiddenMarkovModel, parts: SequenceParts) -> HiddenMarkovStatistics:
+    return reduce(operator.add, (count_labelled(model, part) for part in parts()))
 
 
-def onwards_only(model: HiddenMarkovModel, fixed: Collection[str] = ()) -> HiddenMarkovModel:
+def as_left_to_right(model: HiddenMarkovModel, fixed: Collection[str] = ()) -> HiddenMarkovModel:
     """The model in which states come one after the other: as its zeros say, or else stay or move on by one."""
     transition, initial = model.transition, model.initial
     if "transition" not in fixed and np.tril(transition, -1).any():
@@ -106,13 +217,13 @@ def onwards_only(model: HiddenMarkovModel, fixed: Collection[str] = ()) -> Hidde
     return HiddenMarkovModel(initial, transition, model.emissions, states=model.states)
 
 
-def checked_learner(method: Any) -> ExpectationMaximization:
+def check_learner(method: Any) -> ExpectationMaximization:
     learner = learner_for(method)
     if not isinstance(learner, ExpectationMaximization):
         raise Unsupported(f'hidden Markov models are learned by "em" or jt.ExpectationMaximization(…); got {method!r}')
     return learner
 
 
-def checked_choice(choice: Any, known: tuple[str, ...], what: str) -> None:
+def check_start(choice: Any, known: tuple[str, ...], what: str = "start") -> None:
     if not isinstance(choice, str) or choice not in known:
         raise InvalidData(f"{what} is one of {', '.join(map(repr, known))}; got {choice!r}; {hint(choice, known)}")

@@ -1,8 +1,14 @@
-"""Filtering and smoothing of sequences: short ones ahead and back again, a long one from both its ends at once."""
+"""The forward and the backward pass over sequences: filtering, smoothing, log-evidence.
+
+Chunks of short sequences run on all cores; a long sequence is passed from both its ends at once. Chunks depend on
+lengths only, so answers do not change with the number of cores.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 
@@ -10,17 +16,46 @@ from juncture.data.sequences.sequences import Sequences
 from juncture.kernels.chains.log_encoded import SURE, log_sum_of_products
 from juncture.kernels.chains.passes import FORGET, walk, walk_each
 from juncture.kernels.chains.steps import KEEP, MEET
-from juncture.parallel import on_cores
-from juncture.sequences.hidden_markov.chain import Chain
-from juncture.sequences.hidden_markov.likelihoods import Form, LikelihoodBlocks, likelihoods
-from juncture.sequences.hidden_markov.parts import is_long
+from juncture.parallel import BLOCK, on_cores
+from juncture.sequences.hidden_markov.chain import Chain, Form, LikelihoodBlocks, likelihoods
 
+LONG = 4 * BLOCK  # numbers: from here on a sequence is passed from both ends
+
+Result = TypeVar("Result")
 NOTHING = np.empty((0, 0))
+
+
+def is_long(chain: Chain, part: Sequences) -> bool:
+    return part.num == 1 and part.num_steps * chain.num_states > LONG
+
+
+def map_parts(function: Callable[[slice], Result], chain: Chain, sequences: Sequences) -> list[Result]:
+    """`function` of each chunk of sequences, in order: chunks of short ones on all cores, long ones one by one."""
+    parts = cut_parts(sequences.offsets, chain.num_states)
+    if len(parts) == 1:
+        return [function(parts[0])]
+    is_alone = [is_long(chain, sequences.take(part)) for part in parts]
+    short = [place for place, alone in enumerate(is_alone) if not alone]
+    answers = on_cores(lambda place: function(parts[place]), short)
+    results = dict(zip(short, answers, strict=True))
+    return [results[place] if place in results else function(part) for place, part in enumerate(parts)]
+
+
+def cut_parts(offsets: np.ndarray, num_states: int) -> list[slice]:
+    """Sequences in a row that make some BLOCK of numbers together; long ones alone."""
+    if len(offsets) < 2:
+        return []
+    numbers = offsets * num_states
+    alone = np.diff(numbers) > LONG
+    block = numbers[:-1] // BLOCK
+    starts = (np.diff(block) > 0) | alone[1:] | alone[:-1]
+    edges = [0, *(np.flatnonzero(starts) + 1).tolist(), len(alone)]
+    return [slice(first, last) for first, last in pairwise(edges)]
 
 
 def score(chain: Chain, part: Sequences) -> np.ndarray:
     """The log-evidence of each sequence: (sequence,)."""
-    return walked(chain, part, NOTHING, FORGET, NOTHING)
+    return run_passes(chain, part, NOTHING, FORGET, NOTHING)
 
 
 def smooth(chain: Chain, part: Sequences, lattice: np.ndarray, pairs: np.ndarray = NOTHING) -> np.ndarray:
@@ -28,14 +63,14 @@ def smooth(chain: Chain, part: Sequences, lattice: np.ndarray, pairs: np.ndarray
 
     `pairs`, unless empty, has the expected number of transitions added, each sequence by its weight.
     """
-    return walked(chain, part, lattice, MEET, pairs)
+    return run_passes(chain, part, lattice, MEET, pairs)
 
 
-def walked(
+def run_passes(
     chain: Chain, part: Sequences, lattice: np.ndarray, use: int, pairs: np.ndarray, is_exact: bool | None = None
 ) -> np.ndarray:
     is_exact = chain.is_exact if is_exact is None else is_exact
-    along = walk_long if is_long(chain, part) else walk_short
+    along = pass_long if is_long(chain, part) else pass_short
     log_evidence = along(chain, part, lattice, use, pairs, is_exact)
     for place in np.flatnonzero(np.isnan(log_evidence)).tolist():
         own = lattice if use == FORGET else lattice[part.steps(place)]
@@ -43,20 +78,20 @@ def walked(
             log_evidence[place] = -np.inf
             own[:] = np.nan
         else:  # the first step had too little mass for plain numbers
-            again = walked(chain, part.take(slice(place, place + 1)), own, use, pairs, True)
+            again = run_passes(chain, part.take(slice(place, place + 1)), own, use, pairs, True)
             log_evidence[place] = again[0]
     return log_evidence
 
 
-def walk_short(
+def pass_short(
     chain: Chain, part: Sequences, lattice: np.ndarray, use: int, pairs: np.ndarray, is_exact: bool
 ) -> np.ndarray:
-    """Each sequence ahead and back again."""
+    """A forward and then a backward pass over each sequence."""
     form = Form.EXACT if is_exact else Form.SCALED
     found = likelihoods(chain.emissions, part.observations, part.states, form)
     log_evidence, moves = np.empty(part.num), np.zeros_like(pairs)
     walk_each(
-        chain.ahead, chain.back, is_exact, *found, part.offsets.copy(), chain.initial, lattice, use, moves,
+        chain.forward, chain.backward, is_exact, *found, part.offsets.copy(), chain.initial, lattice, use, moves,
         part.weights * chain.pair_scale, log_evidence,
     )  # fmt: skip
     if len(pairs):
@@ -64,58 +99,58 @@ def walk_short(
     return log_evidence
 
 
-def walk_long(
+def pass_long(
     chain: Chain, part: Sequences, lattice: np.ndarray, use: int, pairs: np.ndarray, is_exact: bool
 ) -> np.ndarray:
-    """Two walks start from both ends and meet in the middle; each goes on through what the other has left."""
+    """The two passes start from both ends at once; in the middle each goes on through the lattice of the other."""
     blocks = LikelihoodBlocks(chain, part, Form.EXACT if is_exact else Form.SCALED)
     middle = len(blocks) // 2
     first, second = range(middle), range(len(blocks) - 1, middle - 1, -1)
-    ahead, back = Walker(chain, blocks, is_reverse=False), Walker(chain, blocks, is_reverse=True)
+    forward, backward = (DirectedPass(chain, blocks, is_reverse=reverse) for reverse in (False, True))
     start = min(use, KEEP)
-    both(lambda: ahead.go(first, lattice, start), lambda: back.go(second, lattice, start))
-    if ahead.failed >= 0 or back.failed >= 0:
+    run_both(lambda: forward.run(first, lattice, start), lambda: backward.run(second, lattice, start))
+    if forward.failed >= 0 or backward.failed >= 0:
         return np.array([np.nan])
-    log_met = log_sum_of_products(ahead.message, back.previous[None], 0)
+    log_met = log_sum_of_products(forward.message, backward.previous[None], 0)
     if log_met == -np.inf:
         return np.array([np.nan])
-    log_evidence = np.array([ahead.log_scale + back.log_scale + log_met])
+    log_evidence = np.array([forward.log_scale + backward.log_scale + log_met])
     if use == MEET:
-        back.previous[:] = 0.0  # the pair in the middle is counted on the way ahead
+        backward.previous[:] = 0.0  # the forward pass counts the pair in the middle
         weight = float(part.weights[0]) * chain.pair_scale
-        moves, returns = np.zeros_like(pairs), np.zeros_like(pairs)
-        both(
-            lambda: ahead.go(reversed(second), lattice, MEET, moves, weight),
-            lambda: back.go(reversed(first), lattice, MEET, returns, weight),
+        moves, reverse_moves = np.zeros_like(pairs), np.zeros_like(pairs)
+        run_both(
+            lambda: forward.run(reversed(second), lattice, MEET, moves, weight),
+            lambda: backward.run(reversed(first), lattice, MEET, reverse_moves, weight),
         )
         if len(pairs):
-            pairs += (moves + returns.T) * chain.transition / chain.pair_scale
+            pairs += (moves + reverse_moves.T) * chain.transition / chain.pair_scale
     return log_evidence
 
 
-def both(*walks: Callable[[], None]) -> None:
-    on_cores(lambda go: go(), walks)
+def run_both(*passes: Callable[[], None]) -> None:
+    on_cores(lambda run: run(), passes)
 
 
-class Walker:
-    """Where one of the walks along a sequence has come to."""
+class DirectedPass:
+    """A forward or a backward pass over one sequence: its message after the steps that it has passed."""
 
     def __init__(self, chain: Chain, blocks: LikelihoodBlocks, *, is_reverse: bool) -> None:
         self.blocks, self.is_reverse = blocks, is_reverse
-        self.road = chain.back if is_reverse else chain.ahead
+        self.transition = chain.backward if is_reverse else chain.forward
         self.message = np.ones(chain.num_states) if is_reverse else chain.initial.copy()
         self.previous = np.zeros(chain.num_states)
         self.log_scale, self.failed = 0.0, -1
 
-    def go(
+    def run(
         self, places: Iterable[int], lattice: np.ndarray, use: int, pairs: np.ndarray = NOTHING, weight: float = 1.0
     ) -> None:
-        """Walk through these blocks; stop where no mass is left, at the step `failed`."""
+        """Pass over these blocks; stop at the step `failed` where no mass is left."""
         is_exact = self.blocks.form is Form.EXACT
         for place in places:
             steps = self.blocks.steps[place]
             log_scale, failed = walk(
-                self.road, is_exact, *self.blocks[place], self.is_reverse, self.message, self.previous,
+                self.transition, is_exact, *self.blocks[place], self.is_reverse, self.message, self.previous,
                 lattice[steps], use, pairs, weight,
             )  # fmt: skip
             self.log_scale += log_scale
@@ -123,31 +158,33 @@ class Walker:
                 self.failed = steps.start + failed
                 return
 
-    def go_through(self, lattice: np.ndarray, use: int) -> None:
-        """Walk through all blocks."""
+    def run_all(self, lattice: np.ndarray, use: int) -> None:
+        """Pass over all blocks."""
         places = range(len(self.blocks))
-        self.go(reversed(places) if self.is_reverse else places, lattice, use)
+        self.run(reversed(places) if self.is_reverse else places, lattice, use)
 
 
-def walk_through(
+def run_pass(
     chain: Chain, sequence: Sequences, *, is_reverse: bool = False, use: int = KEEP
-) -> tuple[Walker, np.ndarray]:
-    """A walk along one sequence, and its lattice in the numbers of `tiny_masses`."""
+) -> tuple[DirectedPass, np.ndarray]:
+    """A pass over one sequence, and its lattice in the numbers of `kernels.chains.log_encoded`."""
     lattice = NOTHING if use == FORGET else np.empty((sequence.num_steps, chain.num_states))
-    walker = walk_in_form(Form.EXACT if chain.is_exact else Form.SCALED, chain, sequence, is_reverse, lattice, use)
-    if walker.blocks.form is Form.SCALED and (walker.failed >= 0 or is_start_lost(chain, lattice, is_reverse)):
-        walker = walk_in_form(Form.EXACT, chain, sequence, is_reverse, lattice, use)
-    return walker, lattice
+    one_pass = run_pass_in_form(
+        Form.EXACT if chain.is_exact else Form.SCALED, chain, sequence, is_reverse, lattice, use
+    )
+    if one_pass.blocks.form is Form.SCALED and (one_pass.failed >= 0 or is_start_lost(chain, lattice, is_reverse)):
+        one_pass = run_pass_in_form(Form.EXACT, chain, sequence, is_reverse, lattice, use)
+    return one_pass, lattice
 
 
-def walk_in_form(
+def run_pass_in_form(
     form: Form, chain: Chain, sequence: Sequences, is_reverse: bool, lattice: np.ndarray, use: int
-) -> Walker:
-    walker = Walker(chain, LikelihoodBlocks(chain, sequence, form), is_reverse=is_reverse)
-    walker.go_through(lattice, use)
-    return walker
+) -> DirectedPass:
+    one_pass = DirectedPass(chain, LikelihoodBlocks(chain, sequence, form), is_reverse=is_reverse)
+    one_pass.run_all(lattice, use)
+    return one_pass
 
 
 def is_start_lost(chain: Chain, lattice: np.ndarray, is_reverse: bool) -> bool:
-    """Whether plain numbers of a walk back cannot tell which of the states that may begin did."""
+    """Whether a backward pass in plain numbers has lost all states in which the sequence may begin."""
     return is_reverse and len(lattice) > 0 and not chain.initial @ lattice[0] > SURE

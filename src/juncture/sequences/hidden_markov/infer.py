@@ -17,9 +17,8 @@ from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, Unsup
 from juncture.kernels.chains.passes import FORGET
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs
 from juncture.sequences.hidden_markov.chain import Chain
-from juncture.sequences.hidden_markov.forward_backward import score, smooth, walk_through
+from juncture.sequences.hidden_markov.forward_backward import map_parts, run_pass, score, smooth
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.parts import over_parts
 
 METHODS = ("auto", "exact", "chain")
 
@@ -34,7 +33,7 @@ def infer_chain(
 ) -> Any:
     """The beliefs about the states of a sequence, or a list of them, one for each of many sequences.
 
-    `lengths` cuts one stacked array into sequences. Of many sequences, impossible ones have NaN for laws and
+    `lengths` cuts one stacked array into sequences. Of many sequences, impossible ones have NaN for distributions and
     log_evidence -inf, with one warning; `on_impossible="raise"` raises.
     """
     check_choice(method, METHODS, "a hidden Markov model is answered exactly, and its method", error=Unsupported)
@@ -45,8 +44,8 @@ def infer_chain(
         own = sequences.take(part)
         return smooth(chain, own, lattice[sequences.offsets[part.start] : sequences.offsets[part.stop]])
 
-    log_evidence = joined(over_parts(smooth_part, chain, sequences))
-    refuse_impossible(chain, sequences, log_evidence, on_impossible)
+    log_evidence = concatenate(map_parts(smooth_part, chain, sequences))
+    check_possible(chain, sequences, log_evidence, on_impossible)
     edges = pairwise(sequences.offsets.tolist())
     beliefs = [
         ChainBeliefs(model, sequences, place, own, lattice[first:last])
@@ -58,30 +57,28 @@ def infer_chain(
 def log_prob_chain(model: HiddenMarkovModel, rows: Any, *, lengths: Any = None) -> Any:
     """log p(observations) of a sequence, or an array of one number for each of many."""
     sequences, chain = model.sequences(rows, lengths), Chain.of(model)
-    found = joined(over_parts(lambda part: score(chain, sequences.take(part)), chain, sequences))
+    found = concatenate(map_parts(lambda part: score(chain, sequences.take(part)), chain, sequences))
     return float(found[0]) if sequences.is_single else found
 
 
-def joined(parts: list[np.ndarray]) -> np.ndarray:
+def concatenate(parts: list[np.ndarray]) -> np.ndarray:
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def refuse_impossible(
-    chain: Chain, sequences: Sequences, log_evidence: np.ndarray, on_impossible: str = "warn"
-) -> None:
+def check_possible(chain: Chain, sequences: Sequences, log_evidence: np.ndarray, on_impossible: str = "warn") -> None:
     """Raise for a single impossible sequence, warn (or raise, on request) for some among many."""
     check_choice(on_impossible, ("warn", "raise"), "on_impossible")
     impossible = np.flatnonzero(np.isneginf(log_evidence))
     if not len(impossible):
         return
     first = int(impossible[0])
-    step = walk_through(chain, sequences.take(slice(first, first + 1)), use=FORGET)[0].failed
+    step = run_pass(chain, sequences.take(slice(first, first + 1)), use=FORGET)[0].failed
     where = "the sequence" if sequences.is_single else f"sequence {first}"
     why = f"no path of states explains the observations up to step {step}"
     if sequences.is_single or on_impossible == "raise":
         raise ImpossibleEvidence(f"{where} has probability zero: {why}")
     warn_user(
         f"{len(impossible)} of {sequences.num} sequences have probability zero, the first is {where}: {why}; "
-        "their log-evidence is -inf and their laws are NaN",
+        "their log-evidence is -inf and their distributions are NaN",
         ImpossibleEvidenceWarning,
     )

@@ -1,4 +1,4 @@
-"""`start_hidden_markov`: a first hidden Markov model from data, for Baum-Welch to go on from."""
+"""`initial_hidden_markov`: a first hidden Markov model from data, for Baum-Welch to go on from."""
 
 from __future__ import annotations
 
@@ -21,19 +21,17 @@ from juncture.families.family import Family
 from juncture.memory import check_table_fits
 from juncture.options import as_generator
 from juncture.sequences.hidden_markov.clusters import column_moments, columns_of
-from juncture.sequences.hidden_markov.fit import Start, checked_choice, onwards_only
+from juncture.sequences.hidden_markov.fit import Start, as_left_to_right, check_start, sequence_parts
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.options import Wishes
+from juncture.sequences.hidden_markov.options import Groups, LearningOptions
 from juncture.sequences.hidden_markov.starts import Starts
-from juncture.sequences.hidden_markov.task import passes
-from juncture.sequences.hidden_markov.tied_states import Groups
 from juncture.variables import State, Variable
 
 FROM_DATA = ("random", "k-means", "left-to-right")
-TRIES = 100  # draws of data for a first law
+TRIES = 100  # resamples of the data for a first distribution
 
 
-def start_hidden_markov(
+def initial_hidden_markov(
     data: Any,
     states: int | Iterable[State],
     kind: Any = "full",
@@ -44,30 +42,48 @@ def start_hidden_markov(
     symbols: Iterable[State] | None = None,
     rng: Any = 0,
 ) -> HiddenMarkovModel:
-    """A first model with these states, to be fitted: `fit(start_hidden_markov(data, 3, start="k-means"), data)`.
+    """A first model for `fit`: `fit(initial_hidden_markov(data, 3, start="k-means"), data)`.
 
-    `states` are their number or their labels, which a `Sequence` may tell of steps.
-    The kind of emissions is a structure of Gaussian covariances ("full", "diagonal", "spherical", "tied"),
-    "categorical" (with `symbols` if they are not numbers from 0 on), a family such as `jt.Poisson`, or one law, which
-    tells what is known, such as `jt.Binomial(10, 0.5)`. The start is "random", which is the likeliest of several draws,
-    "k-means" or "left-to-right".
+    Parameters
+    ----------
+    data
+        Sequences, as `infer` takes them.
+    states
+        The number of states, or their labels; steps of a `Sequence` may be labelled with them.
+    kind
+        The kind of emissions: a structure of Gaussian covariances ("full", "diagonal", "spherical", "tied"),
+        "categorical", a family such as `jt.Poisson`, or one distribution whose known parameters are kept, such as
+        `jt.Binomial(10, 0.5)`.
+    start
+        "random", the likeliest of several draws, "k-means" or "left-to-right".
+    lengths, weights
+        The lengths of the sequences in one stacked array; the weights of the sequences.
+    symbols
+        The symbols of "categorical" emissions, if they are not whole numbers from 0 on.
+    rng
+        The source of random numbers.
+
+    Returns
+    -------
+    HiddenMarkovModel
+        The model to start Baum-Welch from.
     """
-    checked_choice(start, FROM_DATA, "start")
+    check_start(start, FROM_DATA)
     variable = as_variable("state", states)
     check_table_fits(
         (variable.num_states,) * 2, f"a model of {variable.num_states:,} hidden states", "take fewer states"
     )
     even = np.full((variable.num_states, variable.num_states), 1.0 / variable.num_states)
     read = partial(as_sequences, data, lengths, state_code=variable.code)
-    laws = repeated(first_laws(kind, data, read, symbols), variable.num_states)
-    model = HiddenMarkovModel(even[0], even, laws, states=variable.labels)
-    template = onwards_only(model) if start == "left-to-right" else model
-    wishes = Wishes.of(template, Groups.numbered(variable.labels), None, ())
-    return Starts(template, passes(template, data, lengths, weights), wishes, as_generator(rng)).make(start)
+    emissions = repeat_for_states(first_distribution(kind, data, read, symbols), variable.num_states)
+    model = HiddenMarkovModel(even[0], even, emissions, states=variable.labels)
+    template = as_left_to_right(model) if start == "left-to-right" else model
+    options = LearningOptions.of(template, Groups.numbered(variable.labels), None, ())
+    return Starts(template, sequence_parts(template, data, lengths, weights), options, as_generator(rng)).make(start)
 
 
-def first_laws(kind: Any, data: Any, read: Callable[..., Sequences], symbols: Iterable[State] | None) -> Any:
-    """One law that all data could have: emissions with one state, or a distribution."""
+def first_distribution(kind: Any, data: Any, read: Callable[..., Sequences], symbols: Iterable[State] | None) -> Any:
+    """One distribution of all data: emissions with one state, or a family's member."""
     if isinstance(kind, str) and kind == "categorical":
         return first_table(read, symbols)
     if isinstance(kind, str) and kind in STRUCTURES:
@@ -122,14 +138,14 @@ def first_member(family: type[Family], sequences: Sequences) -> Family:
         for _ in range(TRIES if len(rows) else 0):
             with suppress(InvalidData, InvalidModel):
                 return family.estimate(family.statistics(rng.choice(rows, len(rows))))
-        raise InvalidData(f"{error}; or start from one law, as jt.{family.__name__}(…)") from error
+        raise InvalidData(f"{error}; or start from one distribution, as jt.{family.__name__}(…)") from error
 
 
-def repeated(law: Any, num_states: int) -> Any:
-    """The same law for every state."""
-    if isinstance(law, CategoricalEmissions | GaussianEmissions):
-        return law.take(np.zeros(num_states, dtype=np.int64))
-    return [law] * num_states
+def repeat_for_states(distribution: Any, num_states: int) -> Any:
+    """The same distribution for every state."""
+    if isinstance(distribution, CategoricalEmissions | GaussianEmissions):
+        return distribution.take(np.zeros(num_states, dtype=np.int64))
+    return [distribution] * num_states
 
 
 def event_shape_of(data: Any) -> tuple[int, ...]:

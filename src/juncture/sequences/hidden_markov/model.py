@@ -1,9 +1,10 @@
-"""`HiddenMarkovModel`: a Markov chain of hidden states, each of which emits an observation."""
+"""A hidden Markov model as HTML for notebooks: how it starts, how it moves on, and what each state emits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,12 +12,13 @@ import numpy as np
 from juncture import numerics
 from juncture.checks import check_array
 from juncture.components.categorical import CategoricalEmissions
-from juncture.components.contract import Emissions
+from juncture.components.contract import Emissions, distributions_html
 from juncture.components.convert import as_emissions
 from juncture.data.sequences.sequences import Sequences, as_sequences
-from juncture.errors import InvalidModel
+from juncture.errors import InvalidModel, Unsupported
+from juncture.factors.html import table_html
 from juncture.values import Value, number_of
-from juncture.variables import State, Variable
+from juncture.variables import Scope, State, Variable
 
 if TYPE_CHECKING:
     from juncture.drawing.states import StateDiagram
@@ -29,14 +31,15 @@ SHOWN = 6  # labels
 class HiddenMarkovModel(Value):
     """p(z, x) = initial[z0] Π transition[z(t-1), z(t)] Π p(x(t) | z(t)).
 
-    `emissions` holds one law per state: a batch of a family, a list of families or mixtures, a table (state, symbol) of
-    probabilities, an `Emissions` object, or None where observations are log-likelihoods (step, state) already.
+    `emissions` holds one distribution per state: a batch of a family, a list of families or mixtures, a table
+    (state, symbol) of probabilities, an `Emissions` object, or None where observations are log-likelihoods already:
+    (step, state).
     States are 0, 1, …, or have labels; so have the symbols of a table.
 
     >>> HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]], states=["dry", "wet"])
     HiddenMarkovModel(2 states: dry, wet; 2 symbols)
 
-    `model["wet"]` is the law of what that state emits.
+    `model["wet"]` is the distribution of what that state emits.
     """
 
     _fields = ("initial", "transition", "emissions", "states")
@@ -85,7 +88,7 @@ class HiddenMarkovModel(Value):
         return free + self.emissions.num_parameters
 
     def __getitem__(self, state: State) -> Any:
-        """The law of what a state emits, by the state's label."""
+        """The distribution of what a state emits, by the state's label."""
         return self.emissions[self._state.code(state)]
 
     @cached_property
@@ -107,25 +110,25 @@ class HiddenMarkovModel(Value):
             symbol_code=None if self._symbol is None else self._symbol.code,
             takes_minus_infinity=self.emissions.takes_minus_infinity,
         )
-        return self.emissions.checked(found)
+        return self.emissions.check(found)
 
     def to_bayesian_network(self, length: int) -> BayesianNetwork:
         """The chain over `length` steps: state0, observation0, state1, …; for emissions that are a table.
 
         Transitions are tied to each other, and so are emissions.
         """
-        from juncture.sequences.hidden_markov.unrolled import unrolled_network
+        from juncture.sequences.hidden_markov.unrolled import unroll_network
 
-        return unrolled_network(self, length)
+        return unroll_network(self, length)
 
     def to_factor_graph(self, sequence: Any) -> FactorGraph:
         """The states of one sequence, whose observations enter as a factor of likelihoods each: its Z is p(sequence).
 
         Labels of states, if the sequence has any, enter as factors too.
         """
-        from juncture.sequences.hidden_markov.unrolled import unrolled_factors
+        from juncture.sequences.hidden_markov.unrolled import unroll_factors
 
-        return unrolled_factors(self, self.sequences(sequence))
+        return unroll_factors(self, self.sequences(sequence))
 
     def to_diagram(self) -> StateDiagram:
         """The states, how probable a start in each is, and the transitions between them of 0.005 or more."""
@@ -139,8 +142,6 @@ class HiddenMarkovModel(Value):
         return f"HiddenMarkovModel({number_of(self.num_states, 'state')}{named}{more}; {self.emissions.summary})"
 
     def _repr_html_(self) -> str:
-        from juncture.sequences.hidden_markov.html import hidden_markov_html
-
         return hidden_markov_html(self)
 
 
@@ -150,3 +151,22 @@ def with_symbols(emissions: Emissions, symbols: Iterable[State] | None) -> Emiss
     if not isinstance(emissions, CategoricalEmissions):
         raise InvalidModel(f"only a table of emissions has symbols; these are {type(emissions).__name__}")
     return CategoricalEmissions(emissions.probabilities, symbols)
+
+
+def hidden_markov_html(model: HiddenMarkovModel) -> str:
+    """A line of words, and three tables."""
+    now, after = Variable("state", model.states), Variable("next", model.states)
+    start = table_html(Scope([Variable("initial", model.states)]), model.initial)
+    moves = table_html(Scope([now, after]), model.transition)
+    return f"<p><code>{escape(repr(model))}</code></p>{start}{moves}{emissions_html(model, now)}"
+
+
+def emissions_html(model: HiddenMarkovModel, state: Variable) -> str:
+    """A table of symbols as it is; else the distribution of each state."""
+    emissions = model.emissions
+    if isinstance(emissions, CategoricalEmissions):
+        return table_html(Scope([state, Variable("symbol", emissions.symbols)]), np.asarray(emissions.probabilities))
+    try:
+        return distributions_html(model.states, emissions, ("state", "emits"))
+    except Unsupported:  # the states have no distributions of their own
+        return f"<p>{escape(emissions.summary)}</p>"

@@ -7,6 +7,7 @@ and C.-E. W. Sundberg, List Viterbi decoding algorithms with applications, 1994.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -18,15 +19,67 @@ from juncture.checks import check_count, check_flag
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.labels import labelled
 from juncture.kernels.chains.best_paths import best_paths
-from juncture.kernels.chains.viterbi import decode_each, log_weight
-from juncture.sequences.hidden_markov.chain import Chain
-from juncture.sequences.hidden_markov.forward_backward import score
-from juncture.sequences.hidden_markov.infer import refuse_impossible
-from juncture.sequences.hidden_markov.likelihoods import Form, likelihoods
+from juncture.kernels.chains.path_reading import TIE, read_ahead, read_back
+from juncture.kernels.chains.viterbi import decode_each, log_weight, score_steps
+from juncture.parallel import on_cores
+from juncture.sequences.hidden_markov.chain import Chain, Form, LikelihoodBlocks, likelihoods
+from juncture.sequences.hidden_markov.forward_backward import is_long, map_parts, score
+from juncture.sequences.hidden_markov.infer import check_possible
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.parts import is_long, over_parts
 from juncture.sequences.hidden_markov.trellis import Trellis
-from juncture.sequences.hidden_markov.viterbi_long import decode_long
+
+
+def decode_long(chain: Chain, sequence: Sequences, path: np.ndarray) -> float:
+    """The log-weight of the best path, which is nonempty_parts in; -inf if none is possible."""
+    blocks = LikelihoodBlocks(chain, sequence, Form.LOG)
+    lattice = np.empty((sequence.num_steps, chain.num_states))
+    places, middle = range(len(blocks)), len(blocks) // 2
+    forward, backward = Scorer(chain, blocks, is_reverse=False), Scorer(chain, blocks, is_reverse=True)
+    passes = (forward, places[:middle]), (backward, places[middle:][::-1])
+    on_cores(lambda each: each[0].run(each[1], lattice), passes)
+    if forward.log_scale + backward.log_scale == -np.inf:
+        return -np.inf
+    edge = blocks.steps[middle].start
+    lattice[edge] += forward.scores  # now of whole paths
+    log_joint = forward.log_scale + backward.log_scale + lattice[edge].max()
+    if log_joint > -np.inf:
+        read_from(edge, chain, lattice, path)
+    return float(log_joint)
+
+
+def read_from(edge: int, chain: Chain, lattice: np.ndarray, path: np.ndarray) -> None:
+    """Read the best path from a step on in both directions."""
+    best = np.flatnonzero(lattice[edge] >= lattice[edge].max() - TIE)
+
+    def read_first_half(_: int) -> None:
+        read_back(chain.log_backward, lattice[: edge + 1], path[: edge + 1])
+
+    def read_second_half(state: int) -> None:
+        read_ahead(chain.log_transition[state], chain.log_transition, lattice[edge + 1 :], path[edge + 1 :])
+
+    if len(best) == 1:
+        on_cores(lambda read: read(best[0]), [read_first_half, read_second_half])
+    else:  # the first half says which of the best states comes first
+        read_first_half(edge)
+        read_second_half(path[edge])
+
+
+class Scorer:
+    """Where the scores from one end of a sequence have come to."""
+
+    def __init__(self, chain: Chain, blocks: LikelihoodBlocks, *, is_reverse: bool) -> None:
+        self.blocks, self.is_reverse = blocks, is_reverse
+        self.log_matrix = chain.log_backward if is_reverse else chain.log_transition
+        self.scores = np.zeros(chain.num_states) if is_reverse else chain.log_initial.copy()
+        self.log_scale = 0.0
+
+    def run(self, places: Iterable[int], lattice: np.ndarray) -> None:
+        """Score these blocks, as long as a path is left."""
+        for place in places:
+            if self.log_scale > -np.inf:
+                own = lattice[self.blocks.steps[place]]
+                found = self.blocks[place]
+                self.log_scale += score_steps(self.log_matrix, *found, self.is_reverse, self.scores, own)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,8 +141,8 @@ def most_probable_path(
         check_count(k, "k", least=1)
     sequences, chain = model.sequences(evidence, lengths), Chain.of(model)
     found = np.full(sequences.num_steps, -1), np.full(sequences.num, -np.inf)
-    over_parts(lambda part: decode(chain, sequences, part, *found), chain, sequences)
-    refuse_impossible(chain, sequences, found[1], on_impossible)
+    map_parts(lambda part: decode(chain, sequences, part, *found), chain, sequences)
+    check_possible(chain, sequences, found[1], on_impossible)
     edges = pairwise(sequences.offsets.tolist())
     paths: list[Any] = [
         MostProbablePath(model, sequences, place, found[0][first:last], own)
@@ -98,7 +151,7 @@ def most_probable_path(
     if check_flag(trellis, "trellis"):
         [path.trellis for path in paths]
     if k is not None:
-        paths = [ranked(path, int(k)) for path in paths]
+        paths = [rank_paths(path, int(k)) for path in paths]
     return paths[0] if sequences.is_single else paths
 
 
@@ -110,11 +163,11 @@ def decode(chain: Chain, sequences: Sequences, part: slice, codes: np.ndarray, l
         return
     lattice = np.empty((own.num_steps, chain.num_states))
     found = likelihoods(chain.emissions, own.observations, own.states, Form.LOG)
-    roads = chain.log_initial, chain.log_transition, chain.log_back
-    decode_each(*roads, *found, own.offsets.copy(), lattice, path, log_joint[part])
+    tables = chain.log_initial, chain.log_transition, chain.log_backward
+    decode_each(*tables, *found, own.offsets.copy(), lattice, path, log_joint[part])
 
 
-def ranked(best: MostProbablePath, count: int) -> list[MostProbablePath]:
+def rank_paths(best: MostProbablePath, count: int) -> list[MostProbablePath]:
     """The best paths of one sequence, best first."""
     if best.log_joint == -np.inf or not best.sequence.num_steps:
         return [best][: int(best.log_joint > -np.inf)]

@@ -8,20 +8,62 @@ from typing import Any
 import numpy as np
 
 from juncture import numerics
-from juncture.errors import ImpossibleEvidence
-from juncture.sequences.hidden_markov.beliefs import checked_count
-from juncture.sequences.hidden_markov.chain import Chain
+from juncture.checks import check_count, shown
+from juncture.data.sequences.sequences import Sequence, Sequences
+from juncture.data.tables.holes import without_masks
+from juncture.errors import ImpossibleEvidence, InvalidData, JunctureError
+from juncture.sequences.hidden_markov.chain import Chain, Form, likelihoods
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.one_step import log_likelihoods_of
 from juncture.values import number_of
+
+
+def log_likelihoods_of(model: HiddenMarkovModel, observation: Any, state: Any = None, *, step: int = 0) -> np.ndarray:
+    """log p(observation | state), (state,); zeros for None, which is nothing observed; -inf where it is not the state.
+
+    `step` is where messages say that it was observed.
+    """
+    try:
+        seen = one_step(model, observation, state)
+    except JunctureError as error:  # it was read as a sequence of its own, whose steps count from 0
+        raise type(error)(str(error).replace("step 0", f"step {step}", 1)) from error
+    found = likelihoods(model.emissions, seen.observations, seen.states, Form.LOG)
+    row = found.rows[0]
+    return np.asarray(found.values[row] + found.tops[row])
+
+
+def one_step(model: HiddenMarkovModel, observation: Any, state: Any) -> Sequences:
+    """A sequence of this observation alone, which may be one with its state, as `Sequence`, already."""
+    if isinstance(observation, Sequence):
+        check_one_step(model, observation, observation.num_steps)
+        labels = observation.states if state is None else [state]
+        return model.sequences(Sequence(observation.observations, states=labels))
+    if observation is not None:
+        check_one_step(model, observation, np.size(as_array(observation)) / np.prod(model.event_shape))
+    is_hole = observation is None and model.event_shape
+    rows: Any = np.full((1, *model.event_shape), np.nan) if is_hole else [observation]
+    rows = as_array(without_masks(rows)) if model.event_shape else rows
+    return model.sequences(rows if state is None else Sequence(rows, states=[state]))
+
+
+def check_one_step(model: HiddenMarkovModel, observation: Any, num_steps: float) -> None:
+    if num_steps != 1:
+        wanted = f"{model.event_shape[0]} values" if model.event_shape else "one value"
+        raise InvalidData(f"one observation is {wanted}; got {observation!r}: take one step after the other")
+
+
+def as_array(observation: Any) -> np.ndarray:
+    try:
+        return np.asarray(observation)
+    except ValueError:  # a ragged list
+        raise InvalidData(f"one observation has no lists of different lengths; got {shown(observation)}") from None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ChainFilter:
     """What has been observed so far, in the order it came: `step` gives the filter after one more observation.
 
-    `recent` has, for the last lag + 1 steps, the log-law of the state given the observations up to there, and the
-    log-likelihoods of what was observed there.
+    `recent` has, for each of the last lag + 1 steps, the logarithm of the filtered distribution and the log-likelihoods
+    of the observation.
     """
 
     model: HiddenMarkovModel
@@ -34,7 +76,7 @@ class ChainFilter:
     def step(self, observation: Any, state: Any = None) -> ChainFilter:
         """The filter after this observation; None is a step at which nothing was observed.
 
-        `state` is the label of the step, where it is known; a `Sequence` of one step may tell it too.
+        `state` is the label of the step, where it is known; a `Sequence` of one step may carry it too.
         """
         log_likelihoods = log_likelihoods_of(self.model, observation, state, step=self.num_steps)
         log_joint = self.log_predicted + log_likelihoods
@@ -48,13 +90,13 @@ class ChainFilter:
             self,
             num_steps=self.num_steps + 1,
             log_evidence=self.log_evidence + log_total,
-            log_predicted=moved(log_filtered, Chain.of(self.model).log_transition),
+            log_predicted=propagate(log_filtered, Chain.of(self.model).log_transition),
             recent=(*self.recent, (log_filtered, log_likelihoods))[-self.lag - 1 :],
         )
 
     @property
     def filtered(self) -> np.ndarray:
-        """p(state at the last step | all observations so far), (state,); before the first one, the initial law."""
+        """p(state at the last step | all observations so far), (state,); at first the initial distribution."""
         return np.asarray(np.exp(self.recent[-1][0])) if self.recent else self.predicted
 
     @property
@@ -67,20 +109,20 @@ class ChainFilter:
         """p(state `lag` steps before the last | all observations so far), (state,), or of the first step."""
         if not self.recent:
             return self.predicted
-        log_back = Chain.of(self.model).log_transition.T
+        log_backward = Chain.of(self.model).log_transition.T
         log_message = np.zeros(self.model.num_states)
         for _, log_likelihoods in reversed(self.recent[1:]):
-            log_message = moved(log_message + log_likelihoods, log_back)
-        log_law = self.recent[0][0] + log_message
-        return np.asarray(np.exp(log_law - numerics.log_sum_exp(log_law)))
+            log_message = propagate(log_message + log_likelihoods, log_backward)
+        log_distribution = self.recent[0][0] + log_message
+        return np.asarray(np.exp(log_distribution - numerics.log_sum_exp(log_distribution)))
 
     def __repr__(self) -> str:
         return f"ChainFilter({number_of(self.num_steps, 'step')}, lag={self.lag}; log_evidence={self.log_evidence:.6g})"
 
 
-def start_chain_filter(model: HiddenMarkovModel, *, lag: int = 0) -> ChainFilter:
-    return ChainFilter(model, checked_count(lag, "lag", 0), 0, 0.0, Chain.of(model).log_initial)
+def begin_filter(model: HiddenMarkovModel, *, lag: int = 0) -> ChainFilter:
+    return ChainFilter(model, check_count(lag, "lag"), 0, 0.0, Chain.of(model).log_initial)
 
 
-def moved(log_message: np.ndarray, log_matrix: np.ndarray) -> np.ndarray:
+def propagate(log_message: np.ndarray, log_matrix: np.ndarray) -> np.ndarray:
     return numerics.log_sum_exp(log_message[:, None] + log_matrix, axis=0)

@@ -1,25 +1,175 @@
-"""What is asked of the learning of a hidden Markov model: its prior, what stays as it is, and what is shared."""
+"""Options of learning a hidden Markov model: its prior, the parts that stay fixed, the states that are tied."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from juncture.components.shared import SharedEmissions
+from juncture.components.traits import lasting_traits
 from juncture.errors import InvalidData, hint
+from juncture.families.vectors.dirichlet import Dirichlet
 from juncture.learning.conditionals.table import weighted_logs
 from juncture.options import check_names
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.prior import added_counts, as_prior
-from juncture.sequences.hidden_markov.tied_states import Groups
+from juncture.values import Value
 
+SHARED = ("transition", "emissions")
 PARTS = ("initial", "transition", "emissions")
 
 
+class HiddenMarkovPrior(Value):
+    """A prior for each part of a hidden Markov model; None for maximum likelihood.
+
+    For `initial` and `transition` a number or an array of such counts each cell as if it had been seen so often; a
+    `Dirichlet` (one for all rows, or a batch with one a row) leads to the mode of its posterior, so it must have
+    concentrations of at least 1. What the model forbids stays forbidden. `emissions` is what the emissions take: a
+    conjugate prior of their family, or counts for tables.
+    """
+
+    _fields = ("initial", "transition", "emissions")
+    initial: Any
+    transition: Any
+    emissions: Any
+
+    def __init__(self, initial: Any = None, transition: Any = None, emissions: Any = None) -> None:
+        self._set(initial=initial, transition=transition, emissions=emissions)
+
+    def __repr__(self) -> str:
+        shown = (f"{name}={value!r}" for name in self._fields if (value := self.__dict__[name]) is not None)
+        return f"HiddenMarkovPrior({', '.join(shown)})"
+
+
+def as_prior(prior: Any, *, has_tables: bool) -> HiddenMarkovPrior:
+    """The prior that is meant: a number counts in all tables, those of the emissions too if they have some."""
+    if prior is None or isinstance(prior, HiddenMarkovPrior):
+        return prior or HiddenMarkovPrior()
+    if isinstance(prior, Real):
+        return HiddenMarkovPrior(prior, prior, prior if has_tables else None)
+    raise InvalidData(
+        "the prior of a hidden Markov model is a pseudo-count for its tables, or"
+        f" jt.HiddenMarkovPrior(initial=…, transition=…, emissions=…); got {prior!r}"
+    )
+
+
+def added_counts(prior: Any, allowed: np.ndarray, what: str) -> np.ndarray:
+    """The prior's counts in each cell of a table, none where the model forbids it."""
+    if prior is None:
+        return np.zeros(allowed.shape)
+    is_density = isinstance(prior, Dirichlet)
+    try:
+        given = np.asarray(prior.concentration if is_density else prior, dtype=np.float64)
+        counts = np.broadcast_to(given, allowed.shape) - (1.0 if is_density else 0.0)
+    except (TypeError, ValueError):
+        raise InvalidData(
+            f"the prior of {what} is a number, an array that broadcasts to the shape {allowed.shape}, or a Dirichlet;"
+            f" got {prior!r}"
+        ) from None
+    if not (np.isfinite(counts) & (counts >= 0)).all():
+        rule = "concentrations of at least 1, or the mode need not exist" if is_density else "counts of at least 0"
+        raise InvalidData(f"the prior of {what} must have finite {rule}; got {prior!r}")
+    return np.asarray(np.where(allowed, counts, 0.0))
+
+
 @dataclass(frozen=True, eq=False)
-class Wishes:
+class Groups:
+    """Which states share: the group of each state, and the first state of each group."""
+
+    of_state: np.ndarray  # (state,)
+    first: np.ndarray  # (group,)
+
+    @classmethod
+    def numbered(cls, labels: Any) -> Groups:
+        """Groups in the order in which their labels come up."""
+        places: dict[Any, int] = {}
+        of_state = np.array([places.setdefault(label, len(places)) for label in labels], dtype=np.int64)
+        return cls(of_state, np.unique(of_state, return_index=True)[1])
+
+    @property
+    def are_single(self) -> bool:
+        return len(self.first) == len(self.of_state)
+
+    def pool(self, counts: np.ndarray) -> np.ndarray:
+        """The sum over the states of each group: (group, …)."""
+        if self.are_single:
+            return counts
+        total = np.zeros((len(self.first), *counts.shape[1:]))
+        np.add.at(total, self.of_state, counts)
+        return total
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Each state that shares, after the first of its group."""
+        return (
+            (int(self.first[group]), state) for state, group in enumerate(self.of_state) if self.first[group] != state
+        )
+
+
+def tied_states(model: HiddenMarkovModel, tied: Any, fixed: Collection[str] = ()) -> tuple[HiddenMarkovModel, Groups]:
+    """The model in which tied states have what the first of them has, and which states share a row of transition.
+
+    `tied` names what all states share, or maps the name to a group label for each state. What no learning could make
+    the same is refused: other zeros, other kinds of distributions, and all that differs in a part that is fixed.
+    """
+    rows, emission_groups = (Groups.numbered(labels) for labels in group_labels(tied, model.num_states))
+    for first, state in rows.pairs():
+        check_tied_rows(model, first, state, "transition" in fixed)
+    for first, state in emission_groups.pairs():
+        check_tied_emissions(model, first, state, "emissions" in fixed)
+    transition, emissions = model.transition, model.emissions
+    if not rows.are_single:
+        transition = transition[rows.first[rows.of_state]]
+    if not emission_groups.are_single:
+        emissions = SharedEmissions(emissions.take(emission_groups.first), emission_groups.of_state)
+    return HiddenMarkovModel(model.initial, transition, emissions, states=model.states), rows
+
+
+def check_tied_rows(model: HiddenMarkovModel, first: int, state: int, is_fixed: bool) -> None:
+    one, other = model.transition[[first, state]]
+    names = f"the states {model.states[first]!r} and {model.states[state]!r}"
+    if is_fixed and not np.array_equal(one, other):
+        raise InvalidData(
+            f"transition is both tied and fixed, but the rows of {names} differ: give both the same row, or"
+            " leave out tied or fixed"
+        )
+    if not np.array_equal(one > 0, other > 0):
+        raise InvalidData(
+            f"{names} share a row of transition, but have zeros at different places: zeros stay zeros, so give them"
+            " rows with the same zeros"
+        )
+
+
+def check_tied_emissions(model: HiddenMarkovModel, first: int, state: int, is_fixed: bool) -> None:
+    one, other = model.emissions.take([first]), model.emissions.take([state])
+    names = f"the states {model.states[first]!r} and {model.states[state]!r}"
+    if is_fixed and one != other:
+        raise InvalidData(
+            f"emissions are both tied and fixed, but the distributions of {names} differ: give both the same"
+            " distribution, or leave out tied or fixed"
+        )
+    if lasting_traits(one) != lasting_traits(other):
+        raise InvalidData(
+            f"{names} are tied and share a distribution, but have {one[0]!r} and {other[0]!r}: give them"
+            " distributions of one kind, with the same zeros and the same known parameters, or remove the tie"
+        )
+
+
+def group_labels(tied: Any, num_states: int) -> list[list[Any]]:
+    """A group label for each state: of its row, and of its emission."""
+    groups = dict(tied) if isinstance(tied, Mapping) else {name: [0] * num_states for name in check_names(tied, "tied")}
+    for name, labels in groups.items():
+        if name not in SHARED:
+            raise InvalidData(f"states may share transition or emissions, not {name!r}; {hint(name, SHARED)}")
+        if isinstance(labels, str) or not hasattr(labels, "__len__") or len(labels) != num_states:
+            raise InvalidData(f"tied[{name!r}] has {num_states} group labels, one for each state; got {labels!r}")
+    return [list(groups.get(name, range(num_states))) for name in SHARED]
+
+
+@dataclass(frozen=True, eq=False)
+class LearningOptions:
     """The prior, as counts where it is one of tables; the parts that stay; the states that share a row.
 
     Cells of `initial` and `transition` that the model has at zero are structure: they stay zero.
@@ -34,23 +184,23 @@ class Wishes:
     emissions_prior: Any
 
     @classmethod
-    def of(cls, model: HiddenMarkovModel, rows: Groups, prior: Any, fixed: Iterable[str]) -> Wishes:
-        told = as_prior(prior, has_tables=model.emissions.is_table)
+    def of(cls, model: HiddenMarkovModel, rows: Groups, prior: Any, fixed: Iterable[str]) -> LearningOptions:
+        parts = as_prior(prior, has_tables=model.emissions.is_table)
         may_begin, may_follow = model.initial > 0, model.transition > 0
         return cls(
             fixed=fixed_parts(fixed),
             rows=rows,
             may_begin=may_begin,
             may_follow=may_follow,
-            initial_counts=added_counts(told.initial, may_begin, "initial"),
-            transition_counts=added_counts(told.transition, may_follow, "transition")[rows.first],
-            emissions_prior=told.emissions,
+            initial_counts=added_counts(parts.initial, may_begin, "initial"),
+            transition_counts=added_counts(parts.transition, may_follow, "transition")[rows.first],
+            emissions_prior=parts.emissions,
         )
 
     def learns(self, part: str) -> bool:
         return part not in self.fixed
 
-    def keeping(self, part: str) -> Wishes:
+    def keeping(self, part: str) -> LearningOptions:
         """The same, but for a part that stays as it is."""
         return replace(self, fixed=self.fixed | {part})
 

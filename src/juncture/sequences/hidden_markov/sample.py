@@ -15,8 +15,8 @@ from juncture.kernels.chains.paths import draw_paths
 from juncture.memory import check_table_fits
 from juncture.options import as_generator
 from juncture.sequences.hidden_markov.chain import Chain
+from juncture.sequences.hidden_markov.infer import infer_chain
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.verbs import infer
 
 
 def sample_chain(model: HiddenMarkovModel, n: Any, *, given: Any = None, rng: Any = None) -> Any:
@@ -25,7 +25,7 @@ def sample_chain(model: HiddenMarkovModel, n: Any, *, given: Any = None, rng: An
     With `given`, one sequence of observations: `n` paths of states from the posterior, (path, step).
     """
     if given is not None:
-        beliefs = infer(model, given)
+        beliefs = infer_chain(model, given)
         if isinstance(beliefs, list):
             raise InvalidData("given= takes one sequence of observations; sample once for each sequence")
         return beliefs.sample(n, rng=rng)

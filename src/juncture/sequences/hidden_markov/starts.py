@@ -1,7 +1,7 @@
 """Where Baum-Welch starts: the model given, clusters, stretches of data drawn at random, or one after the other.
 
-Each way but the first shares every step out among the states, and estimates from the shares. Steps whose state is told
-belong to that state.
+Each start but the first assigns every step to the states in shares, and estimates from the shares. Labelled steps
+belong to the state of their label.
 """
 
 from __future__ import annotations
@@ -13,104 +13,158 @@ from functools import reduce
 
 import numpy as np
 
+from juncture.components.contract import Emissions
 from juncture.components.shared import SharedEmissions
 from juncture.data.sequences.sequences import Sequences
-from juncture.sequences.hidden_markov.baum_welch import Believed, Pass
+from juncture.errors import Unsupported
+from juncture.sequences.hidden_markov.baum_welch import EMState, SequenceParts
 from juncture.sequences.hidden_markov.clusters import Clusters, fraction_passed
-from juncture.sequences.hidden_markov.estimation import quietly_estimated
-from juncture.sequences.hidden_markov.excerpts import excerpt, log_likelihood
+from juncture.sequences.hidden_markov.infer import log_prob_chain
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.hidden_markov.options import Wishes
-from juncture.sequences.hidden_markov.statistics import HiddenMarkovStatistics, assigned
-from juncture.sequences.hidden_markov.symmetric_states import parted_rows, twins
+from juncture.sequences.hidden_markov.options import Groups, LearningOptions
+from juncture.sequences.hidden_markov.statistics import HiddenMarkovStatistics, count_shares, estimate_quietly
 
+STEPS = 2**13  # at most, in an excerpt
+WINDOWS = 16  # of an excerpt
+NOISE = 0.2  # how far rows are moved, on the scale of logarithms
 SPREAD = 0.05  # of every step goes to all states alike, so that no start forbids what the data may ask for
 STRETCH = 4  # at most so many steps are drawn for a state at random
 DRAWS = 16  # of which the likeliest is a start at random; EM often gets stuck from a single one
-
 Shares = Callable[[Sequences, slice], np.ndarray]  # (step, state) of some steps
+
+
+def excerpt(sequences: Sequences) -> Sequences:
+    """Windows spread evenly over the data, as sequences of their own; all of it where that is little."""
+    if sequences.num_steps <= STEPS:
+        return sequences
+    length = STEPS // WINDOWS
+    begins = np.linspace(0, sequences.num_steps - length, WINDOWS).astype(np.int64)
+    steps = (begins[:, None] + np.arange(length)).ravel()
+    owner = np.searchsorted(sequences.offsets, steps, side="right") - 1
+    cuts = np.flatnonzero((np.diff(owner) != 0) | (np.diff(steps) != 1)) + 1
+    offsets = np.concatenate([[0], cuts, [len(steps)]])
+    states = None if sequences.states is None else sequences.states[steps]
+    return Sequences(sequences.observations[steps], offsets, sequences.weights[owner[offsets[:-1]]], states)
+
+
+def log_likelihood(model: HiddenMarkovModel, sequences: Sequences) -> float:
+    """Of all sequences, each by its weight."""
+    heavy = sequences.weights > 0
+    return float(sequences.weights[heavy] @ np.atleast_1d(log_prob_chain(model, sequences))[heavy])
+
+
+def find_symmetric_states(model: HiddenMarkovModel) -> np.ndarray:
+    """Which states are exchangeable with an earlier one, so that EM would keep them equal: (state,)."""
+    found = np.zeros(model.num_states, dtype=bool)
+    by_distribution: dict[Emissions, list[int]] = {}
+    try:
+        for state in range(model.num_states):
+            by_distribution.setdefault(model.emissions.take([state]), []).append(state)
+    except Unsupported:  # precomputed log-likelihoods have no distributions to compare
+        return found
+    for first, *others in by_distribution.values():
+        firsts = [first]
+        for state in others:
+            found[state] = any(are_symmetric(model, one, state) for one in firsts)
+            firsts += [] if found[state] else [state]
+    return found
+
+
+def are_symmetric(model: HiddenMarkovModel, one: int, other: int) -> bool:
+    """Whether the chain of states is the same with two of them swapped."""
+    if model.initial[one] != model.initial[other]:
+        return False
+    order = np.arange(model.num_states)
+    order[[one, other]] = other, one
+    return np.array_equal(model.transition, model.transition[order][:, order])
+
+
+def break_symmetry(transition: np.ndarray, rows: Groups, rng: np.random.Generator) -> np.ndarray:
+    """The transition moved a little, so that no two states are alike; tied rows stay tied."""
+    moved = transition * np.exp(NOISE * rng.standard_normal(transition.shape))[rows.first[rows.of_state]]
+    return np.asarray(moved / moved.sum(axis=-1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
 class Starts:
-    """The starts of one task: the model whose structure they keep, the sequences, what is asked, and chance."""
+    """Where learning may start: the model whose structure starts keep, the sequences, the options, random numbers."""
 
     template: HiddenMarkovModel
-    parts: Pass
-    wishes: Wishes
+    parts: SequenceParts
+    options: LearningOptions
     rng: np.random.Generator
 
     def make(self, kind: str) -> HiddenMarkovModel:
         makers = {
             "given": self.given,
-            "k-means": self.clustered,
-            "random": self.at_random,
-            "left-to-right": self.in_stretches,
+            "k-means": self.cluster,
+            "random": self.draw_best,
+            "left-to-right": self.cut_stretches,
         }
         return makers[kind]()
 
     def given(self) -> HiddenMarkovModel:
         """The model itself; of states that it cannot tell apart, all but the first are drawn anew."""
         model, first = self.template, next(iter(self.parts()))
-        alike = twins(model) if first.states is None else np.zeros(model.num_states, dtype=bool)
+        alike = find_symmetric_states(model) if first.states is None else np.zeros(model.num_states, dtype=bool)
         if not alike.any():
             return model
         transition, emissions = model.transition, model.emissions
-        if self.wishes.learns("emissions") and not isinstance(emissions, SharedEmissions):
-            emissions = emissions.estimate(self.shared_out(self.stretches(alike)).emissions)
-        elif self.wishes.learns("transition"):
-            transition = parted_rows(transition, self.wishes.rows, self.rng)
+        if self.options.learns("emissions") and not isinstance(emissions, SharedEmissions):
+            emissions = emissions.estimate(self.assign_steps(self.stretches(alike)).emissions)
+        elif self.options.learns("transition"):
+            transition = break_symmetry(transition, self.options.rows, self.rng)
         return HiddenMarkovModel(model.initial, transition, emissions, states=model.states)
 
-    def clustered(self) -> HiddenMarkovModel:
+    def cluster(self) -> HiddenMarkovModel:
         """States are clusters of observations, in the order in which sequences pass through them."""
         states = np.arange(self.template.num_states)
         clusters = Clusters.of(self.template, next(iter(self.parts())), self.rng)
-        return self.from_shares(lambda part, steps: spread(clusters.numbers(part.observations[steps]), states))
+        return self.from_shares(lambda part, steps: soft_assignment(clusters.numbers(part.observations[steps]), states))
 
-    def in_stretches(self) -> HiddenMarkovModel:
+    def cut_stretches(self) -> HiddenMarkovModel:
         """Every sequence is cut into as many stretches of the same length as there are states."""
         states = np.arange(self.template.num_states)
         return self.from_shares(
-            lambda part, steps: spread((fraction_passed(part, steps) * len(states)).astype(np.int64), states)
+            lambda part, steps: soft_assignment((fraction_passed(part, steps) * len(states)).astype(np.int64), states)
         )
 
-    def at_random(self) -> HiddenMarkovModel:
+    def draw_best(self) -> HiddenMarkovModel:
         """The likeliest of several draws on an excerpt of the data, and a little of all data, to forbid none of it."""
         first = next(iter(self.parts()))
         some, num_states = excerpt(first), self.template.num_states
         within = replace(self, parts=lambda: iter([some]))
-        best = max((within.drawn() for _ in range(DRAWS)), key=lambda draw: log_likelihood(self.estimated(draw), some))
-        little = self.shared_out(
+        best = max((within.draw() for _ in range(DRAWS)), key=lambda draw: log_likelihood(self.estimate(draw), some))
+        little = self.assign_steps(
             lambda part, steps: np.full((len(part.observations[steps]), num_states), 1.0 / first.num_steps)
         )
-        return self.estimated(HiddenMarkovStatistics(best.initial, best.transitions, best.emissions + little.emissions))
+        return self.estimate(HiddenMarkovStatistics(best.initial, best.transitions, best.emissions + little.emissions))
 
-    def drawn(self) -> HiddenMarkovStatistics:
-        """Tables drawn evenly among all that the structure allows; each state's law from a stretch drawn at random."""
-        seen = self.shared_out(self.stretches(np.ones(self.template.num_states, dtype=bool)))
+    def draw(self) -> HiddenMarkovStatistics:
+        """Random tables that the structure allows; each state's distribution from a random stretch of data."""
+        seen = self.assign_steps(self.stretches(np.ones(self.template.num_states, dtype=bool)))
         initial, transitions = self.random_tables()
         scale = max(1.0, float(seen.visits.sum()))  # a prior must not drown the draw
         return HiddenMarkovStatistics(scale * initial, scale * transitions, seen.emissions)
 
-    def reseeded(self, found: Believed, dead: np.ndarray) -> HiddenMarkovModel:
+    def reseed(self, found: EMState, dead: np.ndarray) -> HiddenMarkovModel:
         """The model found, in which states that no sequence visits any more try other stretches of the data."""
-        drawn = self.shared_out(self.stretches(dead)).emissions
+        drawn = self.assign_steps(self.stretches(dead)).emissions
         initial, transitions = self.random_tables()
-        told = found.statistics
-        entries = told.transitions.sum(axis=1, keepdims=True) * transitions * dead  # (from, to)
-        return self.estimated(
+        own = found.statistics
+        entries = own.transitions.sum(axis=1, keepdims=True) * transitions * dead  # (from, to)
+        return self.estimate(
             HiddenMarkovStatistics(
-                told.initial + SPREAD * told.initial.sum() * initial * dead,
-                np.where(dead[:, None], transitions, told.transitions + SPREAD * entries),
-                told.emissions + drawn,
+                own.initial + SPREAD * own.initial.sum() * initial * dead,
+                np.where(dead[:, None], transitions, own.transitions + SPREAD * entries),
+                own.emissions + drawn,
             )
         )
 
     def random_tables(self) -> tuple[np.ndarray, np.ndarray]:
         """Rows drawn evenly among those with the zeros of the model."""
-        wishes = self.wishes
-        return random_rows(wishes.may_begin, self.rng), random_rows(wishes.may_follow, self.rng)
+        options = self.options
+        return random_rows(options.may_begin, self.rng), random_rows(options.may_follow, self.rng)
 
     def stretches(self, states: np.ndarray) -> Shares:
         """A stretch of the first sequences for each of these states, and a little of everything."""
@@ -126,40 +180,40 @@ class Starts:
         return shares
 
     def from_shares(self, shares: Shares) -> HiddenMarkovModel:
-        return self.estimated(self.shared_out(shares))
+        return self.estimate(self.assign_steps(shares))
 
-    def shared_out(self, shares: Shares) -> HiddenMarkovStatistics:
+    def assign_steps(self, shares: Shares) -> HiddenMarkovStatistics:
         """The statistics of all sequences, when steps belong to states in shares."""
         found = []
         for part in self.parts():
 
             def own(steps: slice, part: Sequences = part) -> np.ndarray:
-                return as_told(part, steps, shares(part, steps))
+                return with_labels(part, steps, shares(part, steps))
 
-            found.append(assigned(self.template, part, own))
+            found.append(count_shares(self.template, part, own))
         return reduce(operator.add, found)
 
-    def estimated(self, statistics: HiddenMarkovStatistics) -> HiddenMarkovModel:
+    def estimate(self, statistics: HiddenMarkovStatistics) -> HiddenMarkovModel:
         """The model that the statistics lead to, as far as the structure allows."""
         allowed = HiddenMarkovStatistics(
-            statistics.initial * self.wishes.may_begin,
-            statistics.transitions * self.wishes.may_follow,
+            statistics.initial * self.options.may_begin,
+            statistics.transitions * self.options.may_follow,
             statistics.emissions,
         )
-        return quietly_estimated(self.template, allowed, self.wishes)
+        return estimate_quietly(self.template, allowed, self.options)
 
 
-def spread(numbers: np.ndarray, states: np.ndarray) -> np.ndarray:
+def soft_assignment(numbers: np.ndarray, states: np.ndarray) -> np.ndarray:
     """Most of each step for its own state, a little for all: (step, state)."""
     return np.asarray((1 - SPREAD) * (numbers[:, None] == states) + SPREAD / len(states))
 
 
-def as_told(part: Sequences, steps: slice, shares: np.ndarray) -> np.ndarray:
-    """The shares, in which steps whose state is told belong to it."""
+def with_labels(part: Sequences, steps: slice, shares: np.ndarray) -> np.ndarray:
+    """The shares, with each labelled step in the state of its label."""
     if part.states is None:
         return shares
-    told = part.states[steps, None]
-    return np.where(told >= 0, told == np.arange(shares.shape[1]), shares)
+    labels = part.states[steps, None]
+    return np.where(labels >= 0, labels == np.arange(shares.shape[1]), shares)
 
 
 def random_rows(allowed: np.ndarray, rng: np.random.Generator) -> np.ndarray:

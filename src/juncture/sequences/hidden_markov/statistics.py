@@ -1,25 +1,51 @@
-"""What a hidden Markov model needs to know of sequences; counted where states are told, expected where they are not."""
+"""The statistics of sequences that a hidden Markov model needs, and the model estimated from them."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from juncture.data.sequences.sequences import Sequences
-from juncture.errors import InvalidData
+from juncture.components.contract import named
+from juncture.data.sequences.sequences import UNKNOWN, Sequences
+from juncture.errors import InvalidData, RegularizedWarning, warn_user
+from juncture.learning.conditionals.table import NEGLIGIBLE
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
+from juncture.sequences.hidden_markov.options import Groups, LearningOptions
 from juncture.values import Value, number_of, read_only
 
 STEPS_AT_ONCE = 2**16
 
 
+def check_observed(parts: Iterable[Sequences]) -> None:
+    """Raise where there are steps that count, but nothing is observed at any of them, and no step is labelled."""
+    num_steps = 0
+    for part in parts:
+        counts = np.repeat(part.weights > 0, part.lengths)
+        if has_values(part.observations[counts]) or (
+            part.states is not None and has_values(part.states[counts], UNKNOWN)
+        ):
+            return
+        num_steps += int(counts.sum())
+    if num_steps:
+        raise InvalidData(
+            "nothing was observed: all values of all steps are missing, so there is nothing to learn from"
+        )
+
+
+def has_values(values: np.ndarray, unknown: int | None = None) -> bool:
+    """Whether some value is neither NaN nor the code of what is unknown."""
+    known = ~np.isnan(values) if values.dtype.kind == "f" else values != unknown
+    return bool(np.any(known))
+
+
 class HiddenMarkovStatistics(Value):
-    """How often sequences began in each state and went from each to each, and what was seen in each; they add."""
+    """Expected starts in each state, transitions, and statistics of the emissions; statistics add."""
 
     _fields = ("initial", "transitions", "emissions")
     initial: np.ndarray  # (state,)
@@ -57,24 +83,24 @@ class HiddenMarkovStatistics(Value):
 def labelled_statistics(
     model: HiddenMarkovModel, data: Any, *, lengths: Any = None, weights: Any = None
 ) -> HiddenMarkovStatistics:
-    """The statistics of sequences whose states are all told."""
+    """The statistics of sequences whose steps are all labelled."""
     sequences = with_weights(model.sequences(data, lengths), weights)
-    refuse_unlabelled(sequences)
-    return counted(model, sequences)
+    check_labelled(sequences)
+    return count_labelled(model, sequences)
 
 
-def counted(model: HiddenMarkovModel, sequences: Sequences) -> HiddenMarkovStatistics:
-    """Every step counts for the state that is told."""
+def count_labelled(model: HiddenMarkovModel, sequences: Sequences) -> HiddenMarkovStatistics:
+    """Every step counts for the state of its label."""
     states, labels = np.arange(model.num_states), sequences.states
     if labels is None:
         labels = np.zeros(0, dtype=np.int64)
-    return assigned(model, sequences, lambda steps: (labels[steps, None] == states).astype(np.float64))
+    return count_shares(model, sequences, lambda steps: (labels[steps, None] == states).astype(np.float64))
 
 
-def assigned(
+def count_shares(
     model: HiddenMarkovModel, sequences: Sequences, shares_of: Callable[[slice], np.ndarray]
 ) -> HiddenMarkovStatistics:
-    """The statistics when steps belong to states in shares, told for some steps at a time: (step, state)."""
+    """The statistics when steps belong to states in shares; `shares_of` returns those of some steps: (step, state)."""
     weights = np.repeat(sequences.weights, sequences.lengths)  # (step,)
     begins = np.zeros(sequences.num_steps, dtype=bool)
     begins[sequences.offsets[:-1][sequences.lengths > 0]] = True
@@ -107,20 +133,101 @@ def with_weights(sequences: Sequences, weights: Any) -> Sequences:
     return replace(sequences, weights=given)
 
 
-def refuse_unlabelled(sequences: Sequences) -> None:
+def check_labelled(sequences: Sequences) -> None:
     if sequences.states is None:
         raise InvalidData(
-            "the statistics of labelled sequences were asked for, but no states are told; give"
+            "the statistics of labelled sequences were asked for, but no step is labelled; give"
             " jt.Sequence(observations, states=…), or let jt.fit learn without"
         )
     unknown = np.flatnonzero(sequences.states < 0)
     if unknown.size:
         raise InvalidData(
-            "the statistics of labelled sequences were asked for, but the state is not told at"
+            "the statistics of labelled sequences were asked for, but there is no label at"
             f" {sequences.place(int(unknown[0]))}; jt.fit learns without"
         )
 
 
 def is_labelled(sequences: Sequences) -> bool:
-    """Whether the state of every step is told."""
+    """Whether every step is labelled."""
     return sequences.states is not None and bool((sequences.states >= 0).all())
+
+
+def estimate_hidden_markov(
+    model: HiddenMarkovModel,
+    statistics: HiddenMarkovStatistics,
+    prior: Any = None,
+    *,
+    fixed: Iterable[str] = (),
+) -> HiddenMarkovModel:
+    """The model that the statistics lead to: maximum likelihood, or with a prior the mode of the posterior."""
+    if not isinstance(statistics, HiddenMarkovStatistics):
+        raise InvalidData(f"estimate takes jt.statistics(model, sequences); got {type(statistics).__name__}")
+    if len(statistics.initial) != model.num_states:
+        raise InvalidData(
+            f"the statistics are of {len(statistics.initial)} states, the model has {model.num_states}:"
+            " take them with jt.statistics(model, sequences)"
+        )
+    options = LearningOptions.of(model, Groups.numbered(range(model.num_states)), prior, fixed)
+    check_allowed(model, statistics, options)
+    return estimate_parts(model, statistics, options)
+
+
+def estimate_parts(
+    model: HiddenMarkovModel, statistics: HiddenMarkovStatistics, options: LearningOptions
+) -> HiddenMarkovModel:
+    """Each learned part from its statistics; a row or a distribution without any weight stays as it is."""
+    initial, transition, emissions = model.initial, model.transition, model.emissions
+    if options.learns("initial"):
+        initial = normalize_counts((statistics.initial + options.initial_counts)[None], initial[None])[0]
+    if options.learns("transition"):
+        counts = options.rows.pool(statistics.transitions) + options.transition_counts
+        transition = normalize_counts(counts, transition[options.rows.first])[options.rows.of_state]
+    if options.learns("emissions"):
+        with named(lambda place, state: f"state {model.states[place]!r}"):
+            emissions = emissions.estimate(statistics.emissions, options.emissions_prior)
+    return HiddenMarkovModel(initial, transition, emissions, states=model.states)
+
+
+def estimate_quietly(
+    model: HiddenMarkovModel, statistics: HiddenMarkovStatistics, options: LearningOptions
+) -> HiddenMarkovModel:
+    """The same without warnings, for the steps of EM: `report_regularized` warns of the last model."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RegularizedWarning)
+        return estimate_parts(model, statistics, options)
+
+
+def report_regularized(model: HiddenMarkovModel, statistics: HiddenMarkovStatistics, options: LearningOptions) -> None:
+    """One warning for each distribution of the learned model that regularisation keeps from its data."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RegularizedWarning)
+        estimate_parts(model, statistics, options)
+    for message in dict.fromkeys(str(each.message) for each in caught if each.category is RegularizedWarning):
+        warn_user(message, RegularizedWarning)
+
+
+def normalize_counts(counts: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
+    """Counts as rows that sum to 1.
+
+    Negligible counts become 0: left to shrink, their products would underflow.
+    """
+    counts = np.where(counts < NEGLIGIBLE * counts.sum(), 0.0, counts)
+    totals = counts.sum(axis=-1, keepdims=True)
+    return np.asarray(np.divide(counts, totals, out=otherwise.copy(), where=totals > 0))
+
+
+def check_allowed(model: HiddenMarkovModel, statistics: HiddenMarkovStatistics, options: LearningOptions) -> None:
+    """Labels may use only the beginnings and transitions that the model allows."""
+    begun = np.argwhere((statistics.initial > 0) & ~options.may_begin)
+    if begun.size and options.learns("initial"):
+        raise InvalidData(
+            f"a sequence begins in state {model.states[begun[0, 0]]!r}, where the model says that none can: zeros stay"
+            " zeros, so give a model whose initial is positive there"
+        )
+    passed = np.argwhere((statistics.transitions > 0) & ~options.may_follow)
+    if passed.size and options.learns("transition"):
+        before, after = (model.states[place] for place in passed[0])
+        raise InvalidData(
+            f"a sequence goes from state {before!r} to {after!r}, which the model forbids: zeros stay zeros, so give a"
+            " model whose transition is positive there"
+        )

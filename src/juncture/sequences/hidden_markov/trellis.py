@@ -9,8 +9,7 @@ import numpy as np
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.labels import labelled
 from juncture.drawing.diagram import Diagram, Edge, Node
-from juncture.sequences.hidden_markov.chain import Chain
-from juncture.sequences.hidden_markov.likelihoods import Form, likelihoods
+from juncture.sequences.hidden_markov.chain import Chain, Form, likelihoods
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.values import number_of
 from juncture.variables import State

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_LOG = 708.0  # of a likelihood: beyond, it is no normal double
 
 
-def unrolled_network(model: HiddenMarkovModel, length: int) -> BayesianNetwork:
+def unroll_network(model: HiddenMarkovModel, length: int) -> BayesianNetwork:
     """One variable for the state and one for the observation of each step."""
     emissions = model.emissions
     if not isinstance(emissions, CategoricalEmissions):
@@ -46,7 +46,7 @@ def unrolled_network(model: HiddenMarkovModel, length: int) -> BayesianNetwork:
     return BayesianNetwork(conditionals, tied=[group for group in groups if len(group) > 1])
 
 
-def unrolled_factors(model: HiddenMarkovModel, sequences: Sequences) -> FactorGraph:
+def unroll_factors(model: HiddenMarkovModel, sequences: Sequences) -> FactorGraph:
     """A factor for the first state, one for each transition and one for each observation."""
     if sequences.num != 1:
         raise InvalidData(f"a factor graph is of one sequence; got {sequences.num}: convert them one by one")

@@ -1,4 +1,4 @@
-"""Checks at the door of a Markov chain: whole numbers, labels, laws."""
+"""Checks of the arguments of a Markov chain: whole numbers, labels, distributions."""
 
 from __future__ import annotations
 
@@ -15,12 +15,8 @@ from juncture.variables import Variable
 MAX_ORDER = 30  # arrays have 32 axes at least, and further ones would not fit any memory
 
 
-def as_whole(number: Any, what: str, *, at_least: int = 0) -> int:
-    return check_count(number, what, least=at_least)
-
-
 def as_order(number: Any) -> int:
-    order = as_whole(number, "the order of a Markov chain", at_least=1)
+    order = check_count(number, "the order of a Markov chain", least=1)
     if order > MAX_ORDER:
         raise InvalidModel(
             f"the order of a Markov chain is at most {MAX_ORDER}, as its table has an axis for each state of the"
@@ -43,13 +39,13 @@ def as_labels(states: Any, transition: Any) -> ChainLabels:
     return ChainLabels(Variable("state", shape[-1]))
 
 
-def as_law(given: Any, labels: ChainLabels, order: int, what: str) -> np.ndarray:
-    """A law of the first `order` states, as it is given or certain of the states that are."""
+def as_distribution(given: Any, labels: ChainLabels, order: int, what: str) -> np.ndarray:
+    """A distribution of the first `order` states, as it is given, or a point mass at the given states."""
     shape = (labels.num_states,) * order
     if order == 1 and labels.is_label(given):
-        return certain((labels.code(given),), shape)
+        return point_mass((labels.code(given),), shape)
     if order > 1 and shape_of(given) == (order,):
-        return certain(tuple(labels.code(label) for label in given), shape)
+        return point_mass(tuple(labels.code(label) for label in given), shape)
     if shape_of(given) != shape:
         raise InvalidModel(
             f"{what} is a state or a table of the shape {shape}, of the first {order} states"
@@ -59,8 +55,8 @@ def as_law(given: Any, labels: ChainLabels, order: int, what: str) -> np.ndarray
     return as_probabilities(np.ravel(given), (labels.num_states**order,), name=what).reshape(shape)
 
 
-def certain(place: tuple[int, ...], shape: tuple[int, ...]) -> np.ndarray:
-    law = np.zeros(shape)
-    law[place] = 1.0
-    law.setflags(write=False)
-    return law
+def point_mass(place: tuple[int, ...], shape: tuple[int, ...]) -> np.ndarray:
+    distribution = np.zeros(shape)
+    distribution[place] = 1.0
+    distribution.setflags(write=False)
+    return distribution

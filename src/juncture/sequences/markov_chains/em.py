@@ -45,7 +45,7 @@ class GapCounts:
 
 
 @dataclass(frozen=True, eq=False)
-class Expected:
+class EMState:
     """A chain, the counts expected under it, the log-likelihood of the sequences, and the objective."""
 
     model: MarkovChain
@@ -62,36 +62,36 @@ class ChainEM:
     counts: GapCounts
     wishes: Wishes
 
-    def init(self) -> Expected:
-        found = self.expected(self.start)
+    def init(self) -> EMState:
+        found = self.expect(self.start)
         if found.log_likelihood == -np.inf:
             raise ImpossibleEvidence(
                 "the chain to start from gives some sequence probability zero; start from jt.MarkovChain.uniform(…)"
             )
         return found
 
-    def step(self, state: Expected) -> Expected:
-        return self.expected(Estimate(state.statistics, self.wishes).chain)
+    def step(self, state: EMState) -> EMState:
+        return self.expect(Estimate(state.statistics, self.wishes).chain)
 
-    def objective(self, state: Expected) -> float:
+    def objective(self, state: EMState) -> float:
         return state.objective
 
-    def expected(self, model: MarkovChain) -> Expected:
+    def expect(self, model: MarkovChain) -> EMState:
         """How often each transition was taken, seen or not, as far as the chain can tell."""
-        initial, transition = model.first_law(), model.transition
+        initial, transition = model.initial_distribution(), model.transition
         begins, moves, total = np.zeros_like(initial), np.zeros_like(transition), 0.0
         for time, counts in self.counts.firsts.items():
             until = power(transition, time)
             chances = ratio(counts, initial @ until)
             total += weighted_logs(counts, initial @ until)
             begins += initial * (until @ chances)
-            moves += passed(transition, np.outer(initial, chances), time)
+            moves += expect_passages(transition, np.outer(initial, chances), time)
         for gap, counts in self.counts.pairs.items():
             between = power(transition, gap)
             total += weighted_logs(counts, between)
-            moves += passed(transition, ratio(counts, between), gap)
+            moves += expect_passages(transition, ratio(counts, between), gap)
         statistics = MarkovChainStatistics.of(model.labels.plain, [begins], moves * transition)
-        return Expected(model, statistics, total, total + log_prior(statistics, (initial, transition), self.wishes))
+        return EMState(model, statistics, total, total + log_prior(statistics, (initial, transition), self.wishes))
 
 
 def ratio(counts: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
@@ -101,7 +101,7 @@ def ratio(counts: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
     )
 
 
-def passed(transition: np.ndarray, ends: np.ndarray, steps: int) -> np.ndarray:
+def expect_passages(transition: np.ndarray, ends: np.ndarray, steps: int) -> np.ndarray:
     """Σ_k (S^k)ᵀ E (S^(steps-1-k))ᵀ: how often a passage between two ends is at each pair of states, up to S itself.
 
     The sum is a corner of a power of [[Sᵀ, E], [0, Sᵀ]].

@@ -37,10 +37,10 @@ class Estimate:
     @property
     def chain(self) -> MarkovChain:
         *starts, transition = (table for _, table in self.parts)
-        law = np.ones(())
+        distribution = np.ones(())
         for table in starts:
-            law = law[..., None] * table
-        return MarkovChain(transition, law, states=self.statistics.states, order=self.statistics.order)
+            distribution = distribution[..., None] * table
+        return MarkovChain(transition, distribution, states=self.statistics.states, order=self.statistics.order)
 
     @property
     def log_likelihood(self) -> float:
@@ -75,7 +75,7 @@ def log_prior(statistics: MarkovChainStatistics, tables: Sequence[np.ndarray], w
 
 
 def wishes_of(prior: Any, order: int, point: Any, on_unseen: Any) -> Wishes:
-    """What is asked, with a prior that names parts of a chain told by the tables of its statistics."""
+    """What is asked, with a prior of parts of the chain as one of the tables of its statistics."""
     if not isinstance(prior, Mapping):
         return Wishes(prior, point, on_unseen)
     for name in prior:

@@ -1,10 +1,10 @@
-"""How the law of a chain's state goes on: powers, laws after so many steps, distances from the stationary law."""
+"""The distribution of a chain's state over time: powers of the transition matrix, distances to stationarity."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from juncture.sequences.markov_chains.histories import lowered
+from juncture.sequences.markov_chains.histories import first_order_matrix
 from juncture.sequences.markov_chains.structure import first_power
 
 
@@ -24,48 +24,48 @@ def power(transition: np.ndarray, steps: int) -> np.ndarray:
     return result
 
 
-def law_after(table: np.ndarray, law: np.ndarray, steps: int) -> np.ndarray:
-    """The law of the last states, (*history), after so many more steps; `table` is (*history, next)."""
-    size = law.size
+def distribution_after(table: np.ndarray, distribution: np.ndarray, steps: int) -> np.ndarray:
+    """The distribution of the last states, (*history), after so many more steps; `table` is (*history, next)."""
+    size = distribution.size
     if steps * table.size <= 2 * max(steps, 1).bit_length() * size**3:
         for _ in range(steps):
-            law = next_law(table, law)
-        return law
-    return np.asarray(law.ravel() @ power(lowered(table), steps)).reshape(law.shape)
+            distribution = next_distribution(table, distribution)
+        return distribution
+    return np.asarray(distribution.ravel() @ power(first_order_matrix(table), steps)).reshape(distribution.shape)
 
 
-def next_law(table: np.ndarray, law: np.ndarray) -> np.ndarray:
-    """The law of the last states one step later: the oldest is summed out."""
-    moved = np.einsum("a...,a...n->...n", law, table)
+def next_distribution(table: np.ndarray, distribution: np.ndarray) -> np.ndarray:
+    """The distribution of the last states one step later: the oldest is summed out."""
+    moved = np.einsum("a...,a...n->...n", distribution, table)
     return np.asarray(moved / moved.sum())
 
 
-def distances(transition: np.ndarray, law: np.ndarray, stationary: np.ndarray, steps: int) -> np.ndarray:
-    """½ Σ |law at t - stationary| for t = 0, …, steps."""
+def distances(transition: np.ndarray, distribution: np.ndarray, stationary: np.ndarray, steps: int) -> np.ndarray:
+    """½ Σ |distribution at t - stationary| for t = 0, …, steps."""
     trace = np.empty(steps + 1)
     for step in range(steps + 1):
-        trace[step] = total_variation(law, stationary)
-        law = next_law(transition, law)
+        trace[step] = total_variation(distribution, stationary)
+        distribution = next_distribution(transition, distribution)
     return trace
 
 
 def worst_distances(transition: np.ndarray, stationary: np.ndarray, steps: int) -> np.ndarray:
     """The largest distance from any starting state, for t = 0, …, steps."""
-    trace, laws = np.empty(steps + 1), np.eye(len(transition))
+    trace, distributions = np.empty(steps + 1), np.eye(len(transition))
     for step in range(steps + 1):
-        trace[step] = total_variation(laws, stationary).max()
-        laws = product(laws, transition)
+        trace[step] = total_variation(distributions, stationary).max()
+        distributions = product(distributions, transition)
     return trace
 
 
 def mixing_time(transition: np.ndarray, stationary: np.ndarray, threshold: float) -> int | None:
-    """The first step at which no start is farther than `threshold` from the law that all of them tend to."""
+    """The first step at which no start is farther than `threshold` from the distribution that all of them tend to."""
 
-    def is_near(laws: np.ndarray) -> bool:
-        return bool(total_variation(laws, stationary).max() <= threshold)
+    def is_near(distributions: np.ndarray) -> bool:
+        return bool(total_variation(distributions, stationary).max() <= threshold)
 
     return 0 if is_near(np.eye(len(transition))) else first_power(transition, product, is_near)
 
 
-def total_variation(laws: np.ndarray, stationary: np.ndarray) -> np.ndarray:
-    return np.asarray(0.5 * np.abs(laws - stationary).sum(axis=-1))
+def total_variation(distributions: np.ndarray, stationary: np.ndarray) -> np.ndarray:
+    return np.asarray(0.5 * np.abs(distributions - stationary).sum(axis=-1))

@@ -10,15 +10,14 @@ from juncture.learning.conditionals.contract import Point
 from juncture.learning.em.learners import ExpectationMaximization, learner_for
 from juncture.learning.fit import Fit
 from juncture.options import as_generator
-from juncture.sequences.hidden_markov.observed import refuse_unobserved
-from juncture.sequences.hidden_markov.statistics import with_weights
+from juncture.sequences.hidden_markov.statistics import check_observed, with_weights
 from juncture.sequences.markov_chains.em import ChainTask, GapCounts
 from juncture.sequences.markov_chains.estimation import Estimate, wishes_of
 from juncture.sequences.markov_chains.model import MarkovChain
 from juncture.sequences.markov_chains.statistics import (
     MarkovChainStatistics,
     as_statistics,
-    counted,
+    count_complete,
     first_hole,
 )
 
@@ -31,7 +30,7 @@ def chain_statistics(
     hole = first_hole(sequences)
     if hole is not None:
         raise InvalidData(f"statistics are of complete sequences; {hole} is missing: jt.fit learns from such")
-    return counted(model, sequences)
+    return count_complete(model, sequences)
 
 
 def estimate_chain(
@@ -66,7 +65,7 @@ def fit_chain(  # noqa: PLR0913 (one verb, many wishes)
     wishes = wishes_of(prior, model.order, point, on_unseen)
     hole = first_hole(sequences)
     if hole is None:
-        found = Estimate(counted(model, sequences), wishes)
+        found = Estimate(count_complete(model, sequences), wishes)
         found.report_unseen()
         trace = Trace((found.log_likelihood + found.log_prior,), True, "complete data: estimated in one step")
         return Fit(found.chain, found.log_likelihood, trace, found.statistics)
@@ -74,14 +73,14 @@ def fit_chain(  # noqa: PLR0913 (one verb, many wishes)
         raise InvalidData(
             f"{hole} is missing; a chain of order {model.order} is learned from complete sequences: cut this one there"
         )
-    refuse_unobserved([sequences])
+    check_observed([sequences])
     task = ChainTask(model, GapCounts.of(sequences, model.num_states), wishes, as_generator(rng), progress)
-    believed, trace = checked_learner(method).run(task)
-    Estimate(believed.statistics, wishes).report_unseen()
-    return Fit(believed.model, believed.log_likelihood, trace, believed.statistics)
+    found, trace = check_learner(method).run(task)
+    Estimate(found.statistics, wishes).report_unseen()
+    return Fit(found.model, found.log_likelihood, trace, found.statistics)
 
 
-def checked_learner(method: Any) -> ExpectationMaximization:
+def check_learner(method: Any) -> ExpectationMaximization:
     learner = learner_for(method)
     if not isinstance(learner, ExpectationMaximization):
         raise Unsupported(f'Markov chains are learned by "em" or jt.ExpectationMaximization(…); got {method!r}')

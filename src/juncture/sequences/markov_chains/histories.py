@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 
-def lowered(table: np.ndarray) -> np.ndarray:
+def first_order_matrix(table: np.ndarray) -> np.ndarray:
     """The transitions between histories, (history, history), from a table (*history, next).
 
     The history (a, b, …, c) goes to (b, …, c, next), so that each row has as many entries as there are states.

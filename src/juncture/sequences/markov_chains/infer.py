@@ -14,7 +14,7 @@ from juncture.data.sequences.sequences import Sequences
 from juncture.errors import Unsupported
 from juncture.numerics import log
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.sequences.markov_chains.evolution import next_law, power
+from juncture.sequences.markov_chains.evolution import next_distribution, power
 from juncture.sequences.markov_chains.model import MarkovChain
 from juncture.sequences.markov_chains.windows import Sightings, cells, own_steps, owners
 from juncture.verbs import infer, most_probable
@@ -43,17 +43,17 @@ def log_prob_chain(model: MarkovChain, rows: Any, *, lengths: Any = None) -> Any
     """log p of each sequence of states: a float for one, an array for several."""
     given = model.sequences(rows, lengths)
     if given.observations.dtype.kind != "f":
-        values = complete(model, given)
+        values = log_prob_complete(model, given)
     elif model.order == 1:
-        values = across_gaps(model, given)
+        values = log_prob_across_gaps(model, given)
     else:
-        values = np.array([forward(model, one.observations) for one in given])
+        values = np.array([log_prob_forward(model, one.observations) for one in given])
     return float(values[0]) if given.is_single else values
 
 
-def complete(model: MarkovChain, sequences: Sequences) -> np.ndarray:
+def log_prob_complete(model: MarkovChain, sequences: Sequences) -> np.ndarray:
     """log p(first states) + Σ log p(next | before)."""
-    values, first, size = np.zeros(sequences.num), model.first_law(), model.num_states
+    values, first, size = np.zeros(sequences.num), model.initial_distribution(), model.num_states
     for known in range(1, model.order + 1):
         marginal = log(first.sum(axis=tuple(range(known, model.order)))).ravel()
         which = np.flatnonzero(np.minimum(sequences.lengths, model.order) == known)
@@ -63,12 +63,12 @@ def complete(model: MarkovChain, sequences: Sequences) -> np.ndarray:
     return values + np.bincount(owners(sequences, steps), terms, sequences.num)
 
 
-def across_gaps(model: MarkovChain, sequences: Sequences) -> np.ndarray:
+def log_prob_across_gaps(model: MarkovChain, sequences: Sequences) -> np.ndarray:
     """log p(first state observed) + Σ log p(next observed | last observed), by the transitions of as many steps."""
     values, seen = np.zeros(sequences.num), Sightings.of(sequences)
     for time in np.unique(seen.first_time):
         at = seen.first_time == time
-        values[seen.first_owner[at]] = log(model.law_at(time))[seen.first[at]]
+        values[seen.first_owner[at]] = log(model.distribution_at(time))[seen.first[at]]
     for gap in np.unique(seen.gap):
         at = seen.gap == gap
         terms = log(power(model.transition, int(gap)))[seen.before[at], seen.after[at]]
@@ -76,18 +76,18 @@ def across_gaps(model: MarkovChain, sequences: Sequences) -> np.ndarray:
     return values
 
 
-def forward(model: MarkovChain, observations: np.ndarray) -> float:
-    """The law of the last states goes on step by step; where a state is observed, the others are ruled out."""
-    law, total = model.first_law(), 0.0
+def log_prob_forward(model: MarkovChain, observations: np.ndarray) -> float:
+    """The distribution of the last states goes on step by step; where a state is observed, the others are ruled out."""
+    distribution, total = model.initial_distribution(), 0.0
     for step, state in enumerate(observations):
         if step >= model.order:
-            law = next_law(model.transition, law)
+            distribution = next_distribution(model.transition, distribution)
         if not np.isnan(state):
-            kept = np.zeros_like(law)
+            kept = np.zeros_like(distribution)
             place = (slice(None),) * min(step, model.order - 1) + (int(state),)
-            kept[place] = law[place]
+            kept[place] = distribution[place]
             if not kept.any():
                 return -np.inf
             total += float(np.log(kept.sum()))
-            law = kept / kept.sum()
+            distribution = kept / kept.sum()
     return total

@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from juncture.checks import check_count
 from juncture.data.sequences.sequences import Sequences, as_sequences
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.factors.html import table_html
 from juncture.memory import check_steps_fit, check_table_fits
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.numerics import as_probabilities
-from juncture.sequences.markov_chains.checks import as_labels, as_law, as_order, as_whole
-from juncture.sequences.markov_chains.evolution import law_after, power
-from juncture.sequences.markov_chains.histories import lowered
+from juncture.sequences.markov_chains.checks import as_distribution, as_labels, as_order
+from juncture.sequences.markov_chains.evolution import distribution_after, power
+from juncture.sequences.markov_chains.histories import first_order_matrix
 from juncture.sequences.markov_chains.labels import ChainLabels, Label, shown
 from juncture.sequences.markov_chains.questions import ChainQuestions
 from juncture.sequences.markov_chains.stationary import reversal
-from juncture.sequences.markov_chains.unrolled import unrolled
+from juncture.sequences.markov_chains.unrolled import unroll
 from juncture.values import number_of
 from juncture.variables import Scope, State, Variable
 
@@ -32,13 +33,13 @@ if TYPE_CHECKING:
 class MarkovChain(ChainQuestions):
     """p(x) = p(x₀) Π p(x_t | x_{t-1}), with transition[i, j] = p(next = j | now = i).
 
-    A chain of order m has a table with m axes of history, the oldest first, and then the next state. `initial` is the
-    law of the first state, or that state; of order m, a table of the first m states, or these. Laws are arrays in the
-    order of `states`. Questions about classes, stationary laws and passages are put to chains of order 1, which
-    `to_first_order` makes of others.
+    The table of a chain of order m has m axes of history, the oldest first, and then the next state. `initial` is the
+    distribution of the first state, or that state; of order m, a table of the first m states, or these states.
+    Distributions are arrays in the order of `states`. Classes, stationary distributions and passages are those of
+    chains of order 1; `to_first_order` makes such a chain of one of higher order.
 
     >>> weather = MarkovChain([[0.9, 0.1], [0.5, 0.5]], "sun", states=["sun", "rain"])
-    >>> weather.law_at(2).round(4).tolist()
+    >>> weather.distribution_at(2).round(4).tolist()
     [0.86, 0.14]
     >>> weather.stationary.round(4).tolist()
     [0.8333, 0.1667]
@@ -66,7 +67,7 @@ class MarkovChain(ChainQuestions):
         table = as_probabilities(transition, shape, name="the transition table")
         self._set(transition=table, labels=labels, order=order, initial=None)
         if initial is not None:
-            self._set(initial=self._law(initial, "the initial law"))
+            self._set(initial=self._as_distribution(initial, "the initial distribution"))
 
     @classmethod
     def uniform(cls, states: Iterable[State] | int, order: int = 1) -> MarkovChain:
@@ -95,7 +96,7 @@ class MarkovChain(ChainQuestions):
 
     @property
     def num_parameters(self) -> int:
-        """How many numbers may be chosen freely, those of the initial law among them."""
+        """How many numbers may be chosen freely, those of the initial distribution among them."""
         histories = int(self.num_states**self.order)
         return histories - 1 + histories * (self.num_states - 1)
 
@@ -103,15 +104,15 @@ class MarkovChain(ChainQuestions):
 
     def transition_after(self, steps: int) -> np.ndarray:
         """The transitions of `steps` steps at once: the power S^steps."""
-        return power(self.matrix, as_whole(steps, "the number of steps"))
+        return power(self.matrix, check_count(steps, "the number of steps"))
 
-    def law_at(self, time: int, start: Any = None) -> np.ndarray:
-        """The law of the state at a time, from the initial law or another start; time begins at 0."""
-        time, law = as_whole(time, "the time"), self.first_law(start)
+    def distribution_at(self, time: int, start: Any = None) -> np.ndarray:
+        """The distribution of the state at a time, from the initial distribution or another start; time begins at 0."""
+        time, distribution = check_count(time, "the time"), self.initial_distribution(start)
         later = max(time - self.order + 1, 0)
-        law = law_after(self.transition, law, later)
+        distribution = distribution_after(self.transition, distribution, later)
         others = tuple(axis for axis in range(self.order) if axis != time - later)
-        return np.asarray(law.sum(axis=others))
+        return np.asarray(distribution.sum(axis=others))
 
     def sequences(self, data: Any, lengths: Any = None) -> Sequences:
         """Data as checked sequences of the codes of states; holes are NaN."""
@@ -124,16 +125,16 @@ class MarkovChain(ChainQuestions):
     # --- other models ------------------------------------------------------------------------------------------------
 
     def with_initial(self, initial: Any) -> MarkovChain:
-        """The same transitions from another initial law, or from a state."""
+        """The same transitions from another initial distribution, or from a state."""
         return MarkovChain(self.transition, initial, states=self.labels, order=self.order)
 
     def reversed(self) -> MarkovChain:
         """The stationary chain watched backwards: π(y) S(y, x) / π(x)."""
-        law = self.stationary
-        if not law.all():
-            never = shown(self.labels.at(np.flatnonzero(law == 0)))
-            raise InvalidModel(f"a reversal needs a stationary law without zeros; here it is 0 in {never}")
-        return MarkovChain(reversal(self.matrix, law), law, states=self.labels)
+        distribution = self.stationary
+        if not distribution.all():
+            never = shown(self.labels.at(np.flatnonzero(distribution == 0)))
+            raise InvalidModel(f"a reversal needs a stationary distribution without zeros; here it is 0 in {never}")
+        return MarkovChain(reversal(self.matrix, distribution), distribution, states=self.labels)
 
     def to_first_order(self) -> MarkovChain:
         """The chain of the last `order` states, whose labels are tuples, the oldest state first."""
@@ -141,13 +142,13 @@ class MarkovChain(ChainQuestions):
         check_table_fits((histories, histories), f"a chain of {histories:,} histories", "ask the chain of higher order")
         initial = None if self.initial is None else self.initial.ravel()
         labels = ChainLabels(self.labels.variable, self.labels.length * self.order)
-        return MarkovChain(lowered(self.transition), initial, states=labels)
+        return MarkovChain(first_order_matrix(self.transition), initial, states=labels)
 
     def to_bayesian_network(self, length: int) -> BayesianNetwork:
         """The variables state0, state1, …, each with the `order` ones before it as parents; their tables are tied."""
-        length = as_whole(length, "the length of a chain", at_least=1)
+        length = check_count(length, "the length of a chain", least=1)
         check_steps_fit(length, self.transition.shape, f"a network of {length:,} steps")
-        return unrolled(self.first_law(), self.transition, self.labels.plain, length)
+        return unroll(self.initial_distribution(), self.transition, self.labels.plain, length)
 
     def to_hidden_markov_model(self) -> HiddenMarkovModel:
         """The same chain, with each state seen as itself: `infer` then tells of states that are missing."""
@@ -155,7 +156,11 @@ class MarkovChain(ChainQuestions):
 
         check_table_fits((self.num_states,) * 2, f"a model of {self.num_states:,} states", "ask the chain itself")
         return HiddenMarkovModel(
-            self.first_law(), self.matrix, np.eye(self.num_states), states=self.labels.plain, symbols=self.labels.plain
+            self.initial_distribution(),
+            self.matrix,
+            np.eye(self.num_states),
+            states=self.labels.plain,
+            symbols=self.labels.plain,
         )
 
     def to_diagram(self) -> StateDiagram:
@@ -175,15 +180,17 @@ class MarkovChain(ChainQuestions):
             )
         return self.transition
 
-    def _law(self, given: Any, what: str) -> np.ndarray:
-        return as_law(given, self.labels, self.order, what)
+    def _as_distribution(self, given: Any, what: str) -> np.ndarray:
+        return as_distribution(given, self.labels, self.order, what)
 
-    def first_law(self, start: Any = None) -> np.ndarray:
-        """The law of the first `order` states: of a start, or the chain's own."""
+    def initial_distribution(self, start: Any = None) -> np.ndarray:
+        """The distribution of the first `order` states: of a start, or the chain's own."""
         if start is not None:
-            return self._law(start, "the start")
+            return self._as_distribution(start, "the start")
         if self.initial is None:
-            raise InvalidData("this chain has no initial law: give a start, or with_initial(…) a law or a state")
+            raise InvalidData(
+                "this chain has no initial distribution: give a start, or with_initial(…) a distribution or a state"
+            )
         return self.initial
 
     def __repr__(self) -> str:

@@ -94,7 +94,7 @@ def page_rank(
     check_ending(tolerance, max_steps)
     pages, weights = as_links(links)
     surfer = Surfer.of(weights, float(damping))
-    ways = {"exact": lambda: surfer.solved, "power": lambda: surfer.iterated}
+    ways = {"exact": lambda: surfer.solve, "power": lambda: surfer.iterate_ranks}
     ways["auto"] = ways["exact" if len(pages) <= MANY_PAGES else "power"]
     check_kind(method, str, "the method of page_rank", error=Unsupported)
     values, trace = chosen(method, ways, what="method")(tolerance, max_steps)

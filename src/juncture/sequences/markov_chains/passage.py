@@ -1,4 +1,4 @@
-"""Whether and when a chain comes somewhere, by elimination without subtraction, as for stationary laws.
+"""Whether and when a chain comes somewhere, by elimination without subtraction, as for stationary distributions.
 
 Solving (I - Q) t = 1 as it stands loses as many digits as the time is long; here a passage of 1e12 steps on average is
 found to nearly full precision.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.errors import Unsupported
-from juncture.sequences.markov_chains.stationary import BEYOND_FLOATS, checked_leaving
+from juncture.sequences.markov_chains.stationary import BEYOND_FLOATS, check_leaving
 from juncture.sequences.markov_chains.structure import ChainStructure, can_reach
 
 
@@ -63,7 +63,7 @@ def first_exits(within: np.ndarray, exits: np.ndarray) -> tuple[np.ndarray, np.n
     within, exits, waits = within.copy(), exits.copy(), np.ones(len(within))
     leaving = np.empty(len(within))
     for last in range(len(within) - 1, -1, -1):
-        leaving[last] = checked_leaving(within[last, :last].sum() + exits[last].sum())
+        leaving[last] = check_leaving(within[last, :last].sum() + exits[last].sum())
         share = within[:last, last] / leaving[last]
         within[:last, :last] += np.outer(share, within[last, :last])
         exits[:last] += np.outer(share, exits[last])

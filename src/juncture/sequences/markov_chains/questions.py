@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_number
+from juncture.checks import check_count, check_number
 from juncture.errors import InvalidData, InvalidModel
 from juncture.sequences.markov_chains import evolution, passage, spectrum, stationary
-from juncture.sequences.markov_chains.checks import as_law, as_whole
+from juncture.sequences.markov_chains.checks import as_distribution
 from juncture.sequences.markov_chains.labels import ChainLabels, Label, shown
 from juncture.sequences.markov_chains.structure import ChainStructure, first_positive_power
 from juncture.values import Value, read_only
 
-SMALLEST_THRESHOLD = 1e-10  # distances below are no longer told from rounding
+SMALLEST_THRESHOLD = 1e-10  # rounding hides smaller distances
 
 
 class ChainQuestions(Value):
-    """Classes, stationary laws, passages and mixing of a chain with labelled states; laws are in the order of these."""
+    """Classes, stationary distributions, passages and mixing; distributions are in the order of the states."""
 
     labels: ChainLabels
 
@@ -29,7 +29,7 @@ class ChainQuestions(Value):
         """The transitions between all states: (now, next)."""
         raise NotImplementedError
 
-    def first_law(self, start: Any = None) -> np.ndarray:
+    def initial_distribution(self, start: Any = None) -> np.ndarray:
         raise NotImplementedError
 
     @cached_property
@@ -75,8 +75,8 @@ class ChainQuestions(Value):
     def period(self, state: Any = None) -> int:
         """gcd of the numbers of steps in which a state can come back to itself; 0 if it never can.
 
-        Without a state, the period of the chain: the number of steps after which its law repeats in the long run, which
-        is the least common multiple of the periods of its closed classes.
+        Without a state, the period of the chain: the number of steps after which its distribution repeats in the long
+        run, the least common multiple of the periods of its closed classes.
         """
         structure = self._structure
         if state is None:
@@ -105,47 +105,54 @@ class ChainQuestions(Value):
 
     @property
     def has_unique_limit(self) -> bool:
-        """Whether the law tends to one and the same law from every start; the chain need not be regular for that."""
+        """Whether all starts tend to one and the same distribution; the chain need not be regular for that."""
         closed = self._structure.is_closed
         return bool(closed.sum() == 1 and (self._structure.periods[closed] == 1).all())
 
-    # --- stationary laws ---------------------------------------------------------------------------------------------
+    # --- stationary distributions ------------------------------------------------------------------------------------
 
     @cached_property
-    def stationary_laws(self) -> np.ndarray:
-        """One for each of `closed_classes`: (class, state). Their mixtures are all the stationary laws there are."""
-        return read_only(stationary.stationary_laws(self.matrix, self._structure))
+    def stationary_distributions(self) -> np.ndarray:
+        """One for each of `closed_classes`: (class, state). All stationary distributions are mixtures of these."""
+        return read_only(stationary.stationary_distributions(self.matrix, self._structure))
 
     @property
     def stationary(self) -> np.ndarray:
-        """The law that a step does not change, if there is only one; each closed class has its own."""
-        if len(self.stationary_laws) > 1:
+        """The distribution that a step does not change, if there is only one; each closed class has its own."""
+        if len(self.stationary_distributions) > 1:
             sets = " and ".join(shown(members) for members in self.closed_classes[:3])
+            more = ", …" if len(self.closed_classes) > 3 else ""
             raise InvalidModel(
-                f"the stationary law is not unique: there are {len(self.stationary_laws)} closed classes, {sets}"
-                f"{', …' if len(self.stationary_laws) > 3 else ''}; stationary_laws has the law of each, and"
-                " limiting_law(start) the law that a start leads to"
+                f"the stationary distribution is not unique: there are {len(self.closed_classes)} closed classes,"
+                f" {sets}{more}; stationary_distributions has one for each, and"
+                " limiting_distribution(start) the limit from a start"
             )
-        return np.asarray(self.stationary_laws[0])
+        return np.asarray(self.stationary_distributions[0])
 
-    def is_stationary(self, law: Any, tolerance: float = 1e-9) -> bool:
-        """Whether a step does not change this law: Σ_x π(x) S(x, y) = π(y)."""
-        given = as_law(law, self.labels, 1, "the law")
+    def is_stationary(self, distribution: Any, tolerance: float = 1e-9) -> bool:
+        """Whether a step does not change this distribution: Σ_x π(x) S(x, y) = π(y)."""
+        given = as_distribution(distribution, self.labels, 1, "the distribution")
         return bool(np.abs(given @ self.matrix - given).max() <= check_number(tolerance, "tolerance", least=0))
 
-    def limiting_law(self, start: Any = None) -> np.ndarray:
-        """The law that the chain tends to from its initial law, or another start."""
-        shares = self.first_law(start) @ self.absorption_probabilities()
+    def limiting_distribution(self, start: Any = None) -> np.ndarray:
+        """The distribution that the chain tends to from its initial distribution, or another start."""
+        shares = self.initial_distribution(start) @ self.absorption_probabilities()
         periods = self._structure.periods[self._structure.is_closed]
         for share, members, period in zip(shares, self.closed_classes, periods, strict=True):
             if share > 0 and period > 1:
-                raise InvalidModel(f"the law tends to none: it goes round in {shown(members)} with the period {period}")
-        return np.asarray(shares @ self.stationary_laws)
+                raise InvalidModel(
+                    f"the distribution tends to none: it goes round in {shown(members)} with the period {period}"
+                )
+        return np.asarray(shares @ self.stationary_distributions)
 
-    def satisfies_detailed_balance(self, law: Any = None, tolerance: float = 1e-9) -> bool:
-        """Whether π(x) S(x, y) = π(y) S(y, x), each to a relative tolerance; without a law, for all stationary ones."""
-        laws = self.stationary_laws if law is None else [as_law(law, self.labels, 1, "the law")]
-        return all(stationary.satisfies_detailed_balance(self.matrix, each, tolerance) for each in laws)
+    def satisfies_detailed_balance(self, distribution: Any = None, tolerance: float = 1e-9) -> bool:
+        """Whether π(x) S(x, y) = π(y) S(y, x), each to a relative tolerance; by default for all stationary π."""
+        distributions = (
+            self.stationary_distributions
+            if distribution is None
+            else [as_distribution(distribution, self.labels, 1, "the distribution")]
+        )
+        return all(stationary.satisfies_detailed_balance(self.matrix, each, tolerance) for each in distributions)
 
     @property
     def is_reversible(self) -> bool:
@@ -173,18 +180,18 @@ class ChainQuestions(Value):
     # --- mixing ------------------------------------------------------------------------------------------------------
 
     def distance_to_stationary(self, steps: int, start: Any = None) -> np.ndarray:
-        """½ Σ |law at t - stationary| for t = 0, …, steps, from the initial law or another start."""
-        law, steps = self.first_law(start), as_whole(steps, "the number of steps")
-        return evolution.distances(self.matrix, law, self.stationary, steps)
+        """½ Σ |distribution at t - stationary| for t = 0, …, steps, from the initial distribution or another start."""
+        distribution, steps = self.initial_distribution(start), check_count(steps, "the number of steps")
+        return evolution.distances(self.matrix, distribution, self.stationary, steps)
 
     def worst_distance(self, steps: int) -> np.ndarray:
-        """The distance to the stationary law for t = 0, …, steps, from the state that is farthest from it."""
-        return evolution.worst_distances(self.matrix, self.stationary, as_whole(steps, "the number of steps"))
+        """The distance to the stationary distribution for t = 0, …, steps, from the state that is farthest from it."""
+        return evolution.worst_distances(self.matrix, self.stationary, check_count(steps, "the number of steps"))
 
     def mixing_time(self, threshold: float = 0.25) -> int | float:
-        """The first time at which all starts are within `threshold` of the stationary law, or infinity."""
+        """The first time at which all starts are within `threshold` of the stationary distribution, or infinity."""
         check_number(threshold, "the threshold of the mixing time", least=SMALLEST_THRESHOLD, below=1)
-        in_the_end = 1.0 - 1.0 / self.period()  # a law that goes round stays that far away
+        in_the_end = 1.0 - 1.0 / self.period()  # a distribution that goes round stays that far away
         if threshold < in_the_end + SMALLEST_THRESHOLD and self.worst_distance(0)[0] > threshold:
             return math.inf
         found = evolution.mixing_time(self.matrix, self.stationary, float(threshold))
@@ -197,7 +204,7 @@ class ChainQuestions(Value):
 
     @property
     def second_eigenvalue_modulus(self) -> float:
-        """|λ₂|: how fast distances to the stationary law shrink in the long run; 0 for a single state."""
+        """|λ₂|: how fast distances to the stationary distribution shrink in the long run; 0 for a single state."""
         return float(abs(self.eigenvalues[1])) if self.labels.num_states > 1 else 0.0
 
     @property

@@ -17,16 +17,16 @@ from juncture.sequences.markov_chains.model import MarkovChain
 
 def sample_chain(model: MarkovChain, n: Any, *, rng: Any = None) -> Any:
     """One sequence of `n` states, as an array of labels; with a list of lengths, a list of such arrays."""
-    stream, first = as_generator(rng), cumulative(model.first_law().reshape(1, -1))
+    stream, first = as_generator(rng), cumulative(model.initial_distribution().reshape(1, -1))
     later = cumulative(model.transition.reshape(-1, model.num_states))
     states = label_array(model.states)
     lengths = check_counts(n, "the length of a sequence, or each of a list of lengths,")
     if isinstance(lengths, int):
-        return states[drawn(model, first, later, lengths, stream)]
-    return [states[drawn(model, first, later, length, stream)] for length in lengths]
+        return states[draw_codes(model, first, later, lengths, stream)]
+    return [states[draw_codes(model, first, later, length, stream)] for length in lengths]
 
 
-def drawn(
+def draw_codes(
     model: MarkovChain, first: list[list[float]], later: list[list[float]], length: int, rng: np.random.Generator
 ) -> np.ndarray:
     """The codes of one sequence."""
@@ -34,11 +34,11 @@ def drawn(
     uniforms = iter(rng.random(max(length, 1)).tolist())
     history = bisect_right(first[0], next(uniforms))
     early = np.unravel_index(history, (model.num_states,) * model.order)
-    codes = [*map(int, early), *walk(later, history, uniforms, model.num_states)]
+    codes = [*map(int, early), *draw_states(later, history, uniforms, model.num_states)]
     return np.array(codes[:length], dtype=np.int64)
 
 
-def walk(later: list[list[float]], history: int, uniforms: Iterator[float], num_states: int) -> Iterator[int]:
+def draw_states(later: list[list[float]], history: int, uniforms: Iterator[float], num_states: int) -> Iterator[int]:
     """The states that follow a history, one for each of the numbers drawn."""
     num_histories = len(later)
     for uniform in uniforms:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from juncture.sequences.markov_chains.evolution import product
-from juncture.sequences.markov_chains.stationary import satisfies_detailed_balance, stationary_law
+from juncture.sequences.markov_chains.stationary import satisfies_detailed_balance, stationary_distribution
 from juncture.sequences.markov_chains.structure import ChainStructure
 
 ROUNDING = 1e-9
@@ -34,7 +34,7 @@ def eigenvalues_within(transition: np.ndarray, is_closed: bool) -> np.ndarray:
     """Those of one class. A closed one has 1; if it is reversible, all are those of a symmetric matrix, and real."""
     if not is_closed:
         return np.asarray(np.linalg.eigvals(transition))
-    if satisfies_detailed_balance(transition, stationary_law(transition), ROUNDING):
+    if satisfies_detailed_balance(transition, stationary_distribution(transition), ROUNDING):
         roots = np.sqrt(transition)
         found = np.linalg.eigvalsh(roots * roots.T)
     else:

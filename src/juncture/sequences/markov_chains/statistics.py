@@ -70,7 +70,7 @@ class MarkovChainStatistics(Value):
         return f"MarkovChainStatistics({number_of(len(self.states), 'state')}{order}, {seen})"
 
 
-def counted(model: MarkovChain, sequences: Sequences) -> MarkovChainStatistics:
+def count_complete(model: MarkovChain, sequences: Sequences) -> MarkovChainStatistics:
     """The counts of sequences without holes."""
     own = own_steps(sequences)
 

@@ -36,7 +36,7 @@ class Surfer:
         shares = np.divide(damping, totals, out=np.zeros_like(totals), where=totals > 0)
         return cls((diags_array(shares) @ weights).T.tocsr(), totals == 0, damping)
 
-    def solved(self, tolerance: float = 0.0, max_steps: int = 1) -> tuple[np.ndarray, Trace]:
+    def solve(self, tolerance: float = 0.0, max_steps: int = 1) -> tuple[np.ndarray, Trace]:
         """(I - dSᵀ) p = 1, with the sum 1: what pages without links send anywhere only changes a common factor."""
         size = len(self.is_dangling)
         if size > MOST_PAGES_EXACTLY:
@@ -48,11 +48,11 @@ class Surfer:
         values = np.linalg.solve(matrix, np.ones(size))
         return values / values.sum(), Trace((0.0,), True, "solved")
 
-    def iterated(self, tolerance: float, max_steps: int) -> tuple[np.ndarray, Trace]:
+    def iterate_ranks(self, tolerance: float, max_steps: int) -> tuple[np.ndarray, Trace]:
         """Steps until the bound on the error is below the tolerance.
 
-        A step brings any two laws nearer by the factor d, so what is left is at most d/(1 - d) times the last change;
-        and the bound falls by at least 1 - d of itself.
+        A step brings any two distributions nearer by the factor d, so the error is at most d/(1 - d) times the last
+        change; and the bound falls by at least 1 - d of itself.
         """
         found, trace = iterate(self, tolerance=tolerance * (1.0 - self.damping), max_steps=max_steps)
         return found.values, trace

@@ -10,8 +10,8 @@ from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, State, Variable
 
 
-def unrolled(initial: np.ndarray, transition: np.ndarray, labels: tuple[State, ...], length: int) -> BayesianNetwork:
-    """state0, state1, …: the first ones by the chain rule from their law, the later ones by one tied table."""
+def unroll(initial: np.ndarray, transition: np.ndarray, labels: tuple[State, ...], length: int) -> BayesianNetwork:
+    """state0, state1, …: the first ones by the chain rule from their distribution, the later ones by one tied table."""
     order = initial.ndim
     steps = Scope(Variable(f"state{step}", labels) for step in range(max(length, order)))
     first = Factor(steps[:order], initial)

@@ -13,7 +13,12 @@ from juncture.data.sequences.sequences import Sequences
 from juncture.kernels.state_space.paths import covariances, draw_backward
 from juncture.memory import check_table_fits
 from juncture.options import as_generator, as_sizes
-from juncture.sequences.state_space.forecast import StateSpaceForecast, as_future_inputs, moved_on, observed_laws
+from juncture.sequences.state_space.forecast import (
+    StateSpaceForecast,
+    as_future_inputs,
+    predict_states,
+    with_observations,
+)
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.packing import packed_model
 from juncture.sequences.state_space.passes import Filtered, Smoothed
@@ -22,7 +27,7 @@ from juncture.values import number_of
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StateSpaceBeliefs:
-    """The Gaussian law of each state: predicted from observations before it, filtered with its own, smoothed by all.
+    """The Gaussian of each state: predicted from the observations before it, filtered with its own, smoothed by all.
 
     Covariances are symmetric and positive semidefinite, being products of the factors that were computed.
     """
@@ -50,7 +55,7 @@ class StateSpaceBeliefs:
         """Log p(observation | those before it), (step,)."""
         return self.forward.log_densities
 
-    # -- laws of the states, (step, state) and (step, state, state)
+    # -- distributions of the states, (step, state) and (step, state, state)
 
     @property
     def predicted_mean(self) -> np.ndarray:
@@ -90,32 +95,32 @@ class StateSpaceBeliefs:
 
     @cached_property
     def predictions(self) -> StateSpaceForecast:
-        """States and observations one step ahead: the law of each given the observations before it."""
-        laws = self.predicted_mean, self.predicted_covariance
-        return observed_laws(self.model, np.arange(self.num_steps), self.sequence.covariates, laws)
+        """States and observations one step ahead: the distribution of each given the observations before it."""
+        distributions = self.predicted_mean, self.predicted_covariance
+        return with_observations(self.model, np.arange(self.num_steps), self.sequence.covariates, distributions)
 
     def forecast(self, num_steps: int, covariates: Any = None) -> StateSpaceForecast:
-        """The laws of the steps after the end; `covariates` are their inputs, where the model takes any."""
+        """The distributions of the steps after the end; `covariates` are their inputs, where the model takes any."""
         num_steps = check_count(num_steps, "the number of steps of a forecast")
         self.model.check_length(self.num_steps + num_steps, f"a forecast of {num_steps} steps")
         size = self.model.state_dimension + self.model.observation_dimension
         check_table_fits((num_steps, size, size), f"a forecast of {num_steps:,} steps", "ask for fewer steps")
         inputs = as_future_inputs(self.model, covariates, num_steps)
-        laws = self._laws_ahead(num_steps, inputs)
+        distributions = self._predict_states(num_steps, inputs)
         times = np.arange(self.num_steps, self.num_steps + num_steps)
-        return observed_laws(self.model, times, inputs, laws)
+        return with_observations(self.model, times, inputs, distributions)
 
-    def _laws_ahead(self, num_steps: int, inputs: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    def _predict_states(self, num_steps: int, inputs: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Means and covariances of the states to come: from the last one on, or from the first if there was none."""
         last = self.num_steps - 1
         if last < 0:
             parts = packed_model(self.model)
-            ahead = moved_on(self.model, 0, (parts.initial_mean, parts.initial_factor), num_steps, inputs)
+            ahead = predict_states(self.model, 0, (parts.initial_mean, parts.initial_factor), num_steps, inputs)
             return ahead.predicted_mean, covariances_of(ahead.predicted_factor)
-        law = self.forward.filtered_mean[last], self.forward.filtered_factor[last]
+        distribution = self.forward.filtered_mean[last], self.forward.filtered_factor[last]
         known = self.sequence.covariates
         both = known if known is None or inputs is None else np.vstack([known[-1:], inputs])
-        ahead = moved_on(self.model, last, law, num_steps + 1, both)
+        ahead = predict_states(self.model, last, distribution, num_steps + 1, both)
         return ahead.predicted_mean[1:], covariances_of(ahead.predicted_factor[1:])
 
     # -- paths

@@ -1,4 +1,4 @@
-"""Sequences for a state space: observations and inputs, and states where some are told."""
+"""Sequences for a state space: observations and inputs, and states where some are given."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from juncture.errors import InvalidData
 
 
 def as_real_sequences(data: Any, lengths: Any, event_shape: tuple[int, ...], num_states: int) -> Sequences:
-    """Checked sequences whose `states` are vectors (step, state), with NaN for what is not told; None where none is."""
+    """Checked sequences whose `states` are vectors (step, state), NaN where no state is given; None without any."""
     if isinstance(data, Sequences):
         return data
     single = isinstance(data, Sequence)
@@ -24,8 +24,8 @@ def as_real_sequences(data: Any, lengths: Any, event_shape: tuple[int, ...], num
     if not any(isinstance(one, Sequence) and one.states is not None for one in given):
         return found
     sizes = np.diff(found.offsets) if lengths is None else [found.num_steps]
-    told = [told_states(one, int(size), num_states) for one, size in zip(given, sizes, strict=True)]
-    return replace(found, states=np.concatenate(told))
+    given_rows = [given_states(one, int(size), num_states) for one, size in zip(given, sizes, strict=True)]
+    return replace(found, states=np.concatenate(given_rows))
 
 
 def without_states(one: Any) -> Any:
@@ -34,16 +34,16 @@ def without_states(one: Any) -> Any:
     return Sequence(one.observations, covariates=one.covariates, weight=one.weight)
 
 
-def told_states(one: Any, num_steps: int, num_states: int) -> np.ndarray:
-    """(step, state) of what a sequence tells of its states."""
+def given_states(one: Any, num_steps: int, num_states: int) -> np.ndarray:
+    """The states that a sequence gives, (step, state), NaN for the others."""
     if not isinstance(one, Sequence) or one.states is None:
         return np.full((num_steps, num_states), np.nan)
-    told = one.states[:, None] if one.states.ndim == 1 else one.states
-    if told.dtype.kind not in "biuf" or told.shape != (num_steps, num_states):
+    given_rows = one.states[:, None] if one.states.ndim == 1 else one.states
+    if given_rows.dtype.kind not in "biuf" or given_rows.shape != (num_steps, num_states):
         raise InvalidData(
             f"the states of a sequence are one row of {num_states} numbers a step, NaN where they are not known; got"
             f" an array of the shape {one.states.shape}"
         )
-    if np.isinf(told).any():
+    if np.isinf(given_rows).any():
         raise InvalidData("the states of a sequence are finite, or NaN where they are not known")
-    return told.astype(np.float64)
+    return given_rows.astype(np.float64)

@@ -15,7 +15,7 @@ from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidModel
 from juncture.iteration import has_fallen
 from juncture.learning.em.squarem import extrapolated
-from juncture.sequences.state_space.estimation import StateSpaceWishes, estimated_state_space
+from juncture.sequences.state_space.estimation import StateSpaceOptions, estimate_state_space
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.moments import StateSpaceMoments, expected_moments
 from juncture.sequences.state_space.noise_floor import ALIKE, FLOOR, lifted, observed_spread, spreads
@@ -23,7 +23,7 @@ from juncture.sequences.state_space.parts import standardized
 
 
 @dataclass(frozen=True, eq=False)
-class Believed:
+class EMState:
     """A model, the statistics expected under it, and its objective."""
 
     model: LinearGaussianStateSpace
@@ -38,17 +38,17 @@ class StateSpaceEM:
 
     model: LinearGaussianStateSpace
     sequences: Sequences
-    wishes: StateSpaceWishes
+    options: StateSpaceOptions
 
     @cached_property
     def observed(self) -> np.ndarray:
         return observed_spread(self.sequences)
 
-    def init(self) -> Believed:
-        return self.believed(self.model)
+    def init(self) -> EMState:
+        return self.expect(self.model)
 
-    def step(self, state: Believed) -> Believed:
-        moved = self.believed(*estimated_state_space(state.model, state.moments, self.wishes, self.observed))
+    def step(self, state: EMState) -> EMState:
+        moved = self.expect(*estimate_state_space(state.model, state.moments, self.options, self.observed))
         fall = state.objective - moved.objective
         is_rounding = has_fallen(state.objective, moved.objective) and fall <= self.resolution(state.model)
         return state if is_rounding else moved
@@ -60,37 +60,37 @@ class StateSpaceEM:
         units = np.sqrt(np.maximum(least.min(axis=0), FLOOR * ALIKE * self.observed))
         return float(np.finfo(float).eps * np.nansum(np.abs(self.sequences.observations) / units))
 
-    def objective(self, state: Believed) -> float:
+    def objective(self, state: EMState) -> float:
         return state.objective
 
-    def believed(self, model: LinearGaussianStateSpace, held: tuple[str, ...] = ()) -> Believed:
+    def expect(self, model: LinearGaussianStateSpace, held: tuple[str, ...] = ()) -> EMState:
         """The expectation step under a model."""
         moments = expected_moments(model, self.sequences)
-        return Believed(model, moments, moments.log_likelihood + self.wishes.log_prior(model), held)
+        return EMState(model, moments, moments.log_likelihood + self.options.log_prior(model), held)
 
 
 @dataclass(frozen=True, eq=False)
 class AcceleratedStateSpaceEM(StateSpaceEM):
-    """Two steps of EM, then a leap along them (SQUAREM), taken back when it does not raise the objective."""
+    """SQUAREM: two steps of EM, then an extrapolation of the parts, kept only if it raises the objective."""
 
-    def step(self, state: Believed) -> Believed:
+    def step(self, state: EMState) -> EMState:
         once = super().step(state)
         twice = super().step(once)
         parts = extrapolated(*(self.learned(stage.model) for stage in (state, once, twice)))
         reached = None if parts is None else self.reached(twice, parts)
         return twice if reached is None or not reached.objective > twice.objective else reached
 
-    def reached(self, state: Believed, parts: list[np.ndarray]) -> Believed | None:
-        """The other end of a leap, with no noise below the floor, unless a noise has no positive variance there."""
-        names = [name for name in state.model.parts if name not in self.wishes.fixed]
+    def reached(self, state: EMState, parts: list[np.ndarray]) -> EMState | None:
+        """The extrapolated model, with no noise below the floor; None if a noise has no positive variance there."""
+        names = [name for name in state.model.parts if name not in self.options.fixed]
         changed = dict(zip(names, parts, strict=True))
         for noise, spread in spreads(state.moments, self.observed).items():
             if noise in changed:
                 changed[noise] = lifted(changed[noise], spread, state.model.parts[noise])
         try:
-            return self.believed(state.model.with_parts(**changed), state.held)
+            return self.expect(state.model.with_parts(**changed), state.held)
         except InvalidModel:
             return None
 
     def learned(self, model: LinearGaussianStateSpace) -> list[np.ndarray]:
-        return [part for name, part in model.parts.items() if name not in self.wishes.fixed]
+        return [part for name, part in model.parts.items() if name not in self.options.fixed]

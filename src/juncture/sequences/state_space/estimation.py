@@ -13,7 +13,7 @@ from juncture.sequences.state_space.moments import ResidualMoments, StateSpaceMo
 from juncture.sequences.state_space.noise_floor import lifted, spreads
 from juncture.sequences.state_space.parts import factor_of, standardized
 
-LAWS = {  # the noise of each law, and its coefficients in the order of the regressors
+REGRESSIONS = {  # the noise of each regression, and its coefficients in the order of the regressors
     "initial": ("initial_covariance", ("initial_mean",)),
     "transition": ("transition_noise", ("transition", "input_to_state", "transition_offset")),
     "observation": ("observation_noise", ("observation", "input_to_observation", "observation_offset")),
@@ -22,7 +22,7 @@ NEGLIGIBLE = 1e-12  # of the regressors' correlations: a direction in which they
 
 
 @dataclass(frozen=True, eq=False)
-class StateSpaceWishes:
+class StateSpaceOptions:
     """The parts that stay as they are, and the priors of noises."""
 
     fixed: frozenset[str]
@@ -32,56 +32,56 @@ class StateSpaceWishes:
         return float(sum(np.asarray(prior.log_prob(model.parts[name])) for name, prior in self.priors.items()))
 
 
-def estimated_state_space(
-    model: LinearGaussianStateSpace, moments: StateSpaceMoments, wishes: StateSpaceWishes, observed: np.ndarray
+def estimate_state_space(
+    model: LinearGaussianStateSpace, moments: StateSpaceMoments, options: StateSpaceOptions, observed: np.ndarray
 ) -> tuple[LinearGaussianStateSpace, tuple[str, ...]]:
     """The model that expected statistics lead to, and the names of the noises that the least one allowed holds up.
 
-    Laws of which the data have no step stay as they are. `observed` is the spread of the observations.
+    Regressions without a step in the data keep their parameters. `observed` is the spread of the observations.
     """
     changed: dict[str, np.ndarray] = {}
     held: list[str] = []
     by_noise = spreads(moments, observed)
-    for name, (noise, coefficients) in LAWS.items():
-        law: ResidualMoments = getattr(moments, name)
-        if law.weight == 0:
+    for name, (noise, coefficients) in REGRESSIONS.items():
+        regression: ResidualMoments = getattr(moments, name)
+        if regression.weight == 0:
             continue
-        free = {part: place for part, place in columns(model, coefficients).items() if part not in wishes.fixed}
-        change = change_of(law, free)
+        free = {part: place for part, place in columns(model, coefficients).items() if part not in options.fixed}
+        change = change_of(regression, free)
         for part, place in free.items():
             changed[part] = model.parts[part] + change[:, place].reshape(model.parts[part].shape)
-        if noise not in wishes.fixed:
-            found = noise_of(law, change, wishes.priors.get(noise))
+        if noise not in options.fixed:
+            found = noise_of(regression, change, options.priors.get(noise))
             changed[noise] = lifted(found, by_noise[noise], model.parts[noise])
             held += [noise] if changed[noise] is not found else []
     return model.with_parts(**changed), tuple(held)
 
 
 def columns(model: LinearGaussianStateSpace, coefficients: tuple[str, ...]) -> dict[str, slice]:
-    """Where the regressors of each part that the model has are among those of its law."""
+    """Where the regressors of each part that the model has are among those of its regression."""
     widths = (model.state_dimension, model.num_inputs, 1)[-len(coefficients) :]  # the first state is regressed on 1
     ends = np.cumsum(widths).tolist()
     places = [slice(end - width, end) for end, width in zip(ends, widths, strict=True)]
     return {name: place for name, place in zip(coefficients, places, strict=True) if name in model.parts}
 
 
-def change_of(law: ResidualMoments, free: dict[str, slice]) -> np.ndarray:
+def change_of(regression: ResidualMoments, free: dict[str, slice]) -> np.ndarray:
     """The change of coefficients that explains most of the residuals, zero for those that stay: E e xᵀ (E x xᵀ)⁺."""
-    change = np.zeros_like(law.cross)
+    change = np.zeros_like(regression.cross)
     if free:
         places = np.concatenate([np.arange(place.start, place.stop) for place in free.values()])
-        second, scale = standardized(law.regressors[np.ix_(places, places)])
+        second, scale = standardized(regression.regressors[np.ix_(places, places)])
         units = np.where(scale > 0, scale, 1.0)
         inverse = np.linalg.pinv(second, rcond=NEGLIGIBLE, hermitian=True)
-        change[:, places] = (law.cross[:, places] / units) @ inverse / units
+        change[:, places] = (regression.cross[:, places] / units) @ inverse / units
     return change
 
 
-def noise_of(law: ResidualMoments, change: np.ndarray, prior: Any) -> np.ndarray:
+def noise_of(regression: ResidualMoments, change: np.ndarray, prior: Any) -> np.ndarray:
     """The mean square of what is still left over; with a prior, the mode."""
-    explained = law.cross @ change.T
-    left = law.residuals - explained - explained.T + change @ law.regressors @ change.T
-    weight = law.weight
+    explained = regression.cross @ change.T
+    left = regression.residuals - explained - explained.T + change @ regression.regressors @ change.T
+    weight = regression.weight
     if prior is not None:
         left, weight = left + prior.scale, weight + prior.degrees + len(left) + 1
     factor = factor_of((left + left.T) / (2 * weight))  # rounding must not leave a negative variance

@@ -15,16 +15,15 @@ from juncture.iteration import Watch, check_progress
 from juncture.learning.em.learners import ExpectationMaximization, learner_for
 from juncture.learning.fit import Fit
 from juncture.options import as_generator, check_names
-from juncture.sequences.hidden_markov.observed import refuse_unobserved
-from juncture.sequences.hidden_markov.statistics import with_weights
+from juncture.sequences.hidden_markov.statistics import check_observed, with_weights
 from juncture.sequences.state_space.em import AcceleratedStateSpaceEM, StateSpaceEM
-from juncture.sequences.state_space.estimation import LAWS, StateSpaceWishes
+from juncture.sequences.state_space.estimation import REGRESSIONS, StateSpaceOptions
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.noise_floor import report_floor
 from juncture.sequences.state_space.starts import random_start
 
 
-def fit_state_space(  # noqa: PLR0913 (one verb, many wishes)
+def fit_state_space(  # noqa: PLR0913 (one verb, many options)
     model: LinearGaussianStateSpace,
     data: Any,
     prior: Mapping[str, InverseWishart] | None = None,
@@ -38,7 +37,7 @@ def fit_state_space(  # noqa: PLR0913 (one verb, many wishes)
 ) -> Fit:
     """The state space that fits sequences best, by EM from the given model.
 
-    Values and whole steps may be missing, and states may be told. All parts that the model has are learned, but for
+    Values and whole steps may be missing, and states may be given. All parts that the model has are learned, but for
     those named in `fixed`; parts that vary in time must be among these. `prior` maps noises ("transition_noise",
     "observation_noise", "initial_covariance") to an `InverseWishart`: the mode is taken. `weights` are those of the
     sequences. `method` may be an `ExpectationMaximization`, with restarts at random; as EM is slow where noises are
@@ -49,14 +48,14 @@ def fit_state_space(  # noqa: PLR0913 (one verb, many wishes)
     that is observed, noises would vanish: they are kept above 1e-10 of the variance of the observations, or of the
     expected states, and above 1e-6 of their own where values' noises become all but the same; a warning names them.
     """
-    learner = checked_learner(method)
+    learner = check_learner(method)
     check_progress(progress)
-    wishes = StateSpaceWishes(fixed_parts(model, fixed), checked_priors(model, prior, fixed))
+    options = StateSpaceOptions(fixed_parts(model, fixed), check_priors(model, prior, fixed))
     sequences = with_weights(model.sequences(data, lengths), weights)
     if not (sequences.weights[sequences.lengths > 0] > 0).any():
         raise InvalidData("there is no step to learn from: all sequences are empty, or weigh nothing")
-    refuse_unobserved([sequences])
-    found, trace = learner.run(StateSpaceTask(model, sequences, wishes, as_generator(rng), progress))
+    check_observed([sequences])
+    found, trace = learner.run(StateSpaceTask(model, sequences, options, as_generator(rng), progress))
     report_floor(found.held)
     return Fit(found.model, found.moments.log_likelihood, trace, found.moments)
 
@@ -67,7 +66,7 @@ class StateSpaceTask:
 
     model: LinearGaussianStateSpace
     sequences: Sequences
-    wishes: StateSpaceWishes
+    options: StateSpaceOptions
     rng: np.random.Generator
     progress: Watch | None
 
@@ -75,17 +74,17 @@ class StateSpaceTask:
         return self.model
 
     def another_start(self) -> LinearGaussianStateSpace:
-        return random_start(self.model, self.wishes.fixed, self.rng)
+        return random_start(self.model, self.options.fixed, self.rng)
 
     def algorithm(self, start: LinearGaussianStateSpace, acceleration: Any = None) -> StateSpaceEM:
         kind = StateSpaceEM if acceleration is None else AcceleratedStateSpaceEM
-        return kind(start, self.sequences, self.wishes)
+        return kind(start, self.sequences, self.options)
 
 
 # -- checks
 
 
-def checked_learner(method: Any) -> ExpectationMaximization:
+def check_learner(method: Any) -> ExpectationMaximization:
     learner = learner_for(method)
     if not isinstance(learner, ExpectationMaximization):
         raise Unsupported(f'a state space is learned by "em" or jt.ExpectationMaximization(…); got {method!r}')
@@ -101,26 +100,26 @@ def fixed_parts(model: LinearGaussianStateSpace, fixed: Iterable[str]) -> frozen
     for name in model.varying:
         if name not in names:
             raise InvalidData(f"{name} varies in time, and such parts are not learned: name it in fixed=[…]")
-    for noise, coefficients in LAWS.values():
+    for noise, coefficients in REGRESSIONS.values():
         for name in coefficients:
             if noise in model.varying and name in model.parts and name not in names:
                 raise InvalidData(f"{name} is not learned where {noise} varies in time: name it in fixed=[…]")
     return names
 
 
-def checked_priors(model: LinearGaussianStateSpace, prior: Any, fixed: Iterable[str]) -> dict[str, InverseWishart]:
+def check_priors(model: LinearGaussianStateSpace, prior: Any, fixed: Iterable[str]) -> dict[str, InverseWishart]:
     """The priors of noises, by their names."""
     if not isinstance(prior, Mapping | None):
         raise InvalidData(
             f'the prior of a state space is a mapping such as {{"transition_noise": InverseWishart(…)}}; got {prior!r}'
         )
-    noises = [noise for noise, _ in LAWS.values()]
-    for name, law in (prior or {}).items():
+    noises = [noise for noise, _ in REGRESSIONS.values()]
+    for name, own in (prior or {}).items():
         if name not in noises:
             raise InvalidData(f"a prior is one of a noise; {name!r} is none; {hint(name, noises)}")
         if name in fixed:
             raise InvalidData(f"{name} is fixed, so that its prior has nothing to say; leave out one of the two")
         size = len(model.parts[name])
-        if not isinstance(law, InverseWishart) or law.batch_shape or np.shape(law.scale) != (size, size):
-            raise InvalidData(f"the prior of {name} is an InverseWishart of {size} × {size} matrices; got {law!r}")
+        if not isinstance(own, InverseWishart) or own.batch_shape or np.shape(own.scale) != (size, size):
+            raise InvalidData(f"the prior of {name} is an InverseWishart of {size} × {size} matrices; got {own!r}")
     return dict(prior or {})

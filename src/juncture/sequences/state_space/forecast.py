@@ -1,4 +1,4 @@
-"""StateSpaceForecast: the laws of states and observations at steps that are still to come."""
+"""StateSpaceForecast: the distributions of states and observations at steps that are still to come."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.packing import PackedSteps, packed_model
 from juncture.sequences.state_space.parts import additions, each_step
-from juncture.sequences.state_space.passes import Filtered, refuse_overflow, refuse_trouble, run_filter
+from juncture.sequences.state_space.passes import Filtered, check_filtered, raise_overflow, run_filter
 from juncture.values import number_of
 
 
 @dataclass(frozen=True, eq=False)
 class StateSpaceForecast:
-    """Gaussian laws of states and observations, one a step, each given what was observed before all of them."""
+    """Gaussian distributions of states and observations, one a step, each given all observations before them."""
 
     state_mean: np.ndarray  # (step, state)
     state_covariance: np.ndarray  # (step, state, state)
@@ -61,14 +61,14 @@ def central(mean: np.ndarray, covariance: np.ndarray, probability: float) -> tup
     return mean - half, mean + half
 
 
-def observed_laws(
+def with_observations(
     model: LinearGaussianStateSpace,
     times: np.ndarray,
     inputs: np.ndarray | None,
-    laws: tuple[np.ndarray, np.ndarray],  # mean and covariance of the state at each of the times
+    distributions: tuple[np.ndarray, np.ndarray],  # mean and covariance of the state at each of the times
 ) -> StateSpaceForecast:
-    """States of these laws together with what is observed of them."""
-    mean, covariance = laws
+    """States of these distributions together with what is observed of them."""
+    mean, covariance = distributions
     look = each_step(model.observation, 2, times)
     _, levels = additions(model, times, inputs)
     with np.errstate(over="ignore", invalid="ignore"):  # looked at below
@@ -80,21 +80,21 @@ def observed_laws(
 
 
 def check_finite(numbers: np.ndarray, times: np.ndarray) -> None:
-    """Raise where the law of a step has outgrown the numbers."""
+    """Raise where the distribution of a step has outgrown the numbers."""
     is_lost = ~np.isfinite(numbers).all(axis=tuple(range(1, numbers.ndim)))
     if is_lost.any():
-        refuse_overflow(f"step {times[int(np.argmax(is_lost))]}")
+        raise_overflow(f"step {times[int(np.argmax(is_lost))]}")
 
 
-def moved_on(
-    model: LinearGaussianStateSpace, time: int, law: tuple[np.ndarray, np.ndarray], num_steps: int, inputs: Any
+def predict_states(
+    model: LinearGaussianStateSpace, time: int, distribution: tuple[np.ndarray, np.ndarray], num_steps: int, inputs: Any
 ) -> Filtered:
-    """The laws of states in a row of which nothing is observed; the first, at `time`, has this mean and factor."""
+    """The distributions of steps without observations; the first state, at `time`, has this mean and factor."""
     times = np.arange(time, time + num_steps)
     shifts, levels = additions(model, times, inputs)
     steps = PackedSteps(np.array([0, num_steps]), np.full_like(levels, np.nan), shifts)
-    found = run_filter(packed_model(model).starting(time, *law), steps)
-    refuse_trouble(found, lambda step: f"step {time + step}")
+    found = run_filter(packed_model(model).starting(time, *distribution), steps)
+    check_filtered(found, lambda step: f"step {time + step}")
     return found
 
 

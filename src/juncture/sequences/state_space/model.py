@@ -151,7 +151,7 @@ class LinearGaussianStateSpace(Value):
     def sequences(self, data: Any, lengths: Any = None) -> Sequences:
         """Data of any form as checked sequences of this model's observations, and inputs where it has any.
 
-        `Sequence(…, states=)` tells states, as rows of numbers with NaN for what is not known.
+        `Sequence(…, states=)` gives states, as rows of numbers with NaN for those that are not known.
         """
         found = as_real_sequences(data, lengths, self.event_shape, self.state_dimension)
         self.check_inputs(found.covariates, found.num_steps)

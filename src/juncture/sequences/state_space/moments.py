@@ -1,6 +1,6 @@
 """Expected statistics of a linear-Gaussian state space: what is left over by the model, and what could explain it.
 
-Each of the three laws (first state, next state, observation) is a linear regression with Gaussian noise. Its
+Each of the three conditionals (first state, next state, observation) is a linear regression with Gaussian noise. Its
 statistics are second moments of regressors x and of the residual e that the current model leaves: unlike in those of
 the states themselves nothing cancels when states lie far from 0, and fixed parts are already accounted for.
 """
@@ -41,7 +41,7 @@ class ResidualMoments:
 
 @dataclass(frozen=True, eq=False)
 class StateSpaceMoments:
-    """The statistics of all three laws, and the log-likelihood under the model they were expected with."""
+    """The statistics of all three regressions, and the log-likelihood under the model they were expected with."""
 
     initial: ResidualMoments  # on 1
     transition: ResidualMoments  # on state, inputs and 1
@@ -79,11 +79,11 @@ def moments_of(model: LinearGaussianStateSpace, sequences: Sequences, place: Cal
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """All steps of some sequences, and the laws of their states."""
+    """All steps of some sequences, and the distributions of their states."""
 
     model: LinearGaussianStateSpace
     sequences: Sequences
-    laws: Smoothed
+    smoothed: Smoothed
     times: np.ndarray  # (step,), from 0 in each sequence
     weights: np.ndarray  # (step,)
     shifts: np.ndarray  # (step, state)
@@ -91,12 +91,14 @@ class Steps:
     regressors: np.ndarray  # (step, state and inputs and 1): means
 
     @classmethod
-    def of(cls, model: LinearGaussianStateSpace, sequences: Sequences, laws: Smoothed) -> Steps:
+    def of(cls, model: LinearGaussianStateSpace, sequences: Sequences, smoothed: Smoothed) -> Steps:
         times = np.arange(sequences.num_steps) - np.repeat(sequences.offsets[:-1], sequences.lengths)
         weights = np.repeat(sequences.weights, sequences.lengths)
         inputs = np.zeros((len(times), 0)) if sequences.covariates is None else sequences.covariates
-        regressors = np.hstack([laws.smoothed_mean, inputs, np.ones((len(times), 1))])
-        return cls(model, sequences, laws, times, weights, *additions(model, times, sequences.covariates), regressors)
+        regressors = np.hstack([smoothed.smoothed_mean, inputs, np.ones((len(times), 1))])
+        return cls(
+            model, sequences, smoothed, times, weights, *additions(model, times, sequences.covariates), regressors
+        )
 
     def moments(
         self, places: np.ndarray, means: np.ndarray, noises: np.ndarray, crosses: np.ndarray
@@ -107,7 +109,7 @@ class Steps:
         """
         weights, x = self.weights[places], self.regressors[places]
         found = nothing(self.model, means.shape[1])
-        factors = self.laws.smoothed_factor[places]
+        factors = self.smoothed.smoothed_factor[places]
         add_moments(weights, x, factors, means, noises, crosses, found.regressors, found.cross, found.residuals)
         return replace(found, weight=float(weights.sum()))
 
@@ -115,8 +117,8 @@ class Steps:
 def initial_moments(steps: Steps) -> ResidualMoments:
     """e = z[0] - initial_mean."""
     first = np.nonzero(steps.times == 0)[0]
-    weights, factors = steps.weights[first], steps.laws.smoothed_factor[first]
-    means = steps.laws.smoothed_mean[first] - steps.model.initial_mean
+    weights, factors = steps.weights[first], steps.smoothed.smoothed_factor[first]
+    means = steps.smoothed.smoothed_mean[first] - steps.model.initial_mean
     weight = float(weights.sum())
     residuals = (weights[:, None] * means).T @ means + np.einsum("t,tik,tjk->ij", weights, factors, factors)
     return ResidualMoments(weight, np.array([[weight]]), (weights @ means)[:, None], residuals)
@@ -132,10 +134,10 @@ def transition_moments(steps: Steps) -> ResidualMoments:
 
 def move_moments(steps: Steps, here: np.ndarray) -> ResidualMoments:
     """With independent ξ and ζ, z[t+1] = mean + L ξ and z[t] = mean + G L ξ + H ζ, by the smoother's gain and rest."""
-    laws, move = steps.laws, each_step(steps.model.transition, 2, steps.times[here])
-    means = laws.smoothed_mean[here + 1] - applied(move, laws.smoothed_mean[here]) - steps.shifts[here]
-    later = laws.smoothed_factor[here + 1]  # L
-    earlier = np.concatenate([laws.gains[here] @ later, laws.rests[here]], axis=2)  # [G L, H]
+    smoothed, move = steps.smoothed, each_step(steps.model.transition, 2, steps.times[here])
+    means = smoothed.smoothed_mean[here + 1] - applied(move, smoothed.smoothed_mean[here]) - steps.shifts[here]
+    later = smoothed.smoothed_factor[here + 1]  # L
+    earlier = np.concatenate([smoothed.gains[here] @ later, smoothed.rests[here]], axis=2)  # [G L, H]
     noises = -(move @ earlier)
     noises[:, :, : later.shape[1]] += later
     return steps.moments(here, means, noises, earlier)
@@ -151,11 +153,11 @@ def observation_moments(steps: Steps) -> ResidualMoments:
 
 def look_moments(steps: Steps, observed: np.ndarray, places: np.ndarray) -> ResidualMoments:
     """Given z and what is observed, e = J e_observed + noise of covariance R - J R_observed, J = R R_observed⁻¹."""
-    model, factors, times = steps.model, steps.laws.smoothed_factor[places], steps.times[places]
+    model, factors, times = steps.model, steps.smoothed.smoothed_factor[places], steps.times[places]
     look = each_step(model.observation, 2, times)[:, observed]
     values = (steps.sequences.observations[places] - steps.levels[places])[:, observed]
     spread, rest = regression_on(noise_at(model, times), observed)
-    means = values - applied(look, steps.laws.smoothed_mean[places])
+    means = values - applied(look, steps.smoothed.smoothed_mean[places])
     part = steps.moments(places, applied(spread, means), -(spread @ look @ factors), factors)
     unknown = np.einsum("t,tij->ij", steps.weights[places], np.broadcast_to(rest, (len(places), *rest.shape[1:])))
     return replace(part, residuals=part.residuals + unknown)

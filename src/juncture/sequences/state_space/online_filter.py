@@ -13,7 +13,7 @@ from juncture.errors import InvalidData
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.packing import PackedSteps, packed_model
 from juncture.sequences.state_space.parts import additions
-from juncture.sequences.state_space.passes import Filtered, Smoothed, refuse_trouble, run_filter, run_smoother
+from juncture.sequences.state_space.passes import Filtered, Smoothed, check_filtered, run_filter, run_smoother
 from juncture.values import number_of
 
 
@@ -42,17 +42,17 @@ class KalmanFilter:
         rows = np.vstack([values - levels, np.full_like(levels, np.nan)])[:ahead]
         steps = PackedSteps(np.array([0, ahead]), rows, np.repeat(shifts, ahead, axis=0))
         found = run_filter(packed_model(model).starting(time, self.next_mean, self.next_factor), steps)
-        refuse_trouble(found, lambda step: f"step {time + step}")
+        check_filtered(found, lambda step: f"step {time + step}")
         return replace(
             self,
             num_steps=time + 1,
             log_evidence=self.log_evidence + float(found.log_densities[0]),
             next_mean=found.predicted_mean[-1],
             next_factor=found.predicted_factor[-1],
-            window=joined(self.window, found.of(slice(0, 1)), self.lag + 1),
+            window=concatenate_filtered(self.window, found.of(slice(0, 1)), self.lag + 1),
         )
 
-    # -- laws
+    # -- distributions
 
     @property
     def filtered_mean(self) -> np.ndarray:
@@ -101,7 +101,7 @@ def start_kalman_filter(model: LinearGaussianStateSpace, *, lag: int = 0) -> Kal
     return KalmanFilter(model, int(lag), 0, 0.0, parts.initial_mean.copy(), parts.initial_factor.copy(), window)
 
 
-def joined(window: Filtered, added: Filtered, length: int) -> Filtered:
+def concatenate_filtered(window: Filtered, added: Filtered, length: int) -> Filtered:
     """The last steps of two, as many as `length`."""
     pairs = ((getattr(window, field.name), getattr(added, field.name)) for field in fields(Filtered))
     return Filtered(*(np.concatenate(pair)[-length:] for pair in pairs))

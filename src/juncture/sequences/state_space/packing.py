@@ -26,7 +26,7 @@ class PackedModel:
     initial_factor: np.ndarray  # (state, state)
 
     def starting(self, time: int, mean: np.ndarray, factor: np.ndarray) -> PackedModel:
-        """The model from a later time on, where its state has this law."""
+        """The model from a later time on, where its state has this distribution."""
 
         def later(part: np.ndarray) -> np.ndarray:
             return part[min(time, len(part) - 1) :]  # no move follows the last step
@@ -81,7 +81,7 @@ def warn_of_span(model: LinearGaussianStateSpace) -> None:
 
 
 def packed(model: LinearGaussianStateSpace, sequences: Sequences) -> tuple[PackedModel, PackedSteps]:
-    """Model and steps; states that are told are further observations, without noise."""
+    """Model and steps; states that are given are further observations, without noise."""
     times = np.arange(sequences.num_steps) - np.repeat(sequences.offsets[:-1], sequences.lengths)
     shifts, levels = additions(model, times, sequences.covariates)
     offsets, observations, parts = np.array(sequences.offsets), sequences.observations - levels, packed_model(model)

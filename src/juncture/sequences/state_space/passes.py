@@ -17,11 +17,11 @@ from juncture.sequences.state_space.packing import PackedModel, PackedSteps, pac
 
 BLOCK_STEPS = 4096  # about as many steps of short sequences make one piece of work
 
-Pass = TypeVar("Pass", bound="Laws")
+Pass = TypeVar("Pass", bound="StateDistributions")
 
 
 @dataclass(frozen=True, eq=False)
-class Laws:
+class StateDistributions:
     """Arrays with one row a step."""
 
     def of(self: Pass, steps: slice) -> Pass:
@@ -30,8 +30,8 @@ class Laws:
 
 
 @dataclass(frozen=True, eq=False)
-class Filtered(Laws):
-    """The law of each state given the observations before it, and those up to it: means, and factors L of L Lᵀ."""
+class Filtered(StateDistributions):
+    """The distribution of each state given the observations before it, and up to it: means, and factors L of L Lᵀ."""
 
     predicted_mean: np.ndarray  # (step, state)
     predicted_factor: np.ndarray  # (step, state, state)
@@ -46,8 +46,8 @@ class Filtered(Laws):
 
 
 @dataclass(frozen=True, eq=False)
-class Smoothed(Laws):
-    """The law of each state given all observations, and given the next state and the observations up to it.
+class Smoothed(StateDistributions):
+    """The distribution of each state given all observations, and given the next state and the observations up to it.
 
     The latter is N(filtered_mean + gain · (next - its predicted_mean), rest · restᵀ); the last state has gain 0.
     """
@@ -73,7 +73,7 @@ def filtered(
 ) -> Filtered:
     """The forward pass; without `keep` only the densities. `place` names a step, where not as these sequences do."""
     found = run_filter(*packed(model, sequences), keep=keep)
-    refuse_trouble(found, place or sequences.place)
+    check_filtered(found, place or sequences.place)
     return found
 
 
@@ -119,7 +119,7 @@ def over_sequences(run: Callable[[slice], None], offsets: np.ndarray) -> None:
     over_blocks(run, num, max(1, BLOCK_STEPS * num // max(1, num_steps)))
 
 
-def refuse_trouble(found: Filtered, place: Callable[[int], str]) -> None:
+def check_filtered(found: Filtered, place: Callable[[int], str]) -> None:
     """Raise where an observation has no density, or where states have outgrown the numbers; `place` names a step."""
     if np.isposinf(found.log_densities).any():
         step = int(np.argmax(np.isposinf(found.log_densities)))
@@ -131,10 +131,10 @@ def refuse_trouble(found: Filtered, place: Callable[[int], str]) -> None:
     if len(found.filtered_mean):
         is_lost |= ~np.isfinite(found.filtered_mean).all(axis=1) | ~np.isfinite(found.predicted_factor).all(axis=(1, 2))
     if is_lost.any():
-        refuse_overflow(place(int(np.argmax(is_lost))))
+        raise_overflow(place(int(np.argmax(is_lost))))
 
 
-def refuse_overflow(place: str) -> NoReturn:
+def raise_overflow(place: str) -> NoReturn:
     raise InvalidModel(
         f"at {place} numbers grow beyond the largest one: the transition is not stable and too little is observed, or"
         " an observation lies too far from all that the model allows"

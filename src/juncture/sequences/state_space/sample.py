@@ -28,14 +28,14 @@ def sample_state_space(
     stream = as_generator(rng)
     lengths = check_counts(n, "the length of a sequence, or each of a list of lengths,")
     if isinstance(lengths, int):
-        return drawn(model, lengths, covariates, stream)
+        return draw_sequence(model, lengths, covariates, stream)
     each = [None] * len(lengths) if covariates is None else check_iterable(covariates, "covariates")
     if len(each) != len(lengths):
         raise InvalidData(f"there are {len(lengths)} sequences, and covariates for {len(each)}")
-    return [drawn(model, length, own, stream) for length, own in zip(lengths, each, strict=True)]
+    return [draw_sequence(model, length, own, stream) for length, own in zip(lengths, each, strict=True)]
 
 
-def drawn(model: LinearGaussianStateSpace, length: int, covariates: Any, rng: np.random.Generator) -> Sequence:
+def draw_sequence(model: LinearGaussianStateSpace, length: int, covariates: Any, rng: np.random.Generator) -> Sequence:
     model.check_length(length, f"a sequence of {length} steps")
     size = model.state_dimension * model.observation_dimension
     check_table_fits((length, size), f"a sequence of {length:,} steps", "draw shorter ones", copies=8)
