@@ -15,9 +15,8 @@ from juncture.cli.rows import SHOWN, Missing, RowsFile, read_rows
 from juncture.data.dataset import Dataset
 from juncture.data.files.csv import write_csv
 from juncture.errors import ImpossibleEvidenceWarning
-from juncture.inference.engines.beliefs import Beliefs
+from juncture.inference.engines.beliefs import Beliefs, explain
 from juncture.inference.engines.display import how
-from juncture.inference.engines.impossible import explain
 from juncture.variables import Variable
 from juncture.verbs import infer
 

@@ -15,7 +15,7 @@ from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import run_engine
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.methods import engine_for
+from juncture.inference.infer import engine_for
 from juncture.networks.bayesian_network import BayesianNetwork
 
 MANY_PATTERNS = 32  # of holes: from here on all rows go through one run of the whole model

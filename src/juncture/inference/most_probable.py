@@ -13,10 +13,8 @@ from juncture.data.dataset import Dataset, Extra
 from juncture.data.findings import Findings
 from juncture.errors import InvalidData
 from juncture.evidence import as_findings
-from juncture.inference.engines.beliefs import Beliefs
-from juncture.inference.engines.impossible import check_possible
-from juncture.inference.infer import as_targets
-from juncture.inference.methods import engine_for
+from juncture.inference.engines.beliefs import Beliefs, check_possible
+from juncture.inference.infer import as_targets, engine_for
 from juncture.memory import check_memory
 from juncture.values import format_count, number_of
 from juncture.variables import Assignment, Scope

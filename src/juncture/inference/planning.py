@@ -10,14 +10,12 @@ import numpy as np
 
 from juncture.errors import InvalidData, InvalidModel
 from juncture.evidence import as_findings
-from juncture.inference.engines.beliefs import Beliefs
-from juncture.inference.engines.impossible import check_possible
+from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.clique_search import Cost
-from juncture.inference.exact.junction_tree.answers import TreeAnswers
+from juncture.inference.exact.junction_tree.answers import PackedModel, TreeAnswers
 from juncture.inference.exact.junction_tree.engine import JunctionTree, scopes_of
-from juncture.inference.exact.junction_tree.packed_model import PackedModel
-from juncture.inference.exact.junction_tree.packing import pack_factors
+from juncture.inference.exact.junction_tree.packed_tree import pack_factors
 from juncture.inference.exact.junction_tree.plan import CliquePlan, compile_plan, find_structure
 from juncture.inference.exact.lowering import check_factors, lower
 from juncture.inference.infer import as_targets

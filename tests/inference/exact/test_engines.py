@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.inference.methods import METHODS
+from juncture.inference.infer import METHODS
 from support.builders import random_evidence, random_field, random_network
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -306,7 +306,7 @@ def test_bad_questions_get_a_sentence():
         jt.infer(asia, method="enumerate")
     with pytest.raises(jt.Unsupported, match="takes a model"):
         jt.infer({"not": "a model"})
-    with pytest.raises(jt.InvalidData, match="k is"):
+    with pytest.raises(jt.InvalidData, match="k must be"):
         jt.most_probable(asia, k=0)
     with pytest.raises(jt.InvalidData, match="one row"):
         jt.sample(asia, 3, given=[{"smoke": "yes"}, {}])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -10,12 +11,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from juncture.data.findings import Findings
-from juncture.errors import InvalidData, MissingExtra, UnknownVariable
+from juncture.errors import (
+    ImpossibleEvidence,
+    ImpossibleEvidenceWarning,
+    InvalidData,
+    InvalidModel,
+    MissingExtra,
+    UnknownVariable,
+    warn_user,
+)
 from juncture.evidence import as_findings
-from juncture.factors.factor import Factor
+from juncture.factors.factor import Factor, state_codes
 from juncture.inference.engines.display import beliefs_html, beliefs_text
-from juncture.inference.engines.impossible import check_possible
-from juncture.inference.engines.rows import RowFactors
 from juncture.memory import check_memory
 from juncture.values import number_of
 from juncture.variables import Scope, State
@@ -184,3 +191,65 @@ def run_engine(engine: Any, model: Any, findings: Findings, targets: tuple[str, 
     """The engine's answers about the targets."""
     answers: Answers = engine.answer(model, findings, targets)
     return answers
+
+
+def check_possible(beliefs: Beliefs, on_impossible: str = "raise") -> None:
+    """Raise for a single impossible row, warn (or raise, on request) for some among many."""
+    if beliefs.is_single and beliefs.answers.log_evidence[0] > -math.inf:
+        return
+    if not beliefs.impossible:
+        return
+    first = beliefs.impossible[0]
+    if beliefs.is_single or on_impossible == "raise":
+        where = "" if beliefs.is_single else f" in row {first}"
+        raise ImpossibleEvidence(f"the evidence has probability zero{where}: {explain(beliefs, first)}")
+    count = len(beliefs.impossible)
+    warn_user(
+        f"{count} of {beliefs.findings.num_rows} rows have probability zero, the first is row {first}; "
+        "their marginals are NaN and their indices are in beliefs.impossible",
+        ImpossibleEvidenceWarning,
+    )
+
+
+def explain(beliefs: Beliefs, row: int) -> str:
+    findings = beliefs.findings.row(row)
+    clash = minimal_clash(findings, lambda some: bool(beliefs.log_evidence_of(some)[0] > -math.inf))
+    if not clash.names:
+        return "the model itself gives every assignment the weight zero"
+    told = [clash.describe(name) for name in clash.names]
+    return f"{told[0]} cannot occur" if len(told) == 1 else f"{', '.join(told)} cannot occur together"
+
+
+def minimal_clash(findings: Findings, is_possible: Callable[[Findings], bool]) -> Findings:
+    """Findings of which none can be left out: each is dropped in turn, and kept if that makes the rest possible."""
+    for name in findings.names:
+        fewer = findings.without(name)
+        if not is_possible(fewer):
+            findings = fewer
+    return findings
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RowFactors:
+    """A table per row: `values` has the row first, then one axis per variable; NaN where a row was impossible."""
+
+    scope: Scope
+    values: np.ndarray
+
+    def __getitem__(self, states: object) -> np.ndarray:
+        """The entry at these states, one number a row."""
+        index: tuple[Any, ...] = (slice(None), *state_codes(self.scope, states))
+        return np.asarray(self.values[index])
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def to_dict(self) -> dict[State, Any]:
+        """State → one number a row, for a single variable."""
+        if len(self.scope) != 1:
+            raise InvalidModel(f"to_dict is for one variable; these tables are over ({', '.join(self.scope.names)})")
+        (variable,) = self.scope
+        return dict(zip(variable.labels, self.values.T, strict=True))
+
+    def __repr__(self) -> str:
+        return f"RowFactors({', '.join(self.scope.names)}; {len(self)} rows)"

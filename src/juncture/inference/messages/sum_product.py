@@ -13,8 +13,7 @@ import numpy as np
 
 from juncture import numerics
 from juncture.factors.factor import Factor
-from juncture.inference.engines.beliefs import Beliefs
-from juncture.inference.engines.impossible import check_possible
+from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.messages.tree_messages import Schedule, TreeMessages, pass_messages
 

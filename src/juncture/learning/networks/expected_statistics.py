@@ -13,7 +13,7 @@ from juncture.evidence import as_findings
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree.engine import scopes_of
 from juncture.inference.exact.junction_tree.expected_cells import expected_cells
-from juncture.inference.exact.junction_tree.packing import pack_factors
+from juncture.inference.exact.junction_tree.packed_tree import pack_factors
 from juncture.inference.exact.junction_tree.plan import CliquePlan, compile_plan
 from juncture.inference.exact.lowering import lower, lower_conditional
 from juncture.kernels.junction_tree.layout import OFFSET, SIZE

@@ -17,6 +17,7 @@ import numpy as np
 from juncture import numerics
 from juncture.errors import TooLarge
 from juncture.factors.conditional import draw_codes
+from juncture.inference.exact.best_states import Allowed, Solver
 from juncture.inference.exact.clique_search import BYTES_PER_CELL, MAX_CORE, OPERATIONS_PER_CELL, Cost, best_order
 from juncture.kernels.junction_tree.ordering import moral_graph
 from juncture.memory import told_bytes
@@ -181,6 +182,18 @@ def trace_back(buckets: Sequence[Bucket]) -> dict[int, int]:
     for bucket in buckets:
         codes[bucket.node] = int(bucket.logs[tuple(codes[node] for node in bucket.nodes)].argmax())
     return codes
+
+
+def marginal_map_solver(elimination: Elimination, factors: Sequence[LogFactor], log_scale: float = 0.0) -> Solver:
+    """A solver that maximises over the `maximized` nodes of an elimination after summing out all others."""
+
+    def solve(allowed: Allowed) -> tuple[dict[int, int], float] | None:
+        masks = [LogFactor((node,), weights) for node, weights in allowed.items()]
+        left, buckets = elimination.run([*factors, *masks])
+        value = float(left.logs)
+        return None if value == -np.inf else (trace_back(buckets), value + log_scale)
+
+    return solve
 
 
 def draw_back(buckets: Sequence[Bucket], num_rows: int, rng: np.random.Generator) -> dict[int, np.ndarray]:

@@ -11,13 +11,53 @@ import numpy as np
 
 from juncture.data.findings import Findings
 from juncture.evidence import as_findings
-from juncture.inference.exact.best_states import Solver, best_states, marginal_map_solver, max_product_solver
-from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
-from juncture.inference.exact.junction_tree.packed_model import PackedModel
-from juncture.inference.exact.ties import first_of_ties
+from juncture.inference.exact.best_states import TIE, Allowed, Solver, best_states, first_of_ties, only
+from juncture.inference.exact.elimination.buckets import LogFactor, marginal_map_solver, plan_elimination
+from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
+from juncture.inference.exact.junction_tree.packed_tree import PackedTree
 from juncture.kernels.junction_tree.sampling import draw_rows
 from juncture.memory import default_memory_limit
-from juncture.variables import Scope
+from juncture.variables import Scope, State
+
+
+@dataclass(frozen=True, eq=False)
+class PackedModel:
+    """The variables of a model, the tree that holds its tables, and each node's number, hidden nodes last."""
+
+    variables: Scope
+    nodes: dict[str, int]
+    tree: PackedTree
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return self.variables.names
+
+    @cached_property
+    def everything(self) -> np.ndarray:
+        """The nodes of all variables; hidden ones come after."""
+        return np.arange(len(self.variables))
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each node's states start in an array of all marginals."""
+        return [0, *np.cumsum(self.tree.plan.num_states).tolist()]
+
+    @cached_property
+    def views(self) -> dict[str, tuple[Scope, slice]]:
+        """Name → (its scope, where its states lie in an array of all marginals)."""
+        ends = zip(self.variables, self.starts, self.starts[1:], strict=False)
+        return {variable.name: (Scope([variable]), slice(start, stop)) for variable, start, stop in ends}
+
+    @cached_property
+    def labels(self) -> dict[str, tuple[int, dict[State, int]]]:
+        """Name → (node, label → code), for labels that are text or whole numbers: these match by being equal."""
+        return {
+            variable.name: (
+                node,
+                {label: code for code, label in enumerate(variable.labels) if type(label) in {str, int}},
+            )
+            for node, variable in enumerate(self.variables)
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +135,7 @@ class TreeAnswers:
         evidence = self.rows.row(row)
         if len(sizes.keys() | set(evidence.observed.tolist())) == len(self.packed.nodes):
             return max_product_solver(self.packed.tree, evidence)
-        limit = default_memory_limit()
-        return first_of_ties(marginal_map_solver(self.packed.tree, evidence, frozenset(sizes), limit), sizes)
+        return first_of_ties(sum_max_solver(self.packed.tree, evidence, frozenset(sizes)), sizes)
 
     def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         tree = self.packed.tree
@@ -125,3 +164,80 @@ def clashes(findings: Findings, codes: dict[str, np.ndarray], times: int) -> np.
             seen = np.repeat(findings.codes[name], times)
             clash |= (seen >= 0) & (seen != column)
     return clash
+
+
+def max_product_solver(tree: PackedTree, evidence: CodedFinding) -> Solver:
+    """All nodes at once, read off the max-marginals; ties go to the earlier state, in node order."""
+    num_states = tree.plan.num_states
+    everything = np.arange(len(num_states))
+    seen, seen_logs = evidence.as_logs(num_states)
+
+    def solve(allowed: Allowed) -> tuple[dict[int, int], float] | None:
+        fixed = dict(allowed)
+        while True:
+            nodes = np.concatenate([seen, np.array(list(fixed), dtype=np.int64)])
+            logs = np.concatenate([seen_logs, *fixed.values()])
+            marginals, top = tree.run_logs(nodes, logs, everything, maximize=True)
+            if top == -np.inf:
+                return None
+            parts = np.split(marginals, np.cumsum(num_states))[:-1]
+            winners = [np.flatnonzero(part >= part.max() - TIE * max(1.0, abs(part.max()))) for part in parts]
+            tied = next((node for node, states in enumerate(winners) if len(states) > 1), None)
+            if tied is None:
+                return {node: int(states[0]) for node, states in enumerate(winners)}, top + evidence.log_scale
+            fixed[tied] = only(int(winners[tied][0]), num_states[tied])
+
+    return solve
+
+
+def sum_max_solver(tree: PackedTree, evidence: CodedFinding, targets: frozenset[int]) -> Solver:
+    """The targets maximised after all other nodes were summed out, by bucket elimination on the tree's factors."""
+    plan, limit = tree.plan, default_memory_limit()
+    scopes = [plan.scope_nodes[a:b].tolist() for a, b in zip(plan.scope_starts, plan.scope_starts[1:], strict=False)]
+    elimination = plan_elimination(scopes, plan.num_states, maximized=targets, memory_limit=limit)
+    tables = [
+        LogFactor(tuple(scope), logs)
+        for scope, logs in zip(scopes, tree.log_factors, strict=True)
+        if scope  # a factor without variables is in the tree's log scale
+    ]
+    unary = [LogFactor((node,), np.zeros(size)) for node, size in enumerate(plan.num_states)]
+    observed, logs = evidence.as_logs(plan.num_states)
+    pieces = np.split(logs, np.cumsum(plan.num_states[observed])[:-1]) if len(observed) else []
+    known = [LogFactor((int(node),), piece) for node, piece in zip(observed, pieces, strict=True)]
+    return marginal_map_solver(elimination, [*tables, *unary, *known], tree.log_scale + evidence.log_scale)
+
+
+@dataclass(frozen=True, eq=False)
+class SlicedAnswers:
+    """The answers about what was not observed, and the codes of what was."""
+
+    variables: Scope
+    findings: Findings
+    rest: TreeAnswers
+    observed: dict[str, int]
+
+    @property
+    def log_evidence(self) -> np.ndarray:
+        return self.rest.log_evidence
+
+    def marginal(self, names: tuple[str, ...]) -> np.ndarray:
+        free = tuple(name for name in names if name not in self.observed)
+        values = self.rest.marginal(free) if free else np.ones(1)
+        shape = [self.variables.variable(name).num_states for name in names]
+        table = np.zeros((1, *shape))
+        place = tuple(self.observed.get(name, slice(None)) for name in names)
+        table[(slice(None), *place)] = values
+        return table
+
+    def best(self, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
+        free = tuple(name for name in targets if name not in self.observed)
+        codes, values = self.rest.best(free, count)
+        columns = [
+            codes[:, :, free.index(name)] if name in free else np.full(values.shape, self.observed[name])
+            for name in targets
+        ]
+        return np.stack(columns, axis=2) if columns else codes, values
+
+    def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        drawn = self.rest.sample(num_rows, rng)
+        return {**drawn, **{name: np.full(num_rows, code) for name, code in self.observed.items()}}

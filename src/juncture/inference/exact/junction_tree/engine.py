@@ -7,8 +7,9 @@ first query compiles its plan and packs its numbers, which later queries share (
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -17,13 +18,10 @@ from juncture.errors import TooLarge, Unsupported
 from juncture.factors.factor import Factor
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.clique_search import Cost
-from juncture.inference.exact.junction_tree.answers import TreeAnswers
+from juncture.inference.exact.junction_tree.answers import PackedModel, SlicedAnswers, TreeAnswers
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding
-from juncture.inference.exact.junction_tree.memo import recall
-from juncture.inference.exact.junction_tree.packed_model import PackedModel
-from juncture.inference.exact.junction_tree.packing import pack_factors
+from juncture.inference.exact.junction_tree.packed_tree import pack_factors
 from juncture.inference.exact.junction_tree.plan import Structure, check_cost, find_structure, fits, lay_out_plan
-from juncture.inference.exact.junction_tree.sliced_answers import SlicedAnswers
 from juncture.inference.exact.lowering import Lowered, check_factors, lower
 
 MAX_PARTS = 16  # of a model that are kept for questions with targets
@@ -33,6 +31,7 @@ MAX_WHOLE = 512  # variables up to which the cost of a run on the whole model is
 LONG_RUN = 6e6  # operations, some milliseconds: from here on a plan for what was observed may be faster
 SLICED_RUNS = 4  # packing and collecting anew and running, in runs
 OPERATIONS_PER_SLICE = 24_000  # what slicing one factor costs
+Entry = TypeVar("Entry")
 NOTHING_SOFT = (np.empty(0, np.int64), np.empty(0))
 
 
@@ -76,10 +75,11 @@ class JunctionTree:
 
     def cost(self, model: Any) -> Cost:
         """What a run on the whole model takes, worked out once."""
-        check_factors(model, "a junction tree")
-        if "cost" not in model.derived:
-            model.derived["cost"] = self.structure(model, lower(model)).tree.cost
-        found: Cost = model.derived["cost"]
+        derived = getattr(model, "derived", {})
+        if "cost" not in derived:
+            check_factors(model, "a junction tree")
+            derived["cost"] = self.structure(model, lower(model)).tree.cost
+        found: Cost = derived["cost"]
         return found
 
     def answer_sliced(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> SlicedAnswers:
@@ -174,3 +174,19 @@ def cut_scopes(lowered: Lowered, observed: frozenset[str]) -> tuple[Factor, ...]
     """Factors over what is left of each scope once the observed variables are gone; their numbers do not matter."""
     scopes = (factor.scope.without(observed) for factor in lowered.factors)
     return tuple(Factor.trusted(scope, np.empty(0)) for scope in scopes)
+
+
+def recall(model: Any, memo: str, key: Hashable, make: Callable[[], Entry], size: int) -> Entry:
+    """The entry of this key, made if it is missing; beyond `size` entries the least recently used is dropped.
+
+    A memo is kept with its model and is never changed: a new entry goes into a copy that replaces the memo. So threads
+    never read a dictionary that changes, and no lock is held across a fork. Two threads may both make the same entry;
+    an entry depends on its key alone, so either will do.
+    """
+    known: dict[Hashable, Entry] = model.derived.get(memo, {})
+    entry = known[key] if key in known else make()
+    if not known or next(reversed(known)) != key:
+        known = model.derived.get(memo, {})  # other threads may have added entries meanwhile
+        others = [item for item in known.items() if item[0] != key]
+        model.derived[memo] = dict([*others[max(0, len(others) - size + 1) :], (key, entry)])
+    return entry

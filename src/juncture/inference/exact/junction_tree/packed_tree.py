@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,11 +13,11 @@ import numpy as np
 from juncture import numerics
 from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
-from juncture.inference.exact.junction_tree.log_tables import pack_logs
+from juncture.inference.exact.junction_tree.packing import pack_logs, pack_tables, scaled_table
 from juncture.inference.exact.junction_tree.plan import CliquePlan
 from juncture.kernels.junction_tree.layout import MARGINAL
 from juncture.kernels.junction_tree.logs import propagate_logs
-from juncture.kernels.junction_tree.propagation import TINY, propagate
+from juncture.kernels.junction_tree.propagation import TINY, collect_prior, propagate
 from juncture.kernels.junction_tree.rows import propagate_rows
 from juncture.parallel import blocks_of, on_cores
 
@@ -194,6 +195,22 @@ class PackedTree:
             with np.errstate(invalid="ignore"):
                 marginals[states] = np.exp(logs - numerics.log_sum_exp(logs))
         return marginals
+
+
+def pack_factors(plan: CliquePlan, factors: Sequence[Factor]) -> PackedTree:
+    """Every factor multiplied into its clique, if far from 1 divided by its largest entry; then collected.
+
+    Where an entry vanishes in that division, or a product might, the tree is not safe: it runs in logarithms.
+    """
+    scaled, log_tops, is_kept = zip(*map(scaled_table, factors), strict=True) if factors else ((), (), ())
+    base, prior, bounds = np.empty(plan.num_cells), np.empty(plan.num_entries), np.empty(plan.num_cliques)
+    is_safe = all(is_kept) and pack_tables(plan, scaled, base, bounds)
+    status, log_total = collect_prior(plan.table, plan.indices, base, prior, bounds) if is_safe else (TINY, 0.0)
+    constants = [v[0] for v, home in zip(scaled, plan.factor_homes, strict=True) if home < 0]
+    log_scale = float(np.sum([*log_tops, *numerics.log(constants)]))
+    return PackedTree(
+        plan, base, prior, bounds, log_scale, log_scale + log_total, status != TINY, tuple(factors), log_tops
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,29 +8,11 @@ import numpy as np
 
 from juncture import numerics
 from juncture.factors.factor import Factor
-from juncture.inference.exact.junction_tree.packed_tree import PackedTree
 from juncture.inference.exact.junction_tree.plan import CliquePlan
 from juncture.kernels.junction_tree.layout import SIZE
 from juncture.kernels.junction_tree.packing import pack
-from juncture.kernels.junction_tree.propagation import TINY, collect_prior
 
 LARGE_CLIQUE = 2**12  # entries from which it pays to arrange factors
-
-
-def pack_factors(plan: CliquePlan, factors: Sequence[Factor]) -> PackedTree:
-    """Every factor multiplied into its clique, if far from 1 divided by its largest entry; then collected.
-
-    Where an entry vanishes in that division, or a product might, the tree is not safe: it runs in logarithms.
-    """
-    scaled, log_tops, is_kept = zip(*map(scaled_table, factors), strict=True) if factors else ((), (), ())
-    base, prior, bounds = np.empty(plan.num_cells), np.empty(plan.num_entries), np.empty(plan.num_cliques)
-    is_safe = all(is_kept) and pack_tables(plan, scaled, base, bounds)
-    status, log_total = collect_prior(plan.table, plan.indices, base, prior, bounds) if is_safe else (TINY, 0.0)
-    constants = [v[0] for v, home in zip(scaled, plan.factor_homes, strict=True) if home < 0]
-    log_scale = float(np.sum([*log_tops, *numerics.log(constants)]))
-    return PackedTree(
-        plan, base, prior, bounds, log_scale, log_scale + log_total, status != TINY, tuple(factors), log_tops
-    )
 
 
 def pack_tables(plan: CliquePlan, tables: Sequence[np.ndarray], base: np.ndarray, bounds: np.ndarray) -> bool:
@@ -77,3 +59,20 @@ def scale_of(values: np.ndarray) -> float:
     """The largest entry if it is far from 1, else 1: dividing by what need not be divided by costs digits."""
     largest = float(values.max())
     return largest if largest > 1e3 or 0.0 < largest < 1e-3 else 1.0
+
+
+def pack_logs(plan: CliquePlan, log_factors: Sequence[np.ndarray]) -> np.ndarray:
+    """The slow way, for factors whose products no double can hold: logarithms added up, clique by clique."""
+    log_base = np.zeros(plan.num_cells)
+    offsets = np.concatenate([[0], np.cumsum(plan.table[:, 1])])
+    for factor, logs in enumerate(log_factors):
+        clique = plan.factor_homes[factor]
+        if clique < 0:
+            continue
+        axes = plan.nodes[plan.starts[clique] : plan.starts[clique + 1]].tolist()
+        scope = plan.scope_nodes[plan.scope_starts[factor] : plan.scope_starts[factor + 1]].tolist()
+        order = [scope.index(node) for node in axes if node in scope]
+        shape = [plan.num_states[node] if node in scope else 1 for node in axes]
+        cells = log_base[offsets[clique] : offsets[clique + 1]].reshape([plan.num_states[node] for node in axes])
+        cells += logs.transpose(order).reshape(shape)
+    return log_base
