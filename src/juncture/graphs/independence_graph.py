@@ -7,10 +7,8 @@ from itertools import combinations, pairwise
 from typing import Any
 
 from juncture.graphs.graph import Graph
-from juncture.graphs.independence import Independence, check_disjoint, given_sizes
-from juncture.graphs.maps import all_hold, as_oracle, pairs_match
-from juncture.graphs.separation import Moves, path_to, search
-from juncture.graphs.separators import minimal_separator, minimum_separator
+from juncture.graphs.independence import Independence, all_hold, as_oracle, check_disjoint, given_sizes, pairs_match
+from juncture.graphs.separation import Moves, minimal_separator, minimum_separator, path_to, search
 from juncture.graphs.trails import Passage, Trail, passages, simple_paths
 from juncture.graphs.traversal import Steps
 

@@ -10,7 +10,7 @@ from juncture.graphs.edges import Edge
 
 
 class Marks:
-    """A partly directed graph that is being worked on: for each node its parents, children and plain neighbours."""
+    """A partly directed graph that is being worked on: for each node its parents, children and undirected neighbours."""
 
     def __init__(self, nodes: Iterable[str], directed: Iterable[Edge], undirected: Iterable[Edge]) -> None:
         self.parents: dict[str, set[str]] = {node: set() for node in nodes}
@@ -95,7 +95,7 @@ def orient_all(marks: Marks, positions: dict[str, int]) -> None:
 
 
 def forced(marks: Marks, one: str, other: str) -> Edge | None:
-    """The direction that a rule gives to a plain edge."""
+    """The direction that a rule gives to an undirected edge."""
     for pair in ((one, other), (other, one)):
         if any(rule(marks, *pair) for rule in RULES):
             return pair
@@ -106,7 +106,7 @@ def forced(marks: Marks, one: str, other: str) -> Edge | None:
 
 
 def directions(marks: Marks, nodes: Sequence[str]) -> list[Edge] | None:
-    """The plain edges directed so that no cycle and no new immorality arises; None where that cannot be.
+    """The undirected edges directed so that no cycle and no new immorality arises; None where that cannot be.
 
     Again and again a node goes that can come last, with its edges pointing to it. Where several can, the last does.
     """
@@ -127,7 +127,7 @@ def directions(marks: Marks, nodes: Sequence[str]) -> list[Edge] | None:
 
 
 def can_come_last(marks: Marks, node: str) -> bool:
-    """No arrow leaves the node, and what it is plainly joined to is joined to all else around it."""
+    """No arrow leaves the node, and its undirected neighbours are joined to all other nodes around it."""
     if marks.children[node]:
         return False
     around = marks.joined(node)

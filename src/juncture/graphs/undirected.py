@@ -8,21 +8,17 @@ from itertools import combinations, islice
 from typing import Any, Self
 
 from juncture.errors import InvalidModel, TooLarge
-from juncture.graphs.chordal import clique_tree, perfect_order
 from juncture.graphs.clique_forest import CliqueForest
-from juncture.graphs.cliques import all_cliques, maximal_cliques
+from juncture.graphs.cliques import all_cliques, clique_tree, maximal_cliques, perfect_order
 from juncture.graphs.edges import Edge, as_nodes
-from juncture.graphs.elimination import eliminate, width
-from juncture.graphs.elimination_orders import best_order, check_search, log_weights
+from juncture.graphs.elimination import best_order, check_search, eliminate, induced_width, log_weights
 from juncture.graphs.graph import adjacency
-from juncture.graphs.independence import Independence
+from juncture.graphs.independence import Independence, as_oracle
 from juncture.graphs.independence_graph import IndependenceGraph
-from juncture.graphs.maps import as_oracle
 from juncture.graphs.separation import Moves, undirected_moves
 from juncture.graphs.trails import Passage, plain_passage
 from juncture.graphs.traversal import Steps, components
-from juncture.graphs.treewidth import treewidth
-from juncture.graphs.treewidth_bounds import Bounds, bounds
+from juncture.graphs.treewidth import TreewidthBounds, bound_treewidth, treewidth
 from juncture.options import as_generator
 
 MAX_CLIQUES = 1_000_000  # of a graph that lists all of them
@@ -162,7 +158,7 @@ class UndirectedGraph(IndependenceGraph):
 
     def induced_width(self, order: Iterable[str]) -> int:
         """The most neighbours that one of these nodes has when it is eliminated in this order."""
-        return width(self._neighbor_positions, self._places(order))
+        return induced_width(self._neighbor_positions, self._places(order))
 
     def triangulate(
         self, heuristic: str = "min-fill", weights: Mapping[str, int] | None = None, *, rng: Any = None, tries: int = 1
@@ -187,9 +183,9 @@ class UndirectedGraph(IndependenceGraph):
         """The least width of any junction tree; refused where finding it would take too long."""
         return treewidth(self._neighbor_positions)
 
-    def treewidth_bounds(self, *, rng: Any = None) -> Bounds:
+    def treewidth_bounds(self, *, rng: Any = None) -> TreewidthBounds:
         """Numbers between which the treewidth lies, found quickly: `lower` by minors, `upper` by heuristic orders."""
-        return bounds(self._neighbor_positions, None if rng is None else as_generator(rng))
+        return bound_treewidth(self._neighbor_positions, None if rng is None else as_generator(rng))
 
     def _key(self) -> Hashable:
         return frozenset(self.nodes), frozenset(frozenset(edge) for edge in self.edges)
