@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from juncture.errors import InvalidData, TooLarge
 from juncture.graphs import treewidth as module
-from juncture.graphs.treewidth import contraction_degeneracy, degeneracy, has_width, eliminate_safely
+from juncture.graphs.treewidth import contraction_degeneracy, degeneracy, eliminate_safely, has_width
 from juncture.graphs.undirected import UndirectedGraph
 from support.graph_examples import (
     brute_force_treewidth,

@@ -12,11 +12,9 @@ from juncture import numerics
 from juncture.checks import check_iterable, check_kind, check_number
 from juncture.errors import InvalidData, InvalidModel, TooLarge
 from juncture.evidence import as_findings
+from juncture.factors.distribution import TOLERANCE, Names, dependence, on_support
 from juncture.factors.html import table_html
-from juncture.factors.independence import TOLERANCE, Names, dependence
-from juncture.factors.log_tables import exponential, title_of
-from juncture.factors.moments import on_support
-from juncture.factors.series import distinct_keys, labelled_series
+from juncture.factors.tables import distinct_keys, exponential, labelled_series, title_of
 from juncture.values import Value, content_key, format_count, read_only
 from juncture.variables import Scope, State, Variable
 

@@ -10,7 +10,7 @@ from juncture.graphs.edges import Edge
 
 
 class Marks:
-    """A partly directed graph that is being worked on: for each node its parents, children and undirected neighbours."""
+    """A partly directed graph in the making: for each node its parents, children and undirected neighbours."""
 
     def __init__(self, nodes: Iterable[str], directed: Iterable[Edge], undirected: Iterable[Edge]) -> None:
         self.parents: dict[str, set[str]] = {node: set() for node in nodes}

@@ -16,8 +16,7 @@ from juncture.factors.conditional import AnyConditional, Columns, Conditional, p
 from juncture.factors.factor import Factor
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.edges import as_nodes
-from juncture.networks.complete_row import complete_row
-from juncture.networks.factor_product import FactorGraph, MarkovNetwork, num_rows
+from juncture.networks.factor_product import FactorGraph, MarkovNetwork, complete_row, num_rows
 from juncture.networks.marginalization import summed_out, warn_undirected, without_leaves
 from juncture.networks.picture import model_html
 from juncture.networks.plates import Plates, check_groups, check_plates, flatten

@@ -14,15 +14,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from juncture.checks import check_kind, check_number, check_tuples
+from juncture.checks import check_kind, check_mapping, check_number, check_tuples
+from juncture.data.dataset import Dataset
+from juncture.data.findings import is_hole
 from juncture.drawing.diagram import Diagram, Edge, Group, Node
-from juncture.errors import InvalidModel
+from juncture.errors import InvalidData, InvalidModel
 from juncture.factors.conditional import Columns
+from juncture.factors.distribution import TOLERANCE
 from juncture.factors.factor import Factor, checked_size, product_of
-from juncture.factors.independence import TOLERANCE
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.networks.canonical_potentials import canonical_potentials
-from juncture.networks.complete_row import complete_row
 from juncture.networks.marginalization import summed_out
 from juncture.networks.picture import model_html
 from juncture.networks.plates import Plates, check_plates, flatten
@@ -237,3 +238,12 @@ def log_linear_factor(scope: Scope, feature: Callable[..., float] | Any, weight:
 def ones(variables: Sequence[Variable]) -> Factor:
     scope = checked_size(Scope(variables), f"the clique of {len(variables)} variables")
     return Factor(scope, np.ones(scope.shape))
+
+
+def complete_row(assignment: Mapping[str, Any], variables: Scope) -> Columns:
+    """Coded columns of one row that gives every variable a state."""
+    columns = Dataset([dict(check_mapping(assignment, "an assignment"))], variables=variables).columns
+    for name in variables.names:
+        if name not in columns or is_hole(columns[name]).any():
+            raise InvalidData(f"a full assignment gives every variable a state; {name!r} has none")
+    return columns

@@ -10,8 +10,8 @@ import numpy as np
 
 from juncture.checks import check_number, shown
 from juncture.errors import InvalidModel, TooLarge, Unsupported
+from juncture.factors.distribution import TOLERANCE
 from juncture.factors.factor import MAX_TABLE_CELLS, Factor, product_of
-from juncture.factors.independence import TOLERANCE
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import Independence, pair_statements
 from juncture.graphs.undirected import UndirectedGraph

@@ -1,4 +1,4 @@
-"""Tables as pandas series."""
+"""Tables over a scope: titles for messages, logarithms that no double holds, pandas series."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from juncture import numerics
 from juncture.errors import InvalidModel, MissingExtra
 from juncture.variables import Scope, State, Variable
 
@@ -28,3 +29,17 @@ def labelled_series(scope: Scope, values: np.ndarray) -> pd.Series:
     levels = [distinct_keys(variable) for variable in scope]
     index = pd.MultiIndex.from_product(levels, names=scope.names) if levels else pd.RangeIndex(1)
     return pd.Series(values.reshape(-1), index=index, name="value")
+
+
+def title_of(scope: Scope) -> str:
+    return f"the factor over ({', '.join(scope.names)})"
+
+
+def exponential(logs: np.ndarray, scope: Scope) -> np.ndarray:
+    """exp of logarithms, 0 below all doubles; refused above them."""
+    if np.max(logs, initial=-np.inf) > numerics.LOG_LARGEST:
+        raise InvalidModel(
+            f"{title_of(scope)} has an entry of the size exp({np.max(logs):.6g}), which no double holds; "
+            "read its `log_values`, or `normalize` it first"
+        )
+    return np.asarray(np.exp(logs))
