@@ -41,7 +41,7 @@ class Evidence(Value):
     def __init__(self, rows: Any = None, likelihoods: Mapping[str, Any] | None = None) -> None:
         given = {} if likelihoods is None else check_mapping(likelihoods, "likelihoods")
         soft = {name: as_likelihoods(values, name) for name, values in given.items()}
-        self._set(rows=own_rows(rows), likelihoods=soft)
+        self._set(rows=copy_rows(rows), likelihoods=soft)
 
     def __repr__(self) -> str:
         rows = repr(self.rows) if isinstance(self.rows, dict | None) else f"{len(self.rows)} rows"
@@ -140,27 +140,27 @@ def _(evidence: Evidence, variables: tuple[Variable, ...], extra: Extra) -> Find
 
 
 @singledispatch
-def own_rows(rows: Any) -> Any:
+def copy_rows(rows: Any) -> Any:
     """Rows as the evidence keeps them, safe from later changes by their owner."""
     return as_table(rows).converted()
 
 
-@own_rows.register
+@copy_rows.register
 def _(rows: None) -> None:
     return None
 
 
-@own_rows.register
+@copy_rows.register
 def _(rows: Dataset) -> Dataset:
     return rows
 
 
-@own_rows.register
+@copy_rows.register
 def _(rows: Mapping) -> dict[str, Any]:  # type: ignore[type-arg]
     return {name: deepcopy(value) for name, value in rows.items()}
 
 
-@own_rows.register(list)
-@own_rows.register(tuple)
+@copy_rows.register(list)
+@copy_rows.register(tuple)
 def _(rows: Sequence[Any]) -> tuple[dict[str, Any], ...]:
-    return tuple(own_rows(row) for row in as_rows(rows))
+    return tuple(copy_rows(row) for row in as_rows(rows))

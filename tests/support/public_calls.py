@@ -51,7 +51,7 @@ FOR_THE_LIBRARY = {  # what models, engines, learners and searches have for each
     *(
         [
             "answer",
-            "answer_at_once",
+            "answer_row",
             "part_for",
             "packed",
             "plan",

@@ -20,13 +20,13 @@ TOLERANCE = 1e-9
 Names = str | Iterable[str]
 
 
-def dependence(joint: Factor, groups: Sequence[Names], given: Names = ()) -> float:
+def measure_dependence(joint: Factor, groups: Sequence[Names], given: Names = ()) -> float:
     """The largest |p(groups | c) - Π p(group | c)|, where c is any combination of given states that can occur.
 
     Names that are also given are left out of their groups: once known, they tell nothing more.
     """
-    known = distinct(given)
-    parts = [tuple(name for name in distinct(group) if name not in known) for group in groups]
+    known = unique_names(given)
+    parts = [tuple(name for name in unique_names(group) if name not in known) for group in groups]
     names = [name for part in parts for name in part]
     if len(set(names)) < len(names):
         raise InvalidModel(f"independent groups share no name; got {parts}")
@@ -47,13 +47,13 @@ def product_of_margins(rows: np.ndarray, lengths: Sequence[int]) -> np.ndarray:
     return product
 
 
-def distinct(names: Names) -> tuple[str, ...]:
+def unique_names(names: Names) -> tuple[str, ...]:
     """Each name once; text is one name."""
     several = [names] if isinstance(names, str) else check_iterable(names, "a group of names")
     return tuple(dict.fromkeys(check_kind(name, str, "a name in a group") for name in several))
 
 
-def on_support(factor: Factor, *functions: Callable[..., float] | str) -> tuple[np.ndarray, list[np.ndarray]]:
+def evaluate_on_support(factor: Factor, *functions: Callable[..., float] | str) -> tuple[np.ndarray, list[np.ndarray]]:
     """The positive probabilities, and each function at their states."""
     weights = factor.normalize().values.reshape(-1)
     possible = weights > 0

@@ -9,7 +9,7 @@ import numpy as np
 
 from juncture import numerics
 from juncture.errors import InvalidModel
-from juncture.factors.conditional import Columns, checked_parents, signature
+from juncture.factors.conditional import Columns, as_parents, signature
 from juncture.values import Value
 from juncture.variables import Scope, Variable
 
@@ -40,7 +40,7 @@ class LinearGaussian(Value):
         intercept: Any = 0.0,
         variance: Any = 1.0,
     ) -> None:
-        parents = checked_parents(child, parents)
+        parents = as_parents(child, parents)
         for variable in (child, *parents):
             if variable.dimension > 1 or (variable is child and not child.is_real):
                 raise InvalidModel(
@@ -92,7 +92,7 @@ class Constant(Value):
     value: np.ndarray
 
     def __init__(self, child: Variable, value: Any) -> None:
-        parents = checked_parents(child, ())
+        parents = as_parents(child, ())
         if not child.is_real:
             raise InvalidModel(f"a Constant sets a real-valued variable; {child!r} has states: use a Conditional")
         shape = () if child.dimension == 1 else (child.dimension,)

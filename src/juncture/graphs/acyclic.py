@@ -55,7 +55,7 @@ class AcyclicGraph(IndependenceGraph):
         """
         names = as_nodes(order)
         holds = as_oracle(oracle)
-        parents = {node: minimal_parents(node, names[:place], holds) for place, node in enumerate(names)}
+        parents = {node: minimal_parents(node, names[:index], holds) for index, node in enumerate(names)}
         return cls(((parent, node) for node in names for parent in parents[node]), names)
 
     def parents(self, name: str) -> tuple[str, ...]:

@@ -57,10 +57,10 @@ def perfect_order(neighbors: Neighbors) -> list[int] | None:
 
 def is_perfect(neighbors: Neighbors, order: Sequence[int]) -> bool:
     """Whether each node's later neighbours form a clique; it is enough that all are joined to the first of them."""
-    place = places(order)
+    position = positions(order)
     for later in later_neighbors(neighbors, order):
         if later:
-            first = min(later, key=place.__getitem__)
+            first = min(later, key=position.__getitem__)
             if not later - {first} <= neighbors[first]:
                 return False
     return True
@@ -75,17 +75,17 @@ def clique_tree(
     Nodes come back in reverse order (Blair and Peyton 1993): if the separator is all of that clique, the node joins it;
     else a new clique begins, and an edge to it. A graph that falls apart gives a forest.
     """
-    place = places(order)
+    position = positions(order)
     cliques: list[set[int]] = []
     edges: list[tuple[int, int]] = []
-    home: dict[int, int] = {}  # the clique that a node joined or began
+    clique_of: dict[int, int] = {}  # the clique that a node joined or began
     for node, separator in zip(reversed(order), reversed(separators), strict=True):
-        parent = home[min(separator, key=place.__getitem__)] if separator else None
+        parent = clique_of[min(separator, key=position.__getitem__)] if separator else None
         if parent is not None and len(cliques[parent]) == len(separator):
-            home[node] = parent
+            clique_of[node] = parent
             cliques[parent].add(node)
             continue
-        home[node] = len(cliques)
+        clique_of[node] = len(cliques)
         if parent is not None:
             edges.append((parent, len(cliques)))
         cliques.append(separator | {node})
@@ -97,19 +97,19 @@ def in_order(
 ) -> tuple[list[tuple[int, ...]], list[tuple[int, int]]]:
     """The same tree with cliques, and then edges, sorted."""
     rows = [tuple(sorted(clique)) for clique in cliques]
-    ranks = places(sorted(range(len(rows)), key=rows.__getitem__))
+    ranks = positions(sorted(range(len(rows)), key=rows.__getitem__))
     pairs = (sorted((ranks[one], ranks[other])) for one, other in edges)
     return sorted(rows), sorted((first, second) for first, second in pairs)
 
 
 def later_neighbors(neighbors: Neighbors, order: Sequence[int]) -> list[set[int]]:
     """For each node of the order its neighbours that come after it."""
-    place = places(order)
-    return [{other for other in neighbors[node] if place[other] > place[node]} for node in order]
+    position = positions(order)
+    return [{other for other in neighbors[node] if position[other] > position[node]} for node in order]
 
 
-def places(order: Sequence[int]) -> dict[int, int]:
-    return {node: place for place, node in enumerate(order)}
+def positions(order: Sequence[int]) -> dict[int, int]:
+    return {node: position for position, node in enumerate(order)}
 
 
 def maximum_cardinality_order(neighbors: Neighbors) -> list[int]:

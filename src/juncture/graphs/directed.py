@@ -13,7 +13,7 @@ from juncture.errors import InvalidModel
 from juncture.graphs.acyclic import AcyclicGraph
 from juncture.graphs.edges import Edge, as_edges
 from juncture.graphs.mixed import MixedGraph
-from juncture.graphs.orientation import directions, orient_all
+from juncture.graphs.orientation import find_extension, orient_all
 from juncture.graphs.text import path_text, quoted
 
 Triple = tuple[str, str, str]
@@ -126,7 +126,7 @@ class PartiallyDirectedGraph(MixedGraph):
         >>> PartiallyDirectedGraph.parse("a -- b -- c").consistent_extension()
         DirectedGraph('a -> b; b -> c')
         """
-        found = directions(self._marks(), self.nodes)
+        found = find_extension(self._marks(), self.nodes)
         if found is None:
             raise InvalidModel(
                 "the undirected edges cannot all be directed without a cycle or a new immorality; "
@@ -137,7 +137,7 @@ class PartiallyDirectedGraph(MixedGraph):
 
     def is_extendable(self) -> bool:
         """Whether there is a `consistent_extension`."""
-        return directions(self._marks(), self.nodes) is not None
+        return find_extension(self._marks(), self.nodes) is not None
 
     def is_essential(self) -> bool:
         """Whether this is the CPDAG of a class of equivalent graphs."""

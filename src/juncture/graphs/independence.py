@@ -34,7 +34,7 @@ class Independence(Value):
     given: tuple[str, ...]
 
     def __init__(self, a: str | Iterable[str], b: str | Iterable[str], given: str | Iterable[str] = ()) -> None:
-        self._set(a=one_or_more(a), b=one_or_more(b), given=one_or_more(given))
+        self._set(a=as_distinct_names(a), b=as_distinct_names(b), given=as_distinct_names(given))
         check_disjoint(set(self.a), set(self.b), set(self.given))
 
     def __iter__(self) -> Iterator[tuple[str, ...]]:
@@ -51,7 +51,7 @@ class Independence(Value):
         return f"Independence('{self}')"
 
 
-def one_or_more(names: str | Iterable[str]) -> tuple[str, ...]:
+def as_distinct_names(names: str | Iterable[str]) -> tuple[str, ...]:
     """Distinct names; text is one name, not its letters."""
     return as_nodes([names] if isinstance(names, str) else names)
 

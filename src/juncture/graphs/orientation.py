@@ -88,13 +88,13 @@ def orient_all(marks: Marks, positions: dict[str, int]) -> None:
         node = next(iter(pending))
         del pending[node]
         for other in sorted(marks.neighbors[node], key=positions.__getitem__):
-            pair = forced(marks, node, other)
+            pair = find_forced_direction(marks, node, other)
             if pair is not None:
                 marks.orient(*pair)
                 pending.update(dict.fromkeys((*pair, *sorted(marks.children[pair[1]], key=positions.__getitem__))))
 
 
-def forced(marks: Marks, one: str, other: str) -> Edge | None:
+def find_forced_direction(marks: Marks, one: str, other: str) -> Edge | None:
     """The direction that a rule gives to an undirected edge."""
     for pair in ((one, other), (other, one)):
         if any(rule(marks, *pair) for rule in RULES):
@@ -105,7 +105,7 @@ def forced(marks: Marks, one: str, other: str) -> Edge | None:
 # --- Dor and Tarsi (1992) ---------------------------------------------------------------------------------------------
 
 
-def directions(marks: Marks, nodes: Sequence[str]) -> list[Edge] | None:
+def find_extension(marks: Marks, nodes: Sequence[str]) -> list[Edge] | None:
     """The undirected edges directed so that no cycle and no new immorality arises; None where that cannot be.
 
     Again and again a node goes that can come last, with its edges pointing to it. Where several can, the last does.

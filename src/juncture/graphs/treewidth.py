@@ -142,7 +142,7 @@ def eliminate_safely(neighbors: Neighbors, lower: int) -> tuple[list[set[int]], 
         near = around.union(*(graph[other] for other in around))
         waiting |= near if len(around) <= lower else set(graph)
         lower = max(lower, len(around))
-    number = {node: place for place, node in enumerate(graph)}
+    number = {node: index for index, node in enumerate(graph)}
     return [{number[other] for other in others} for others in graph.values()], lower
 
 
@@ -173,7 +173,7 @@ def has_width(neighbors: Neighbors, clique: tuple[int, ...], width: int) -> bool
     best order ends with the clique, any clique; and once only `width + 1` nodes are left they can go in any order.
     """
     free = [node for node in range(len(neighbors)) if node not in clique]
-    bit = {node: 1 << place for place, node in enumerate([*free, *clique])}
+    bit = {node: 1 << index for index, node in enumerate([*free, *clique])}
     tables = joined_tables([sum(bit[other] for other in neighbors[node]) for node in free])
     gone = np.zeros(1, dtype=np.int64)  # (set,): the sets reached, as bits
     searched = 0
@@ -211,8 +211,8 @@ def joined_tables(masks: list[int]) -> list[np.ndarray]:
 
 def joined_to(tables: list[np.ndarray], sets: np.ndarray) -> np.ndarray:
     joined = np.zeros(len(sets), dtype=np.int64)
-    for place, table in enumerate(tables):
-        joined |= table[sets >> 16 * place & 0xFFFF]
+    for index, table in enumerate(tables):
+        joined |= table[sets >> 16 * index & 0xFFFF]
     return joined
 
 

@@ -153,12 +153,12 @@ class UndirectedGraph(IndependenceGraph):
 
     def fill_in(self, order: Iterable[str]) -> tuple[Edge, ...]:
         """The edges that are added when these nodes are eliminated in this order; it need not name all nodes."""
-        _, added = eliminate(self._neighbor_positions, self._places(order))
+        _, added = eliminate(self._neighbor_positions, self._indices(order))
         return tuple((self.nodes[one], self.nodes[other]) for one, other in added)
 
     def induced_width(self, order: Iterable[str]) -> int:
         """The most neighbours that one of these nodes has when it is eliminated in this order."""
-        return induced_width(self._neighbor_positions, self._places(order))
+        return induced_width(self._neighbor_positions, self._indices(order))
 
     def triangulate(
         self, heuristic: str = "min-fill", weights: Mapping[str, int] | None = None, *, rng: Any = None, tries: int = 1
@@ -175,7 +175,7 @@ class UndirectedGraph(IndependenceGraph):
         >>> print(UndirectedGraph.parse("a -- b -- c -- d -- a").junction_tree())
         {a, b, d} -- {b, d} -- {b, c, d}
         """
-        order = self._places(self.elimination_order(heuristic, weights, rng=rng, tries=tries))
+        order = self._indices(self.elimination_order(heuristic, weights, rng=rng, tries=tries))
         cliques, edges = clique_tree(order, eliminate(self._neighbor_positions, order)[0])
         return CliqueForest(map(self._names, cliques), edges)
 
@@ -226,5 +226,5 @@ class UndirectedGraph(IndependenceGraph):
     def _names(self, positions: Iterable[int]) -> tuple[str, ...]:
         return tuple(self.nodes[position] for position in positions)
 
-    def _places(self, order: Iterable[str]) -> list[int]:
+    def _indices(self, order: Iterable[str]) -> list[int]:
         return [self._positions[self._known_name(name)] for name in as_nodes(order)]

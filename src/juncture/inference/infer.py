@@ -34,7 +34,7 @@ def engine_for(method: Any, memory_limit: int | None = None) -> Any:
         )
     if memory_limit is not None:
         checked_limit(memory_limit)
-    return engine if memory_limit is None else engine.within(memory_limit)
+    return engine if memory_limit is None else engine.with_memory_limit(memory_limit)
 
 
 def infer_factors(
@@ -50,7 +50,7 @@ def infer_factors(
     check_choice(on_impossible, ("warn", "raise"), "on_impossible")
     engine = engine_for(method, memory_limit)
     if targets is None and type(evidence) is dict:
-        answers = engine.answer_at_once(model, evidence)
+        answers = engine.answer_row(model, evidence)
         if answers is not None:
             beliefs = Beliefs(model, engine, answers.targets, answers, True, answers.views, answers.marginals[0])
             check_possible(beliefs)

@@ -26,26 +26,26 @@ def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extr
     dataset = Dataset([dict(rows)] if is_single else rows, variables=model.variables, extra=extra)
     engine = engine_for(method)
     values = np.empty(len(dataset))
-    groups = patterns(dataset)
+    groups = group_by_pattern(dataset)
     if len(groups) > MANY_PATTERNS and not any(variable.is_real for variable in model.variables):
         values[:] = run_engine(engine, model, as_findings(dataset, model.variables)).log_evidence
     else:
-        for observed, places in groups:
+        for observed, indices in groups:
             part = relevant_part(model, observed)
-            values[places] = log_evidence(engine, part, dataset.take(places), observed)
+            values[indices] = log_evidence(engine, part, dataset.take(indices), observed)
     values -= log_normalizer(model, engine)
     return float(values[0]) if is_single else values
 
 
-def patterns(dataset: Dataset) -> list[tuple[frozenset[str], np.ndarray]]:
+def group_by_pattern(dataset: Dataset) -> list[tuple[frozenset[str], np.ndarray]]:
     """Rows grouped by which of their cells are observed."""
     columns = dataset.columns
     holes = [has_hole(column) for column in columns.values()]
     known = ~np.stack(holes, axis=1) if holes else np.zeros((len(dataset), 0), bool)
     _, first, group = np.unique(packed(known), return_index=True, return_inverse=True)
     ends = np.cumsum(np.bincount(group.ravel(), minlength=len(first)))
-    places = np.split(np.argsort(group.ravel(), kind="stable"), ends[:-1])
-    kinds = zip(first, places, strict=False)  # no rows are split into one part all the same
+    indices = np.split(np.argsort(group.ravel(), kind="stable"), ends[:-1])
+    kinds = zip(first, indices, strict=False)  # no rows are split into one part all the same
     return [(frozenset(compress(columns, known[row])), rows) for row, rows in kinds]
 
 

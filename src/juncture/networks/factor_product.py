@@ -21,10 +21,11 @@ from juncture.drawing.diagram import Diagram, Edge, Group, Node
 from juncture.errors import InvalidData, InvalidModel
 from juncture.factors.conditional import Columns
 from juncture.factors.distribution import TOLERANCE
-from juncture.factors.factor import Factor, checked_size, product_of
+from juncture.factors.factor import Factor, product_of
+from juncture.factors.tables import check_table_size
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.networks.canonical_potentials import canonical_potentials
-from juncture.networks.marginalization import summed_out
+from juncture.networks.marginalization import sum_out_variables
 from juncture.networks.picture import model_html
 from juncture.networks.plates import Plates, check_plates, flatten
 from juncture.values import Value
@@ -65,21 +66,21 @@ class FactorProduct(Value):
         """For each factor its logarithm in each row; for one without variables a single number."""
         return [part.log_values[tuple(columns[name] for name in part.scope.names)] for part in self.factors]
 
-    def merge(self, *places: int) -> Self:
-        """The model with the factors at these places multiplied into one; without places, all that share a scope.
+    def merge(self, *indices: int) -> Self:
+        """The model with the factors at these indices multiplied into one; without indices, all that share a scope.
 
         The joint is unchanged; a cycle among the merged factors disappears from the factor graph.
         """
-        for place in places:
-            if not isinstance(place, int) or place not in range(len(self.factors)):
+        for index in indices:
+            if not isinstance(index, int) or index not in range(len(self.factors)):
                 raise InvalidModel(
-                    f"there is no factor at place {place!r}; places run from 0 to {len(self.factors) - 1}"
+                    f"there is no factor at index {index!r}; indices run from 0 to {len(self.factors) - 1}"
                 )
         groups: dict[Hashable, list[int]] = {}
-        for place, part in enumerate(self.factors):
-            key = frozenset(part.scope.names) if not places else ("merged" if place in places else place)
-            groups.setdefault(key, []).append(place)
-        merged = [product_of(self.factors[place] for place in group) for group in groups.values()]
+        for index, part in enumerate(self.factors):
+            key = frozenset(part.scope.names) if not indices else ("merged" if index in indices else index)
+            groups.setdefault(key, []).append(index)
+        merged = [product_of(self.factors[index] for index in group) for group in groups.values()]
         return type(self)(merged, self.variables)
 
     def to_diagram(self) -> Diagram:
@@ -87,7 +88,7 @@ class FactorProduct(Value):
         raise NotImplementedError
 
     def _key(self) -> Hashable:
-        plates = frozenset((label, frozenset(self.factors[p] for p in places)) for label, places in self.plates)
+        plates = frozenset((label, frozenset(self.factors[p] for p in indices)) for label, indices in self.plates)
         return (frozenset(Counter(self.factors).items()), frozenset(self.variables), plates)
 
     def __repr__(self) -> str:
@@ -115,7 +116,7 @@ class MarkovNetwork(FactorProduct):
         nodes = tuple(Node(name) for name in self.variables.names)
         edges = tuple(Edge(*edge, directed=False) for edge in self.graph.edges)
         groups = (
-            (label, [name for p in places for name in self.factors[p].scope.names]) for label, places in self.plates
+            (label, [name for p in indices for name in self.factors[p].scope.names]) for label, indices in self.plates
         )
         return Diagram(nodes, edges, tuple(Group(label, tuple(members)) for label, members in groups if members))
 
@@ -158,7 +159,7 @@ class MarkovNetwork(FactorProduct):
     def marginalize(self, *names: str) -> MarkovNetwork:
         """The distribution of the other variables: each that goes leaves one factor over all that it met."""
         gone = Scope(self.variable(name) for name in names)
-        return MarkovNetwork(summed_out(self.factors, gone), self.variables.without(gone.names))
+        return MarkovNetwork(sum_out_variables(self.factors, gone), self.variables.without(gone.names))
 
     def absorb(self) -> MarkovNetwork:
         """One factor per maximal clique, each old factor multiplied into exactly one of them; p and Z unchanged."""
@@ -186,7 +187,7 @@ class FactorGraph(FactorProduct):
     @cached_property
     def factor_names(self) -> tuple[str, ...]:
         taken = set(self.variables.names)
-        names: tuple[str, ...] = tuple(f"f{place}" for place in range(len(self.factors)))
+        names: tuple[str, ...] = tuple(f"f{index}" for index in range(len(self.factors)))
         while taken.intersection(names):
             names = tuple(f"f{name}" for name in names)
         return names
@@ -202,7 +203,7 @@ class FactorGraph(FactorProduct):
             Node(name, kind="factor") for name in self.factor_names
         ]
         edges = tuple(Edge(*edge, directed=False) for edge in self.graph.edges)
-        groups = ((label, [self.factor_names[place] for place in places]) for label, places in self.plates)
+        groups = ((label, [self.factor_names[index] for index in indices]) for label, indices in self.plates)
         return Diagram(tuple(nodes), edges, tuple(Group(label, tuple(members)) for label, members in groups if members))
 
     def to_markov_network(self) -> MarkovNetwork:
@@ -236,7 +237,7 @@ def log_linear_factor(scope: Scope, feature: Callable[..., float] | Any, weight:
 
 
 def ones(variables: Sequence[Variable]) -> Factor:
-    scope = checked_size(Scope(variables), f"the clique of {len(variables)} variables")
+    scope = check_table_size(Scope(variables), f"the clique of {len(variables)} variables")
     return Factor(scope, np.ones(scope.shape))
 
 

@@ -27,7 +27,7 @@ def do(model: BayesianNetwork, values: Mapping[str, Any]) -> BayesianNetwork:
     if not isinstance(model, BayesianNetwork):
         raise Unsupported(f"do takes a Bayesian network, whose arrows say what causes what; got {type(model).__name__}")
     set_to = {
-        name: certain(model.variable(name), value)
+        name: point_mass(model.variable(name), value)
         for name, value in check_mapping(values, "the values that do sets").items()
     }
     parts = [set_to.get(part.child.name, part) for part in model.conditionals]
@@ -35,7 +35,7 @@ def do(model: BayesianNetwork, values: Mapping[str, Any]) -> BayesianNetwork:
     return BayesianNetwork(parts, tied=[group for group in tied if len(group) > 1], plates=model.plates)
 
 
-def certain(variable: Variable, value: Any) -> AnyConditional:
+def point_mass(variable: Variable, value: Any) -> AnyConditional:
     if variable.is_real:
         return Constant(variable, value)
     return Conditional(variable, [], np.eye(variable.num_states)[variable.code(value)])

@@ -12,7 +12,7 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.variables import Variable
 
 
-def without_leaves(graph: DirectedGraph, names: set[str]) -> set[str]:
+def find_removable_leaves(graph: DirectedGraph, names: set[str]) -> set[str]:
     """Those of the names that can go one after another, each when it has no children left."""
     gone: set[str] = set()
     for node in reversed(graph.topological_order()):
@@ -21,7 +21,7 @@ def without_leaves(graph: DirectedGraph, names: set[str]) -> set[str]:
     return gone
 
 
-def summed_out(factors: Iterable[Factor], variables: Iterable[Variable]) -> list[Factor]:
+def sum_out_variables(factors: Iterable[Factor], variables: Iterable[Variable]) -> list[Factor]:
     """Each variable in turn: the factors that it is in become one, over all that it met.
 
     One that is in none leaves its number of states, so that Z stays what it was.

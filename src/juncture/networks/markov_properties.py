@@ -11,7 +11,8 @@ import numpy as np
 from juncture.checks import check_number, shown
 from juncture.errors import InvalidModel, TooLarge, Unsupported
 from juncture.factors.distribution import TOLERANCE
-from juncture.factors.factor import MAX_TABLE_CELLS, Factor, product_of
+from juncture.factors.factor import Factor, product_of
+from juncture.factors.tables import MAX_TABLE_CELLS
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import Independence, pair_statements
 from juncture.graphs.undirected import UndirectedGraph
@@ -31,7 +32,7 @@ def markov_violations(
 
     A statement holds if p(a, b | given) and p(a | given) p(b | given) differ nowhere by more than the tolerance.
     """
-    check_asked(joint, graph, tolerance)
+    check_table_and_graph(joint, graph, tolerance)
     kinds: dict[str, Callable[[], tuple[Independence, ...]]] = {
         "local": graph.local_independencies,
         "pairwise": graph.pairwise_independencies,
@@ -47,7 +48,7 @@ def factorizes(joint: Factor, graph: DirectedGraph | UndirectedGraph, *, toleran
 
     No entry of the table, as a distribution, may differ from the product by more than the tolerance.
     """
-    check_asked(joint, graph, tolerance)
+    check_table_and_graph(joint, graph, tolerance)
     if set(graph.nodes) != set(joint.scope.names):
         raise InvalidModel(
             f"the table is over {', '.join(joint.scope.names)}, but the graph is over {', '.join(graph.nodes)}"
@@ -55,7 +56,7 @@ def factorizes(joint: Factor, graph: DirectedGraph | UndirectedGraph, *, toleran
     return product_exists(graph, joint.normalize(), tolerance)
 
 
-def check_asked(joint: Any, graph: Any, tolerance: float) -> None:
+def check_table_and_graph(joint: Any, graph: Any, tolerance: float) -> None:
     """A table beside a graph that states independencies."""
     check_number(tolerance, "tolerance", least=0)
     if not isinstance(joint, Factor):
@@ -105,8 +106,8 @@ def indicators(scope: Scope, axes: list[int], possible: np.ndarray) -> list[np.n
             f"to tell whether a table of {possible.size:,} entries factorises over the graph would take more than "
             f"{MAX_TABLE_CELLS:,} numbers"
         )
-    places = np.ravel_multi_index(tuple(np.nonzero(possible)[axis] for axis in axes), shape)
-    return [(places == place).astype(float) for place in range(number)]
+    indices = np.ravel_multi_index(tuple(np.nonzero(possible)[axis] for axis in axes), shape)
+    return [(indices == index).astype(float) for index in range(number)]
 
 
 def faithfulness_violations(

@@ -52,11 +52,11 @@ def draw(model: Drawable, beliefs: Any = None) -> Picture:
             raise InvalidData("these are not beliefs of this model; draw takes what infer gave for it")
         if not isinstance(diagram, Diagram) or not beliefs.is_single:
             raise InvalidData("a picture shows the beliefs of a network about one row; infer one row and draw that")
-        diagram = replace(diagram, nodes=tuple(with_beliefs(node, beliefs) for node in diagram.nodes))
+        diagram = replace(diagram, nodes=tuple(add_beliefs(node, beliefs) for node in diagram.nodes))
     return Picture(to_svg(diagram))
 
 
-def with_beliefs(node: Node, beliefs: Any) -> Node:
+def add_beliefs(node: Node, beliefs: Any) -> Node:
     if node.kind != "variable" or node.name not in beliefs.targets:
         return node
     bars = tuple((str(label), float(p)) for label, p in beliefs[node.name].to_dict().items())

@@ -65,7 +65,7 @@ def flatten(groups: Iterable[Iterable[Any]]) -> tuple[list[Any], Plates]:
                 start = len(parts)
                 parts.extend(item.parts)
                 plates.append((item.label, tuple(range(start, len(parts)))))
-                plates.extend((label, tuple(start + place for place in places)) for label, places in item.inner)
+                plates.extend((label, tuple(start + index for index in indices)) for label, indices in item.inner)
             else:
                 parts.append(item)
     return parts, tuple(plates)

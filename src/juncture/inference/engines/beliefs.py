@@ -21,7 +21,8 @@ from juncture.errors import (
     warn_user,
 )
 from juncture.evidence import as_findings
-from juncture.factors.factor import Factor, state_codes
+from juncture.factors.factor import Factor
+from juncture.factors.tables import state_codes
 from juncture.inference.engines.display import beliefs_html, beliefs_text
 from juncture.memory import check_memory
 from juncture.values import number_of

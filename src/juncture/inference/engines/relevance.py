@@ -25,7 +25,7 @@ def ancestral_part(model: BayesianNetwork, names: Collection[str]) -> BayesianNe
     return BayesianNetwork(part for part in model.conditionals if part.child.name in keep)
 
 
-def telling_evidence(
+def relevant_evidence(
     graph: DirectedGraph, target: str, observed: Collection[str], is_complete: Callable[[str], bool]
 ) -> tuple[str, ...]:
     """The observed variables that p(target | evidence) depends on: the others change it in no row.

@@ -65,16 +65,16 @@ def best_cell(
 def split(solve: Solver, best: Cell, sizes: dict[int, int], numbers: Iterator[int]) -> Iterator[Cell]:
     """The cells that a cell falls into once its best assignment is taken out."""
     allowed = dict(best.allowed)
-    for place, node in list(enumerate(sizes))[best.split_from :]:
+    for index, node in list(enumerate(sizes))[best.split_from :]:
         code = best.codes[node]
         others = allowed.get(node, np.zeros(sizes[node])).copy()
         others[code] = -np.inf
         if others.max() > -np.inf:
-            yield from best_cell(solve, {**allowed, node: others}, place, sizes, numbers)
-        allowed[node] = only(code, sizes[node])
+            yield from best_cell(solve, {**allowed, node: others}, index, sizes, numbers)
+        allowed[node] = allow_only(code, sizes[node])
 
 
-def only(code: int, num_states: int) -> np.ndarray:
+def allow_only(code: int, num_states: int) -> np.ndarray:
     """Log-weights that allow one state."""
     weights = np.full(num_states, -np.inf)
     weights[code] = 0.0
@@ -98,7 +98,7 @@ def first_of_ties(solve: Solver, sizes: dict[int, int]) -> Solver:
             while earlier is not None and earlier[1] >= value - TIE * max(1.0, abs(value)):
                 codes = earlier[0]
                 earlier = solve_below(solve, fixed, node, codes[node])
-            fixed[node] = only(codes[node], size)
+            fixed[node] = allow_only(codes[node], size)
         return codes, value
 
     def solve_below(solve: Solver, fixed: Allowed, node: int, code: int) -> tuple[dict[int, int], float] | None:

@@ -35,11 +35,11 @@ class Enumeration:
     max_cells: int = 2**20
     name: ClassVar[str] = "enumeration"
 
-    def within(self, memory_limit: int) -> Enumeration:
+    def with_memory_limit(self, memory_limit: int) -> Enumeration:
         """The same engine, refusing what would need more than so many bytes."""
         return Enumeration(int(min(self.max_cells, checked_limit(memory_limit) // BYTES_PER_CELL)))
 
-    def answer_at_once(self, model: Any, evidence: dict[str, Any]) -> JointTable | None:
+    def answer_row(self, model: Any, evidence: dict[str, Any]) -> JointTable | None:
         """No short way."""
         return None
 

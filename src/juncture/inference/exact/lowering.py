@@ -45,7 +45,7 @@ class Lowered:
         )
         return Lowered(self.variables.without(states), self.hidden, factors)
 
-    def scaled(self, likelihoods: Mapping[str, np.ndarray], codes: Mapping[str, int]) -> Lowered:
+    def scale(self, likelihoods: Mapping[str, np.ndarray], codes: Mapping[str, int]) -> Lowered:
         """Times the likelihood of what was observed, where that is soft evidence too."""
         both = [Factor([], likelihoods[name][0, code]) for name, code in codes.items() if name in likelihoods]
         return Lowered(self.variables, self.hidden, (*self.factors, *both))
@@ -111,7 +111,7 @@ def noisy_factors(
 
 def chain_factors(part: NoisyOr | NoisyMax, tables: list[np.ndarray], leak: np.ndarray) -> list[Factor]:
     """P(A1 | x1), P(A2 | A1, x2), …, P(Y | An-1, xn)."""
-    names = [f"{HIDDEN}{part.child.name} {place}" for place in range(len(tables) - 1)]
+    names = [f"{HIDDEN}{part.child.name} {index}" for index in range(len(tables) - 1)]
     links = [*(Variable(name, part.child.num_states) for name in names), part.child]
     steps = [max_step(table) for table in tables]
     first = np.einsum("a,axb->xb", leak, steps[0])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.inference.messages.sum_product import refuse_impossible
+from juncture.inference.messages.sum_product import check_possible_run
 from juncture.inference.messages.tree_messages import Schedule, TreeMessages, pass_messages
 from juncture.variables import Assignment
 
@@ -54,7 +54,7 @@ def max_product(
 ) -> MaxProduct:
     """Pass max-product messages on a factor graph without cycles; arguments as for `sum_product`."""
     run = pass_messages(MaxProduct, largest, graph, evidence, root, schedule)
-    refuse_impossible(run)
+    check_possible_run(run)
     return run
 
 

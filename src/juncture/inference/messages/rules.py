@@ -16,7 +16,8 @@ from typing import TypeAlias
 import numpy as np
 
 from juncture.errors import InvalidData, UnknownVariable
-from juncture.factors.factor import Factor, spread
+from juncture.factors.factor import Factor
+from juncture.factors.tables import broadcast_to_scope
 from juncture.networks.factor_product import FactorGraph
 from juncture.variables import Scope, Variable
 
@@ -105,17 +106,17 @@ class MessageRules:
         """What a factor is over, or the variable alone."""
         return self.factors[node].scope if node in self.factors else Scope([self.variables[node]])
 
-    def sent(self, sender: str, receivers: Sequence[str], logs: Logs) -> Logs:
+    def send(self, sender: str, receivers: Sequence[str], logs: Logs) -> Logs:
         """What a node tells these neighbours, given what has arrived there."""
         rule = self.from_factor if sender in self.factors else self.from_variable
         return {(sender, receiver): log for receiver, log in zip(receivers, rule(sender, receivers, logs), strict=True)}
 
     def from_variable(self, name: str, receivers: Sequence[str], logs: Logs) -> list[np.ndarray]:
         own = self.log_likelihoods[name]
-        places = {factor: place for place, factor in enumerate(self.graph.graph.neighbors(name))}
-        told = np.array([logs.get((factor, name), np.zeros_like(own)) for factor in places])  # (factor, state)
-        others = own + sums_without_each(told.reshape(len(places), len(own)))
-        return [others[places[receiver]] for receiver in receivers]
+        indices = {factor: index for index, factor in enumerate(self.graph.graph.neighbors(name))}
+        told = np.array([logs.get((factor, name), np.zeros_like(own)) for factor in indices])  # (factor, state)
+        others = own + sums_without_each(told.reshape(len(indices), len(own)))
+        return [others[indices[receiver]] for receiver in receivers]
 
     def from_factor(self, name: str, receivers: Sequence[str], logs: Logs) -> list[np.ndarray]:
         names = self.factors[name].scope.names
@@ -132,7 +133,7 @@ class MessageRules:
         total = factor.log_values
         for sender in senders:
             if (sender, name) in logs:
-                total = total + spread(logs[sender, name], factor.scope, sender)
+                total = total + broadcast_to_scope(logs[sender, name], factor.scope, sender)
         return total
 
     def log_belief(self, node: str, logs: Logs) -> np.ndarray:

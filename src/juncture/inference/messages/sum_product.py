@@ -56,11 +56,11 @@ def sum_product(
     f0 → x: [3, 7]
     """
     run = pass_messages(SumProduct, numerics.log_sum_exp, graph, evidence, root, schedule)
-    refuse_impossible(run)
+    check_possible_run(run)
     return run
 
 
-def refuse_impossible(run: TreeMessages) -> None:
+def check_possible_run(run: TreeMessages) -> None:
     """Raise when nothing is possible, naming findings that clash."""
     if run.log_total == -np.inf:
         check_possible(Beliefs.of(run.graph, JunctionTree(), run.findings, ()))

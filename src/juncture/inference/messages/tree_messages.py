@@ -23,7 +23,7 @@ Parents: TypeAlias = Mapping[str, str | None]
 """Node → the next node on the way to the root, None at a root; nodes come breadth first."""
 
 
-def rooted(graph: UndirectedGraph, root: str | None = None) -> Parents:
+def find_parents(graph: UndirectedGraph, root: str | None = None) -> Parents:
     """The graph hung up at the root; parts that it does not reach, at their first nodes."""
     parents: dict[str, str | None] = {}
     if root is not None:
@@ -44,16 +44,16 @@ def rooted(graph: UndirectedGraph, root: str | None = None) -> Parents:
 
 def find_cycle(graph: UndirectedGraph) -> list[str] | None:
     """Nodes along a cycle, the first again at the end; None if the graph is a forest."""
-    parents = rooted(graph)
+    parents = find_parents(graph)
     for one, other in graph.edges:
         if parents[one] != other and parents[other] != one:
-            up, down = way_to_root(one, parents), way_to_root(other, parents)
+            up, down = path_to_root(one, parents), path_to_root(other, parents)
             meeting = next(node for node in up if node in set(down))
             return [*up[: up.index(meeting) + 1], *reversed(down[: down.index(meeting)]), one]
     return None
 
 
-def way_to_root(node: str, parents: Parents) -> list[str]:
+def path_to_root(node: str, parents: Parents) -> list[str]:
     way, above = [node], parents[node]
     while above is not None:
         way.append(above)
@@ -141,7 +141,7 @@ def pass_messages(
         raise InvalidData(f"messages are passed for one row of evidence; got {findings.num_rows} rows")
     check_choice(schedule, ("tree", "flooding"), "schedule")
     rules = MessageRules(graph, log_likelihoods(graph, findings), take_out)
-    parents = rooted(graph.graph, root)
+    parents = find_parents(graph.graph, root)
     logs, order = flood(rules) if schedule == "flooding" else collect_and_distribute(rules, parents)
     return kind(rules, findings, parents, logs, order)
 
@@ -151,10 +151,10 @@ def check_forest(graph: Any) -> None:
         raise Unsupported(f"messages are passed on a FactorGraph; got {type(graph).__name__}: call to_factor_graph()")
     cycle = find_cycle(graph.graph)
     if cycle is not None:
-        places = sorted(place for place, name in enumerate(graph.factor_names) if name in cycle)
+        indices = sorted(index for index, name in enumerate(graph.factor_names) if name in cycle)
         raise InvalidModel(
             f"messages are exact on factor graphs without cycles, and {' – '.join(cycle)} is one; "
-            f"merge({', '.join(map(str, places))}) makes one factor of those on it, infer answers as it is"
+            f"merge({', '.join(map(str, indices))}) makes one factor of those on it, infer answers as it is"
         )
 
 
@@ -169,9 +169,9 @@ def collect_and_distribute(rules: MessageRules, parents: Parents) -> Sent:
     """From the leaves to the roots, then back: every message once, when all that it is made of has come."""
     logs: Logs = {}
     for node, parent in collect_order(parents):
-        logs |= rules.sent(node, [parent], logs)
+        logs |= rules.send(node, [parent], logs)
     for node, below in children(parents).items():
-        logs |= rules.sent(node, below, logs)
+        logs |= rules.send(node, below, logs)
     return logs, tuple(logs)
 
 
@@ -182,18 +182,18 @@ def flood(rules: MessageRules) -> Sent:
     """
     logs: Logs = {}
     order: list[Edge] = []
-    sent = all_at_once(rules, logs)
+    sent = send_all(rules, logs)
     while not is_same(sent, logs):
         logs = sent
         order.extend(logs)
-        sent = all_at_once(rules, logs)
+        sent = send_all(rules, logs)
     return logs, tuple(order)
 
 
-def all_at_once(rules: MessageRules, logs: Logs) -> Logs:
+def send_all(rules: MessageRules, logs: Logs) -> Logs:
     graph, sent = rules.graph.graph, Logs()
     for node in graph.nodes:
-        sent |= rules.sent(node, graph.neighbors(node), logs)
+        sent |= rules.send(node, graph.neighbors(node), logs)
     return sent
 
 

@@ -31,7 +31,7 @@ def sample_network(
 ) -> Dataset:
     if given is not None:
         return sample_posterior(model, n, given=given, rng=rng, method=method)
-    stream, count = as_generator(rng), checked_count(n, len(model.variables))
+    stream, count = as_generator(rng), check_num_rows(n, len(model.variables))
     tables = [part for part in model.conditionals if isinstance(part, Conditional)]
     if len(tables) == len(model.conditionals):
         return sample_tables(model, tables, count, stream)
@@ -56,11 +56,11 @@ def sample_posterior(model: Any, n: int, *, given: Any = None, rng: Any = None, 
         raise InvalidData("given= takes one row of evidence; sample once for each row")
     beliefs = Beliefs.of(model, engine_for(method), findings, tuple(model.variables.names))
     check_possible(beliefs)
-    columns = beliefs.answers.sample(checked_count(n, 16 * len(model.variables)), as_generator(rng))
+    columns = beliefs.answers.sample(check_num_rows(n, 16 * len(model.variables)), as_generator(rng))
     return Dataset.from_codes(model.variables, columns)
 
 
-def checked_count(n: Any, bytes_per_row: int = 8) -> int:
+def check_num_rows(n: Any, bytes_per_row: int = 8) -> int:
     """A whole number of rows, which fit in memory."""
     count = check_count(n, "the number of rows")
     check_memory(count * bytes_per_row, f"{format_count(count)} rows", "sample fewer at a time")
@@ -81,13 +81,13 @@ class ForwardSampler:
 
     @classmethod
     def of(cls, model: BayesianNetwork, tables: list[Conditional]) -> ForwardSampler:
-        places = {name: place for place, name in enumerate(model.variables.names)}
+        indices = {name: index for index, name in enumerate(model.variables.names)}
         sums = [running_sums(table.values).reshape(-1) for table in tables]
         strides = [np.array(table.values.strides[:-1], np.int64) // table.values.itemsize for table in tables]
         return cls(
-            order=np.array([places[name] for name in model.graph.topological_order()], np.int64),
+            order=np.array([indices[name] for name in model.graph.topological_order()], np.int64),
             starts=np.cumsum([0, *(len(table.parents) for table in tables)], dtype=np.int64),
-            nodes=np.array([places[name] for table in tables for name in table.parents.names], np.int64),
+            nodes=np.array([indices[name] for table in tables for name in table.parents.names], np.int64),
             strides=np.concatenate([np.empty(0, np.int64), *strides]),
             offsets=np.cumsum([0, *(len(part) for part in sums)], dtype=np.int64)[:-1],
             num_states=np.array(model.variables.shape, np.int64),

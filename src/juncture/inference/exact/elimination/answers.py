@@ -37,7 +37,7 @@ class ReducedModel:
             for factor in lowered.factors
         ]
         soft = [LogFactor((nodes[name],), numerics.log(table[0])) for name, table in findings.likelihoods.items()]
-        return cls(lowered.scope, codes, tuple(cut(factor, codes) for factor in (*tables, *soft)))
+        return cls(lowered.scope, codes, tuple(reduce_factor(factor, codes) for factor in (*tables, *soft)))
 
     @cached_property
     def nodes(self) -> dict[str, int]:
@@ -56,7 +56,7 @@ class ReducedModel:
         return [self.nodes[name] for name in names if self.nodes[name] not in self.codes]
 
 
-def cut(factor: LogFactor, codes: Mapping[int, int]) -> LogFactor:
+def reduce_factor(factor: LogFactor, codes: Mapping[int, int]) -> LogFactor:
     """The factor where some nodes have these codes, over the others."""
     index: tuple[Any, ...] = tuple(codes.get(node, slice(None)) for node in factor.nodes)
     return LogFactor(tuple(node for node in factor.nodes if node not in codes), np.asarray(factor.logs[index]))
@@ -70,7 +70,7 @@ def distinct_rows(findings: Findings) -> tuple[list[Findings], np.ndarray]:
     return [findings.row(int(row)) for row in first], which.reshape(-1)
 
 
-Plan: TypeAlias = Callable[[Scope, Sequence[Sequence[int]], frozenset[int], frozenset[int]], Elimination]
+PlanElimination: TypeAlias = Callable[[Scope, Sequence[Sequence[int]], frozenset[int], frozenset[int]], Elimination]
 """(variables, scopes of the factors, nodes to keep, nodes to maximise) → elimination."""
 
 
@@ -80,7 +80,7 @@ class EliminationAnswers:
 
     model: Any
     findings: Findings
-    plan: Plan
+    plan: PlanElimination
 
     @cached_property
     def _distinct(self) -> tuple[list[ReducedModel], np.ndarray]:
@@ -115,8 +115,8 @@ class EliminationAnswers:
             return np.full(shape, np.nan)
         weights = np.exp(logs - logs.max())
         table = np.zeros(shape)
-        place: tuple[Any, ...] = tuple(row.codes.get(row.nodes[name], slice(None)) for name in names)
-        table[place] = weights / weights.sum()
+        index: tuple[Any, ...] = tuple(row.codes.get(row.nodes[name], slice(None)) for name in names)
+        table[index] = weights / weights.sum()
         return table
 
     def best(self, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -125,8 +125,8 @@ class EliminationAnswers:
         ranks = max([1, *(len(values) for _, values in found)])
         codes = np.zeros((len(rows), ranks, len(targets)), dtype=np.int64)
         log_joint = np.full((len(rows), ranks), -np.inf)
-        for place, (row_codes, values) in enumerate(found):
-            codes[place, : len(values)], log_joint[place, : len(values)] = row_codes, values
+        for index, (row_codes, values) in enumerate(found):
+            codes[index, : len(values)], log_joint[index, : len(values)] = row_codes, values
         return codes[which], log_joint[which]
 
     def _best_of(self, row: ReducedModel, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:

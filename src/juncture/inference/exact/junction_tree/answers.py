@@ -11,7 +11,7 @@ import numpy as np
 
 from juncture.data.findings import Findings
 from juncture.evidence import as_findings
-from juncture.inference.exact.best_states import TIE, Allowed, Solver, best_states, first_of_ties, only
+from juncture.inference.exact.best_states import TIE, Allowed, Solver, allow_only, best_states, first_of_ties
 from juncture.inference.exact.elimination.buckets import LogFactor, marginal_map_solver, plan_elimination
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.packed_tree import PackedTree
@@ -33,7 +33,7 @@ class PackedModel:
         return self.variables.names
 
     @cached_property
-    def everything(self) -> np.ndarray:
+    def all_nodes(self) -> np.ndarray:
         """The nodes of all variables; hidden ones come after."""
         return np.arange(len(self.variables))
 
@@ -94,10 +94,10 @@ class TreeAnswers:
     def marginal(self, names: tuple[str, ...]) -> np.ndarray:
         if len(names) != 1:
             return self._joint(names)
-        return self.marginals[:, self.places[names[0]]]
+        return self.marginals[:, self.slices[names[0]]]
 
     @cached_property
-    def places(self) -> dict[str, slice]:
+    def slices(self) -> dict[str, slice]:
         """Where each target's states lie in `marginals`: by node for a single row, in their order for many."""
         if type(self.evidence) is dict or self.evidence.is_single:
             return {name: self.packed.views[name][1] for name in self.targets}
@@ -111,9 +111,9 @@ class TreeAnswers:
         num_rows, num_combinations = len(self.log_evidence), math.prod(scope.shape[:-1])
         codes = np.unravel_index(np.arange(num_combinations), scope.shape[:-1]) if names[:-1] else ()
         added = {name: np.tile(column, num_rows) for name, column in zip(names, codes, strict=False)}
-        answers = TreeAnswers.of(self.packed, extended(self.findings, added, num_combinations), names[-1:])
+        answers = TreeAnswers.of(self.packed, extend_findings(self.findings, added, num_combinations), names[-1:])
         total = np.repeat(self.log_evidence, num_combinations)
-        possible = np.isfinite(answers.log_evidence) & ~clashes(self.findings, added, num_combinations)
+        possible = np.isfinite(answers.log_evidence) & ~find_clashes(self.findings, added, num_combinations)
         weights = np.exp(np.subtract(answers.log_evidence, total, out=np.full(len(total), -np.inf), where=possible))
         last = answers.marginal(names[-1:]) if names else np.ones((len(total), 1))
         table = np.where(possible[:, np.newaxis], last * weights[:, np.newaxis], 0.0)
@@ -142,12 +142,12 @@ class TreeAnswers:
         plan = tree.plan
         codes = np.zeros((num_rows, len(plan.num_states)), dtype=np.int64)
         uniforms = rng.random((num_rows, plan.num_cliques))
-        work = tree.calibrated(self.rows.row(0))
+        work = tree.calibrate(self.rows.row(0))
         draw_rows(plan.table, plan.starts, plan.nodes, plan.shared, plan.num_states, work, uniforms, codes)
         return {name: codes[:, self.packed.nodes[name]] for name in self.packed.names}
 
 
-def extended(findings: Findings, codes: dict[str, np.ndarray], times: int) -> Findings:
+def extend_findings(findings: Findings, codes: dict[str, np.ndarray], times: int) -> Findings:
     """Each row of findings `times` over, with further (or other) codes for some variables."""
     hard, soft = (
         {name: np.repeat(array, times, axis=0) for name, array in part.items()}
@@ -156,8 +156,8 @@ def extended(findings: Findings, codes: dict[str, np.ndarray], times: int) -> Fi
     return Findings(findings.variables, hard | codes, {}, soft, num_rows=findings.num_rows * times)
 
 
-def clashes(findings: Findings, codes: dict[str, np.ndarray], times: int) -> np.ndarray:
-    """Which of the extended rows say something else than was observed."""
+def find_clashes(findings: Findings, codes: dict[str, np.ndarray], times: int) -> np.ndarray:
+    """Which of the extend_findings rows say something else than was observed."""
     clash = np.zeros(findings.num_rows * times, dtype=bool)
     for name, column in codes.items():
         if name in findings.codes:
@@ -169,7 +169,7 @@ def clashes(findings: Findings, codes: dict[str, np.ndarray], times: int) -> np.
 def max_product_solver(tree: PackedTree, evidence: CodedFinding) -> Solver:
     """All nodes at once, read off the max-marginals; ties go to the earlier state, in node order."""
     num_states = tree.plan.num_states
-    everything = np.arange(len(num_states))
+    all_nodes = np.arange(len(num_states))
     seen, seen_logs = evidence.as_logs(num_states)
 
     def solve(allowed: Allowed) -> tuple[dict[int, int], float] | None:
@@ -177,7 +177,7 @@ def max_product_solver(tree: PackedTree, evidence: CodedFinding) -> Solver:
         while True:
             nodes = np.concatenate([seen, np.array(list(fixed), dtype=np.int64)])
             logs = np.concatenate([seen_logs, *fixed.values()])
-            marginals, top = tree.run_logs(nodes, logs, everything, maximize=True)
+            marginals, top = tree.run_logs(nodes, logs, all_nodes, maximize=True)
             if top == -np.inf:
                 return None
             parts = np.split(marginals, np.cumsum(num_states))[:-1]
@@ -185,7 +185,7 @@ def max_product_solver(tree: PackedTree, evidence: CodedFinding) -> Solver:
             tied = next((node for node, states in enumerate(winners) if len(states) > 1), None)
             if tied is None:
                 return {node: int(states[0]) for node, states in enumerate(winners)}, top + evidence.log_scale
-            fixed[tied] = only(int(winners[tied][0]), num_states[tied])
+            fixed[tied] = allow_only(int(winners[tied][0]), num_states[tied])
 
     return solve
 
@@ -225,8 +225,8 @@ class SlicedAnswers:
         values = self.rest.marginal(free) if free else np.ones(1)
         shape = [self.variables.variable(name).num_states for name in names]
         table = np.zeros((1, *shape))
-        place = tuple(self.observed.get(name, slice(None)) for name in names)
-        table[(slice(None), *place)] = values
+        index = tuple(self.observed.get(name, slice(None)) for name in names)
+        table[(slice(None), *index)] = values
         return table
 
     def best(self, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:

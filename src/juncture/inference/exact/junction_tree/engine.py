@@ -42,14 +42,14 @@ class JunctionTree:
     memory_limit: int | None = None
     name: ClassVar[str] = "junction-tree"
 
-    def within(self, memory_limit: int) -> JunctionTree:
+    def with_memory_limit(self, memory_limit: int) -> JunctionTree:
         return replace(self, memory_limit=memory_limit)
 
     def answer(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> TreeAnswers | SlicedAnswers:
         part = self.part_for(model, {*targets, *findings.names})
         if findings.is_single and self.should_slice(part, findings):
             return self.answer_sliced(part, findings, targets)
-        return TreeAnswers.of(self.packed(part), findings, targets)
+        return TreeAnswers.of(self.packed_model(part), findings, targets)
 
     def should_slice(self, model: Any, findings: Findings) -> bool:
         """Whether to cut what was observed out of the tables before anything else.
@@ -69,7 +69,7 @@ class JunctionTree:
 
     def predicts_gain(self, model: Any, observed: frozenset[str], whole: Cost) -> bool:
         lowered = lower(model)
-        rest = Lowered(lowered.variables.without(observed), lowered.hidden, cut_scopes(lowered, observed))
+        rest = Lowered(lowered.variables.without(observed), lowered.hidden, reduce_scopes(lowered, observed))
         sliced = self.structure(model, rest).tree.cost.operations * SLICED_RUNS
         return sliced + OPERATIONS_PER_SLICE * len(lowered.factors) < whole.operations
 
@@ -86,18 +86,18 @@ class JunctionTree:
         """Cut what was observed out of the tables first."""
         codes = {name: int(column[0]) for name, column in findings.codes.items() if column[0] >= 0}
         states = {name: model.variable(name).labels[code] for name, code in codes.items()}
-        packed = self.pack(model, lower(model, states).condition(states).scaled(findings.likelihoods, codes))
+        packed = self.pack(model, lower(model, states).condition(states).scale(findings.likelihoods, codes))
         soft = {name: table for name, table in findings.likelihoods.items() if name not in codes}
         rest = Findings(packed.variables, {}, {}, soft)
         free = tuple(name for name in targets if name not in codes)
         return SlicedAnswers(model.variables, findings, TreeAnswers.of(packed, rest, free), codes)
 
-    def answer_at_once(self, model: Any, evidence: dict[str, Any]) -> TreeAnswers | None:
+    def answer_row(self, model: Any, evidence: dict[str, Any]) -> TreeAnswers | None:
         """All marginals given one row of plain labels, the shortest way; None when something needs a closer look."""
         try:
             if evidence and self.cost(model).operations >= LONG_RUN:
                 return None
-            packed = self.packed(model)
+            packed = self.packed_model(model)
         except TooLarge:
             return None
         labels = packed.labels
@@ -112,11 +112,11 @@ class JunctionTree:
             observed.append(known[0])
             codes.append(code)
         row = CodedFinding(np.array(observed, np.int64), np.array(codes, np.int64), *NOTHING_SOFT)
-        marginals, log_evidence = packed.tree.run(row, packed.everything)
+        marginals, log_evidence = packed.tree.run(row, packed.all_nodes)
         marginals.setflags(write=False)
         return TreeAnswers(packed, evidence.copy(), packed.names, marginals[None], np.array([log_evidence]))
 
-    def packed(self, model: Any) -> PackedModel:
+    def packed_model(self, model: Any) -> PackedModel:
         """The model's tables in their junction tree, compiled at the first call and kept with the model."""
         packed: PackedModel | None = model.derived.get("packed model")
         if packed is None:
@@ -170,7 +170,7 @@ def scopes_of(lowered: Lowered) -> list[list[int]]:
     return [[nodes[name] for name in factor.scope.names] for factor in lowered.factors]
 
 
-def cut_scopes(lowered: Lowered, observed: frozenset[str]) -> tuple[Factor, ...]:
+def reduce_scopes(lowered: Lowered, observed: frozenset[str]) -> tuple[Factor, ...]:
     """Factors over what is left of each scope once the observed variables are gone; their numbers do not matter."""
     scopes = (factor.scope.without(observed) for factor in lowered.factors)
     return tuple(Factor.trusted(scope, np.empty(0)) for scope in scopes)

@@ -20,7 +20,7 @@ def pack_tables(plan: CliquePlan, tables: Sequence[np.ndarray], base: np.ndarray
     starts = np.cumsum([0, *(len(values) for values in tables)], dtype=np.int64)
     scope_nodes, arranged = arrange(plan, tables)
     is_safe: bool = pack(
-        plan.table, plan.starts, plan.nodes, plan.num_states, plan.factor_homes, plan.scope_starts, scope_nodes,
+        plan.table, plan.starts, plan.nodes, plan.num_states, plan.factor_cliques, plan.scope_starts, scope_nodes,
         starts, np.concatenate([np.empty(0), *arranged]), base, bounds,
     )  # fmt: skip
     return is_safe
@@ -30,8 +30,8 @@ def arrange(plan: CliquePlan, factors: Sequence[np.ndarray]) -> tuple[np.ndarray
     """The factors of large cliques with their axes in the clique's order, which are multiplied in fastest."""
     scope_nodes, arranged = plan.scope_nodes.copy(), list(factors)
     sizes = np.append(plan.table[:, SIZE], 0)  # the last is the home of factors without variables
-    for factor in np.flatnonzero(sizes[plan.factor_homes] > LARGE_CLIQUE):
-        clique = plan.factor_homes[factor]
+    for factor in np.flatnonzero(sizes[plan.factor_cliques] > LARGE_CLIQUE):
+        clique = plan.factor_cliques[factor]
         scope = slice(plan.scope_starts[factor], plan.scope_starts[factor + 1])
         nodes = plan.scope_nodes[scope]
         axes = plan.nodes[plan.starts[clique] : plan.starts[clique + 1]].tolist()
@@ -42,7 +42,7 @@ def arrange(plan: CliquePlan, factors: Sequence[np.ndarray]) -> tuple[np.ndarray
     return scope_nodes, arranged
 
 
-def scaled_table(factor: Factor) -> tuple[np.ndarray, float, bool]:
+def scale_table(factor: Factor) -> tuple[np.ndarray, float, bool]:
     """(the entries, over the largest if that is far from 1; its logarithm; whether no positive entry vanished)."""
     if factor.holds_logs:
         logs = factor.log_values.reshape(-1) - factor.log_values.max()
@@ -66,7 +66,7 @@ def pack_logs(plan: CliquePlan, log_factors: Sequence[np.ndarray]) -> np.ndarray
     log_base = np.zeros(plan.num_cells)
     offsets = np.concatenate([[0], np.cumsum(plan.table[:, 1])])
     for factor, logs in enumerate(log_factors):
-        clique = plan.factor_homes[factor]
+        clique = plan.factor_cliques[factor]
         if clique < 0:
             continue
         axes = plan.nodes[plan.starts[clique] : plan.starts[clique + 1]].tolist()
