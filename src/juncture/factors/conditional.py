@@ -167,7 +167,7 @@ def draw_codes(probabilities: np.ndarray, rng: np.random.Generator) -> np.ndarra
     cumulative = np.cumsum(probabilities, axis=-1)
     cumulative = cumulative / cumulative[:, -1:]  # ends in exactly 1, so a state of probability 0 is never drawn
     uniforms = rng.random(len(probabilities))
-    return np.asarray((cumulative <= uniforms[:, None]).sum(axis=-1))
+    return (cumulative <= uniforms[:, None]).sum(axis=-1)
 
 
 def parameters_key(conditional: AnyConditional) -> object:

@@ -41,7 +41,7 @@ class Deterministic(DiscreteConditional):
     def child_probabilities(self, columns: Columns, num_rows: int) -> np.ndarray:
         index = tuple(columns[name] for name in self.parents.names)
         codes = np.broadcast_to(self.codes[index], (num_rows,))
-        return np.asarray(np.eye(self.child.num_states)[codes])
+        return np.eye(self.child.num_states)[codes]
 
 
 def tabulate(child: Variable, parents: Scope, function: Callable[..., State]) -> np.ndarray:

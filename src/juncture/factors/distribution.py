@@ -67,7 +67,7 @@ def evaluate(factor: Factor, function: Callable[..., float] | str, possible: np.
         if any(isinstance(label, str) for label in variable.labels):
             raise InvalidModel(f"the states of {function!r} are not numbers; give a function of the states instead")
         codes = np.unravel_index(np.flatnonzero(possible), factor.scope.shape)[axis]
-        return np.asarray(np.asarray(variable.numbers)[codes])
+        return np.asarray(variable.numbers)[codes]
     check_function(function, "a quantity is the name of a variable or a function of the states, and")
     states = compress(product(*(variable.labels for variable in factor.scope)), possible)
     answers = [function(*labels) for labels in states]

@@ -58,7 +58,7 @@ class Logistic(DiscreteConditional):
     def log_prob(self, columns: Columns) -> np.ndarray:
         codes = columns[self.child.name]
         scores = self.scores(columns, len(codes))
-        return np.asarray(scores[np.arange(len(codes)), codes] - numerics.log_sum_exp(scores, axis=1))
+        return scores[np.arange(len(codes)), codes] - numerics.log_sum_exp(scores, axis=1)
 
     def to_table(self) -> Conditional:
         real = [parent.name for parent in self.parents if parent.is_real]

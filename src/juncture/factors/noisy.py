@@ -102,11 +102,11 @@ class NoisyMax(DiscreteConditional):
         largest = np.broadcast_to(self.leak, (num_rows, self.child.num_states))
         for name, table in zip(self.parents.names, self.tables, strict=True):
             largest = maximum_of(largest, table[columns[name]])
-        return np.asarray(largest / largest.sum(axis=1, keepdims=True))
+        return largest / largest.sum(axis=1, keepdims=True)
 
 
 def maximum_of(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """The distribution of the larger of two independent values, by row; sums only, so small entries stay exact."""
     first_is_less = np.zeros(first.shape)
     first_is_less[:, 1:] = np.cumsum(first, axis=1)[:, :-1]
-    return np.asarray(first * np.cumsum(second, axis=1) + first_is_less * second)
+    return first * np.cumsum(second, axis=1) + first_is_less * second

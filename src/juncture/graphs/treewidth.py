@@ -194,7 +194,7 @@ def add_node(tables: list[np.ndarray], gone: np.ndarray, bit: int, width: int) -
         joined = joined_to(tables, inside)
         grown = joined & before | bit
         if np.array_equal(grown, inside):
-            return np.asarray(before[count_bits(joined & ~grown) <= width] | bit)
+            return before[count_bits(joined & ~grown) <= width] | bit
         inside = grown
 
 
@@ -217,4 +217,4 @@ def joined_to(tables: list[np.ndarray], sets: np.ndarray) -> np.ndarray:
 
 
 def count_bits(sets: np.ndarray) -> np.ndarray:
-    return np.asarray(np.unpackbits(sets.view(np.uint8)).reshape(len(sets), 64).sum(axis=1))
+    return np.unpackbits(sets.view(np.uint8)).reshape(len(sets), 64).sum(axis=1)

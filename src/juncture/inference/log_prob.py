@@ -52,7 +52,7 @@ def group_by_pattern(dataset: Dataset) -> list[tuple[frozenset[str], np.ndarray]
 def log_evidence(engine: Any, part: Any, rows: Dataset, observed: frozenset[str]) -> np.ndarray:
     """log p(observed) of rows that are observed alike: a product where nothing is missing, else a sum."""
     if len(observed) == len(part.variables):
-        return np.asarray(part.log_joint_of(rows.columns))
+        return part.log_joint_of(rows.columns)
     return run_engine(engine, part, as_findings(rows, part.variables, extra="ignore")).log_evidence
 
 

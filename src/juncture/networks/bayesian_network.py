@@ -123,7 +123,7 @@ class BayesianNetwork(Value):
 
     def log_joint_of(self, columns: Columns) -> np.ndarray:
         """`log_joint` of each row of complete, coded columns."""
-        return np.asarray(sum((part.log_prob(columns) for part in self.conditionals), np.zeros(num_rows(columns))))
+        return sum((part.log_prob(columns) for part in self.conditionals), np.zeros(num_rows(columns)))
 
     # --- other models ----------------------------------------------------------------------------------------------
 

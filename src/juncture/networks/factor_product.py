@@ -60,7 +60,7 @@ class FactorProduct(Value):
 
     def log_joint_of(self, columns: Columns) -> np.ndarray:
         """`log_joint` of each row of complete, coded columns."""
-        return np.asarray(sum(self._log_values_at(columns), np.zeros(num_rows(columns))))
+        return sum(self._log_values_at(columns), np.zeros(num_rows(columns)))
 
     def _log_values_at(self, columns: Columns) -> list[np.ndarray]:
         """For each factor its logarithm in each row; for one without variables a single number."""

@@ -1,4 +1,4 @@
-"""`Beliefs`: the answer of every engine, asked the same questions and saying how it was obtained."""
+"""`Beliefs`: the answer of every engine, with the method that gave it, and the checks of impossible evidence."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Beliefs:
 
     @classmethod
     def of(cls, model: Any, engine: Any, findings: Findings, targets: tuple[str, ...]) -> Beliefs:
-        """What an engine answers."""
+        """The beliefs from a run of an engine."""
         return cls(model, engine, targets, run_engine(engine, model, findings, targets), findings.is_single)
 
     @property
@@ -217,8 +217,8 @@ def explain(beliefs: Beliefs, row: int) -> str:
     clash = minimal_clash(findings, lambda some: bool(beliefs.log_evidence_of(some)[0] > -math.inf))
     if not clash.names:
         return "the model itself gives every assignment the weight zero"
-    told = [clash.describe(name) for name in clash.names]
-    return f"{told[0]} cannot occur" if len(told) == 1 else f"{', '.join(told)} cannot occur together"
+    described = [clash.describe(name) for name in clash.names]
+    return f"{described[0]} cannot occur" if len(described) == 1 else f"{', '.join(described)} cannot occur together"
 
 
 def minimal_clash(findings: Findings, is_possible: Callable[[Findings], bool]) -> Findings:
@@ -240,7 +240,7 @@ class RowFactors:
     def __getitem__(self, states: object) -> np.ndarray:
         """The entry at these states, one number a row."""
         index: tuple[Any, ...] = (slice(None), *state_codes(self.scope, states))
-        return np.asarray(self.values[index])
+        return self.values[index]
 
     def __len__(self) -> int:
         return len(self.values)

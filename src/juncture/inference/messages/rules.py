@@ -1,8 +1,8 @@
-"""What the nodes of a factor graph tell each other.
+"""The messages between the nodes of a factor graph, and the rules that compute them.
 
-A variable sends a factor the product of what its other factors told it, and of its own evidence:
-μ(x → f) = p(finding | x) Π μ(g → x). A factor sends a variable its table times what the other variables told it, these
-summed (or maximised) out: μ(f → x) = Σ f Π μ(y → f) (Kschischang, Frey and Loeliger 2001).
+A variable sends a factor the product of its own evidence and of the messages from its other factors:
+μ(x → f) = p(finding | x) Π μ(g → x). A factor multiplies its table with the messages from its other variables and sums
+(or maximises) these variables out: μ(f → x) = Σ f Π μ(y → f) (Kschischang, Frey and Loeliger 2001).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Message:
                 f"the message from {self.sender!r} to {self.receiver!r} is of the size exp({self.log_scale:.6g}), "
                 "which no double holds; read its `log_values`, or `normalized`"
             )
-        return np.asarray(np.exp(self.log_values))
+        return np.exp(self.log_values)
 
     @property
     def normalized(self) -> Factor:
@@ -82,17 +82,17 @@ def by_edge(messages: Iterable[Message]) -> MappingProxyType[Edge, Message]:
 
 Logs: TypeAlias = dict[Edge, np.ndarray]
 """(sender, receiver) → logarithms of the message, (state,); a message not yet sent is 1 everywhere."""
-TakeOut: TypeAlias = Callable[[np.ndarray, tuple[int, ...]], np.ndarray]
-"""Removes axes from a table of logarithms: by the sum of what they stand for, or by the maximum."""
+Eliminate: TypeAlias = Callable[[np.ndarray, tuple[int, ...]], np.ndarray]
+"""Removes axes from a table of logarithms: by log-sum-exp or by the maximum."""
 
 
 @dataclass(frozen=True, eq=False)
 class MessageRules:
-    """A factor graph, log p(finding | state) of every variable, and how variables leave a table."""
+    """A factor graph, log p(finding | state) of every variable, and the operation that removes variables: Σ or max."""
 
     graph: FactorGraph
     log_likelihoods: Mapping[str, np.ndarray]
-    take_out: TakeOut
+    eliminate: Eliminate
 
     @cached_property
     def factors(self) -> dict[str, Factor]:
@@ -103,19 +103,19 @@ class MessageRules:
         return {variable.name: variable for variable in self.graph.variables}
 
     def scope(self, node: str) -> Scope:
-        """What a factor is over, or the variable alone."""
+        """The scope of a factor, or of the variable alone."""
         return self.factors[node].scope if node in self.factors else Scope([self.variables[node]])
 
     def send(self, sender: str, receivers: Sequence[str], logs: Logs) -> Logs:
-        """What a node tells these neighbours, given what has arrived there."""
+        """The messages of a node to these neighbours, given the messages that it has received."""
         rule = self.from_factor if sender in self.factors else self.from_variable
         return {(sender, receiver): log for receiver, log in zip(receivers, rule(sender, receivers, logs), strict=True)}
 
     def from_variable(self, name: str, receivers: Sequence[str], logs: Logs) -> list[np.ndarray]:
         own = self.log_likelihoods[name]
         indices = {factor: index for index, factor in enumerate(self.graph.graph.neighbors(name))}
-        told = np.array([logs.get((factor, name), np.zeros_like(own)) for factor in indices])  # (factor, state)
-        others = own + sums_without_each(told.reshape(len(indices), len(own)))
+        received = np.array([logs.get((factor, name), np.zeros_like(own)) for factor in indices])  # (factor, state)
+        others = own + sums_without_each(received.reshape(len(indices), len(own)))
         return [others[indices[receiver]] for receiver in receivers]
 
     def from_factor(self, name: str, receivers: Sequence[str], logs: Logs) -> list[np.ndarray]:
@@ -124,11 +124,11 @@ class MessageRules:
         for receiver in receivers:
             others = [other for other in names if other != receiver]
             axes = tuple(axis for axis, other in enumerate(names) if other != receiver)
-            sent.append(self.take_out(self.log_table(name, others, logs), axes))
+            sent.append(self.eliminate(self.log_table(name, others, logs), axes))
         return sent
 
     def log_table(self, name: str, senders: Sequence[str], logs: Logs) -> np.ndarray:
-        """A factor's logarithms plus those of what some of its variables told it."""
+        """The logarithms of a factor plus those of the messages from some of its variables."""
         factor = self.factors[name]
         total = factor.log_values
         for sender in senders:
@@ -137,11 +137,11 @@ class MessageRules:
         return total
 
     def log_belief(self, node: str, logs: Logs) -> np.ndarray:
-        """The product, in logarithms, of all that arrives at a variable or factor, and of its own numbers."""
+        """The log of the product of all messages to a variable or a factor, and of its own evidence or table."""
         if node in self.factors:
             return self.log_table(node, self.factors[node].scope.names, logs)
         own = self.log_likelihoods[node]
-        return np.asarray(sum((logs[factor, node] for factor in self.graph.graph.neighbors(node)), own))
+        return sum((logs[factor, node] for factor in self.graph.graph.neighbors(node)), own)
 
 
 def sums_without_each(rows: np.ndarray) -> np.ndarray:
@@ -149,4 +149,4 @@ def sums_without_each(rows: np.ndarray) -> np.ndarray:
     nothing = np.zeros_like(rows[:1])
     before = np.cumsum(np.concatenate([nothing, rows[:-1]]), axis=0)
     after = np.cumsum(np.concatenate([nothing, rows[:0:-1]]), axis=0)[::-1]
-    return np.asarray(before + after)
+    return before + after

@@ -1,4 +1,4 @@
-"""`sum_product`: all marginals of a factor graph without cycles, with every message on the way.
+"""`sum_product`: all marginals of a factor graph without cycles, with every message kept.
 
 Choose it to see messages and schedules; `infer` gives the same marginals faster, on any graph. Cost: each factor's
 table twice for each of its variables (Pearl 1982; Kschischang, Frey and Loeliger 2001).
@@ -19,7 +19,7 @@ from juncture.inference.messages.tree_messages import Schedule, TreeMessages, pa
 
 
 class SumProduct(TreeMessages):
-    """A finished run of sum-product: messages, their order, marginals, and log p(evidence) or log Z."""
+    """A finished run of sum-product: messages, their schedule, marginals, and log p(evidence) or log Z."""
 
     @property
     def log_evidence(self) -> float:
@@ -42,9 +42,25 @@ def sum_product(
 ) -> SumProduct:
     """Pass sum-product messages on a factor graph without cycles.
 
-    The schedule "tree" collects them at the root (a variable, or a factor by its name f0, f1, …) and distributes them
-    from there; "flooding" sends all at once until none changes. Evidence is one row.
+    Parameters
+    ----------
+    graph
+        A `FactorGraph` without cycles.
+    evidence
+        One row, as in `infer`.
+    root
+        The variable, or the factor by its name f0, f1, …, at which messages are collected.
+    schedule
+        "tree" collects messages at the root and distributes them from there; "flooding" sends all messages in every
+        round until none changes.
 
+    Returns
+    -------
+    SumProduct
+        The `messages`, their `schedule`, the `marginals` and `log_evidence`.
+
+    Examples
+    --------
     >>> from juncture.factors.factor import Factor
     >>> from juncture.networks.factor_product import FactorGraph
     >>> from juncture.variables import Variable
@@ -61,6 +77,6 @@ def sum_product(
 
 
 def check_possible_run(run: TreeMessages) -> None:
-    """Raise when nothing is possible, naming findings that clash."""
+    """Raise when the evidence has probability zero, with the findings that contradict each other."""
     if run.log_total == -np.inf:
         check_possible(Beliefs.of(run.graph, JunctionTree(), run.findings, ()))

@@ -16,15 +16,15 @@ from juncture.data.findings import Findings
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.evidence import as_findings
 from juncture.graphs.undirected import UndirectedGraph
-from juncture.inference.messages.rules import Edge, Logs, Message, MessageRules, TakeOut, by_edge
+from juncture.inference.messages.rules import Edge, Eliminate, Logs, Message, MessageRules, by_edge
 from juncture.networks.factor_product import FactorGraph
 
 Parents: TypeAlias = Mapping[str, str | None]
-"""Node → the next node on the way to the root, None at a root; nodes come breadth first."""
+"""Node → the next node on the path to the root, None at a root; nodes come breadth first."""
 
 
 def find_parents(graph: UndirectedGraph, root: str | None = None) -> Parents:
-    """The graph hung up at the root; parts that it does not reach, at their first nodes."""
+    """The parent of each node when edges point away from the root; other components start at their first nodes."""
     parents: dict[str, str | None] = {}
     if root is not None:
         check_kind(root, str, "the root")
@@ -54,15 +54,15 @@ def find_cycle(graph: UndirectedGraph) -> list[str] | None:
 
 
 def path_to_root(node: str, parents: Parents) -> list[str]:
-    way, above = [node], parents[node]
+    path, above = [node], parents[node]
     while above is not None:
-        way.append(above)
+        path.append(above)
         above = parents[above]
-    return way
+    return path
 
 
 def collect_order(parents: Parents) -> list[Edge]:
-    """Each node to its parent, the deepest first: all that a node needs has come when it sends."""
+    """Each node to its parent, the deepest first: a node sends after it has received all messages from its children."""
     depths: dict[str, int] = {}
     for node, parent in parents.items():
         depths[node] = 0 if parent is None else depths[parent] + 1
@@ -71,7 +71,7 @@ def collect_order(parents: Parents) -> list[Edge]:
 
 
 def children(parents: Parents) -> dict[str, list[str]]:
-    """Node → the nodes that hang on it, in the order in which all nodes come."""
+    """Node → its children, in the order of the nodes."""
     below: dict[str, list[str]] = {node: [] for node in parents}
     for node, parent in parents.items():
         if parent is not None:
@@ -86,7 +86,7 @@ Sent: TypeAlias = tuple[Logs, tuple[Edge, ...]]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeMessages:
-    """A finished run: who told whom, when, and what."""
+    """A finished run: all messages, and the order in which they were sent."""
 
     rules: MessageRules
     findings: Findings
@@ -109,7 +109,7 @@ class TreeMessages:
         )
 
     def log_belief(self, node: str) -> np.ndarray:
-        """Log of the product of all that arrives at a variable (or a factor, with its table); not normalised."""
+        """Log of the product of all messages to a variable (or to a factor, with its table); not normalised."""
         self.graph.graph.neighbors(node)  # an unknown name is refused here
         return self.rules.log_belief(node, self.logs)
 
@@ -117,7 +117,7 @@ class TreeMessages:
     def log_total(self) -> float:
         """Log of the sum (or maximum) of the product of all factors and likelihoods, from the roots of all trees."""
         roots = [self.log_belief(node) for node, parent in self.parents.items() if parent is None]
-        return float(sum(self.rules.take_out(log, tuple(range(log.ndim))) for log in roots))
+        return float(sum(self.rules.eliminate(log, tuple(range(log.ndim))) for log in roots))
 
     def __str__(self) -> str:
         """A line for each message, in the order of the schedule."""
@@ -132,15 +132,15 @@ Run = TypeVar("Run", bound=TreeMessages)
 
 
 def pass_messages(
-    kind: type[Run], take_out: TakeOut, graph: Any, evidence: Any, root: str | None, schedule: Schedule
+    kind: type[Run], eliminate: Eliminate, graph: Any, evidence: Any, root: str | None, schedule: Schedule
 ) -> Run:
-    """A run on a factor graph, after a look at whether it has no cycle."""
+    """A run on a factor graph that has no cycle."""
     check_forest(graph)
     findings = as_findings(evidence, graph.variables)
     if not findings.is_single:
         raise InvalidData(f"messages are passed for one row of evidence; got {findings.num_rows} rows")
     check_choice(schedule, ("tree", "flooding"), "schedule")
-    rules = MessageRules(graph, log_likelihoods(graph, findings), take_out)
+    rules = MessageRules(graph, log_likelihoods(graph, findings), eliminate)
     parents = find_parents(graph.graph, root)
     logs, order = flood(rules) if schedule == "flooding" else collect_and_distribute(rules, parents)
     return kind(rules, findings, parents, logs, order)
@@ -166,7 +166,7 @@ def log_likelihoods(graph: FactorGraph, findings: Findings) -> dict[str, np.ndar
 
 
 def collect_and_distribute(rules: MessageRules, parents: Parents) -> Sent:
-    """From the leaves to the roots, then back: every message once, when all that it is made of has come."""
+    """From the leaves to the roots, then back: every message once, after the messages that it depends on."""
     logs: Logs = {}
     for node, parent in collect_order(parents):
         logs |= rules.send(node, [parent], logs)
@@ -176,9 +176,9 @@ def collect_and_distribute(rules: MessageRules, parents: Parents) -> Sent:
 
 
 def flood(rules: MessageRules) -> Sent:
-    """All messages at once, from messages that are 1 everywhere, round after round until none changes.
+    """All messages in every round, from messages that are 1 everywhere, until none changes.
 
-    After so many rounds as the longest path has edges, none does.
+    That takes at most as many rounds as the longest path has edges.
     """
     logs: Logs = {}
     order: list[Edge] = []

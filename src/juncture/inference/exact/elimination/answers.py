@@ -1,4 +1,4 @@
-"""What variable elimination answers: a pass for every question and every different row of evidence."""
+"""The answers of variable elimination: one pass for every query and every distinct row of evidence."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ReducedModel:
 
 
 def reduce_factor(factor: LogFactor, codes: Mapping[int, int]) -> LogFactor:
-    """The factor where some nodes have these codes, over the others."""
+    """The factor reduced to these codes of some nodes, over the other nodes."""
     index: tuple[Any, ...] = tuple(codes.get(node, slice(None)) for node in factor.nodes)
     return LogFactor(tuple(node for node in factor.nodes if node not in codes), np.asarray(factor.logs[index]))
 
@@ -76,7 +76,7 @@ PlanElimination: TypeAlias = Callable[[Scope, Sequence[Sequence[int]], frozenset
 
 @dataclass(frozen=True, eq=False)
 class EliminationAnswers:
-    """A model, what was found, and how to plan the elimination of its variables."""
+    """A model, its evidence, and how to plan the elimination of its variables."""
 
     model: Any
     findings: Findings
@@ -91,13 +91,13 @@ class EliminationAnswers:
     @cached_property
     def log_evidence(self) -> np.ndarray:
         rows, which = self._distinct
-        return np.asarray(np.array([float(self._log_joint(row, ())) for row in rows])[which])
+        return np.array([float(self._log_joint(row, ())) for row in rows])[which]
 
     def marginal(self, names: tuple[str, ...]) -> np.ndarray:
         rows, which = self._distinct
         shape = Scope(self.model.variable(name) for name in names).shape
         tables = np.array([self._posterior(row, names, shape) for row in rows]).reshape(-1, *shape)
-        return np.asarray(tables[which])
+        return tables[which]
 
     def _log_joint(self, row: ReducedModel, names: tuple[str, ...]) -> np.ndarray:
         """Log p(names, evidence), one axis per name that was not observed."""

@@ -1,8 +1,8 @@
 """Bucket elimination: one node after the other summed, or maximised, out of a product of tables.
 
-Every factor waits in the bucket of the first of its nodes to go. A bucket's product, its node taken out, moves on to
-the bucket of the next of its nodes (Zhang and Poole 1994; Dechter 1999, also for maximising after summing). Tables
-hold logarithms, so nothing underflows. The cost is the tables' size, and is known before anything runs.
+Every factor is put into the bucket of the first of its nodes in the order. The product of a bucket, its node summed
+out, goes to the bucket of the next of its nodes (Zhang and Poole 1994; Dechter 1999, also for maximising after
+summing). Tables hold logarithms, so nothing underflows. The cost is the size of the tables and is known before a run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class LogFactor(NamedTuple):
 
 
 class Bucket(NamedTuple):
-    """A node, the nodes that it met in its bucket, and the bucket's product over these and, last, the node."""
+    """A node, the other nodes of its bucket, and the bucket's product over these and, last, the node."""
 
     node: int
     nodes: tuple[int, ...]
@@ -39,7 +39,7 @@ class Bucket(NamedTuple):
 
 
 class EliminationStep(NamedTuple):
-    """One elimination: the node, the nodes that it meets, and how many states these and, last, the node have."""
+    """One elimination: the node, the other nodes of its bucket, and the shape of the table over these and, last, the node."""
 
     node: int
     nodes: tuple[int, ...]
@@ -60,7 +60,7 @@ class Elimination:
 
     @property
     def cells(self) -> int:
-        """The entries of all tables on the way, together."""
+        """The number of entries of all tables together."""
         return sum(step.cells for step in self.steps) + math.prod(self.left.values())
 
     @property

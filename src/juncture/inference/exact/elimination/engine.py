@@ -1,8 +1,8 @@
 """`VariableElimination`: one variable after the other summed (or maximised) out of the product of all factors.
 
 Choose it to see the algorithm, to check others, or for a single question: every marginal takes a pass of its own.
-What was observed is cut out of the tables first. Cost: the tables that eliminations make; `compile` tells it
-beforehand, step by step (Zhang and Poole 1994).
+Tables are first reduced by the evidence. Cost: the tables that eliminations make; `compile` lists them before a run,
+step by step (Zhang and Poole 1994).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class VariableElimination:
         return replace(self, memory_limit=memory_limit)
 
     def answer_row(self, model: Any, evidence: dict[str, Any]) -> EliminationAnswers | None:
-        """No short way."""
+        """None: this engine has no faster path for one row."""
         return None
 
     def answer(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> EliminationAnswers:

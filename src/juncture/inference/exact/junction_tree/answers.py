@@ -1,4 +1,4 @@
-"""What a junction tree answers: marginals from one run; joints, best states and samples from further ones."""
+"""The answers of a junction tree: marginals from one run; joints, best states and samples from further runs."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class PackedModel:
 
 @dataclass(frozen=True, eq=False)
 class TreeAnswers:
-    """The packed model, the evidence it was run with (findings, or a mapping of labels), and what came out."""
+    """The packed model, the evidence of a run (findings, or a mapping of labels), and the results of the run."""
 
     packed: PackedModel
     evidence: Any
@@ -98,7 +98,7 @@ class TreeAnswers:
 
     @cached_property
     def slices(self) -> dict[str, slice]:
-        """Where each target's states lie in `marginals`: by node for a single row, in their order for many."""
+        """The columns of `marginals` for each target: by node for one row, in the order of the targets for many."""
         if type(self.evidence) is dict or self.evidence.is_single:
             return {name: self.packed.views[name][1] for name in self.targets}
         sizes = [self.packed.variables.variable(name).num_states for name in self.targets]
@@ -209,7 +209,7 @@ def sum_max_solver(tree: PackedTree, evidence: CodedFinding, targets: frozenset[
 
 @dataclass(frozen=True, eq=False)
 class SlicedAnswers:
-    """The answers about what was not observed, and the codes of what was."""
+    """The answers of a model that was reduced by one row of evidence, and the codes of the observed variables."""
 
     variables: Scope
     findings: Findings

@@ -1,8 +1,8 @@
 """`JunctionTree`: exact answers by message passing on a tree of cliques.
 
 The default engine. Cost: exponential in the width of the best elimination order found, linear in the number of cliques;
-`cost` tells it beforehand, and a model that needs more memory than the limit is refused with the size. A model's
-first query compiles its plan and packs its numbers, which later queries share (Lauritzen and Spiegelhalter 1988).
+`cost` gives it before a run, and a model that needs more memory than the limit raises `TooLarge` with the size. The
+first query compiles a model's plan and packs its numbers; later queries share both (Lauritzen and Spiegelhalter 1988).
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class JunctionTree:
         return TreeAnswers.of(self.packed_model(part), findings, targets)
 
     def should_slice(self, model: Any, findings: Findings) -> bool:
-        """Whether to cut what was observed out of the tables before anything else.
+        """Whether to reduce the tables by the evidence before the junction tree is built.
 
-        That is where the model is too large as a whole, or where a run on it takes so long that slicing the factors,
+        This is done where the whole model is too large, or where a run on it takes so long that reducing the factors,
         packing the smaller tables and running on them is predicted to be faster.
         """
         observed = frozenset(name for name, column in findings.codes.items() if column[0] >= 0)
@@ -83,7 +83,7 @@ class JunctionTree:
         return found
 
     def answer_sliced(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> SlicedAnswers:
-        """Cut what was observed out of the tables first."""
+        """Reduce the tables by the evidence first."""
         codes = {name: int(column[0]) for name, column in findings.codes.items() if column[0] >= 0}
         states = {name: model.variable(name).labels[code] for name, code in codes.items()}
         packed = self.pack(model, lower(model, states).condition(states).scale(findings.likelihoods, codes))
@@ -93,7 +93,7 @@ class JunctionTree:
         return SlicedAnswers(model.variables, findings, TreeAnswers.of(packed, rest, free), codes)
 
     def answer_row(self, model: Any, evidence: dict[str, Any]) -> TreeAnswers | None:
-        """All marginals given one row of plain labels, the shortest way; None when something needs a closer look."""
+        """All marginals given one row of exact labels; None where `answer` has to check the evidence."""
         try:
             if evidence and self.cost(model).operations >= LONG_RUN:
                 return None
@@ -138,9 +138,9 @@ class JunctionTree:
         return recall(model, "structures", key, lambda: find_structure(scopes, shape), MAX_STRUCTURES)
 
     def part_for(self, model: Any, names: set[str]) -> Any:
-        """The model itself if all is asked or a run on it is quick, else the part that the question touches.
+        """The model itself if a query names all variables or a run is quick, else the part that the query needs.
 
-        This depends on the question alone, never on earlier ones: the same question gets the same bits.
+        This depends on the query alone, not on earlier ones: the same query gets the same bits.
         """
         if len(names) == len(model.variables) or self.is_quick(model):
             return model

@@ -1,8 +1,8 @@
 """`sensitivity`: how an answer changes with every entry of every table.
 
 The probability of evidence is linear in each table entry, and its derivative is the sum of the products of all_nodes
-else: what the clique that holds the table hears from all its neighbours. Messages towards the root and back
-give this for all tables at once, without dividing, so zero entries have derivatives too (Darwiche 2003).
+else: the product of the messages to the clique that holds the table. Messages towards the root and back give the
+derivatives of all tables at once, without dividing, so zero entries have derivatives too (Darwiche 2003).
 """
 
 from __future__ import annotations
@@ -30,8 +30,22 @@ from juncture.variables import State
 def sensitivity(model: Any, evidence: Any = None, *, target: tuple[str, State] | None = None) -> dict[Any, np.ndarray]:
     """The derivative of p(target | evidence), or without target of log p(evidence), by each table entry.
 
-    Gives an array per table, in the table's shape: by child's name in a Bayesian network, by position in a list of
-    factors. Entries are taken one by one: rows are not kept at a sum of 1.
+    Each entry is varied alone: rows are not kept at a sum of 1.
+
+    Parameters
+    ----------
+    model
+        A Bayesian network, a Markov network or a factor graph.
+    evidence
+        One row, as in `infer`.
+    target
+        A pair of variable and state.
+
+    Returns
+    -------
+    dict
+        For each table an array of its shape: by the child's name in a Bayesian network, else by the position of the
+        factor.
     """
     names = table_names(model)
     findings = as_findings(evidence, model.variables)
