@@ -109,8 +109,19 @@ class DiscreteConditional(Value):
 
 
 class Conditional(DiscreteConditional):
-    """P(child | parents) as a table: the parents' axes first, in order, then the child's, which sums to 1.
+    """P(child | parents) as a table.
 
+    Parameters
+    ----------
+    child
+        A variable with states.
+    parents
+        Variables with states.
+    values
+        The table: one axis per parent, in order, then the child's, over which it sums to 1.
+
+    Examples
+    --------
     >>> smoke, lung = Variable("smoke", ["no", "yes"]), Variable("lung", ["no", "yes"])
     >>> Conditional(lung, [smoke], [[0.99, 0.01], [0.9, 0.1]])["yes", "no"]
     0.9
@@ -156,7 +167,7 @@ class Conditional(DiscreteConditional):
 
 
 def as_parents(child: Variable, parents: Iterable[Variable]) -> Scope:
-    """The parents as a scope, after a look at whether the child is a variable and none of them."""
+    """The parents as a scope; raises if the child is no variable, or one of them."""
     scope = Scope(parents)
     Scope((*scope, child))
     return scope

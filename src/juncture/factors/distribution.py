@@ -23,7 +23,7 @@ Names = str | Iterable[str]
 def measure_dependence(joint: Factor, groups: Sequence[Names], given: Names = ()) -> float:
     """The largest |p(groups | c) - Π p(group | c)|, where c is any combination of given states that can occur.
 
-    Names that are also given are left out of their groups: once known, they tell nothing more.
+    Names that are also given are left out of their groups: given, they are constant.
     """
     known = unique_names(given)
     parts = [tuple(name for name in unique_names(group) if name not in known) for group in groups]

@@ -23,8 +23,17 @@ if TYPE_CHECKING:
 
 
 class Factor(Value):
-    """A non-negative table with one axis per variable of its scope, in scope order.
+    """A non-negative table over some variables.
 
+    Parameters
+    ----------
+    scope
+        Variables with states.
+    values
+        The table: one axis per variable, in this order.
+
+    Examples
+    --------
     >>> rain, wet = Variable("rain", ["no", "yes"]), Variable("wet", ["no", "yes"])
     >>> joint = Factor([rain, wet], [[0.7, 0.1], [0.05, 0.15]])
     >>> round(joint.condition({"wet": "yes"}).normalize()["yes"], 3)
@@ -158,7 +167,7 @@ class Factor(Value):
         return self.sum_out(*self.scope.without(keep.names)).reorder(*keep)
 
     def condition(self, evidence: Mapping[str, Any]) -> Factor:
-        """The factor where the evidence holds: observed variables leave the scope, likelihoods multiply in."""
+        """The factor reduced by evidence: observed variables leave the scope, likelihoods are multiplied in."""
         findings = as_findings(evidence, self.scope)
         if not findings.is_single:
             raise InvalidData(f"condition takes one row of evidence; got {findings.num_rows} rows")

@@ -21,8 +21,8 @@ MAX_DRAWN_CLIQUES = 150  # in a notebook
 class CliqueForest(Value):
     """Cliques joined so that no edge closes a cycle; between two lies their separator, the names in both.
 
-    In a junction tree the cliques that hold a name are connected: the running intersection. A graph that falls
-    apart has a tree for each part. Edges are pairs of positions in `cliques`; `separators` has an entry for each.
+    In a junction tree the cliques that hold a name are connected: the running intersection. An unconnected graph has
+    a tree for each component. Edges are pairs of positions in `cliques`; `separators` has an entry for each.
     """
 
     _fields = ("cliques", "edges")

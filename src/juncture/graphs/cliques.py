@@ -71,9 +71,9 @@ def clique_tree(
 ) -> tuple[list[tuple[int, ...]], list[tuple[int, int]]]:
     """The maximal cliques that elimination makes, sorted, and the edges of a tree of them with the largest separators.
 
-    A node's separator are the neighbours that it had when it went; they lie in the clique of the first of them to go.
-    Nodes come back in reverse order (Blair and Peyton 1993): if the separator is all of that clique, the node joins it;
-    else a new clique begins, and an edge to it. A graph that falls apart gives a forest.
+    The separator of a node is its set of neighbours when it is eliminated; they lie in the clique of the first of them
+    in the order. Nodes are added in reverse order (Blair and Peyton 1993): if the separator is all of that clique, the
+    node joins it; else a new clique begins, with an edge to it. An unconnected graph gives a forest.
     """
     position = positions(order)
     cliques: list[set[int]] = []

@@ -18,7 +18,7 @@ MAX_CORE = 40_000
 
 
 def eliminate(neighbors: Neighbors, order: Sequence[int]) -> tuple[list[set[int]], list[tuple[int, int]]]:
-    """For each node of the order the neighbours that it has when it goes; and the edges that are added, in order."""
+    """For each node of the order its neighbours when it is eliminated; and the fill-in edges, in order."""
     graph = [set(others) for others in neighbors]
     separators: list[set[int]] = []
     added: list[tuple[int, int]] = []
@@ -34,7 +34,7 @@ def eliminate(neighbors: Neighbors, order: Sequence[int]) -> tuple[list[set[int]
 
 
 def induced_width(neighbors: Neighbors, order: Sequence[int]) -> int:
-    """The largest number of neighbours that a node has when it goes; -1 for no nodes."""
+    """The largest number of neighbours that a node has when it is eliminated; -1 for no nodes."""
     separators, _ = eliminate(neighbors, order)
     return max(map(len, separators), default=-1)
 

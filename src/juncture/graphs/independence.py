@@ -21,7 +21,7 @@ MAX_STATEMENTS = 2**20
 
 
 class Independence(Value):
-    """a ⫫ b | given: once `given` is known, `a` tells nothing about `b`; equal to b ⫫ a | given.
+    """a ⫫ b | given: given `given`, `a` has no information about `b`; equal to b ⫫ a | given.
 
     >>> a, b, given = Independence("rain", ["bus", "train"], ["season"])
     >>> print(Independence(a, b, given))
@@ -58,9 +58,9 @@ def as_distinct_names(names: str | Iterable[str]) -> tuple[str, ...]:
 
 def check_disjoint(a: set[str], b: set[str], given: set[str]) -> None:
     """No name is in two of the three sets."""
-    for one, other, told in ((a, b, "on both sides"), (a | b, given, "on a side and among what is given")):
+    for one, other, where in ((a, b, "on both sides"), (a | b, given, "on a side and among what is given")):
         if one & other:
-            raise InvalidModel(f"{min(one & other)!r} is {told}; the sets of an independence share no name")
+            raise InvalidModel(f"{min(one & other)!r} is {where}; the sets of an independence share no name")
 
 
 def pair_statements(names: Sequence[str], max_given: int | None = None) -> Iterator[Independence]:

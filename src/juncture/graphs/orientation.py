@@ -108,7 +108,7 @@ def find_forced_direction(marks: Marks, one: str, other: str) -> Edge | None:
 def find_extension(marks: Marks, nodes: Sequence[str]) -> list[Edge] | None:
     """The undirected edges directed so that no cycle and no new immorality arises; None where that cannot be.
 
-    Again and again a node goes that can come last, with its edges pointing to it. Where several can, the last does.
+    A node that can come last is removed with its edges pointing to it, until none is left; of several, the last.
     """
     positions = {node: position for position, node in enumerate(nodes)}
     ready = [-position for position in range(len(nodes))]

@@ -1,6 +1,6 @@
 """Bayes ball: where open trails lead, in time linear in nodes and edges; minimal and minimum separators.
 
-A ball stands on a node, and remembers whether it came there along an arrow. What it may do next depends on both.
+The state of a ball is its node, and whether it arrived along an arrow. Its next moves depend on both.
 """
 
 from __future__ import annotations
@@ -85,9 +85,9 @@ def first_met(neighbors: Steps, starts: Set[str], stops: Set[str]) -> set[str]:
 
 
 def minimum_separator(neighbors: Steps, a: Set[str], b: Set[str], allowed: Set[str]) -> set[str] | None:
-    """As few allowed nodes as can separate a from b (Menger 1927): as many as there are ways through different ones.
+    """As few allowed nodes as can separate a from b (Menger 1927): as many as there are disjoint paths.
 
-    Each node is a door that one unit of flow can pass, from its entrance (True) to its exit (False).
+    Each allowed node has capacity one, from its entrance (True) to its exit (False).
     """
     if minimal_separator(neighbors, a, b, allowed) is None:
         return None

@@ -1,4 +1,4 @@
-"""D-separation with sets of nodes as bits: one pass tells all nodes that are connected to one, and is kept.
+"""D-separation with sets of nodes as bits: one pass finds all nodes that are connected to a node, and is kept.
 
 For many questions about one graph, as a search of structures asks them of an oracle.
 """
@@ -43,7 +43,7 @@ class SeparationSets:
         return self._connected[key]
 
     def _reach(self, start: int, given: int) -> int:
-        """Bayes ball for all nodes of a frontier at once: which were come to from a child, and which from a parent.
+        """Bayes ball for all nodes of a frontier at once: those reached from a child, and those reached from a parent.
 
         A node that is given stops the ball, but for a collider, which opens if it or a descendant of it is given.
         """

@@ -1,4 +1,4 @@
-"""Walks through graphs given as a table from each node to the next ones; none is recursive."""
+"""Traversals of graphs that are given as a table from each node to the next nodes; none is recursive."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class TreewidthBounds(NamedTuple):
 
 
 def bound_treewidth(neighbors: Neighbors, rng: np.random.Generator | None = None) -> TreewidthBounds:
-    """The best that the lower bounds, and the elimination orders of several heuristics and tries, can tell."""
+    """The best lower bound, and the least width of several heuristic elimination orders."""
     lower = lower_bound(neighbors)
     return TreewidthBounds(lower, upper_bound(neighbors, lower, rng))
 
@@ -55,7 +55,7 @@ def degeneracy(neighbors: Neighbors) -> int:
 
 
 def contraction_degeneracy(neighbors: Neighbors) -> int:
-    """The largest least degree on a way of contractions, greedy: MMD+ (Bodlaender, Koster and Wolle 2004).
+    """The largest least degree along greedy contractions: MMD+ (Bodlaender, Koster and Wolle 2004).
 
     A node of least degree is merged with the neighbour with which it shares the fewest neighbours.
     """
@@ -128,7 +128,7 @@ def too_large(core: Neighbors, lower: int, upper: int) -> TooLarge:
 
 
 def eliminate_safely(neighbors: Neighbors, lower: int) -> tuple[list[set[int]], int]:
-    """The graph after all safe eliminations, renumbered, and a lower bound that counts what has gone."""
+    """The graph after all safe eliminations, renumbered, and a lower bound that includes the eliminated nodes."""
     graph = {node: set(others) for node, others in enumerate(neighbors)}
     waiting = set(graph)
     while waiting:

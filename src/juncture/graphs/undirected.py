@@ -137,12 +137,25 @@ class UndirectedGraph(IndependenceGraph):
     def elimination_order(
         self, heuristic: str = "min-fill", weights: Mapping[str, int] | None = None, *, rng: Any = None, tries: int = 1
     ) -> tuple[str, ...]:
-        """All nodes, each time one that the heuristic likes best; those whose neighbours form a clique come first.
+        """All nodes in the order of a greedy heuristic; nodes whose neighbours form a clique come first.
 
-        Heuristics: `min-fill` (the fewest edges added), `weighted-min-fill` (each by the product of its ends' weights),
-        `min-weight` (the smallest product of weights in the clique), `min-neighbours`. Weights are numbers of states, 2
-        where none is given. Ties go to the smaller clique, then to the earlier node, or with `rng` to chance; the best
-        of the `tries` is kept. On a chordal graph no choice adds an edge: there the order is the perfect one.
+        On a chordal graph this is a perfect elimination order.
+
+        Parameters
+        ----------
+        heuristic
+            "min-fill" (the fewest edges added), "weighted-min-fill" (each edge counts the product of its ends'
+            weights), "min-weight" (the smallest product of weights in the clique) or "min-neighbours".
+        weights
+            The numbers of states of nodes, 2 where none is given.
+        rng
+            A seed or generator that breaks ties. Without it, ties go to the smaller clique, then to the earlier node.
+        tries
+            The number of orders, of which the one with the smallest tables is kept.
+
+        Returns
+        -------
+        tuple of str
         """
         check_search(heuristic, tries)
         stream = None if rng is None else as_generator(rng)  # None leaves ties to the order of the nodes

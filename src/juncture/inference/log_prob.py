@@ -38,19 +38,19 @@ def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extr
 
 
 def group_by_pattern(dataset: Dataset) -> list[tuple[frozenset[str], np.ndarray]]:
-    """Rows grouped by which of their cells are observed."""
+    """Rows grouped by which of their cells are observed: the names observed, and the indices of the rows."""
     columns = dataset.columns
     holes = [has_hole(column) for column in columns.values()]
     known = ~np.stack(holes, axis=1) if holes else np.zeros((len(dataset), 0), bool)
     _, first, group = np.unique(packed(known), return_index=True, return_inverse=True)
     ends = np.cumsum(np.bincount(group.ravel(), minlength=len(first)))
     indices = np.split(np.argsort(group.ravel(), kind="stable"), ends[:-1])
-    kinds = zip(first, indices, strict=False)  # no rows are split into one part all the same
+    kinds = zip(first, indices, strict=False)  # np.split makes one part even of no rows
     return [(frozenset(compress(columns, known[row])), rows) for row, rows in kinds]
 
 
 def log_evidence(engine: Any, part: Any, rows: Dataset, observed: frozenset[str]) -> np.ndarray:
-    """log p(observed) of rows that are observed alike: a product where nothing is missing, else a sum."""
+    """log p(observed) of rows with the same cells observed: a product where nothing is missing, else a sum."""
     if len(observed) == len(part.variables):
         return part.log_joint_of(rows.columns)
     return run_engine(engine, part, as_findings(rows, part.variables, extra="ignore")).log_evidence

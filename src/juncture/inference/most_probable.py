@@ -1,4 +1,4 @@
-"""`most_probable`: the best joint states given evidence, of all unobserved_names variables or of some targets."""
+"""`most_probable`: the best joint states given evidence, of all unobserved variables or of some targets."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def most_probable_factors(
 
 
 def check_num_best(k: int, scope: Scope, memory_limit: int | None) -> None:
-    """Refuse more assignments than fit in memory; there are no more than joint states."""
+    """Raise `TooLarge` for more assignments than fit in memory; there are no more than joint states."""
     count, size = min(k, scope.size), len(scope)
     what = f"the {format_count(count)} best assignments of {number_of(size, 'variable')}"
     check_memory(count * (BYTES_PER_PAIR * size + BYTES_PER_LABEL) * size, what, "ask for a smaller k", memory_limit)

@@ -27,6 +27,17 @@ from juncture.variables import Scope, State, Variable, distinct_variables
 class BayesianNetwork(Value):
     """p(x) = Π p(child | parents), with one conditional per variable.
 
+    Parameters
+    ----------
+    conditionals
+        Conditionals and plates of them.
+    tied
+        Groups of variables whose conditionals share their parameters.
+    plates
+        Pairs of a label and the names inside, for drawing.
+
+    Examples
+    --------
     >>> rain, wet = Variable("rain", ["no", "yes"]), Variable("wet", ["no", "yes"])
     >>> from juncture.factors.conditional import Conditional
     >>> model = BayesianNetwork([Conditional(rain, [], [0.8, 0.2]),
@@ -151,8 +162,8 @@ class BayesianNetwork(Value):
     def marginalize(self, *names: str) -> BayesianNetwork | MarkovNetwork:
         """The distribution of the other variables: a Bayesian network again if only leaves go, one after another.
 
-        A variable with a child that stays leaves a factor over all that it met. Directed graphs are not closed under
-        this: the answer is then a Markov network, with Z = 1, and a warning says why.
+        Summing out a variable whose child stays leaves a factor over all its neighbours. Directed graphs are not closed
+        under this: the result is then a Markov network with Z = 1, and a warning says why.
         """
         gone = {self.variable(name).name for name in names}
         leaves = find_removable_leaves(self.graph, gone)
@@ -197,7 +208,7 @@ class BayesianNetwork(Value):
     def _check_tied(self) -> None:
         for group in (*self.tied, *(members for _, members in self.plates)):
             for name in group:
-                self[name]  # an unknown name is refused here
+                self[name]  # raises for an unknown name
         for group in self.tied:
             keys = {parameters_key(self[name]) for name in group}
             if len(keys) > 1:
@@ -224,7 +235,7 @@ class BayesianNetwork(Value):
 
 
 def complete_graph(order: Iterable[str]) -> DirectedGraph:
-    """Every two nodes joined, along the order."""
+    """An edge between every two nodes, along the order."""
     names = as_nodes(order)
     return DirectedGraph(combinations(names, 2), names)
 

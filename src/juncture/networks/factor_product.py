@@ -33,7 +33,17 @@ from juncture.variables import Scope, State, Variable, distinct_variables
 
 
 class FactorProduct(Value):
-    """p(x) = Π factors / Z. `variables` may name some that no factor touches, and fixes the order."""
+    """p(x) = Π factors / Z.
+
+    Parameters
+    ----------
+    factors
+        Factors and plates of them.
+    variables
+        Fixes the order of the variables, and may name variables that are in no factor.
+    plates
+        Pairs of a label and the positions of the factors inside, for drawing.
+    """
 
     _fields = ("factors", "variables", "plates")
     factors: tuple[Factor, ...]
@@ -47,7 +57,7 @@ class FactorProduct(Value):
                 raise InvalidModel(f"a {type(self).__name__} is made of factors; got {part!r}")
         scope = Scope(distinct_variables([Scope(variables), *(part.scope for part in parts)]))
         for variable in scope:
-            variable.num_states  # noqa: B018  a real-valued variable is refused here, by name
+            variable.num_states  # noqa: B018  raises for a real-valued variable
         self._set(factors=tuple(parts), variables=scope, plates=(*check_plates(plates), *built))
 
     def variable(self, name: str) -> Variable:
@@ -157,7 +167,7 @@ class MarkovNetwork(FactorProduct):
         return cls(canonical_potentials(joint.normalize(), graph, tolerance), joint.scope)
 
     def marginalize(self, *names: str) -> MarkovNetwork:
-        """The distribution of the other variables: each that goes leaves one factor over all that it met."""
+        """The distribution of the other variables: summing out a variable leaves one factor over its neighbours."""
         gone = Scope(self.variable(name) for name in names)
         return MarkovNetwork(sum_out_variables(self.factors, gone), self.variables.without(gone.names))
 

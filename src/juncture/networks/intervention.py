@@ -16,8 +16,21 @@ from juncture.variables import Variable
 
 
 def do(model: BayesianNetwork, values: Mapping[str, Any]) -> BayesianNetwork:
-    """The mutilated network: each named variable loses its parents and takes its value for certain.
+    """The mutilated network after an intervention: each named variable loses its parents and has its value for certain.
 
+    Parameters
+    ----------
+    model
+        A Bayesian network whose edges point from causes to effects.
+    values
+        Variable → the state, or the number, that it is set to.
+
+    Returns
+    -------
+    BayesianNetwork
+
+    Examples
+    --------
     >>> from juncture.variables import Variable
     >>> rain, wet = Variable("rain", 2), Variable("wet", 2)
     >>> model = BayesianNetwork([Conditional(rain, [], [0.8, 0.2]), Conditional(wet, [rain], [[1, 0], [0, 1]])])

@@ -41,7 +41,21 @@ class Picture:
 
 
 def draw(model: Drawable, beliefs: Any = None) -> Picture:
-    """The model's graph; with beliefs of one row, a bar per state in each node, observed variables shaded."""
+    """A picture of the model's graph.
+
+    Parameters
+    ----------
+    model
+        A model, a graph, or any object with `to_diagram()`.
+    beliefs
+        Beliefs of this model given one row of evidence: each node then shows a bar per state, and observed variables
+        are shaded.
+
+    Returns
+    -------
+    Picture
+        SVG text, which notebooks show and `save` writes.
+    """
     from juncture.drawing.svg import to_svg
 
     if not hasattr(model, "to_diagram"):

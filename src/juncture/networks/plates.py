@@ -37,8 +37,24 @@ class Plate:
 
 
 def plate(name: str, n: int, build: Callable[[int], Any]) -> Plate:
-    """`build(0)`, …, `build(n - 1)` in one list; each gives a conditional or factor, or a list of them.
+    """A part of a model repeated n times: `build(0)`, …, `build(n - 1)` in one list.
 
+    Parameters
+    ----------
+    name
+        The label of the plate in drawings.
+    n
+        The number of repetitions.
+    build
+        A function of the repetition's number that returns a conditional or factor, or a list of them.
+
+    Returns
+    -------
+    Plate
+        One entry of the list that a model is made of.
+
+    Examples
+    --------
     >>> from juncture.variables import Variable
     >>> from juncture.factors.factor import Factor
     >>> list(plate("coin", 2, lambda i: Factor([Variable(f"x{i}", 2)], [0.5, 0.5])))

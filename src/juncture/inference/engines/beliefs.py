@@ -183,7 +183,7 @@ class Beliefs:
 
 
 def check_joint(scope: Scope, num_rows: int) -> None:
-    """Refuse a joint table that would not fit."""
+    """Raise `TooLarge` for a joint table that would not fit in memory."""
     what = f"the joint of {number_of(len(scope), 'variable')} for {number_of(num_rows, 'row')}"
     check_memory(8 * 4 * scope.size * num_rows, what, "ask for fewer variables")
 

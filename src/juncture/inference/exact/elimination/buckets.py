@@ -39,7 +39,7 @@ class Bucket(NamedTuple):
 
 
 class EliminationStep(NamedTuple):
-    """One elimination: the node, the other nodes of its bucket, and the shape of the table over these and, last, the node."""
+    """One elimination: the node, the other nodes of its bucket, and the shape of the bucket, the node last."""
 
     node: int
     nodes: tuple[int, ...]

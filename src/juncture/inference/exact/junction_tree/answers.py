@@ -157,7 +157,7 @@ def extend_findings(findings: Findings, codes: dict[str, np.ndarray], times: int
 
 
 def find_clashes(findings: Findings, codes: dict[str, np.ndarray], times: int) -> np.ndarray:
-    """Which of the extend_findings rows say something else than was observed."""
+    """Which of the extended rows contradict the evidence."""
     clash = np.zeros(findings.num_rows * times, dtype=bool)
     for name, column in codes.items():
         if name in findings.codes:

@@ -22,7 +22,7 @@ SURELY_FREE = 2**24  # bytes that need no look at how much memory is left
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CliquePlan:
-    """The arrays that the kernels read; the columns of `table` and `node_table` are named in kernels/layout.py."""
+    """The arrays that the kernels read; `kernels.junction_tree.layout` names the columns of the two tables."""
 
     num_states: np.ndarray  # (node,)
     scope_starts: np.ndarray  # (factor + 1,)
