@@ -10,13 +10,14 @@ from juncture.data.dataset import Extra
 from juncture.errors import Unsupported, hint
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
+from juncture.inference.engines.contract import Engine
 from juncture.inference.exact.elimination.engine import VariableElimination
 from juncture.inference.exact.enumeration import Enumeration
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.memory import checked_limit
 from juncture.options import as_names, chosen
 
-METHODS: dict[str, Callable[[], Any]] = {
+METHODS: dict[str, Callable[[], Engine]] = {
     "auto": JunctionTree,
     "exact": JunctionTree,
     "junction-tree": JunctionTree,
@@ -25,9 +26,9 @@ METHODS: dict[str, Callable[[], Any]] = {
 }
 
 
-def engine_for(method: Any, memory_limit: int | None = None) -> Any:
+def engine_for(method: Any, memory_limit: int | None = None) -> Engine:
     """The engine that "auto", a name or an engine object stands for, held to `memory_limit` bytes if one is given."""
-    engine = chosen(method, METHODS, what="method")
+    engine: Engine = chosen(method, METHODS, what="method")
     if not hasattr(engine, "answer"):
         raise Unsupported(
             f"a method is the name of an engine or an engine itself; got {shown(method)}; {hint('auto', METHODS)}"

@@ -14,6 +14,7 @@ from juncture.data.missingness import has_hole, packed
 from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import run_engine
+from juncture.inference.engines.contract import Engine
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.infer import engine_for
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -49,7 +50,7 @@ def group_by_pattern(dataset: Dataset) -> list[tuple[frozenset[str], np.ndarray]
     return [(frozenset(compress(columns, known[row])), rows) for row, rows in kinds]
 
 
-def log_evidence(engine: Any, part: Any, rows: Dataset, observed: frozenset[str]) -> np.ndarray:
+def log_evidence(engine: Engine, part: Any, rows: Dataset, observed: frozenset[str]) -> np.ndarray:
     """log p(observed) of rows with the same cells observed: a product where nothing is missing, else a sum."""
     if len(observed) == len(part.variables):
         return part.log_joint_of(rows.columns)
@@ -57,7 +58,7 @@ def log_evidence(engine: Any, part: Any, rows: Dataset, observed: frozenset[str]
 
 
 @singledispatch
-def log_normalizer(model: Any, engine: Any) -> float:
+def log_normalizer(model: Any, engine: Engine) -> float:
     """Log Z of an undirected model."""
     log_z = float(run_engine(engine, model, as_findings(None, model.variables)).log_evidence[0])
     if log_z == -np.inf:
@@ -66,5 +67,5 @@ def log_normalizer(model: Any, engine: Any) -> float:
 
 
 @log_normalizer.register
-def _(model: BayesianNetwork, engine: Any) -> float:
+def _(model: BayesianNetwork, engine: Engine) -> float:
     return 0.0

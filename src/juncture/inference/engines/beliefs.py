@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from juncture.errors import (
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
 from juncture.factors.tables import state_codes
+from juncture.inference.engines.contract import Answers, Engine
 from juncture.inference.engines.display import beliefs_html, beliefs_text
 from juncture.memory import check_memory
 from juncture.values import number_of
@@ -30,27 +31,6 @@ from juncture.variables import Scope, State
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-class Answers(Protocol):
-    """What an engine knows after a run."""
-
-    @property
-    def log_evidence(self) -> np.ndarray:
-        """Log p(evidence) of each row."""
-
-    @property
-    def findings(self) -> Findings:
-        """The evidence."""
-
-    def marginal(self, names: tuple[str, ...]) -> np.ndarray:
-        """p(names | evidence) as (row, state of the first name, …)."""
-
-    def best(self, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
-        """The most probable joint states of the targets: codes (row, rank, target) and log p(them, evidence)."""
-
-    def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """Rows of codes drawn from the posterior of a single row of evidence."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,7 +41,7 @@ class Beliefs:
     """
 
     model: Any
-    engine: Any
+    engine: Engine
     targets: tuple[str, ...]
     answers: Answers
     is_single: bool
@@ -71,7 +51,7 @@ class Beliefs:
     converged: bool = True
 
     @classmethod
-    def of(cls, model: Any, engine: Any, findings: Findings, targets: tuple[str, ...]) -> Beliefs:
+    def of(cls, model: Any, engine: Engine, findings: Findings, targets: tuple[str, ...]) -> Beliefs:
         """The beliefs from a run of an engine."""
         return cls(model, engine, targets, run_engine(engine, model, findings, targets), findings.is_single)
 
@@ -83,7 +63,7 @@ class Beliefs:
     @property
     def method(self) -> str:
         """The engine that ran."""
-        return str(self.engine.name)
+        return self.engine.name
 
     @property
     def log_evidence(self) -> Any:
@@ -188,10 +168,9 @@ def check_joint(scope: Scope, num_rows: int) -> None:
     check_memory(8 * 4 * scope.size * num_rows, what, "ask for fewer variables")
 
 
-def run_engine(engine: Any, model: Any, findings: Findings, targets: tuple[str, ...] = ()) -> Answers:
+def run_engine(engine: Engine, model: Any, findings: Findings, targets: tuple[str, ...] = ()) -> Answers:
     """The engine's answers about the targets."""
-    answers: Answers = engine.answer(model, findings, targets)
-    return answers
+    return engine.answer(model, findings, targets)
 
 
 def check_possible(beliefs: Beliefs, on_impossible: str = "raise") -> None:

@@ -39,9 +39,9 @@ class Enumeration:
         """The same engine, refusing what would need more than so many bytes."""
         return Enumeration(int(min(self.max_cells, checked_limit(memory_limit) // BYTES_PER_CELL)))
 
-    def answer_row(self, model: Any, evidence: dict[str, Any]) -> JointTable | None:
+    def answer_row(self, model: Any, evidence: dict[str, Any]) -> None:
         """None: this engine has no faster path for one row."""
-        return None
+        return
 
     def answer(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> JointTable:
         part = relevant_part(model, {*targets, *findings.names})

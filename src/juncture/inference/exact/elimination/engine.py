@@ -44,9 +44,9 @@ class VariableElimination:
         """The same engine, refusing what would need more than so many bytes."""
         return replace(self, memory_limit=memory_limit)
 
-    def answer_row(self, model: Any, evidence: dict[str, Any]) -> EliminationAnswers | None:
+    def answer_row(self, model: Any, evidence: dict[str, Any]) -> None:
         """None: this engine has no faster path for one row."""
-        return None
+        return
 
     def answer(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> EliminationAnswers:
         self.check_order(model)

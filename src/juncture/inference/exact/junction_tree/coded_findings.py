@@ -76,7 +76,7 @@ class CodedFindings:
         if self.log_likelihoods is None:
             return np.zeros(rows.stop - rows.start, bool)
         vanished = (self.likelihoods[:, rows] < numerics.SMALLEST) & (self.log_likelihoods[:, rows] > -np.inf)
-        return vanished.any(axis=0)
+        return np.asarray(vanished.any(axis=0))
 
     @property
     def num_rows(self) -> int:
