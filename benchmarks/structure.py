@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 import juncture as jt
-from juncture.graphs.partially_directed import PartiallyDirectedGraph
+from juncture.graphs.directed import PartiallyDirectedGraph
 from juncture.learning.conditionals.priors import BDeu
 from juncture.learning.structure.comparison import compare_graphs
 from juncture.learning.structure.learn import learn_structure

@@ -25,7 +25,7 @@ _HOMES = {
     # graphs
     "DirectedGraph": "graphs.directed",
     "UndirectedGraph": "graphs.undirected",
-    "PartiallyDirectedGraph": "graphs.partially_directed",
+    "PartiallyDirectedGraph": "graphs.directed",
     "Independence": "graphs.independence",
     "Trail": "graphs.trails",
     # families of distributions

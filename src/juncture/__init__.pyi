@@ -101,8 +101,8 @@ from juncture.formats.uai.evidence import write_evidence as write_evidence
 from juncture.formats.uai.results import read_result as read_result
 from juncture.formats.uai.results import write_result as write_result
 from juncture.graphs.directed import DirectedGraph as DirectedGraph
+from juncture.graphs.directed import PartiallyDirectedGraph as PartiallyDirectedGraph
 from juncture.graphs.independence import Independence as Independence
-from juncture.graphs.partially_directed import PartiallyDirectedGraph as PartiallyDirectedGraph
 from juncture.graphs.trails import Trail as Trail
 from juncture.graphs.undirected import UndirectedGraph as UndirectedGraph
 from juncture.inference.edge_information import edge_information as edge_information

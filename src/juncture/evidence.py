@@ -1,4 +1,4 @@
-"""What was observed: `Evidence`, as users declare it, and `Findings`, the same coded by a model's variables.
+"""Evidence: `Evidence`, as users declare it, and `as_findings`, which codes it by a model's variables.
 
 Evidence is hard (a state, a number), soft (a likelihood per state) or missing, for one row or many. One
 row is a mapping; many rows are a frame, a `Dataset` or a list of mappings.
@@ -26,10 +26,17 @@ from juncture.variables import Variable, is_missing
 
 
 class Evidence(Value):
-    """Observations without a model: `rows`, and `likelihoods` by variable, (state,) for one row or (row, state).
+    """Observations without a model.
 
-    A row of NaN in `likelihoods` says nothing of that row.
+    Parameters
+    ----------
+    rows
+        A mapping from names to states is one row; a frame, a `Dataset` or a list of mappings is many rows.
+    likelihoods
+        Soft evidence by variable, (state,) for one row or (row, state). A row of NaN is no evidence.
 
+    Examples
+    --------
     >>> Evidence([{"smoke": "yes"}, {}], likelihoods={"xray": [[0.2, 0.9], [1.0, 0.5]]})
     Evidence(2 rows, likelihoods of xray)
     """
@@ -41,7 +48,7 @@ class Evidence(Value):
     def __init__(self, rows: Any = None, likelihoods: Mapping[str, Any] | None = None) -> None:
         given = {} if likelihoods is None else check_mapping(likelihoods, "likelihoods")
         soft = {name: as_likelihoods(values, name) for name, values in given.items()}
-        self._set(rows=own_rows(rows), likelihoods=soft)
+        self._set(rows=copy_rows(rows), likelihoods=soft)
 
     def __repr__(self) -> str:
         soft = f", likelihoods of {few(self.likelihoods)}" if self.likelihoods else ""
@@ -143,27 +150,27 @@ def _(evidence: Evidence, variables: tuple[Variable, ...], extra: Extra) -> Find
 
 
 @singledispatch
-def own_rows(rows: Any) -> Any:
-    """Rows as the evidence keeps them, safe from later changes by their owner."""
+def copy_rows(rows: Any) -> Any:
+    """A copy of rows, which later changes by the caller do not reach."""
     return as_table(rows).converted()
 
 
-@own_rows.register
+@copy_rows.register
 def _(rows: None) -> None:
     return None
 
 
-@own_rows.register
+@copy_rows.register
 def _(rows: Dataset) -> Dataset:
     return rows
 
 
-@own_rows.register
+@copy_rows.register
 def _(rows: Mapping) -> dict[str, Any]:  # type: ignore[type-arg]
     return {name: deepcopy(value) for name, value in rows.items()}
 
 
-@own_rows.register(list)
-@own_rows.register(tuple)
+@copy_rows.register(list)
+@copy_rows.register(tuple)
 def _(rows: Sequence[Any]) -> tuple[dict[str, Any], ...]:
-    return tuple(own_rows(row) for row in as_rows(rows))
+    return tuple(copy_rows(row) for row in as_rows(rows))

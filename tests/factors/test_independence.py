@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.errors import InvalidModel, UnknownVariable
+from juncture.factors.distribution import measure_dependence
 from juncture.factors.factor import Factor
-from juncture.factors.independence import dependence
 from juncture.variables import Variable
 from support.builders import joint_table, random_network
 
@@ -65,7 +65,7 @@ def test_pairwise_is_not_mutual():
     assert not XOR.is_mutually_independent()
     assert XOR.is_mutually_independent(["x", "y"])
     assert not XOR.is_mutually_independent([["x", "y"], "z"])
-    assert dependence(XOR, ["x", "y"], "z") == pytest.approx(0.25)
+    assert measure_dependence(XOR, ["x", "y"], "z") == pytest.approx(0.25)
 
 
 @forall(SEEDS)

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 
 from juncture.errors import InvalidModel
-from juncture.graphs.chordal import maximum_cardinality_order
-from juncture.graphs.cliques import maximal_cliques
+from juncture.graphs.cliques import maximal_cliques, maximum_cardinality_order
 from juncture.graphs.undirected import UndirectedGraph
 from support.graph_examples import cycle, undirected_graphs
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.errors import InvalidData, InvalidModel, TooLarge, UnknownVariable, Unsupported
-from juncture.graphs import elimination_orders
+from juncture.graphs import elimination
 from juncture.graphs.directed import DirectedGraph
-from juncture.graphs.elimination_orders import HEURISTICS
+from juncture.graphs.elimination import HEURISTICS
 from juncture.graphs.undirected import UndirectedGraph
 from support.graph_examples import complete, cycle, edge_set, eliminated, grid, random_graph, undirected_graphs
 
@@ -123,7 +123,7 @@ def test_more_tries_never_give_larger_tables_and_sometimes_smaller_ones():
 def test_peeling_trees_first_changes_no_table(graph, heuristic):
     plain = graph.triangulate(heuristic)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(elimination_orders, "DENSE_NODES", 0)
+        patch.setattr(elimination, "DENSE_NODES", 0)
         assert graph.triangulate(heuristic) == plain
 
 
@@ -137,8 +137,8 @@ def test_a_large_ring_with_trees_on_it():
 
 
 def test_too_large_a_core_is_refused(monkeypatch):
-    monkeypatch.setattr(elimination_orders, "DENSE_NODES", 5)
-    monkeypatch.setattr(elimination_orders, "MAX_CORE", 10)
+    monkeypatch.setattr(elimination, "DENSE_NODES", 5)
+    monkeypatch.setattr(elimination, "MAX_CORE", 10)
     with pytest.raises(TooLarge, match="has 11 nodes; heuristics find orders for up to 10"):
         cycle(11).elimination_order()
 

@@ -10,8 +10,7 @@ from hypothesis import given as forall
 from hypothesis import strategies as st
 
 from juncture.errors import InvalidModel
-from juncture.graphs.directed import DirectedGraph
-from juncture.graphs.partially_directed import PartiallyDirectedGraph
+from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.graphs.undirected import UndirectedGraph
 from support.graph_examples import all_directed_graphs, directed_graphs
 

@@ -10,8 +10,7 @@ from hypothesis import given as forall
 from hypothesis import strategies as st
 
 from juncture.errors import InvalidModel, UnknownVariable
-from juncture.graphs.directed import DirectedGraph
-from juncture.graphs.partially_directed import PartiallyDirectedGraph
+from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.graphs.undirected import UndirectedGraph
 from support.graph_examples import directed_graphs
 
@@ -85,7 +84,7 @@ def test_arrows_that_close_a_cycle_are_refused():
 def test_bad_names_and_edges_are_refused():
     with pytest.raises(UnknownVariable, match="the graph has no variable 'z'"):
         MIXED.parents("z")
-    with pytest.raises(InvalidModel, match="there is no plain edge a -- b to direct"):
+    with pytest.raises(InvalidModel, match="there is no undirected edge a -- b to direct"):
         MIXED.orient(("a", "b"))
     with pytest.raises(InvalidModel, match="joins a node to itself"):
         PartiallyDirectedGraph([], [("a", "a")])

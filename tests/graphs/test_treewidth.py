@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from juncture.errors import InvalidData, TooLarge
 from juncture.graphs import treewidth as module
-from juncture.graphs.treewidth import has_width, reduced
-from juncture.graphs.treewidth_bounds import contraction_degeneracy, degeneracy
+from juncture.graphs.treewidth import contraction_degeneracy, degeneracy, eliminate_safely, has_width
 from juncture.graphs.undirected import UndirectedGraph
 from support.graph_examples import (
     brute_force_treewidth,
@@ -94,7 +93,7 @@ def test_the_search_decides_every_width_with_any_clique_last(graph, data):
 @given(undirected_graphs(max_nodes=6, min_nodes=1), st.data())
 def test_what_is_reduced_away_is_counted(graph, data):
     exact = brute_force_treewidth(graph)
-    core, lower = reduced(places_of(graph), data.draw(st.integers(0, exact)))
+    core, lower = eliminate_safely(places_of(graph), data.draw(st.integers(0, exact)))
     assert max(lower, brute_force_treewidth(graph_of(core))) == exact
 
 

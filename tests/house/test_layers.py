@@ -20,11 +20,11 @@ ORDERS = {
         "cli", "__main__",
     ],
     "inference": [
-        "engines", "exact", "messages", "methods", "infer", "most_probable", "log_prob", "sampling", "planning",
+        "engines", "exact", "messages", "infer", "most_probable", "log_prob", "sampling", "planning",
         "edge_information", "verbs",
     ],
     "inference.exact": [
-        "lowering", "clique_search", "best_states", "ties", "elimination", "junction_tree", "enumeration",
+        "lowering", "clique_search", "best_states", "elimination", "junction_tree", "enumeration",
     ],
     "learning": ["fit", "em", "conditionals", "networks", "structure", "verbs"],
     "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import juncture as jt
-from juncture.inference.methods import METHODS
+from juncture.inference.infer import METHODS
 
 ASIA = jt.example("asia")
 ENGINES = sorted(set(METHODS) - {"auto", "exact"})
@@ -26,7 +26,7 @@ def test_more_rows_than_fit(count, given):
 @pytest.mark.parametrize("count", [10**20, 10**400], ids=len_of)
 def test_longer_sequences_than_fit(count):
     chain = jt.MarkovChain([[0.5, 0.5], [0.1, 0.9]], initial=[0.5, 0.5])
-    with pytest.raises(jt.TooLarge, match="rows would need"):
+    with pytest.raises(jt.TooLarge, match=r"states would need .* draw shorter"):
         jt.sample(chain, count)
 
 

@@ -38,14 +38,14 @@ def test_doubles_and_logarithms_agree(name, networks_folder):
     """The run on doubles and the run in logarithms share the plan but no arithmetic."""
     model = read(networks_folder, name)
     evidence = leaves_observed(model, np.random.default_rng(7))
-    packed = JunctionTree().packed(model)
+    packed = JunctionTree().packed_model(model)
     row = CodedFindings.of(as_findings(evidence, model.variables), packed.nodes).row(0)
-    marginals, log_total = packed.tree.run(row, packed.everything)
+    marginals, log_total = packed.tree.run(row, packed.all_nodes)
     logs, log_evidence = packed.tree.run_logs(
-        *row.as_logs(packed.tree.plan.num_states), packed.everything, maximize=False
+        *row.as_logs(packed.tree.plan.num_states), packed.all_nodes, maximize=False
     )
     assert log_total == pytest.approx(log_evidence, abs=1e-9)
-    assert marginals == pytest.approx(packed.tree.normalized(logs, packed.everything), abs=1e-9)
+    assert marginals == pytest.approx(packed.tree.normalize(logs, packed.all_nodes), abs=1e-9)
     beliefs = jt.infer(model, evidence)
     assert beliefs.log_evidence == pytest.approx(log_evidence, abs=1e-9)
     for target in model.variables.names[::9]:

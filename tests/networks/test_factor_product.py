@@ -175,7 +175,7 @@ def test_merging_never_changes_the_joint(seed, data):
 
 @pytest.mark.parametrize("place", [1, -1, "f0"])
 def test_merging_what_is_not_there_is_refused(place):
-    with pytest.raises(InvalidModel, match="no factor at place"):
+    with pytest.raises(InvalidModel, match="no factor at index"):
         jt.FactorGraph([jt.Factor([X1], [1, 2])]).merge(0, place)
 
 

@@ -161,7 +161,7 @@ def test_a_variable_with_children_says_why():
     parts = [Conditional(v, [], rng.dirichlet((1, 1))) for v in (a, d, h)]
     parts += [Conditional(v, [one, h], rng.dirichlet((1, 1), size=(2, 2))) for v, one in ((b, a), (c, d))]
     model = BayesianNetwork(parts)
-    with pytest.warns(NotDirectedWarning, match="'h' is no leaf: summed out, it leaves a factor over its child 'b'"):
+    with pytest.warns(NotDirectedWarning, match="'h' is no leaf: summing it out leaves a factor over its child 'b'"):
         left = model.marginalize("h")
     assert isinstance(left, MarkovNetwork)
     assert set(left.graph.neighbors("b")) == {"a", "c", "d"}

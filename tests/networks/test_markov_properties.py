@@ -210,9 +210,9 @@ def test_a_model_is_not_a_table():
     model = jt.example("fuel")
     joint = joint_of(model)
     for ask in (markov_violations, factorizes):
-        with pytest.raises(Unsupported, match=r"got BayesianNetwork: of a model that is jt.infer\(model\).joint"):
+        with pytest.raises(Unsupported, match=r"got BayesianNetwork: for a model take jt.infer\(model\).joint"):
             ask(model, model.graph)
-        with pytest.raises(Unsupported, match=r"got BayesianNetwork: of a model take .graph"):
+        with pytest.raises(Unsupported, match=r"got BayesianNetwork: for a model take .graph"):
             ask(joint, model)
         with pytest.raises(Unsupported, match=r"got PartiallyDirectedGraph$"):
             ask(joint, model.graph.essential_graph())

@@ -6,8 +6,8 @@ import numpy as np
 
 import juncture as jt
 from juncture.evidence import as_findings
+from juncture.graphs.directed import PartiallyDirectedGraph
 from juncture.graphs.independence import Independence
-from juncture.graphs.partially_directed import PartiallyDirectedGraph
 from support import sequence_kinds
 from support.family_examples import EXAMPLES
 

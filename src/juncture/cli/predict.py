@@ -14,9 +14,8 @@ from juncture.cli.rows import SHOWN, Missing, RowsFile, read_rows
 from juncture.data.dataset import Dataset
 from juncture.data.files.csv import write_csv
 from juncture.errors import ImpossibleEvidenceWarning
-from juncture.inference.engines.beliefs import Beliefs
-from juncture.inference.engines.display import how
-from juncture.inference.engines.impossible import explain
+from juncture.inference.engines.beliefs import Beliefs, explain
+from juncture.inference.engines.display import format_method
 from juncture.variables import Variable
 from juncture.verbs import infer
 
@@ -95,7 +94,7 @@ def print_summary(title: str, predicted: Dataset, data: Dataset, beliefs: Belief
         summary.add_row(str(label), f"{np.sum(codes == code):,}", f"{mean:.6f}")
     out = console()
     out.print(summary)
-    out.print(how(beliefs))
+    out.print(format_method(beliefs))
     truth = data.columns.get(variable.name, np.empty(0))
     known = truth >= 0
     if known.any():

@@ -9,7 +9,7 @@ import typer
 from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, evidence, load
 from juncture.cli.output import bar, console, print_json, table, told
 from juncture.inference.engines.beliefs import Beliefs
-from juncture.inference.engines.display import how
+from juncture.inference.engines.display import format_method
 from juncture.verbs import infer
 
 Targets = Annotated[list[str] | None, typer.Argument(help="The variables to ask about; all if none are named.")]
@@ -42,7 +42,7 @@ def query(
         result.add_section()
     out = console()
     out.print(result)
-    out.print(f"{how(beliefs)}; log p(evidence) = {beliefs.log_evidence:.6f}")
+    out.print(f"{format_method(beliefs)}; log p(evidence) = {beliefs.log_evidence:.6f}")
 
 
 def as_document(beliefs: Beliefs, network: str, findings: dict[str, object]) -> dict[str, object]:

@@ -18,8 +18,9 @@ import numpy as np
 from juncture import numerics
 from juncture.checks import check_iterable, check_kind
 from juncture.errors import InvalidModel
-from juncture.factors.factor import Factor, checked_size, state_codes
+from juncture.factors.factor import Factor
 from juncture.factors.html import table_html
+from juncture.factors.tables import check_table_size, state_codes
 from juncture.values import Value, content_key
 from juncture.variables import Scope, Variable
 
@@ -84,12 +85,12 @@ class DiscreteConditional(Value):
         return draw_codes(self.child_probabilities(columns, num_rows), rng)
 
     def to_table(self) -> Conditional:
-        values = np.empty(checked_size(self.scope, repr(self)).shape)
+        values = np.empty(check_table_size(self.scope, repr(self)).shape)
         rows = values.reshape(-1, self.child.num_states)
         for start in range(0, len(rows), ROWS_AT_ONCE):
             block = rows[start : start + ROWS_AT_ONCE]
-            places = np.arange(start, start + len(block))
-            grid = np.unravel_index(places, self.parents.shape) if self.parents else ()
+            indices = np.arange(start, start + len(block))
+            grid = np.unravel_index(indices, self.parents.shape) if self.parents else ()
             columns = dict(zip(self.parents.names, grid, strict=True))
             block[:] = self.child_probabilities(columns, len(block))
         return Conditional(self.child, self.parents, values)
@@ -108,8 +109,19 @@ class DiscreteConditional(Value):
 
 
 class Conditional(DiscreteConditional):
-    """P(child | parents) as a table: the parents' axes first, in order, then the child's, which sums to 1.
+    """P(child | parents) as a table.
 
+    Parameters
+    ----------
+    child
+        A variable with states.
+    parents
+        Variables with states.
+    values
+        The table: one axis per parent, in order, then the child's, over which it sums to 1.
+
+    Examples
+    --------
     >>> smoke, lung = Variable("smoke", ["no", "yes"]), Variable("lung", ["no", "yes"])
     >>> Conditional(lung, [smoke], [[0.99, 0.01], [0.9, 0.1]])["yes", "no"]
     0.9
@@ -119,7 +131,7 @@ class Conditional(DiscreteConditional):
     values: np.ndarray
 
     def __init__(self, child: Variable, parents: Iterable[Variable], values: Any) -> None:
-        parents = checked_parents(child, parents)
+        parents = as_parents(child, parents)
         shape = Scope((*parents, child)).shape
         title = f"the conditional of {child.name!r}"
         self._set(child=child, parents=parents, values=numerics.as_probabilities(values, shape, name=title))
@@ -154,8 +166,8 @@ class Conditional(DiscreteConditional):
         return table_html(self.scope, self.values)
 
 
-def checked_parents(child: Variable, parents: Iterable[Variable]) -> Scope:
-    """The parents as a scope, after a look at whether the child is a variable and none of them."""
+def as_parents(child: Variable, parents: Iterable[Variable]) -> Scope:
+    """The parents as a scope; raises if the child is no variable, or one of them."""
     scope = Scope(parents)
     Scope((*scope, child))
     return scope
@@ -166,7 +178,7 @@ def draw_codes(probabilities: np.ndarray, rng: np.random.Generator) -> np.ndarra
     cumulative = np.cumsum(probabilities, axis=-1)
     cumulative = cumulative / cumulative[:, -1:]  # ends in exactly 1, so a state of probability 0 is never drawn
     uniforms = rng.random(len(probabilities))
-    return np.asarray((cumulative <= uniforms[:, None]).sum(axis=-1))
+    return (cumulative <= uniforms[:, None]).sum(axis=-1)
 
 
 def parameters_key(conditional: AnyConditional) -> object:
@@ -187,7 +199,7 @@ def signature(conditional: AnyConditional) -> str:
     return f"{type(conditional).__name__}({conditional.child.name}{given})"
 
 
-def require_binary(variables: Iterable[Variable], kind: str) -> None:
+def check_binary(variables: Iterable[Variable], kind: str) -> None:
     for variable in variables:
         if variable.is_real or variable.num_states != 2:
             raise InvalidModel(f"a {kind} takes variables with two states; {variable!r} has not two")

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidModel
-from juncture.factors.conditional import Columns, DiscreteConditional, checked_parents
-from juncture.factors.factor import checked_size
+from juncture.factors.conditional import Columns, DiscreteConditional, as_parents
+from juncture.factors.tables import check_table_size
 from juncture.values import read_only
 from juncture.variables import Scope, State, Variable
 
@@ -30,7 +30,7 @@ class Deterministic(DiscreteConditional):
     codes: np.ndarray
 
     def __init__(self, child: Variable, parents: Iterable[Variable], function: Callable[..., State] | Any) -> None:
-        parents = checked_size(checked_parents(child, parents), f"the codes of {child.name!r}")
+        parents = check_table_size(as_parents(child, parents), f"the codes of {child.name!r}")
         codes = tabulate(child, parents, function) if callable(function) else as_codes(child, parents, function)
         self._set(child=child, parents=parents, codes=read_only(codes, np.min_scalar_type(-child.num_states)))
 
@@ -41,7 +41,7 @@ class Deterministic(DiscreteConditional):
     def child_probabilities(self, columns: Columns, num_rows: int) -> np.ndarray:
         index = tuple(columns[name] for name in self.parents.names)
         codes = np.broadcast_to(self.codes[index], (num_rows,))
-        return np.asarray(np.eye(self.child.num_states)[codes])
+        return np.eye(self.child.num_states)[codes]
 
 
 def tabulate(child: Variable, parents: Scope, function: Callable[..., State]) -> np.ndarray:

@@ -10,25 +10,30 @@ import numpy as np
 
 from juncture import numerics
 from juncture.checks import check_iterable, check_kind, check_number
-from juncture.errors import InvalidData, InvalidModel, TooLarge
+from juncture.errors import InvalidData, InvalidModel
 from juncture.evidence import as_findings
+from juncture.factors.distribution import TOLERANCE, Names, evaluate_on_support, measure_dependence
 from juncture.factors.html import table_html
-from juncture.factors.independence import TOLERANCE, Names, dependence
-from juncture.factors.log_tables import exponential, title_of
-from juncture.factors.moments import on_support
-from juncture.factors.series import distinct_keys, labelled_series
-from juncture.values import Value, content_key, format_count, read_only
+from juncture.factors.tables import check_distinct_labels, check_table_size, exp_table, state_codes, title_of, to_series
+from juncture.values import Value, content_key, read_only
 from juncture.variables import Scope, State, Variable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_TABLE_CELLS = 2**26
-
 
 class Factor(Value):
-    """A non-negative table with one axis per variable of its scope, in scope order.
+    """A non-negative table over some variables.
 
+    Parameters
+    ----------
+    scope
+        Variables with states.
+    values
+        The table: one axis per variable, in this order.
+
+    Examples
+    --------
     >>> rain, wet = Variable("rain", ["no", "yes"]), Variable("wet", ["no", "yes"])
     >>> joint = Factor([rain, wet], [[0.7, 0.1], [0.05, 0.15]])
     >>> round(joint.condition({"wet": "yes"}).normalize()["yes"], 3)
@@ -72,12 +77,12 @@ class Factor(Value):
     def __getitem__(self, states: object) -> float:
         """The entry at these states, one label per variable in scope order."""
         codes = state_codes(self.scope, states)
-        return float(exponential(self.log_values[codes], self.scope) if self.holds_logs else self.values[codes])
+        return float(exp_table(self.log_values[codes], self.scope) if self.holds_logs else self.values[codes])
 
     @cached_property
     def values(self) -> np.ndarray:
         """The table; of a factor of logarithms, entries below all doubles are 0, and entries above them an error."""
-        return read_only(exponential(self.log_values, self.scope))
+        return read_only(exp_table(self.log_values, self.scope))
 
     @cached_property
     def log_values(self) -> np.ndarray:
@@ -108,27 +113,27 @@ class Factor(Value):
 
     def multiply(self, other: Factor) -> Factor:
         check_kind(other, Factor, "what a factor is multiplied by", error=InvalidModel)
-        scope = checked_size(self.scope.union(other.scope))
+        scope = check_table_size(self.scope.union(other.scope))
         if not (self.holds_logs or other.holds_logs):
-            mine, others = aligned(self, scope), aligned(other, scope)
+            mine, others = align(self, scope), align(other, scope)
             with np.errstate(over="ignore"):
                 product = mine * others
             if numerics.keeps_entries(product, (mine > 0) & (others > 0)):
                 return Factor(scope, product)
-        return Factor.from_logs(scope, aligned(self, scope, self.log_values) + aligned(other, scope, other.log_values))
+        return Factor.from_logs(scope, align(self, scope, self.log_values) + align(other, scope, other.log_values))
 
     def divide(self, other: Factor) -> Factor:
         """The quotient, with 0 / 0 = 0; anything else divided by 0 is an error."""
         check_kind(other, Factor, "what a factor is divided by", error=InvalidModel)
-        scope = checked_size(self.scope.union(other.scope))
-        above, below = aligned(self, scope, self.log_values), aligned(other, scope, other.log_values)
+        scope = check_table_size(self.scope.union(other.scope))
+        above, below = align(self, scope, self.log_values), align(other, scope, other.log_values)
         if np.any(np.isneginf(below) & (above > -np.inf)):
             raise InvalidModel(
                 "cannot divide a positive entry by zero: the divisor must be positive wherever the dividend is"
             )
         if not (self.holds_logs or other.holds_logs):
             with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-                quotient = np.where(above > -np.inf, aligned(self, scope) / aligned(other, scope), 0.0)
+                quotient = np.where(above > -np.inf, align(self, scope) / align(other, scope), 0.0)
             if numerics.keeps_entries(quotient, above > -np.inf):
                 return Factor(scope, quotient)
         nothing = np.full(scope.shape, -np.inf)
@@ -162,7 +167,7 @@ class Factor(Value):
         return self.sum_out(*self.scope.without(keep.names)).reorder(*keep)
 
     def condition(self, evidence: Mapping[str, Any]) -> Factor:
-        """The factor where the evidence holds: observed variables leave the scope, likelihoods multiply in."""
+        """The factor reduced by evidence: observed variables leave the scope, likelihoods are multiplied in."""
         findings = as_findings(evidence, self.scope)
         if not findings.is_single:
             raise InvalidData(f"condition takes one row of evidence; got {findings.num_rows} rows")
@@ -172,7 +177,7 @@ class Factor(Value):
         index: list[Any] = [slice(None)] * len(self.scope)
         for name, codes in findings.codes.items():
             index[self.scope.axis(name)] = int(codes[0]) if codes[0] >= 0 else slice(None)
-        rest = [variable for variable, place in zip(self.scope, index, strict=True) if isinstance(place, slice)]
+        rest = [variable for variable, part in zip(self.scope, index, strict=True) if isinstance(part, slice)]
         return factor._like(rest, factor._table[tuple(index)])
 
     def normalize(self) -> Factor:
@@ -209,7 +214,7 @@ class Factor(Value):
         >>> Factor([Variable("die", [1, 2, 3, 4, 5, 6])], [1, 1, 1, 1, 1, 1]).expectation("die")
         3.5
         """
-        weights, (f,) = on_support(self, function)
+        weights, (f,) = evaluate_on_support(self, function)
         return float((weights * f).sum())
 
     def variance(self, function: Callable[..., float] | str) -> float:
@@ -218,13 +223,13 @@ class Factor(Value):
 
     def covariance(self, first: Callable[..., float] | str, second: Callable[..., float] | str) -> float:
         """E[(f - E f)(g - E g)]."""
-        weights, (f, g) = on_support(self, first, second)
+        weights, (f, g) = evaluate_on_support(self, first, second)
         return float((weights * ((f - (weights * f).sum()) * (g - (weights * g).sum()))).sum())
 
     def correlation(self, first: Callable[..., float] | str, second: Callable[..., float] | str) -> float:
         """Covariance over the product of the standard deviations."""
         scale = np.sqrt(self.variance(first)) * np.sqrt(self.variance(second))
-        _, quantities = on_support(self, first, second)
+        _, quantities = evaluate_on_support(self, first, second)
         if not scale > 0 or any(np.ptp(values) == 0 for values in quantities):
             raise InvalidModel("a correlation needs two quantities that vary; one of these is constant")
         return float(np.clip(self.covariance(first, second) / scale, -1.0, 1.0))
@@ -233,14 +238,14 @@ class Factor(Value):
 
     def is_independent(self, a: Names, b: Names, given: Names = (), *, tolerance: float = TOLERANCE) -> bool:
         """Whether p(a, b | given) = p(a | given) p(b | given) within the tolerance, wherever `given` can occur."""
-        return dependence(self, [a, b], given) <= check_number(tolerance, "tolerance", least=0)
+        return measure_dependence(self, [a, b], given) <= check_number(tolerance, "tolerance", least=0)
 
     def is_mutually_independent(
         self, groups: Iterable[Names] | None = None, given: Names = (), *, tolerance: float = TOLERANCE
     ) -> bool:
         """Whether p(all | given) = Π p(group | given) within the tolerance; by default each variable is a group."""
         names = check_iterable(self.scope.names if groups is None else groups, "groups")
-        return dependence(self, names, given) <= check_number(tolerance, "tolerance", least=0)
+        return measure_dependence(self, names, given) <= check_number(tolerance, "tolerance", least=0)
 
     # --- leaving the library ---------------------------------------------------------------------------------------
 
@@ -248,11 +253,11 @@ class Factor(Value):
         """State → entry, for a factor over one variable."""
         if len(self.scope) != 1:
             raise InvalidModel(f"to_dict is for one variable; this factor is over ({', '.join(self.scope.names)})")
-        return dict(zip(distinct_keys(self.scope[0]), self.values.tolist(), strict=True))
+        return dict(zip(check_distinct_labels(self.scope[0]), self.values.tolist(), strict=True))
 
     def to_pandas(self) -> pd.Series:
         """A series indexed by states: one level per variable."""
-        return labelled_series(self.scope, self.values)
+        return to_series(self.scope, self.values)
 
     def __repr__(self) -> str:
         shape = " × ".join(map(str, self.scope.shape)) or "one number"
@@ -262,38 +267,16 @@ class Factor(Value):
         return table_html(self.scope, self._table) + ("<p>natural logarithms</p>" if self.holds_logs else "")
 
 
-def state_codes(scope: Scope, states: object) -> tuple[int, ...]:
-    """The index of a cell, from labels in scope order; one variable's label may stand alone."""
-    labels = states if isinstance(states, tuple) else (states,)
-    if len(labels) != len(scope):
-        raise InvalidModel(f"give one state for each of ({', '.join(scope.names)}); got {len(labels)}")
-    return tuple(variable.code(label) for variable, label in zip(scope, labels, strict=True))
-
-
 def name_of(variable: str | Variable) -> str:
     return variable.name if isinstance(variable, Variable) else variable
 
 
-def checked_size(scope: Scope, what: str = "the product") -> Scope:
-    """The scope, unless a table over it would not fit."""
-    if scope.size > MAX_TABLE_CELLS:
-        raise TooLarge(
-            f"{what} written out would have {format_count(scope.size)} entries; the limit is {MAX_TABLE_CELLS:,}"
-        )
-    return scope
-
-
-def aligned(factor: Factor, scope: Scope, table: np.ndarray | None = None) -> np.ndarray:
+def align(factor: Factor, scope: Scope, table: np.ndarray | None = None) -> np.ndarray:
     """The values (or another table) with one axis per variable of a larger scope, of length 1 for those it lacks."""
     sizes = dict(zip(factor.scope.names, factor.scope.shape, strict=True))
     order = [factor.scope.axis(name) for name in scope.names if name in sizes]
     table = factor.values if table is None else table
     return table.transpose(order).reshape([sizes.get(name, 1) for name in scope.names])
-
-
-def spread(vector: np.ndarray, scope: Scope, name: str) -> np.ndarray:
-    """A vector over one variable's states, shaped to broadcast over the whole scope."""
-    return vector.reshape([-1 if other == name else 1 for other in scope.names])
 
 
 def product_of(factors: Iterable[Factor]) -> Factor:

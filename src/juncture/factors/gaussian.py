@@ -9,7 +9,7 @@ import numpy as np
 
 from juncture import numerics
 from juncture.errors import InvalidModel
-from juncture.factors.conditional import Columns, checked_parents, signature
+from juncture.factors.conditional import Columns, as_parents, signature
 from juncture.values import Value
 from juncture.variables import Scope, Variable
 
@@ -40,7 +40,7 @@ class LinearGaussian(Value):
         intercept: Any = 0.0,
         variance: Any = 1.0,
     ) -> None:
-        parents = checked_parents(child, parents)
+        parents = as_parents(child, parents)
         for variable in (child, *parents):
             if variable.dimension > 1 or (variable is child and not child.is_real):
                 raise InvalidModel(
@@ -65,16 +65,16 @@ class LinearGaussian(Value):
         real = [columns[parent.name] for parent in self.parents if parent.is_real]
         inputs = np.stack(real, axis=1) if real else np.zeros((num_rows, 0))
         chosen = self._chosen(columns)
-        return np.asarray(self.intercept[chosen] + (self.coefficients[chosen] * inputs).sum(axis=-1))
+        return self.intercept[chosen] + (self.coefficients[chosen] * inputs).sum(axis=-1)
 
     def log_prob(self, columns: Columns) -> np.ndarray:
         x = columns[self.child.name]
         variance = self.variance[self._chosen(columns)]
-        return np.asarray(-0.5 * (np.log(2 * np.pi * variance) + (x - self.mean(columns, len(x))) ** 2 / variance))
+        return -0.5 * (np.log(2 * np.pi * variance) + (x - self.mean(columns, len(x))) ** 2 / variance)
 
     def sample(self, columns: Columns, num_rows: int, rng: np.random.Generator) -> np.ndarray:
         deviation = np.sqrt(self.variance[self._chosen(columns)])
-        return np.asarray(self.mean(columns, num_rows) + deviation * rng.standard_normal(num_rows))
+        return self.mean(columns, num_rows) + deviation * rng.standard_normal(num_rows)
 
     def _chosen(self, columns: Columns) -> tuple[np.ndarray, ...]:
         return tuple(columns[parent.name] for parent in self.parents if not parent.is_real)
@@ -92,7 +92,7 @@ class Constant(Value):
     value: np.ndarray
 
     def __init__(self, child: Variable, value: Any) -> None:
-        parents = checked_parents(child, ())
+        parents = as_parents(child, ())
         if not child.is_real:
             raise InvalidModel(f"a Constant sets a real-valued variable; {child!r} has states: use a Conditional")
         shape = () if child.dimension == 1 else (child.dimension,)

@@ -9,7 +9,7 @@ import numpy as np
 
 from juncture import numerics
 from juncture.errors import InvalidModel, Unsupported
-from juncture.factors.conditional import Columns, Conditional, DiscreteConditional, checked_parents
+from juncture.factors.conditional import Columns, Conditional, DiscreteConditional, as_parents
 from juncture.variables import Variable
 
 
@@ -30,7 +30,7 @@ class Logistic(DiscreteConditional):
     bias: np.ndarray
 
     def __init__(self, child: Variable, parents: Iterable[Variable], weights: Any, bias: Any = 0.0) -> None:
-        parents = checked_parents(child, parents)
+        parents = as_parents(child, parents)
         for parent in parents:
             if parent.dimension > 1:
                 raise InvalidModel(f"a Logistic's real parents are single real numbers; {parent!r} is not")
@@ -46,9 +46,9 @@ class Logistic(DiscreteConditional):
     def scores(self, columns: Columns, num_rows: int) -> np.ndarray:
         """Unnormalised log-probabilities, as (row, state)."""
         inputs = np.empty((num_rows, len(self.parents)))
-        for place, parent in enumerate(self.parents):
+        for index, parent in enumerate(self.parents):
             column = columns[parent.name]
-            inputs[:, place] = column if parent.is_real else parent.numbers[column]
+            inputs[:, index] = column if parent.is_real else parent.numbers[column]
         scores = inputs @ self.weights.T + self.bias
         return scores if scores.ndim == 2 else np.stack([np.zeros(num_rows), scores], axis=1)
 
@@ -58,7 +58,7 @@ class Logistic(DiscreteConditional):
     def log_prob(self, columns: Columns) -> np.ndarray:
         codes = columns[self.child.name]
         scores = self.scores(columns, len(codes))
-        return np.asarray(scores[np.arange(len(codes)), codes] - numerics.log_sum_exp(scores, axis=1))
+        return scores[np.arange(len(codes)), codes] - numerics.log_sum_exp(scores, axis=1)
 
     def to_table(self) -> Conditional:
         real = [parent.name for parent in self.parents if parent.is_real]

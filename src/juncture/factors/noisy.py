@@ -15,7 +15,7 @@ import numpy as np
 from juncture import numerics
 from juncture.checks import check_iterable
 from juncture.errors import InvalidModel
-from juncture.factors.conditional import Columns, DiscreteConditional, checked_parents, require_binary
+from juncture.factors.conditional import Columns, DiscreteConditional, as_parents, check_binary
 from juncture.variables import Variable
 
 
@@ -34,8 +34,8 @@ class NoisyOr(DiscreteConditional):
     leak: float
 
     def __init__(self, child: Variable, parents: Iterable[Variable], probabilities: Any, leak: float = 0.0) -> None:
-        parents = checked_parents(child, parents)
-        require_binary((*parents, child), "NoisyOr")
+        parents = as_parents(child, parents)
+        check_binary((*parents, child), "NoisyOr")
         name = f"the probabilities of {child.name!r}"
         checked = numerics.as_table(probabilities, (len(parents),), name=name)
         leak = float(numerics.as_numbers(leak, (), name=f"the leak of {child.name!r}"))
@@ -78,7 +78,7 @@ class NoisyMax(DiscreteConditional):
     leak: np.ndarray
 
     def __init__(self, child: Variable, parents: Iterable[Variable], tables: Sequence[Any], leak: Any = None) -> None:
-        parents = checked_parents(child, parents)
+        parents = as_parents(child, parents)
         tables = check_iterable(tables, f"the tables of {child.name!r}", error=InvalidModel)
         if len(tables) != len(parents):
             raise InvalidModel(
@@ -102,11 +102,11 @@ class NoisyMax(DiscreteConditional):
         largest = np.broadcast_to(self.leak, (num_rows, self.child.num_states))
         for name, table in zip(self.parents.names, self.tables, strict=True):
             largest = maximum_of(largest, table[columns[name]])
-        return np.asarray(largest / largest.sum(axis=1, keepdims=True))
+        return largest / largest.sum(axis=1, keepdims=True)
 
 
 def maximum_of(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """The distribution of the larger of two independent values, by row; sums only, so small entries stay exact."""
     first_is_less = np.zeros(first.shape)
     first_is_less[:, 1:] = np.cumsum(first, axis=1)[:, :-1]
-    return np.asarray(first * np.cumsum(second, axis=1) + first_is_less * second)
+    return first * np.cumsum(second, axis=1) + first_is_less * second

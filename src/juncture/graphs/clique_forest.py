@@ -21,8 +21,8 @@ MAX_DRAWN_CLIQUES = 150  # in a notebook
 class CliqueForest(Value):
     """Cliques joined so that no edge closes a cycle; between two lies their separator, the names in both.
 
-    In a junction tree the cliques that hold a name are connected: the running intersection. A graph that falls
-    apart has a tree for each part. Edges are pairs of positions in `cliques`; `separators` has an entry for each.
+    In a junction tree the cliques that hold a name are connected: the running intersection. An unconnected graph has
+    a tree for each component. Edges are pairs of positions in `cliques`; `separators` has an entry for each.
     """
 
     _fields = ("cliques", "edges")
@@ -57,12 +57,12 @@ class CliqueForest(Value):
 
     def to_diagram(self) -> Diagram:
         """What is drawn: a node for each clique, and on each edge a square for its separator."""
-        nodes = [Node(f"clique {place}", ", ".join(clique)) for place, clique in enumerate(self.cliques)]
+        nodes = [Node(f"clique {number}", ", ".join(clique)) for number, clique in enumerate(self.cliques)]
         links = []
-        for place, ((one, other), separator) in enumerate(zip(self.edges, self.separators, strict=True)):
-            nodes.append(Node(f"separator {place}", ", ".join(separator), kind="factor"))
-            links.append(Edge(f"clique {one}", f"separator {place}", directed=False))
-            links.append(Edge(f"separator {place}", f"clique {other}", directed=False))
+        for number, ((one, other), separator) in enumerate(zip(self.edges, self.separators, strict=True)):
+            nodes.append(Node(f"separator {number}", ", ".join(separator), kind="factor"))
+            links.append(Edge(f"clique {one}", f"separator {number}", directed=False))
+            links.append(Edge(f"separator {number}", f"clique {other}", directed=False))
         return Diagram(nodes, links)
 
     def __str__(self) -> str:
@@ -116,7 +116,7 @@ def lines(forest: CliqueForest) -> Iterator[str]:
     joined = {end for edge in forest.edges for end in edge}
     for (one, other), separator in zip(forest.edges, forest.separators, strict=True):
         yield " -- ".join(map(set_text, (forest.cliques[one], separator, forest.cliques[other])))
-    yield from (set_text(clique) for place, clique in enumerate(forest.cliques) if place not in joined)
+    yield from (set_text(clique) for number, clique in enumerate(forest.cliques) if number not in joined)
 
 
 def set_text(names: Iterable[str]) -> str:

@@ -1,31 +1,25 @@
-"""`DirectedGraph`: edges from parents to children, without cycles."""
+"""`DirectedGraph` and `PartiallyDirectedGraph`, the CPDAG of a class of equivalent directed graphs.
+
+A directed graph has an essential graph, which is partially directed, and a partially directed graph may have an
+extension, which is directed: the two classes know each other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
-from functools import cached_property
+from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Self
 
 from juncture.errors import InvalidModel
-from juncture.graphs.edges import Edge, as_nodes
-from juncture.graphs.graph import adjacency
-from juncture.graphs.independence import Independence
-from juncture.graphs.independence_graph import IndependenceGraph
-from juncture.graphs.maps import as_oracle, minimal_parents
-from juncture.graphs.separation import Moves, directed_moves
+from juncture.graphs.acyclic import AcyclicGraph
+from juncture.graphs.edges import Edge, as_edges
+from juncture.graphs.mixed import MixedGraph
+from juncture.graphs.orientation import find_extension, orient_all
 from juncture.graphs.text import path_text, quoted
-from juncture.graphs.trails import Passage, directed_passage
-from juncture.graphs.traversal import Steps, find_cycle, reachable, topological_order
-from juncture.graphs.undirected import UndirectedGraph
-
-if TYPE_CHECKING:
-    from juncture.graphs.partially_directed import PartiallyDirectedGraph
 
 Triple = tuple[str, str, str]
 
 
-class DirectedGraph(IndependenceGraph):
+class DirectedGraph(AcyclicGraph):
     """An acyclic directed graph over names; nodes come in the order of `nodes`, then of the edges.
 
     >>> graph = DirectedGraph.parse("a -> b <- c; b -> d; alone")
@@ -34,118 +28,6 @@ class DirectedGraph(IndependenceGraph):
     >>> graph
     DirectedGraph('a -> b; c -> b; b -> d; alone')
     """
-
-    _kind, _arrow, _arrows, _networkx_class = "digraph", "->", ("->", "<-"), "DiGraph"
-
-    def __init__(self, edges: Iterable[Edge] = (), nodes: Iterable[str] = ()) -> None:
-        super().__init__(edges, nodes)
-        check_distinct(self.edges)
-        if len(self._order) < len(self.nodes):
-            ordered = set(self._order)
-            cycle = find_cycle([node for node in self.nodes if node not in ordered], self._parents)
-            raise InvalidModel(
-                f"a directed graph must have no cycle, but this has {path_text([*cycle, cycle[0]], '->')}; "
-                "remove or turn one of these edges"
-            )
-
-    @classmethod
-    def from_networkx(cls, graph: Any) -> Self:
-        """The nodes and edges of a `networkx.DiGraph`, without attributes; parents in the order they were added."""
-        cls._check_networkx(graph)
-        return cls(((parent, child) for child in graph for parent in graph.predecessors(child)), graph)
-
-    @classmethod
-    def minimal_map(cls, oracle: Any, order: Iterable[str]) -> Self:
-        """The minimal I-map in which edges follow this order; another order may give a graph with more edges.
-
-        Each node gets as few parents as make it independent of all else before it. The oracle is a graph, a joint
-        table, or a function of a, b and given.
-
-        >>> collider = DirectedGraph.parse("a -> c <- b")
-        >>> DirectedGraph.minimal_map(collider, ["c", "a", "b"])
-        DirectedGraph('c -> a; c -> b; a -> b')
-        """
-        names = as_nodes(order)
-        holds = as_oracle(oracle)
-        parents = {node: minimal_parents(node, names[:place], holds) for place, node in enumerate(names)}
-        return cls(((parent, node) for node in names for parent in parents[node]), names)
-
-    def parents(self, name: str) -> tuple[str, ...]:
-        """The tails of the edges into this node, in the order in which the edges were given."""
-        return self._parents[self._known_name(name)]
-
-    def children(self, name: str) -> tuple[str, ...]:
-        """The heads of the edges out of this node, in the order in which the edges were given."""
-        return self._children[self._known_name(name)]
-
-    def ancestors(self, names: str | Iterable[str]) -> set[str]:
-        """All from which a directed path leads to one of these nodes, without these nodes themselves."""
-        return reachable(self._known(names), self._parents)
-
-    def descendants(self, names: str | Iterable[str]) -> set[str]:
-        """All to which a directed path leads from one of these nodes, without these nodes themselves."""
-        return reachable(self._known(names), self._children)
-
-    def topological_order(self) -> tuple[str, ...]:
-        """All nodes, parents before children; where several could come next, the earliest in `nodes` does."""
-        return self._order
-
-    def components(self) -> tuple[tuple[str, ...], ...]:
-        """The parts that no edge connects, each in node order, and ordered by their first nodes."""
-        return self.skeleton().components()
-
-    def is_forest(self) -> bool:
-        """Whether no node has more than one parent."""
-        return all(len(parents) <= 1 for parents in self._parents.values())
-
-    def is_tree(self) -> bool:
-        """Whether one root has no parent, and all other nodes have one: marrying parents then adds nothing."""
-        return self.is_forest() and len(self.edges) == len(self.nodes) - 1
-
-    def is_chain(self) -> bool:
-        """Whether the nodes follow one another in a single row."""
-        return self.is_tree() and all(len(children) <= 1 for children in self._children.values())
-
-    def is_polytree(self) -> bool:
-        """Whether exactly one path joins every two nodes, directions aside; every tree is one too."""
-        return self.skeleton().is_tree()
-
-    def markov_blanket(self, name: str) -> set[str]:
-        """Parents, children and the children's other parents: what separates the node from all others."""
-        children = self.children(name)
-        spouses = (parent for child in children for parent in self._parents[child])
-        return {*self.parents(name), *children, *spouses} - {name}
-
-    def skeleton(self) -> UndirectedGraph:
-        """The same edges without their directions."""
-        return UndirectedGraph(self.edges, self.nodes)
-
-    def moralize(self) -> UndirectedGraph:
-        """The skeleton, with every two parents of a common child joined."""
-        married = (pair for node in self.nodes for pair in combinations(self._parents[node], 2))
-        return UndirectedGraph([*self.edges, *married], self.nodes)
-
-    def ancestral_graph(self, names: str | Iterable[str]) -> DirectedGraph:
-        """These nodes and their ancestors, with the edges between them: all that matters for them when summed out."""
-        kept = self._known(names)
-        return self.subgraph(kept | self.ancestors(kept))
-
-    # --- independence ------------------------------------------------------------------------------------------------
-
-    def local_independencies(self) -> tuple[Independence, ...]:
-        """Each node is independent of all that does not descend from it, given its parents."""
-        every = ((node, self._far(node), self._parents[node]) for node in self.nodes)
-        return tuple(Independence(node, others, parents) for node, others, parents in every if others)
-
-    def pairwise_independencies(self) -> tuple[Independence, ...]:
-        """Two nodes that are not joined are independent given all else that does not descend from the one."""
-        return tuple(
-            Independence(node, other, [name for name in (*self._far(node), *self._parents[node]) if name != other])
-            for node in self.nodes
-            for other in self._far(node)
-        )
-
-    # --- equivalence -------------------------------------------------------------------------------------------------
 
     def colliders(self) -> tuple[Triple, ...]:
         """Every (parent, child, parent) in which two arrows meet, the parents in alphabetical order."""
@@ -195,19 +77,9 @@ class DirectedGraph(IndependenceGraph):
         >>> DirectedGraph.parse("a -> b <- c; b -> d; e -> f").essential_graph()
         PartiallyDirectedGraph('a -> b; c -> b; b -> d; e -- f')
         """
-        from juncture.graphs.partially_directed import PartiallyDirectedGraph
-
         fixed = {(parent, child) for one, child, other in self.immoralities() for parent in (one, other)}
         undirected = (edge for edge in self.edges if edge not in fixed)
         return PartiallyDirectedGraph(fixed, undirected, self.nodes).orient().in_order(self.edges)
-
-    def _key(self) -> Hashable:
-        return frozenset(self.nodes), frozenset(self.edges)
-
-    def _far(self, node: str) -> tuple[str, ...]:
-        """What neither descends from a node nor is a parent of it."""
-        near = {node, *self._parents[node]} | reachable([node], self._children)
-        return tuple(other for other in self.nodes if other not in near)
 
     def _are_joined(self, one: str, other: str) -> bool:
         return other in self._parents[one] or other in self._children[one]
@@ -216,41 +88,57 @@ class DirectedGraph(IndependenceGraph):
         if self._known_name(tail) not in self._parents[self._known_name(head)]:
             raise InvalidModel(f"the graph has no edge {quoted(tail)} -> {quoted(head)}; `edges` lists those it has")
 
-    def _moves(self, given: set[str]) -> Moves:
-        return directed_moves(self._parents, self._children, given)
 
-    def _joined(self, node: str) -> tuple[str, ...]:
-        return self._parents[node] + self._children[node]
+class PartiallyDirectedGraph(MixedGraph):
+    """Arrows and undirected edges over names, at most one between two; it may have cycles.
 
-    def _arrow_between(self, one: str, other: str) -> str:
-        return "->" if other in self._children[one] else "<-"
+    >>> graph = PartiallyDirectedGraph.parse("a -> b <- c; b -- d")
+    >>> graph.directed_edges, graph.undirected_edges
+    ((('a', 'b'), ('c', 'b')), (('b', 'd'),))
+    >>> graph.orient()
+    PartiallyDirectedGraph('a -> b; c -> b; b -> d')
+    """
 
-    def _judge(self, before: str, node: str, after: str, given: set[str]) -> Passage:
-        arrows = (self._arrow_between(before, node), self._arrow_between(node, after))
-        return directed_passage(node, arrows, self._children, given)
+    def orient(self, *arrows: Edge) -> PartiallyDirectedGraph:
+        """The graph with these undirected edges directed, and all that follows from its arrows by Meek's four rules.
 
-    def _moral_neighbors(self, names: set[str]) -> Steps:
-        return self.ancestral_graph(names).moralize()._neighbors
+        >>> PartiallyDirectedGraph.parse("a -- b -- c").orient(("a", "b"))
+        PartiallyDirectedGraph('a -> b; b -> c')
+        """
+        marks = self._marks()
+        for tail, head in as_edges(arrows, "->"):
+            if head not in marks.neighbors[self._known_name(tail)]:
+                raise InvalidModel(f"there is no undirected edge {quoted(tail)} -- {quoted(head)} to direct")
+            marks.orient(tail, head)
+        orient_all(marks, self._positions)
+        oriented = self._directed_as(marks)
+        cycle = oriented._cycle()
+        if cycle and not self._cycle():
+            raise InvalidModel(
+                f"these arrows, and what follows from them, close the cycle {path_text([*cycle, cycle[0]], '->')}: no"
+                " directed graph has them"
+            )
+        return oriented
 
-    def _basis(self) -> tuple[Independence, ...]:
-        return self.local_independencies()
+    def consistent_extension(self) -> DirectedGraph:
+        """A directed graph with these edges, these arrows, no cycle and no other immoralities; it may not exist.
 
-    @cached_property
-    def _parents(self) -> dict[str, tuple[str, ...]]:
-        return adjacency(self.nodes, ((head, tail) for tail, head in self.edges))
+        >>> PartiallyDirectedGraph.parse("a -- b -- c").consistent_extension()
+        DirectedGraph('a -> b; b -> c')
+        """
+        found = find_extension(self._marks(), self.nodes)
+        if found is None:
+            raise InvalidModel(
+                "the undirected edges cannot all be directed without a cycle or a new immorality; "
+                "this graph is the CPDAG of no directed graph"
+            )
+        chosen = {frozenset(edge): edge for edge in (*self.directed_edges, *found)}
+        return DirectedGraph((chosen[frozenset(edge)] for edge in self.edges), self.nodes)
 
-    @cached_property
-    def _children(self) -> dict[str, tuple[str, ...]]:
-        return adjacency(self.nodes, self.edges)
+    def is_extendable(self) -> bool:
+        """Whether there is a `consistent_extension`."""
+        return find_extension(self._marks(), self.nodes) is not None
 
-    @cached_property
-    def _order(self) -> tuple[str, ...]:
-        return topological_order(self.nodes, self._parents, self._children)
-
-
-def check_distinct(edges: Iterable[Edge]) -> None:
-    seen: set[Edge] = set()
-    for edge in edges:
-        if edge in seen:
-            raise InvalidModel(f"the edge {edge[0]!r} -> {edge[1]!r} is given twice; give each edge once")
-        seen.add(edge)
+    def is_essential(self) -> bool:
+        """Whether this is the CPDAG of a class of equivalent graphs."""
+        return self.is_extendable() and self.consistent_extension().essential_graph() == self

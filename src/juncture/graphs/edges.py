@@ -1,4 +1,4 @@
-"""Checks at the door of every graph: what may be a node, and what may be an edge."""
+"""Checks of the nodes and edges that users give: names, and pairs of different names."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def as_edges(edges: Iterable[object], arrow: str) -> tuple[Edge, ...]:
 
 
 def as_edge(edge: Any, arrow: str) -> Edge:
-    """A pair of different names; a set is refused, since it has no first and second."""
-    if type(edge) is not tuple and isinstance(edge, str | Set | Mapping):  # the first look is the quick one
+    """A pair of different names; a set raises, since it has no first and second."""
+    if type(edge) is not tuple and isinstance(edge, str | Set | Mapping):  # the quick check first
         raise InvalidModel(f"an edge must be a pair of names such as ('a', 'b'); got {edge!r}")
     try:
         first, second = edge

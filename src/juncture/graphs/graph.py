@@ -9,9 +9,8 @@ from typing import Any, ClassVar, Self
 
 from juncture.checks import check_iterable
 from juncture.errors import InvalidModel, MissingExtra, UnknownVariable
-from juncture.graphs.dot import dot_text
 from juncture.graphs.edges import Edge, as_edges, as_nodes
-from juncture.graphs.text import SHOWN, Link, clauses, parse_chains
+from juncture.graphs.text import SHOWN, Link, clauses, dot_text, parse_chains
 from juncture.values import Value
 
 

@@ -1,10 +1,14 @@
-"""`Independence`: the statement a ⫫ b | given, and all statements of its kind about some names."""
+"""`Independence`: the statement a ⫫ b | given; all statements about some names; I-maps.
+
+An oracle answers whether a ⫫ b | given. It may be a function of three sets of names, a graph, or a joint table.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import combinations
 from math import comb
+from typing import Any
 
 from juncture.checks import check_count
 from juncture.errors import InvalidModel, TooLarge
@@ -12,11 +16,12 @@ from juncture.graphs.edges import as_nodes
 from juncture.graphs.text import quoted
 from juncture.values import Value
 
+Oracle = Callable[..., bool]
 MAX_STATEMENTS = 2**20
 
 
 class Independence(Value):
-    """a ⫫ b | given: once `given` is known, `a` tells nothing about `b`; equal to b ⫫ a | given.
+    """a ⫫ b | given: given `given`, `a` has no information about `b`; equal to b ⫫ a | given.
 
     >>> a, b, given = Independence("rain", ["bus", "train"], ["season"])
     >>> print(Independence(a, b, given))
@@ -29,7 +34,7 @@ class Independence(Value):
     given: tuple[str, ...]
 
     def __init__(self, a: str | Iterable[str], b: str | Iterable[str], given: str | Iterable[str] = ()) -> None:
-        self._set(a=one_or_more(a), b=one_or_more(b), given=one_or_more(given))
+        self._set(a=as_distinct_names(a), b=as_distinct_names(b), given=as_distinct_names(given))
         check_disjoint(set(self.a), set(self.b), set(self.given))
 
     def __iter__(self) -> Iterator[tuple[str, ...]]:
@@ -46,16 +51,16 @@ class Independence(Value):
         return f"Independence('{self}')"
 
 
-def one_or_more(names: str | Iterable[str]) -> tuple[str, ...]:
+def as_distinct_names(names: str | Iterable[str]) -> tuple[str, ...]:
     """Distinct names; text is one name, not its letters."""
     return as_nodes([names] if isinstance(names, str) else names)
 
 
 def check_disjoint(a: set[str], b: set[str], given: set[str]) -> None:
     """No name is in two of the three sets."""
-    for one, other, told in ((a, b, "on both sides"), (a | b, given, "on a side and among what is given")):
+    for one, other, where in ((a, b, "on both sides"), (a | b, given, "on a side and among what is given")):
         if one & other:
-            raise InvalidModel(f"{min(one & other)!r} is {told}; the sets of an independence share no name")
+            raise InvalidModel(f"{min(one & other)!r} is {where}; the sets of an independence share no name")
 
 
 def pair_statements(names: Sequence[str], max_given: int | None = None) -> Iterator[Independence]:
@@ -78,3 +83,42 @@ def given_sizes(num_names: int, max_given: int | None) -> range:
             f"the limit is {MAX_STATEMENTS:,}: set max_given, the number of names that may be given"
         )
     return range(last + 1)
+
+
+def as_oracle(source: Any) -> Oracle:
+    """The function that answers: the source itself, its `is_separated` or its `is_independent`."""
+    for name in ("is_separated", "is_independent"):
+        if hasattr(source, name):
+            found: Oracle = getattr(source, name)
+            return found
+    if callable(source) and not isinstance(source, type):
+        oracle: Oracle = source
+        return oracle
+    raise InvalidModel(
+        f"independencies are asked of a graph, of a joint table or of a function of a, b and given; got {source!r}"
+    )
+
+
+def all_hold(statements: Iterable[Independence], oracle: Oracle) -> bool:
+    return all(oracle(set(a), set(b), set(given)) for a, b, given in statements)
+
+
+def pairs_match(graph: Any, oracle: Oracle) -> bool:
+    """Whether graph and oracle agree on every pair of names, given any others."""
+    return all(
+        graph.is_separated(a, b, given) == oracle(set(a), set(b), set(given))
+        for a, b, given in pair_statements(graph.nodes)
+    )
+
+
+def minimal_parents(node: str, before: Sequence[str], oracle: Oracle) -> tuple[str, ...]:
+    """As few of the names before a node as make it independent of the rest of them.
+
+    A set that does so still does with more names in it, so that names can be spared one by one, the earliest first.
+    """
+    kept = dict.fromkeys(before)
+    for name in before:
+        fewer = set(kept) - {name}
+        if oracle({node}, set(before) - fewer, fewer):
+            del kept[name]
+    return tuple(kept)

@@ -1,4 +1,4 @@
-"""What directed and undirected graphs share as statements of independence; each tells how influence moves along it."""
+"""`IndependenceGraph`: separation, trails, separators and I-maps of directed and undirected graphs."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from itertools import combinations, pairwise
 from typing import Any
 
 from juncture.graphs.graph import Graph
-from juncture.graphs.independence import Independence, check_disjoint, given_sizes
-from juncture.graphs.maps import all_hold, as_oracle, pairs_match
-from juncture.graphs.separation import Moves, path_to, search
-from juncture.graphs.separators import minimal_separator, minimum_separator
+from juncture.graphs.independence import Independence, all_hold, as_oracle, check_disjoint, given_sizes, pairs_match
+from juncture.graphs.separation import Moves, minimal_separator, minimum_separator, path_to, search
 from juncture.graphs.trails import Passage, Trail, passages, simple_paths
 from juncture.graphs.traversal import Steps
 
@@ -18,7 +16,7 @@ Names = str | Iterable[str]
 
 
 class IndependenceGraph(Graph):
-    """A graph whose missing edges say what is independent of what, given what."""
+    """A graph whose missing edges state conditional independencies."""
 
     def is_separated(self, a: Names, b: Names, given: Names = ()) -> bool:
         """Whether no open trail leads from a to b: then a ⫫ b | given in every distribution along the graph.
@@ -33,7 +31,7 @@ class IndependenceGraph(Graph):
         """A shortest open trail from a to b, which explains why they are not separated; None if they are."""
         starts, targets, observed = self._sides(a, b, given)
         origins, end = search(starts, self._moves(observed), targets)
-        # a shortest way of the ball visits no node twice: where it comes again, it could have gone on the first time
+        # a shortest path of the ball visits no node twice: it could have gone on at the first visit
         return None if end is None else self._trail([node for node, _ in path_to(end, origins)], observed)
 
     def trails(self, a: str, b: str, given: Names = ()) -> Iterator[Trail]:
@@ -100,10 +98,10 @@ class IndependenceGraph(Graph):
         """Whether exactly the independencies of the graph hold."""
         return self.is_map(oracle) and pairs_match(self, as_oracle(oracle))
 
-    # --- what a kind of graph tells ----------------------------------------------------------------------------------
+    # --- what a kind of graph implements -----------------------------------------------------------------------------
 
     def _moves(self, given: set[str]) -> Moves:
-        """How a ball may go on."""
+        """The moves of a Bayes ball."""
         raise NotImplementedError
 
     def _joined(self, node: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from juncture.graphs.edges import Edge
 
 
 class Marks:
-    """A partly directed graph that is being worked on: for each node its parents, children and plain neighbours."""
+    """A partly directed graph in the making: for each node its parents, children and undirected neighbours."""
 
     def __init__(self, nodes: Iterable[str], directed: Iterable[Edge], undirected: Iterable[Edge]) -> None:
         self.parents: dict[str, set[str]] = {node: set() for node in nodes}
@@ -88,14 +88,14 @@ def orient_all(marks: Marks, positions: dict[str, int]) -> None:
         node = next(iter(pending))
         del pending[node]
         for other in sorted(marks.neighbors[node], key=positions.__getitem__):
-            pair = forced(marks, node, other)
+            pair = find_forced_direction(marks, node, other)
             if pair is not None:
                 marks.orient(*pair)
                 pending.update(dict.fromkeys((*pair, *sorted(marks.children[pair[1]], key=positions.__getitem__))))
 
 
-def forced(marks: Marks, one: str, other: str) -> Edge | None:
-    """The direction that a rule gives to a plain edge."""
+def find_forced_direction(marks: Marks, one: str, other: str) -> Edge | None:
+    """The direction that a rule gives to an undirected edge."""
     for pair in ((one, other), (other, one)):
         if any(rule(marks, *pair) for rule in RULES):
             return pair
@@ -105,10 +105,10 @@ def forced(marks: Marks, one: str, other: str) -> Edge | None:
 # --- Dor and Tarsi (1992) ---------------------------------------------------------------------------------------------
 
 
-def directions(marks: Marks, nodes: Sequence[str]) -> list[Edge] | None:
-    """The plain edges directed so that no cycle and no new immorality arises; None where that cannot be.
+def find_extension(marks: Marks, nodes: Sequence[str]) -> list[Edge] | None:
+    """The undirected edges directed so that no cycle and no new immorality arises; None where that cannot be.
 
-    Again and again a node goes that can come last, with its edges pointing to it. Where several can, the last does.
+    A node that can come last is removed with its edges pointing to it, until none is left; of several, the last.
     """
     positions = {node: position for position, node in enumerate(nodes)}
     ready = [-position for position in range(len(nodes))]
@@ -127,7 +127,7 @@ def directions(marks: Marks, nodes: Sequence[str]) -> list[Edge] | None:
 
 
 def can_come_last(marks: Marks, node: str) -> bool:
-    """No arrow leaves the node, and what it is plainly joined to is joined to all else around it."""
+    """No arrow leaves the node, and its undirected neighbours are joined to all other nodes around it."""
     if marks.children[node]:
         return False
     around = marks.joined(node)

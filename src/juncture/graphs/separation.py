@@ -1,12 +1,14 @@
-"""Bayes ball: where open trails lead, in time linear in nodes and edges.
+"""Bayes ball: where open trails lead, in time linear in nodes and edges; minimal and minimum separators.
 
-A ball stands on a node, and remembers whether it came there along an arrow. What it may do next depends on both.
+The state of a ball is its node, and whether it arrived along an arrow. Its next moves depend on both.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Set
+from itertools import pairwise
+from math import inf
 
 from juncture.graphs.traversal import Steps, reachable
 
@@ -63,3 +65,51 @@ def path_to(end: State, origins: Origins) -> list[State]:
         path.append(state)
         state = origins[state]
     return path[::-1]
+
+
+def minimal_separator(neighbors: Steps, a: Set[str], b: Set[str], allowed: Set[str]) -> set[str] | None:
+    """Allowed nodes that separate a from b, none of which can be spared; None if all of them do not.
+
+    What is first met from a separates, and of that, what is first met from b (van der Zander, Liśkiewicz, Textor 2014).
+    """
+    nearest_a = first_met(neighbors, a, allowed)
+    if search(a, undirected_moves(neighbors, nearest_a), b)[1] is not None:
+        return None
+    return first_met(neighbors, b, nearest_a)
+
+
+def first_met(neighbors: Steps, starts: Set[str], stops: Set[str]) -> set[str]:
+    """The stops that are reached from the starts before any other stop."""
+    reached, _ = search(starts, undirected_moves(neighbors, stops))
+    return {other for node, _ in reached for other in neighbors[node] if other in stops}
+
+
+def minimum_separator(neighbors: Steps, a: Set[str], b: Set[str], allowed: Set[str]) -> set[str] | None:
+    """As few allowed nodes as can separate a from b (Menger 1927): as many as there are disjoint paths.
+
+    Each allowed node has capacity one, from its entrance (True) to its exit (False).
+    """
+    if minimal_separator(neighbors, a, b, allowed) is None:
+        return None
+    flow: Counter[tuple[State, State]] = Counter()
+
+    def has_room(source: State, target: State) -> bool:
+        if source[0] == target[0]:
+            room = (1 if source[0] in allowed else inf) if source[1] else 0
+        else:
+            room = inf if target[1] else 0
+        return room > flow[source, target]
+
+    def moves(state: State) -> list[State]:
+        node, entering = state
+        around = [(other, not entering) for other in (node, *neighbors[node])]
+        return [target for target in around if has_room(state, target)]
+
+    origins, end = search(a, moves, b)
+    while end is not None:
+        path = path_to(end, origins)
+        for source, target in pairwise(path):
+            flow[source, target] += 1
+            flow[target, source] -= 1
+        origins, end = search(a, moves, b)
+    return {node for node, entering in origins if entering and (node, False) not in origins}

@@ -1,4 +1,4 @@
-"""D-separation with sets of nodes as bits: one pass tells all nodes that are connected to one, and is kept.
+"""D-separation with sets of nodes as bits: one pass finds all nodes that are connected to a node, and is kept.
 
 For many questions about one graph, as a search of structures asks them of an oracle.
 """
@@ -16,13 +16,13 @@ class SeparationSets:
     """The separations of a directed graph, asked by position; a set of nodes is the bits of a whole number."""
 
     def __init__(self, graph: DirectedGraph) -> None:
-        places = {name: place for place, name in enumerate(graph.nodes)}
-        self.parents = [bits(places[one] for one in graph.parents(name)) for name in graph.nodes]
-        self.children = [bits(places[one] for one in graph.children(name)) for name in graph.nodes]
-        self.ancestors = [0] * len(places)  # each node among its own
+        indices = {name: index for index, name in enumerate(graph.nodes)}
+        self.parents = [bits(indices[one] for one in graph.parents(name)) for name in graph.nodes]
+        self.children = [bits(indices[one] for one in graph.children(name)) for name in graph.nodes]
+        self.ancestors = [0] * len(indices)  # each node among its own
         for name in graph.topological_order():
-            place = places[name]
-            self.ancestors[place] = 1 << place | union(self.ancestors, self.parents[place])
+            index = indices[name]
+            self.ancestors[index] = 1 << index | union(self.ancestors, self.parents[index])
         self._connected: dict[tuple[int, int], int] = {}
 
     def is_separated(self, a: int, b: int, given: int) -> bool:
@@ -43,7 +43,7 @@ class SeparationSets:
         return self._connected[key]
 
     def _reach(self, start: int, given: int) -> int:
-        """Bayes ball for all nodes of a frontier at once: which were come to from a child, and which from a parent.
+        """Bayes ball for all nodes of a frontier at once: those reached from a child, and those reached from a parent.
 
         A node that is given stops the ball, but for a collider, which opens if it or a descendant of it is given.
         """
@@ -60,19 +60,19 @@ class SeparationSets:
         return upward | downward
 
 
-def bits(places: Iterable[int]) -> int:
+def bits(indices: Iterable[int]) -> int:
     """A set of positions as the bits of a whole number."""
     total = 0
-    for place in places:
-        total |= 1 << place
+    for index in indices:
+        total |= 1 << index
     return total
 
 
-def union(sets: list[int], places: int) -> int:
+def union(sets: list[int], indices: int) -> int:
     """The union of the sets at these positions."""
     total = 0
-    while places:
-        lowest = places & -places
+    while indices:
+        lowest = indices & -indices
         total |= sets[lowest.bit_length() - 1]
-        places ^= lowest
+        indices ^= lowest
     return total

@@ -1,4 +1,4 @@
-"""`Trail`: a way between two nodes, with the reason why each node on it is open or blocked."""
+"""`Trail`: a path between two nodes, with the reason why each inner node is open or blocked."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class Trail(Value):
 
     def __str__(self) -> str:
         """The path, then why it is open, or where it is blocked."""
-        told = [passage.reason for passage in self.passages if passage.is_open == self.is_active]
-        return f"{self.path}: {'; '.join(told) or 'they are joined by an edge'}"
+        reasons = [passage.reason for passage in self.passages if passage.is_open == self.is_active]
+        return f"{self.path}: {'; '.join(reasons) or 'they are joined by an edge'}"
 
     def __repr__(self) -> str:
         return f"Trail({str(self)!r})"
@@ -70,7 +70,7 @@ Judge = Callable[[str, str, str], Passage]
 
 
 def passages(nodes: list[str], judge: Judge) -> Iterator[Passage]:
-    """What the judge says of each inner node, told its neighbours on the trail."""
+    """The judgement of each inner node, given its neighbours on the trail."""
     return (judge(*triple) for triple in zip(nodes, nodes[1:], nodes[2:], strict=False))
 
 

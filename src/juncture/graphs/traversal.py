@@ -1,4 +1,4 @@
-"""Walks through graphs given as a table from each node to the next ones; none is recursive."""
+"""Traversals of graphs that are given as a table from each node to the next nodes; none is recursive."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def topological_order(nodes: Sequence[str], parents: Steps, children: Steps) -> 
 def find_cycle(nodes: Sequence[str], parents: Steps) -> list[str]:
     """A directed cycle among nodes that each have a parent among them, from its earliest node."""
     among = set(nodes)
-    place: dict[str, int] = {}  # where each node stands on the way up
+    position: dict[str, int] = {}  # of each node on the path upwards
     node = nodes[0]
-    while node not in place:
-        place[node] = len(place)
+    while node not in position:
+        position[node] = len(position)
         node = next(parent for parent in parents[node] if parent in among)
-    cycle = list(place)[place[node] :][::-1]
+    cycle = list(position)[position[node] :][::-1]
     positions = {name: position for position, name in enumerate(nodes)}
-    first = min(range(len(cycle)), key=lambda index: positions[cycle[index]])
+    first = min(range(len(cycle)), key=lambda start: positions[cycle[start]])
     return cycle[first:] + cycle[:first]
 
 

@@ -2,22 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Callable, Set
+from heapq import heapify, heappop, heappush
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
 from juncture.errors import TooLarge
 from juncture.graphs.cliques import Neighbors, maximal_cliques
-from juncture.graphs.treewidth_bounds import bounds, contraction_degeneracy
+from juncture.graphs.elimination import heuristic_order, induced_width, tie_breakers
 
-MAX_NODES = 62  # they are bits of a word
+Graph = list[set[int]]
+TRIES = 8
 MAX_SETS = 2**20  # of eliminated nodes, in one search: enough for any twenty nodes and a clique, and about ten seconds
+MAX_NODES = 62  # they are bits of a word
+
+
+class TreewidthBounds(NamedTuple):
+    """The treewidth is at least `lower` and at most `upper`."""
+
+    lower: int
+    upper: int
+
+
+def bound_treewidth(neighbors: Neighbors, rng: np.random.Generator | None = None) -> TreewidthBounds:
+    """The best lower bound, and the least width of several heuristic elimination orders."""
+    lower = lower_bound(neighbors)
+    return TreewidthBounds(lower, upper_bound(neighbors, lower, rng))
+
+
+def upper_bound(neighbors: Neighbors, lower: int, rng: np.random.Generator | None) -> int:
+    """The least width of several elimination orders; the search ends when one is as good as any can be."""
+    upper = len(neighbors) - 1
+    log_sizes = np.full(len(neighbors), np.log(2.0))
+    for noise in islice(tie_breakers(len(neighbors), rng), TRIES):
+        for heuristic in ("min-fill", "min-neighbours"):
+            if upper <= lower:
+                return upper
+            upper = min(upper, induced_width(neighbors, heuristic_order(neighbors, log_sizes, heuristic, noise)))
+    return upper
+
+
+def lower_bound(neighbors: Neighbors) -> int:
+    """The better of degeneracy and contraction degeneracy; -1 for no nodes."""
+    return max(degeneracy(neighbors), contraction_degeneracy(neighbors))
+
+
+def degeneracy(neighbors: Neighbors) -> int:
+    """The largest least degree of a subgraph: delete a node of least degree, again and again (Szekeres, Wilf 1968)."""
+    return largest_least_degree(neighbors, delete)
+
+
+def contraction_degeneracy(neighbors: Neighbors) -> int:
+    """The largest least degree along greedy contractions: MMD+ (Bodlaender, Koster and Wolle 2004).
+
+    A node of least degree is merged with the neighbour with which it shares the fewest neighbours.
+    """
+    return largest_least_degree(neighbors, contract)
+
+
+def largest_least_degree(neighbors: Neighbors, take: Callable[[Graph, int], set[int]]) -> int:
+    """The most neighbours of a node that was taken; a treewidth is never less than the least degree of a minor."""
+    graph = [set(others) for others in neighbors]
+    heap = [(len(others), node) for node, others in enumerate(graph)]  # a node's last entry counts
+    heapify(heap)
+    gone: set[int] = set()
+    largest = -1
+    while heap:
+        degree, node = heappop(heap)
+        if node in gone or degree != len(graph[node]):
+            continue
+        largest = max(largest, degree)
+        gone.add(node)
+        for other in take(graph, node):
+            heappush(heap, (len(graph[other]), other))
+    return largest
+
+
+def delete(graph: Graph, node: int) -> set[int]:
+    """Take the node away; those whose degree may have changed."""
+    for other in graph[node]:
+        graph[other].remove(node)
+    return graph[node]
+
+
+def contract(graph: Graph, node: int) -> set[int]:
+    """Merge the node into a neighbour; those whose degree may have changed."""
+    around = delete(graph, node)
+    if around:
+        target = min(around, key=lambda other: (len(graph[other] & around), other))
+        graph[target] |= around - {target}
+        for other in around - {target}:
+            graph[other].add(target)
+    return around
 
 
 def treewidth(neighbors: Neighbors) -> int:
     """The least width of any elimination order; -1 for no nodes."""
-    lower, upper = bounds(neighbors)
-    core, lower = reduced(neighbors, lower) if lower < upper else ([], lower)
+    lower, upper = bound_treewidth(neighbors)
+    core, lower = eliminate_safely(neighbors, lower) if lower < upper else ([], lower)
     lower = max(lower, contraction_degeneracy(core))
     if not core or lower == upper:
         return lower
@@ -43,8 +127,8 @@ def too_large(core: Neighbors, lower: int, upper: int) -> TooLarge:
 # --- rules that make a graph smaller ---------------------------------------------------------------------------------
 
 
-def reduced(neighbors: Neighbors, lower: int) -> tuple[list[set[int]], int]:
-    """The graph after all safe eliminations, renumbered, and a lower bound that counts what has gone."""
+def eliminate_safely(neighbors: Neighbors, lower: int) -> tuple[list[set[int]], int]:
+    """The graph after all safe eliminations, renumbered, and a lower bound that includes the eliminated nodes."""
     graph = {node: set(others) for node, others in enumerate(neighbors)}
     waiting = set(graph)
     while waiting:
@@ -58,7 +142,7 @@ def reduced(neighbors: Neighbors, lower: int) -> tuple[list[set[int]], int]:
         near = around.union(*(graph[other] for other in around))
         waiting |= near if len(around) <= lower else set(graph)
         lower = max(lower, len(around))
-    number = {node: place for place, node in enumerate(graph)}
+    number = {node: index for index, node in enumerate(graph)}
     return [{number[other] for other in others} for others in graph.values()], lower
 
 
@@ -89,12 +173,12 @@ def has_width(neighbors: Neighbors, clique: tuple[int, ...], width: int) -> bool
     best order ends with the clique, any clique; and once only `width + 1` nodes are left they can go in any order.
     """
     free = [node for node in range(len(neighbors)) if node not in clique]
-    bit = {node: 1 << place for place, node in enumerate([*free, *clique])}
+    bit = {node: 1 << index for index, node in enumerate([*free, *clique])}
     tables = joined_tables([sum(bit[other] for other in neighbors[node]) for node in free])
     gone = np.zeros(1, dtype=np.int64)  # (set,): the sets reached, as bits
     searched = 0
     for _ in range(len(neighbors) - width - 1):
-        grown = [grown_by(tables, gone, bit[node], width) for node in free]
+        grown = [add_node(tables, gone, bit[node], width) for node in free]
         gone = np.unique(np.concatenate(grown))
         searched += len(gone)
         if searched > MAX_SETS:
@@ -102,7 +186,7 @@ def has_width(neighbors: Neighbors, clique: tuple[int, ...], width: int) -> bool
     return bool(len(gone))
 
 
-def grown_by(tables: list[np.ndarray], gone: np.ndarray, bit: int, width: int) -> np.ndarray:
+def add_node(tables: list[np.ndarray], gone: np.ndarray, bit: int, width: int) -> np.ndarray:
     """The sets with this node, for those without it after which it has at most `width` neighbours."""
     before = gone[gone & bit == 0]
     inside = np.full(len(before), bit, dtype=np.int64)  # (set,): the node, and what it reaches through the set
@@ -110,7 +194,7 @@ def grown_by(tables: list[np.ndarray], gone: np.ndarray, bit: int, width: int) -
         joined = joined_to(tables, inside)
         grown = joined & before | bit
         if np.array_equal(grown, inside):
-            return np.asarray(before[count_bits(joined & ~grown) <= width] | bit)
+            return before[count_bits(joined & ~grown) <= width] | bit
         inside = grown
 
 
@@ -127,10 +211,10 @@ def joined_tables(masks: list[int]) -> list[np.ndarray]:
 
 def joined_to(tables: list[np.ndarray], sets: np.ndarray) -> np.ndarray:
     joined = np.zeros(len(sets), dtype=np.int64)
-    for place, table in enumerate(tables):
-        joined |= table[sets >> 16 * place & 0xFFFF]
+    for index, table in enumerate(tables):
+        joined |= table[sets >> 16 * index & 0xFFFF]
     return joined
 
 
 def count_bits(sets: np.ndarray) -> np.ndarray:
-    return np.asarray(np.unpackbits(sets.view(np.uint8)).reshape(len(sets), 64).sum(axis=1))
+    return np.unpackbits(sets.view(np.uint8)).reshape(len(sets), 64).sum(axis=1)

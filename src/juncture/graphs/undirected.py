@@ -8,21 +8,17 @@ from itertools import combinations, islice
 from typing import Any, Self
 
 from juncture.errors import InvalidModel, TooLarge
-from juncture.graphs.chordal import clique_tree, perfect_order
 from juncture.graphs.clique_forest import CliqueForest
-from juncture.graphs.cliques import all_cliques, maximal_cliques
+from juncture.graphs.cliques import all_cliques, clique_tree, maximal_cliques, perfect_order
 from juncture.graphs.edges import Edge, as_nodes
-from juncture.graphs.elimination import eliminate, width
-from juncture.graphs.elimination_orders import best_order, check_search, log_weights
+from juncture.graphs.elimination import best_order, check_search, eliminate, induced_width, log_weights
 from juncture.graphs.graph import adjacency
-from juncture.graphs.independence import Independence
+from juncture.graphs.independence import Independence, as_oracle
 from juncture.graphs.independence_graph import IndependenceGraph
-from juncture.graphs.maps import as_oracle
 from juncture.graphs.separation import Moves, undirected_moves
 from juncture.graphs.trails import Passage, plain_passage
 from juncture.graphs.traversal import Steps, components
-from juncture.graphs.treewidth import treewidth
-from juncture.graphs.treewidth_bounds import Bounds, bounds
+from juncture.graphs.treewidth import TreewidthBounds, bound_treewidth, treewidth
 from juncture.options import as_generator
 
 MAX_CLIQUES = 1_000_000  # of a graph that lists all of them
@@ -141,12 +137,25 @@ class UndirectedGraph(IndependenceGraph):
     def elimination_order(
         self, heuristic: str = "min-fill", weights: Mapping[str, int] | None = None, *, rng: Any = None, tries: int = 1
     ) -> tuple[str, ...]:
-        """All nodes, each time one that the heuristic likes best; those whose neighbours form a clique come first.
+        """All nodes in the order of a greedy heuristic; nodes whose neighbours form a clique come first.
 
-        Heuristics: `min-fill` (the fewest edges added), `weighted-min-fill` (each by the product of its ends' weights),
-        `min-weight` (the smallest product of weights in the clique), `min-neighbours`. Weights are numbers of states, 2
-        where none is given. Ties go to the smaller clique, then to the earlier node, or with `rng` to chance; the best
-        of the `tries` is kept. On a chordal graph no choice adds an edge: there the order is the perfect one.
+        On a chordal graph this is a perfect elimination order.
+
+        Parameters
+        ----------
+        heuristic
+            "min-fill" (the fewest edges added), "weighted-min-fill" (each edge counts the product of its ends'
+            weights), "min-weight" (the smallest product of weights in the clique) or "min-neighbours".
+        weights
+            The numbers of states of nodes, 2 where none is given.
+        rng
+            A seed or generator that breaks ties. Without it, ties go to the smaller clique, then to the earlier node.
+        tries
+            The number of orders, of which the one with the smallest tables is kept.
+
+        Returns
+        -------
+        tuple of str
         """
         check_search(heuristic, tries)
         stream = None if rng is None else as_generator(rng)  # None leaves ties to the order of the nodes
@@ -157,12 +166,12 @@ class UndirectedGraph(IndependenceGraph):
 
     def fill_in(self, order: Iterable[str]) -> tuple[Edge, ...]:
         """The edges that are added when these nodes are eliminated in this order; it need not name all nodes."""
-        _, added = eliminate(self._neighbor_positions, self._places(order))
+        _, added = eliminate(self._neighbor_positions, self._indices(order))
         return tuple((self.nodes[one], self.nodes[other]) for one, other in added)
 
     def induced_width(self, order: Iterable[str]) -> int:
         """The most neighbours that one of these nodes has when it is eliminated in this order."""
-        return width(self._neighbor_positions, self._places(order))
+        return induced_width(self._neighbor_positions, self._indices(order))
 
     def triangulate(
         self, heuristic: str = "min-fill", weights: Mapping[str, int] | None = None, *, rng: Any = None, tries: int = 1
@@ -179,7 +188,7 @@ class UndirectedGraph(IndependenceGraph):
         >>> print(UndirectedGraph.parse("a -- b -- c -- d -- a").junction_tree())
         {a, b, d} -- {b, d} -- {b, c, d}
         """
-        order = self._places(self.elimination_order(heuristic, weights, rng=rng, tries=tries))
+        order = self._indices(self.elimination_order(heuristic, weights, rng=rng, tries=tries))
         cliques, edges = clique_tree(order, eliminate(self._neighbor_positions, order)[0])
         return CliqueForest(map(self._names, cliques), edges)
 
@@ -187,9 +196,9 @@ class UndirectedGraph(IndependenceGraph):
         """The least width of any junction tree; refused where finding it would take too long."""
         return treewidth(self._neighbor_positions)
 
-    def treewidth_bounds(self, *, rng: Any = None) -> Bounds:
+    def treewidth_bounds(self, *, rng: Any = None) -> TreewidthBounds:
         """Numbers between which the treewidth lies, found quickly: `lower` by minors, `upper` by heuristic orders."""
-        return bounds(self._neighbor_positions, None if rng is None else as_generator(rng))
+        return bound_treewidth(self._neighbor_positions, None if rng is None else as_generator(rng))
 
     def _key(self) -> Hashable:
         return frozenset(self.nodes), frozenset(frozenset(edge) for edge in self.edges)
@@ -230,5 +239,5 @@ class UndirectedGraph(IndependenceGraph):
     def _names(self, positions: Iterable[int]) -> tuple[str, ...]:
         return tuple(self.nodes[position] for position in positions)
 
-    def _places(self, order: Iterable[str]) -> list[int]:
+    def _indices(self, order: Iterable[str]) -> list[int]:
         return [self._positions[self._known_name(name)] for name in as_nodes(order)]

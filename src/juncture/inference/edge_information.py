@@ -1,4 +1,4 @@
-"""`edge_information`: how much the two ends of each edge of a model tell about each other."""
+"""`edge_information`: the mutual information of the two ends of each edge of a model."""
 
 from __future__ import annotations
 
@@ -18,8 +18,22 @@ def edge_information(
 ) -> dict[Edge, float]:
     """The mutual information, in nats, of the two ends of each edge, given one row of evidence.
 
-    With `given_parents`, of a child and one parent given the child's other parents: what the arrow itself adds.
+    Parameters
+    ----------
+    model
+        A Bayesian or a Markov network.
+    evidence
+        One row, as in `infer`.
+    given_parents
+        Condition on the child's other parents: the information that the arrow itself adds.
 
+    Returns
+    -------
+    dict
+        Edge → mutual information.
+
+    Examples
+    --------
     >>> from juncture.formats.bundled import example
     >>> {edge: round(nats, 4) for edge, nats in edge_information(example("fuel")).items()}
     {('B', 'G'): 0.0587, ('F', 'G'): 0.0587}

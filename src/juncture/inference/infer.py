@@ -1,17 +1,41 @@
-"""`infer`: a model and evidence in, beliefs out."""
+"""`infer` for products of factors, and the engines by name: a new engine is one file and one line in `METHODS`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from juncture.checks import check_choice
+from juncture.checks import check_choice, shown
 from juncture.data.dataset import Extra
+from juncture.errors import Unsupported, hint
 from juncture.evidence import as_findings
-from juncture.inference.engines.beliefs import Beliefs
-from juncture.inference.engines.impossible import check_possible
-from juncture.inference.methods import engine_for
-from juncture.options import as_names
+from juncture.inference.engines.beliefs import Beliefs, check_possible
+from juncture.inference.engines.contract import Engine
+from juncture.inference.exact.elimination.engine import VariableElimination
+from juncture.inference.exact.enumeration import Enumeration
+from juncture.inference.exact.junction_tree.engine import JunctionTree
+from juncture.memory import checked_limit
+from juncture.options import as_names, chosen
+
+METHODS: dict[str, Callable[[], Engine]] = {
+    "auto": JunctionTree,
+    "exact": JunctionTree,
+    "junction-tree": JunctionTree,
+    "variable-elimination": VariableElimination,
+    "enumeration": Enumeration,
+}
+
+
+def engine_for(method: Any, memory_limit: int | None = None) -> Engine:
+    """The engine that "auto", a name or an engine object stands for, held to `memory_limit` bytes if one is given."""
+    engine: Engine = chosen(method, METHODS, what="method")
+    if not hasattr(engine, "answer"):
+        raise Unsupported(
+            f"a method is the name of an engine or an engine itself; got {shown(method)}; {hint('auto', METHODS)}"
+        )
+    if memory_limit is not None:
+        checked_limit(memory_limit)
+    return engine if memory_limit is None else engine.with_memory_limit(memory_limit)
 
 
 def infer_factors(
@@ -27,7 +51,7 @@ def infer_factors(
     check_choice(on_impossible, ("warn", "raise"), "on_impossible")
     engine = engine_for(method, memory_limit)
     if targets is None and type(evidence) is dict:
-        answers = engine.answer_at_once(model, evidence)
+        answers = engine.answer_row(model, evidence)
         if answers is not None:
             beliefs = Beliefs(model, engine, answers.targets, answers, True, answers.views, answers.marginals[0])
             check_possible(beliefs)

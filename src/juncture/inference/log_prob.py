@@ -14,8 +14,9 @@ from juncture.data.missingness import has_hole, packed
 from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import run_engine
+from juncture.inference.engines.contract import Engine
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.methods import engine_for
+from juncture.inference.infer import engine_for
 from juncture.networks.bayesian_network import BayesianNetwork
 
 MANY_PATTERNS = 32  # of holes: from here on all rows go through one run of the whole model
@@ -26,38 +27,38 @@ def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extr
     dataset = Dataset([dict(rows)] if is_single else rows, variables=model.variables, extra=extra)
     engine = engine_for(method)
     values = np.empty(len(dataset))
-    groups = patterns(dataset)
+    groups = group_by_pattern(dataset)
     if len(groups) > MANY_PATTERNS and not any(variable.is_real for variable in model.variables):
         values[:] = run_engine(engine, model, as_findings(dataset, model.variables)).log_evidence
     else:
-        for observed, places in groups:
+        for observed, indices in groups:
             part = relevant_part(model, observed)
-            values[places] = log_evidence(engine, part, dataset.take(places), observed)
+            values[indices] = log_evidence(engine, part, dataset.take(indices), observed)
     values -= log_normalizer(model, engine)
     return float(values[0]) if is_single else values
 
 
-def patterns(dataset: Dataset) -> list[tuple[frozenset[str], np.ndarray]]:
-    """Rows grouped by which of their cells are observed."""
+def group_by_pattern(dataset: Dataset) -> list[tuple[frozenset[str], np.ndarray]]:
+    """Rows grouped by which of their cells are observed: the names observed, and the indices of the rows."""
     columns = dataset.columns
     holes = [has_hole(column) for column in columns.values()]
     known = ~np.stack(holes, axis=1) if holes else np.zeros((len(dataset), 0), bool)
     _, first, group = np.unique(packed(known), return_index=True, return_inverse=True)
     ends = np.cumsum(np.bincount(group.ravel(), minlength=len(first)))
-    places = np.split(np.argsort(group.ravel(), kind="stable"), ends[:-1])
-    kinds = zip(first, places, strict=False)  # no rows are split into one part all the same
+    indices = np.split(np.argsort(group.ravel(), kind="stable"), ends[:-1])
+    kinds = zip(first, indices, strict=False)  # np.split makes one part even of no rows
     return [(frozenset(compress(columns, known[row])), rows) for row, rows in kinds]
 
 
-def log_evidence(engine: Any, part: Any, rows: Dataset, observed: frozenset[str]) -> np.ndarray:
-    """log p(observed) of rows that are observed alike: a product where nothing is missing, else a sum."""
+def log_evidence(engine: Engine, part: Any, rows: Dataset, observed: frozenset[str]) -> np.ndarray:
+    """log p(observed) of rows with the same cells observed: a product where nothing is missing, else a sum."""
     if len(observed) == len(part.variables):
-        return np.asarray(part.log_joint_of(rows.columns))
+        return part.log_joint_of(rows.columns)
     return run_engine(engine, part, as_findings(rows, part.variables, extra="ignore")).log_evidence
 
 
 @singledispatch
-def log_normalizer(model: Any, engine: Any) -> float:
+def log_normalizer(model: Any, engine: Engine) -> float:
     """Log Z of an undirected model."""
     log_z = float(run_engine(engine, model, as_findings(None, model.variables)).log_evidence[0])
     if log_z == -np.inf:
@@ -66,5 +67,5 @@ def log_normalizer(model: Any, engine: Any) -> float:
 
 
 @log_normalizer.register
-def _(model: BayesianNetwork, engine: Any) -> float:
+def _(model: BayesianNetwork, engine: Engine) -> float:
     return 0.0

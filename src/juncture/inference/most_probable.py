@@ -13,10 +13,8 @@ from juncture.data.dataset import Dataset, Extra
 from juncture.data.findings import Findings
 from juncture.errors import InvalidData
 from juncture.evidence import as_findings
-from juncture.inference.engines.beliefs import Beliefs
-from juncture.inference.engines.impossible import check_possible
-from juncture.inference.infer import as_targets
-from juncture.inference.methods import engine_for
+from juncture.inference.engines.beliefs import Beliefs, check_possible
+from juncture.inference.infer import as_targets, engine_for
 from juncture.memory import check_memory
 from juncture.values import few, format_count, number_of
 from juncture.variables import Assignment, Scope
@@ -66,7 +64,7 @@ def most_probable_factors(
         raise InvalidData("k goes with one row of evidence; ask for the k best of each row alone")
     beliefs = Beliefs.of(model, engine_for(method, memory_limit), findings, as_targets(model, targets))
     check_possible(beliefs, on_impossible)
-    names = beliefs.targets if targets is not None else unobserved(model, findings)
+    names = beliefs.targets if targets is not None else unobserved_names(model, findings)
     scope = Scope(variable for variable in model.variables if variable.name in names)
     if k is not None:
         check_num_best(int(k), scope, memory_limit)
@@ -82,13 +80,13 @@ def most_probable_factors(
 
 
 def check_num_best(k: int, scope: Scope, memory_limit: int | None) -> None:
-    """Refuse more assignments than fit in memory; there are no more than joint states."""
+    """Raise `TooLarge` for more assignments than fit in memory; there are no more than joint states."""
     count, size = min(k, scope.size), len(scope)
     what = f"the {format_count(count)} best assignments of {number_of(size, 'variable')}"
     check_memory(count * (BYTES_PER_PAIR * size + BYTES_PER_LABEL) * size, what, "ask for a smaller k", memory_limit)
 
 
-def unobserved(model: Any, findings: Findings) -> set[str]:
+def unobserved_names(model: Any, findings: Findings) -> set[str]:
     """The variables that are not observed in every row."""
     return {name for name in model.variables.names if not findings.is_observed(name).all()}
 
@@ -99,7 +97,7 @@ def labels(scope: Scope, codes: np.ndarray) -> Assignment:
 
 def best_rows(beliefs: Beliefs, scope: Scope, codes: np.ndarray, log_joint: np.ndarray) -> MostProbableRows:
     possible = ~np.isneginf(beliefs.log_evidence)
-    columns = {name: np.where(possible, codes[:, place], -1) for place, name in enumerate(scope.names)}
+    columns = {name: np.where(possible, codes[:, index], -1) for index, name in enumerate(scope.names)}
     log_prob = np.full(len(log_joint), np.nan)
     np.subtract(log_joint, beliefs.log_evidence, out=log_prob, where=possible)
     return MostProbableRows(Dataset.from_codes(scope, columns), log_prob, log_joint, beliefs.impossible)

@@ -1,4 +1,4 @@
-"""`cost` and `compile`: what a question will take, before it is asked, and a plan for asking it often."""
+"""`cost` and `compile`: what exact inference takes before it runs, and a plan that serves many runs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ import numpy as np
 
 from juncture.errors import InvalidData, InvalidModel
 from juncture.evidence import as_findings
-from juncture.inference.engines.beliefs import Beliefs
-from juncture.inference.engines.impossible import check_possible
+from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.clique_search import Cost
-from juncture.inference.exact.junction_tree.answers import TreeAnswers
+from juncture.inference.exact.junction_tree.answers import PackedModel, TreeAnswers
 from juncture.inference.exact.junction_tree.engine import JunctionTree, scopes_of
-from juncture.inference.exact.junction_tree.packed_model import PackedModel
-from juncture.inference.exact.junction_tree.packing import pack_factors
+from juncture.inference.exact.junction_tree.packed_tree import pack_factors
 from juncture.inference.exact.junction_tree.plan import CliquePlan, compile_plan, find_structure
 from juncture.inference.exact.lowering import check_factors, lower
 from juncture.inference.infer import as_targets
@@ -26,24 +24,56 @@ from juncture.options import as_names
 
 
 def cost(model: Any, *, observed: Sequence[str] = (), targets: Sequence[str] | None = None) -> Cost:
-    """What exact inference takes, without running it: width, largest table, bytes, operations.
+    """What exact inference takes, without running it.
 
+    Parameters
+    ----------
+    model
+        A Bayesian network, a Markov network or a factor graph.
+    observed
+        The names of the variables that evidence will give.
+    targets
+        The variables whose marginals are wanted; all by default. Naming them limits the cost to their part of a
+        Bayesian network.
+
+    Returns
+    -------
+    Cost
+        The width, the entries of the largest table, the bytes and the arithmetic operations of a run.
+
+    Examples
+    --------
     >>> from juncture.formats.bundled import example
     >>> cost(example("asia")).width
     2
     """
     check_factors(model, "cost")
-    lowered = lower(touched_part(model, observed, targets))
+    lowered = lower(needed_part(model, observed, targets))
     return find_structure(scopes_of(lowered), lowered.scope.shape).tree.cost
 
 
 def compile(  # noqa: A001  the verb of every engine
     model: Any, *, observed: Sequence[str] = (), targets: Sequence[str] | None = None, memory_limit: int | None = None
 ) -> Plan:
-    """A plan for asking about `targets` given any values of `observed`, for every model of this structure."""
+    """A plan for the marginals of `targets` given any values of `observed`, for every model of this structure.
+
+    Parameters
+    ----------
+    model
+        A Bayesian network, a Markov network or a factor graph.
+    observed, targets
+        As in `cost`.
+    memory_limit
+        In bytes; a plan that needs more raises `TooLarge`.
+
+    Returns
+    -------
+    Plan
+        `plan.run(model, evidence)` gives beliefs; `plan.cost` says what a run takes.
+    """
     check_factors(model, "compile")
     names = as_targets(model, targets)
-    part = touched_part(model, observed, targets)
+    part = needed_part(model, observed, targets)
     lowered = lower(part)
     if memory_limit is not None:
         checked_limit(memory_limit)
@@ -53,7 +83,7 @@ def compile(  # noqa: A001  the verb of every engine
 
 @dataclass(frozen=True)
 class Plan:
-    """A compiled question: which variables it touches, and their junction tree; no numbers."""
+    """A compiled query: the variables that it needs, and their junction tree; no numbers."""
 
     targets: tuple[str, ...]
     variables: tuple[str, ...]
@@ -64,7 +94,7 @@ class Plan:
         return self.cliques.cost
 
     def run(self, model: Any, evidence: Any = None) -> Beliefs:
-        """The beliefs of a model of the plan's structure; its numbers may be others."""
+        """The beliefs of a model of the plan's structure, whatever its numbers, given evidence as `infer` takes it."""
         check_factors(model, "a plan")
         known = set(self.variables) <= set(model.variables.names)
         part = relevant_part(model, self.variables) if known else model
@@ -74,7 +104,7 @@ class Plan:
         findings = as_findings(evidence, model.variables)
         for name in findings.names:
             if name not in self.variables:
-                raise InvalidData(f"{name!r} is not touched by this plan; name it in observed= when compiling")
+                raise InvalidData(f"{name!r} is not part of this plan; name it in observed= when compiling")
         nodes = {name: node for node, name in enumerate(lowered.scope.names)}
         tree = pack_factors(self.cliques, lowered.factors)
         answers = TreeAnswers.of(PackedModel(part.variables, nodes, tree), findings, self.targets)
@@ -95,6 +125,6 @@ class Plan:
         return f"Plan(for {len(self.targets)} of {len(self.variables)} variables; {self.cost})"
 
 
-def touched_part(model: Any, observed: Sequence[str], targets: Sequence[str] | None) -> Any:
+def needed_part(model: Any, observed: Sequence[str], targets: Sequence[str] | None) -> Any:
     seen = [model.variable(name).name for name in as_names(observed, "observed")]
     return model if targets is None else relevant_part(model, {*as_targets(model, targets), *seen})

@@ -8,7 +8,8 @@ import numpy as np
 
 from juncture.checks import check_iterable, check_kind
 from juncture.errors import InvalidData
-from juncture.factors.factor import Factor, aligned, checked_size
+from juncture.factors.factor import Factor, align
+from juncture.factors.tables import check_table_size
 from juncture.information.tables import refuse_unnormalized
 from juncture.variables import Scope
 
@@ -29,7 +30,7 @@ def max_entropy_table(margins: Iterable[Factor]) -> Factor:
     for margin in margins:
         check_kind(margin, Factor, "a margin")
         refuse_unnormalized(margin)
-    scope = checked_size(Scope().union(*(margin.scope for margin in margins)), "the table")
+    scope = check_table_size(Scope().union(*(margin.scope for margin in margins)), "the table")
     table = np.full(scope.shape, 1.0 / scope.size)
     for _ in range(MAX_STEPS):
         before = table
@@ -37,7 +38,7 @@ def max_entropy_table(margins: Iterable[Factor]) -> Factor:
             table = scaled(table, scope, margin)
         if np.abs(table - before).max() <= TOLERANCE * table.max():
             break
-    misses = [float(np.abs(summed(table, scope, margin) - aligned(margin, scope)).max()) for margin in margins]
+    misses = [float(np.abs(summed(table, scope, margin) - align(margin, scope)).max()) for margin in margins]
     if max(misses) > MET:
         worst = margins[int(np.argmax(misses))]
         raise InvalidData(
@@ -57,5 +58,5 @@ def summed(table: np.ndarray, scope: Scope, margin: Factor) -> np.ndarray:
 def scaled(table: np.ndarray, scope: Scope, margin: Factor) -> np.ndarray:
     """The table multiplied so that it has the margin, with 0/0 = 0."""
     own = summed(table, scope, margin)
-    ratio = np.divide(aligned(margin, scope), own, out=np.zeros(own.shape), where=own > 0)
+    ratio = np.divide(align(margin, scope), own, out=np.zeros(own.shape), where=own > 0)
     return np.asarray(table * ratio)

@@ -16,9 +16,8 @@ from juncture.factors.conditional import AnyConditional, Columns, Conditional, p
 from juncture.factors.factor import Factor
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.edges import as_nodes
-from juncture.networks.complete_row import complete_row
-from juncture.networks.factor_product import FactorGraph, MarkovNetwork, num_rows
-from juncture.networks.marginalization import summed_out, warn_undirected, without_leaves
+from juncture.networks.factor_product import FactorGraph, MarkovNetwork, complete_row, num_rows
+from juncture.networks.marginalization import find_removable_leaves, sum_out_variables, warn_undirected
 from juncture.networks.picture import model_html
 from juncture.networks.plates import Plates, check_groups, check_plates, flatten
 from juncture.values import Value, content_key
@@ -28,6 +27,17 @@ from juncture.variables import Scope, State, Variable, distinct_variables
 class BayesianNetwork(Value):
     """p(x) = Π p(child | parents), with one conditional per variable.
 
+    Parameters
+    ----------
+    conditionals
+        Conditionals and plates of them.
+    tied
+        Groups of variables whose conditionals share their parameters.
+    plates
+        Pairs of a label and the names inside, for drawing.
+
+    Examples
+    --------
     >>> rain, wet = Variable("rain", ["no", "yes"]), Variable("wet", ["no", "yes"])
     >>> from juncture.factors.conditional import Conditional
     >>> model = BayesianNetwork([Conditional(rain, [], [0.8, 0.2]),
@@ -49,13 +59,13 @@ class BayesianNetwork(Value):
         tied: Iterable[Sequence[str]] = (),
         plates: Iterable[tuple[str, Sequence[str]]] = (),
     ) -> None:
-        parts, places = flatten([conditionals])
+        parts, indices = flatten([conditionals])
         for part in {type(part): part for part in parts}.values():  # one of each kind: the check is slow
             if not isinstance(part, AnyConditional):
                 raise InvalidModel(f"a Bayesian network is made of conditionals; got {part!r}")
             if not isinstance(part.parents, Scope):
                 raise InvalidModel(f"the parents of {part.child.name!r} must be a jt.Scope; write jt.Scope([…])")
-        built = [(label, [parts[place].child.name for place in members]) for label, members in places]
+        built = [(label, [parts[index].child.name for index in members]) for label, members in indices]
         boxes = tuple((label, tuple(members)) for label, members in [*check_plates(plates), *built])
         self._set(conditionals=tuple(parts), tied=check_groups(tied), plates=boxes)
         check_families(self.conditionals)
@@ -89,20 +99,20 @@ class BayesianNetwork(Value):
     def graph(self) -> DirectedGraph:
         """An edge from each parent to its child."""
         edges = [(parent, part.child.name) for part in self.conditionals for parent in part.parents.names]
-        return DirectedGraph(edges, nodes=self._places)
+        return DirectedGraph(edges, nodes=self._indices)
 
     @cached_property
-    def _places(self) -> dict[str, int]:
-        return {part.child.name: place for place, part in enumerate(self.conditionals)}
+    def _indices(self) -> dict[str, int]:
+        return {part.child.name: index for index, part in enumerate(self.conditionals)}
 
     def variable(self, name: str) -> Variable:
         return self[name].child
 
     def __getitem__(self, name: str) -> AnyConditional:
         """The conditional of this child."""
-        if not isinstance(name, str) or name not in self._places:
-            raise UnknownVariable.among(name, self._places)
-        return self.conditionals[self._places[name]]
+        if not isinstance(name, str) or name not in self._indices:
+            raise UnknownVariable.among(name, self._indices)
+        return self.conditionals[self._indices[name]]
 
     @property
     def num_parameters(self) -> int:
@@ -124,7 +134,7 @@ class BayesianNetwork(Value):
 
     def log_joint_of(self, columns: Columns) -> np.ndarray:
         """`log_joint` of each row of complete, coded columns."""
-        return np.asarray(sum((part.log_prob(columns) for part in self.conditionals), np.zeros(num_rows(columns))))
+        return sum((part.log_prob(columns) for part in self.conditionals), np.zeros(num_rows(columns)))
 
     # --- other models ----------------------------------------------------------------------------------------------
 
@@ -143,7 +153,7 @@ class BayesianNetwork(Value):
                 f"{head!r} must have the parents of {tail!r}, and {tail!r}, and no others"
             )
         parents = self.graph.parents(tail)
-        both = self.factors[self._places[tail]] * self.factors[self._places[head]]
+        both = self.factors[self._indices[tail]] * self.factors[self._indices[head]]
         turned = Conditional.from_joint(both, head, parents), Conditional.from_joint(both, tail, [*parents, head])
         untied = [[name for name in group if name not in {tail, head}] for group in self.tied]
         merged = {part.child.name: part for part in (*self.conditionals, *turned)}
@@ -152,18 +162,20 @@ class BayesianNetwork(Value):
     def marginalize(self, *names: str) -> BayesianNetwork | MarkovNetwork:
         """The distribution of the other variables: a Bayesian network again if only leaves go, one after another.
 
-        A variable with a child that stays leaves a factor over all that it met. Directed graphs are not closed under
-        this: the answer is then a Markov network, with Z = 1, and a warning says why.
+        Summing out a variable whose child stays leaves a factor over all its neighbours. Directed graphs are not closed
+        under this: the result is then a Markov network with Z = 1, and a warning says why.
         """
         gone = {self.variable(name).name for name in names}
-        leaves = without_leaves(self.graph, gone)
+        leaves = find_removable_leaves(self.graph, gone)
         left = [part for part in self.conditionals if part.child.name not in leaves]
         if leaves == gone:
             tied = [[name for name in group if name not in gone] for group in self.tied]
             plates = [(label, [name for name in members if name not in gone]) for label, members in self.plates]
             return BayesianNetwork(left, tied=[group for group in tied if len(group) > 1], plates=plates)
         warn_undirected(self.graph, gone - leaves, gone)
-        factors = summed_out([to_factor(part) for part in left], [v for v in self.variables if v.name in gone - leaves])
+        factors = sum_out_variables(
+            [to_factor(part) for part in left], [v for v in self.variables if v.name in gone - leaves]
+        )
         return MarkovNetwork(factors, self.variables.without(gone))
 
     def to_markov_network(self) -> MarkovNetwork:
@@ -176,8 +188,8 @@ class BayesianNetwork(Value):
 
     @property
     def _factor_plates(self) -> Plates:
-        """The plates as places of the factors, which come in the order of the conditionals."""
-        return tuple((label, tuple(self._places[name] for name in members)) for label, members in self.plates)
+        """The plates as indices of the factors, which come in the order of the conditionals."""
+        return tuple((label, tuple(self._indices[name] for name in members)) for label, members in self.plates)
 
     def to_diagram(self) -> Diagram:
         """What to draw: the graph, plates as groups, and a parameter that tied variables share as a dot."""
@@ -196,7 +208,7 @@ class BayesianNetwork(Value):
     def _check_tied(self) -> None:
         for group in (*self.tied, *(members for _, members in self.plates)):
             for name in group:
-                self[name]  # an unknown name is refused here
+                self[name]  # raises for an unknown name
         for group in self.tied:
             keys = {parameters_key(self[name]) for name in group}
             if len(keys) > 1:
@@ -223,7 +235,7 @@ class BayesianNetwork(Value):
 
 
 def complete_graph(order: Iterable[str]) -> DirectedGraph:
-    """Every two nodes joined, along the order."""
+    """An edge between every two nodes, along the order."""
     names = as_nodes(order)
     return DirectedGraph(combinations(names, 2), names)
 

@@ -14,16 +14,18 @@ from typing import Any, Self
 
 import numpy as np
 
-from juncture.checks import check_kind, check_number, check_tuples
+from juncture.checks import check_kind, check_mapping, check_number, check_tuples
+from juncture.data.dataset import Dataset
+from juncture.data.findings import is_hole
 from juncture.drawing.diagram import Diagram, Edge, Group, Node
-from juncture.errors import InvalidModel
+from juncture.errors import InvalidData, InvalidModel
 from juncture.factors.conditional import Columns
-from juncture.factors.factor import Factor, checked_size, product_of
-from juncture.factors.independence import TOLERANCE
+from juncture.factors.distribution import TOLERANCE
+from juncture.factors.factor import Factor, product_of
+from juncture.factors.tables import check_table_size
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.networks.canonical_potentials import canonical_potentials
-from juncture.networks.complete_row import complete_row
-from juncture.networks.marginalization import summed_out
+from juncture.networks.marginalization import sum_out_variables
 from juncture.networks.picture import model_html
 from juncture.networks.plates import Plates, check_plates, flatten
 from juncture.values import Value
@@ -31,7 +33,17 @@ from juncture.variables import Scope, State, Variable, distinct_variables
 
 
 class FactorProduct(Value):
-    """p(x) = Π factors / Z. `variables` may name some that no factor touches, and fixes the order."""
+    """p(x) = Π factors / Z.
+
+    Parameters
+    ----------
+    factors
+        Factors and plates of them.
+    variables
+        Fixes the order of the variables, and may name variables that are in no factor.
+    plates
+        Pairs of a label and the positions of the factors inside, for drawing.
+    """
 
     _fields = ("factors", "variables", "plates")
     factors: tuple[Factor, ...]
@@ -45,7 +57,7 @@ class FactorProduct(Value):
                 raise InvalidModel(f"a {type(self).__name__} is made of factors; got {part!r}")
         scope = Scope(distinct_variables([Scope(variables), *(part.scope for part in parts)]))
         for variable in scope:
-            variable.num_states  # noqa: B018  a real-valued variable is refused here, by name
+            variable.num_states  # noqa: B018  raises for a real-valued variable
         self._set(factors=tuple(parts), variables=scope, plates=(*check_plates(plates), *built))
 
     def variable(self, name: str) -> Variable:
@@ -58,27 +70,27 @@ class FactorProduct(Value):
 
     def log_joint_of(self, columns: Columns) -> np.ndarray:
         """`log_joint` of each row of complete, coded columns."""
-        return np.asarray(sum(self._log_values_at(columns), np.zeros(num_rows(columns))))
+        return sum(self._log_values_at(columns), np.zeros(num_rows(columns)))
 
     def _log_values_at(self, columns: Columns) -> list[np.ndarray]:
         """For each factor its logarithm in each row; for one without variables a single number."""
         return [part.log_values[tuple(columns[name] for name in part.scope.names)] for part in self.factors]
 
-    def merge(self, *places: int) -> Self:
-        """The model with the factors at these places multiplied into one; without places, all that share a scope.
+    def merge(self, *indices: int) -> Self:
+        """The model with the factors at these indices multiplied into one; without indices, all that share a scope.
 
         The joint is unchanged; a cycle among the merged factors disappears from the factor graph.
         """
-        for place in places:
-            if not isinstance(place, int) or place not in range(len(self.factors)):
+        for index in indices:
+            if not isinstance(index, int) or index not in range(len(self.factors)):
                 raise InvalidModel(
-                    f"there is no factor at place {place!r}; places run from 0 to {len(self.factors) - 1}"
+                    f"there is no factor at index {index!r}; indices run from 0 to {len(self.factors) - 1}"
                 )
         groups: dict[Hashable, list[int]] = {}
-        for place, part in enumerate(self.factors):
-            key = frozenset(part.scope.names) if not places else ("merged" if place in places else place)
-            groups.setdefault(key, []).append(place)
-        merged = [product_of(self.factors[place] for place in group) for group in groups.values()]
+        for index, part in enumerate(self.factors):
+            key = frozenset(part.scope.names) if not indices else ("merged" if index in indices else index)
+            groups.setdefault(key, []).append(index)
+        merged = [product_of(self.factors[index] for index in group) for group in groups.values()]
         return type(self)(merged, self.variables)
 
     def to_diagram(self) -> Diagram:
@@ -86,7 +98,7 @@ class FactorProduct(Value):
         raise NotImplementedError
 
     def _key(self) -> Hashable:
-        plates = frozenset((label, frozenset(self.factors[p] for p in places)) for label, places in self.plates)
+        plates = frozenset((label, frozenset(self.factors[p] for p in indices)) for label, indices in self.plates)
         return (frozenset(Counter(self.factors).items()), frozenset(self.variables), plates)
 
     def __repr__(self) -> str:
@@ -114,7 +126,7 @@ class MarkovNetwork(FactorProduct):
         nodes = tuple(Node(name) for name in self.variables.names)
         edges = tuple(Edge(*edge, directed=False) for edge in self.graph.edges)
         groups = (
-            (label, [name for p in places for name in self.factors[p].scope.names]) for label, places in self.plates
+            (label, [name for p in indices for name in self.factors[p].scope.names]) for label, indices in self.plates
         )
         return Diagram(nodes, edges, tuple(Group(label, tuple(members)) for label, members in groups if members))
 
@@ -155,9 +167,9 @@ class MarkovNetwork(FactorProduct):
         return cls(canonical_potentials(joint.normalize(), graph, tolerance), joint.scope)
 
     def marginalize(self, *names: str) -> MarkovNetwork:
-        """The distribution of the other variables: each that goes leaves one factor over all that it met."""
+        """The distribution of the other variables: summing out a variable leaves one factor over its neighbours."""
         gone = Scope(self.variable(name) for name in names)
-        return MarkovNetwork(summed_out(self.factors, gone), self.variables.without(gone.names))
+        return MarkovNetwork(sum_out_variables(self.factors, gone), self.variables.without(gone.names))
 
     def absorb(self) -> MarkovNetwork:
         """One factor per maximal clique, each old factor multiplied into exactly one of them; p and Z unchanged."""
@@ -185,7 +197,7 @@ class FactorGraph(FactorProduct):
     @cached_property
     def factor_names(self) -> tuple[str, ...]:
         taken = set(self.variables.names)
-        names: tuple[str, ...] = tuple(f"f{place}" for place in range(len(self.factors)))
+        names: tuple[str, ...] = tuple(f"f{index}" for index in range(len(self.factors)))
         while taken.intersection(names):
             names = tuple(f"f{name}" for name in names)
         return names
@@ -201,7 +213,7 @@ class FactorGraph(FactorProduct):
             Node(name, kind="factor") for name in self.factor_names
         ]
         edges = tuple(Edge(*edge, directed=False) for edge in self.graph.edges)
-        groups = ((label, [self.factor_names[place] for place in places]) for label, places in self.plates)
+        groups = ((label, [self.factor_names[index] for index in indices]) for label, indices in self.plates)
         return Diagram(tuple(nodes), edges, tuple(Group(label, tuple(members)) for label, members in groups if members))
 
     def to_markov_network(self) -> MarkovNetwork:
@@ -235,5 +247,14 @@ def log_linear_factor(scope: Scope, feature: Callable[..., float] | Any, weight:
 
 
 def ones(variables: Sequence[Variable]) -> Factor:
-    scope = checked_size(Scope(variables), f"the clique of {len(variables)} variables")
+    scope = check_table_size(Scope(variables), f"the clique of {len(variables)} variables")
     return Factor(scope, np.ones(scope.shape))
+
+
+def complete_row(assignment: Mapping[str, Any], variables: Scope) -> Columns:
+    """Coded columns of one row that gives every variable a state."""
+    columns = Dataset([dict(check_mapping(assignment, "an assignment"))], variables=variables).columns
+    for name in variables.names:
+        if name not in columns or is_hole(columns[name]).any():
+            raise InvalidData(f"a full assignment gives every variable a state; {name!r} has none")
+    return columns

@@ -16,8 +16,21 @@ from juncture.variables import Variable
 
 
 def do(model: BayesianNetwork, values: Mapping[str, Any]) -> BayesianNetwork:
-    """The mutilated network: each named variable loses its parents and takes its value for certain.
+    """The mutilated network after an intervention: each named variable loses its parents and has its value for certain.
 
+    Parameters
+    ----------
+    model
+        A Bayesian network whose edges point from causes to effects.
+    values
+        Variable → the state, or the number, that it is set to.
+
+    Returns
+    -------
+    BayesianNetwork
+
+    Examples
+    --------
     >>> from juncture.variables import Variable
     >>> rain, wet = Variable("rain", 2), Variable("wet", 2)
     >>> model = BayesianNetwork([Conditional(rain, [], [0.8, 0.2]), Conditional(wet, [rain], [[1, 0], [0, 1]])])
@@ -27,7 +40,7 @@ def do(model: BayesianNetwork, values: Mapping[str, Any]) -> BayesianNetwork:
     if not isinstance(model, BayesianNetwork):
         raise Unsupported(f"do takes a Bayesian network, whose arrows say what causes what; got {type(model).__name__}")
     set_to = {
-        name: certain(model.variable(name), value)
+        name: point_mass(model.variable(name), value)
         for name, value in check_mapping(values, "the values that do sets").items()
     }
     parts = [set_to.get(part.child.name, part) for part in model.conditionals]
@@ -35,7 +48,7 @@ def do(model: BayesianNetwork, values: Mapping[str, Any]) -> BayesianNetwork:
     return BayesianNetwork(parts, tied=[group for group in tied if len(group) > 1], plates=model.plates)
 
 
-def certain(variable: Variable, value: Any) -> AnyConditional:
+def point_mass(variable: Variable, value: Any) -> AnyConditional:
     if variable.is_real:
         return Constant(variable, value)
     return Conditional(variable, [], np.eye(variable.num_states)[variable.code(value)])

@@ -1,4 +1,4 @@
-"""What is left of a model when variables are summed out."""
+"""Marginalisation of a model: variables summed out of its factors."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.variables import Variable
 
 
-def without_leaves(graph: DirectedGraph, names: set[str]) -> set[str]:
-    """Those of the names that can go one after another, each when it has no children left."""
+def find_removable_leaves(graph: DirectedGraph, names: set[str]) -> set[str]:
+    """Those of the names that can be removed one after another as leaves."""
     gone: set[str] = set()
     for node in reversed(graph.topological_order()):
         if node in names and gone.issuperset(graph.children(node)):
@@ -21,10 +21,10 @@ def without_leaves(graph: DirectedGraph, names: set[str]) -> set[str]:
     return gone
 
 
-def summed_out(factors: Iterable[Factor], variables: Iterable[Variable]) -> list[Factor]:
-    """Each variable in turn: the factors that it is in become one, over all that it met.
+def sum_out_variables(factors: Iterable[Factor], variables: Iterable[Variable]) -> list[Factor]:
+    """The factors after summing out each variable in turn: those that contain it become one factor.
 
-    One that is in none leaves its number of states, so that Z stays what it was.
+    A variable without factors leaves its number of states as a factor, so that Z is unchanged.
     """
     left = list(factors)
     for variable in variables:
@@ -36,11 +36,11 @@ def summed_out(factors: Iterable[Factor], variables: Iterable[Variable]) -> list
 
 
 def warn_undirected(graph: DirectedGraph, inner: set[str], gone: set[str]) -> None:
-    """Say which variable is no leaf, and what follows."""
+    """Warn that a variable is no leaf and that the result is a Markov network."""
     name = next(node for node in graph.nodes if node in inner)
     staying = [child for child in graph.children(name) if child not in gone] or list(graph.children(name))
     warn_user(
-        f"{name!r} is no leaf: summed out, it leaves a factor over its child {staying[0]!r} and all else that it met, "
-        "and directed graphs are not closed under this; the answer is a Markov network",
+        f"{name!r} is no leaf: summing it out leaves a factor over its child {staying[0]!r} and its other neighbours; "
+        "directed graphs are not closed under this, so the result is a Markov network",
         NotDirectedWarning,
     )

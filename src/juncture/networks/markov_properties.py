@@ -1,4 +1,4 @@
-"""A joint table beside a graph: which independencies fail, whether it factorises, which hold by accident."""
+"""A joint table compared with a graph: the independencies that fail, factorisation, and faithfulness."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 
 from juncture.checks import check_number, shown
 from juncture.errors import InvalidModel, TooLarge, Unsupported
-from juncture.factors.factor import MAX_TABLE_CELLS, Factor, product_of
-from juncture.factors.independence import TOLERANCE
+from juncture.factors.distribution import TOLERANCE
+from juncture.factors.factor import Factor, product_of
+from juncture.factors.tables import MAX_TABLE_CELLS
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import Independence, pair_statements
 from juncture.graphs.undirected import UndirectedGraph
@@ -27,11 +28,24 @@ def markov_violations(
     *,
     tolerance: float = TOLERANCE,
 ) -> tuple[Independence, ...]:
-    """The independencies of the graph that fail in the table; none if it has the Markov property.
+    """The independencies of the graph that fail in the table; none if the table has the Markov property.
 
-    A statement holds if p(a, b | given) and p(a | given) p(b | given) differ nowhere by more than the tolerance.
+    Parameters
+    ----------
+    joint
+        A joint table, as a `Factor`.
+    graph
+        A directed or undirected graph over the variables of the table.
+    property
+        "local", "pairwise" or "global".
+    tolerance
+        A statement holds if p(a, b | given) and p(a | given) p(b | given) differ nowhere by more.
+
+    Returns
+    -------
+    tuple of Independence
     """
-    check_asked(joint, graph, tolerance)
+    check_table_and_graph(joint, graph, tolerance)
     kinds: dict[str, Callable[[], tuple[Independence, ...]]] = {
         "local": graph.local_independencies,
         "pairwise": graph.pairwise_independencies,
@@ -43,11 +57,22 @@ def markov_violations(
 
 
 def factorizes(joint: Factor, graph: DirectedGraph | UndirectedGraph, *, tolerance: float = TOLERANCE) -> bool:
-    """Whether the table is a product along the graph: of conditionals, or of factors over cliques.
+    """Whether the table factorises over the graph: into conditionals, or into factors over cliques.
 
-    No entry of the table, as a distribution, may differ from the product by more than the tolerance.
+    Parameters
+    ----------
+    joint
+        A joint table, as a `Factor`.
+    graph
+        A directed or undirected graph over the same variables.
+    tolerance
+        The largest difference of an entry, as a probability, from the product.
+
+    Returns
+    -------
+    bool
     """
-    check_asked(joint, graph, tolerance)
+    check_table_and_graph(joint, graph, tolerance)
     if set(graph.nodes) != set(joint.scope.names):
         raise InvalidModel(
             f"the table is over {', '.join(joint.scope.names)}, but the graph is over {', '.join(graph.nodes)}"
@@ -55,18 +80,18 @@ def factorizes(joint: Factor, graph: DirectedGraph | UndirectedGraph, *, toleran
     return product_exists(graph, joint.normalize(), tolerance)
 
 
-def check_asked(joint: Any, graph: Any, tolerance: float) -> None:
-    """A table beside a graph that states independencies."""
+def check_table_and_graph(joint: Any, graph: Any, tolerance: float) -> None:
+    """Raise `Unsupported` unless these are a joint table and a directed or undirected graph."""
     check_number(tolerance, "tolerance", least=0)
     if not isinstance(joint, Factor):
         raise Unsupported(
-            f"a joint table, a Factor, is compared with the graph; got {type(joint).__name__}: of a model that is"
+            f"a joint table, a Factor, is compared with the graph; got {type(joint).__name__}: for a model take"
             " jt.infer(model).joint('a', 'b', …), with the names of its variables"
         )
     if not isinstance(graph, DirectedGraph | UndirectedGraph):
         raise Unsupported(
             f"a table is compared with a directed or undirected graph; got {type(graph).__name__}"
-            f"{': of a model take .graph' if hasattr(graph, 'graph') else ''}"
+            f"{': for a model take .graph' if hasattr(graph, 'graph') else ''}"
         )
 
 
@@ -105,14 +130,28 @@ def indicators(scope: Scope, axes: list[int], possible: np.ndarray) -> list[np.n
             f"to tell whether a table of {possible.size:,} entries factorises over the graph would take more than "
             f"{MAX_TABLE_CELLS:,} numbers"
         )
-    places = np.ravel_multi_index(tuple(np.nonzero(possible)[axis] for axis in axes), shape)
-    return [(places == place).astype(float) for place in range(number)]
+    indices = np.ravel_multi_index(tuple(np.nonzero(possible)[axis] for axis in axes), shape)
+    return [(indices == index).astype(float) for index in range(number)]
 
 
 def faithfulness_violations(
     model: BayesianNetwork | MarkovNetwork, max_given: int | None = None, *, tolerance: float = TOLERANCE
 ) -> tuple[Independence, ...]:
-    """The independencies of two variables that the numbers of a model make, but its graph does not state."""
+    """The independencies of two variables that hold in the distribution of a model, but not in its graph.
+
+    Parameters
+    ----------
+    model
+        A Bayesian or a Markov network.
+    max_given
+        The largest number of given variables; by default any.
+    tolerance
+        As in `markov_violations`.
+
+    Returns
+    -------
+    tuple of Independence
+    """
     if not isinstance(model, BayesianNetwork | MarkovNetwork):
         raise Unsupported(f"faithfulness is that of a model, whose graph it has; got {type(model).__name__}")
     joint = product_of(model.factors)

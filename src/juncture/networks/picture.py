@@ -43,7 +43,21 @@ class Picture:
 
 
 def draw(model: Drawable, beliefs: Any = None) -> Picture:
-    """The model's graph; with beliefs of one row, a bar per state in each node, observed variables shaded."""
+    """A picture of the model's graph.
+
+    Parameters
+    ----------
+    model
+        A model, a graph, or any object with `to_diagram()`.
+    beliefs
+        Beliefs of this model given one row of evidence: each node then shows a bar per state, and observed variables
+        are shaded.
+
+    Returns
+    -------
+    Picture
+        SVG text, which notebooks show and `save` writes.
+    """
     from juncture.drawing.svg import to_svg
 
     if not hasattr(model, "to_diagram"):
@@ -60,11 +74,11 @@ def draw(model: Drawable, beliefs: Any = None) -> Picture:
             raise InvalidData("these are not beliefs of this model; draw takes what infer gave for it")
         if not isinstance(diagram, Diagram) or not beliefs.is_single:
             raise InvalidData("a picture shows the beliefs of a network about one row; infer one row and draw that")
-        diagram = replace(diagram, nodes=tuple(with_beliefs(node, beliefs) for node in diagram.nodes))
+        diagram = replace(diagram, nodes=tuple(add_beliefs(node, beliefs) for node in diagram.nodes))
     return Picture(to_svg(diagram))
 
 
-def with_beliefs(node: Node, beliefs: Any) -> Node:
+def add_beliefs(node: Node, beliefs: Any) -> Node:
     if node.kind != "variable" or node.name not in beliefs.targets:
         return node
     bars = tuple((str(label), float(p)) for label, p in beliefs[node.name].to_dict().items())

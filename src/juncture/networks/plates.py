@@ -37,8 +37,24 @@ class Plate:
 
 
 def plate(name: str, n: int, build: Callable[[int], Any]) -> Plate:
-    """`build(0)`, …, `build(n - 1)` in one list; each gives a conditional or factor, or a list of them.
+    """A part of a model repeated n times: `build(0)`, …, `build(n - 1)` in one list.
 
+    Parameters
+    ----------
+    name
+        The label of the plate in drawings.
+    n
+        The number of repetitions.
+    build
+        A function of the repetition's number that returns a conditional or factor, or a list of them.
+
+    Returns
+    -------
+    Plate
+        One entry of the list that a model is made of.
+
+    Examples
+    --------
     >>> from juncture.variables import Variable
     >>> from juncture.factors.factor import Factor
     >>> list(plate("coin", 2, lambda i: Factor([Variable(f"x{i}", 2)], [0.5, 0.5])))
@@ -65,7 +81,7 @@ def flatten(groups: Iterable[Iterable[Any]]) -> tuple[list[Any], Plates]:
                 start = len(parts)
                 parts.extend(item.parts)
                 plates.append((item.label, tuple(range(start, len(parts)))))
-                plates.extend((label, tuple(start + place for place in places)) for label, places in item.inner)
+                plates.extend((label, tuple(start + index for index in indices)) for label, indices in item.inner)
             else:
                 parts.append(item)
     return parts, tuple(plates)

@@ -21,7 +21,7 @@ import juncture as jt
 from juncture.data.bins.discretizer import Discretizer
 from juncture.errors import UnseenStatesWarning
 from juncture.estimators import BayesianNetworkClassifier, NaiveBayes, TreeAugmentedNaiveBayes
-from juncture.inference.engines.relevance import telling_evidence
+from juncture.inference.engines.relevance import relevant_evidence
 
 ASIA = jt.example("asia")
 ROWS = jt.sample(ASIA, 400, rng=1)
@@ -99,7 +99,7 @@ def test_only_the_markov_blanket_is_read_of_complete_rows():
     alarm = jt.example("alarm")
     for target in alarm.variables.names:
         others = set(alarm.variables.names) - {target}
-        assert set(telling_evidence(alarm.graph, target, others, lambda _: True)) == alarm.graph.markov_blanket(target)
+        assert set(relevant_evidence(alarm.graph, target, others, lambda _: True)) == alarm.graph.markov_blanket(target)
 
 
 def test_every_kind_of_rows_gives_the_same(asia):

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.inference.methods import METHODS
+from juncture.inference.infer import METHODS
 from support.builders import random_evidence, random_field, random_network
 
 SEEDS = st.integers(0, 2**32 - 1)

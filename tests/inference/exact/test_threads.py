@@ -9,10 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from juncture.inference.exact.junction_tree.memo import recall
 
 import juncture as jt
 from juncture.inference.exact.junction_tree import engine as junction_tree
-from juncture.inference.exact.junction_tree.memo import recall
+from juncture.inference.exact.junction_tree.engine import recall
 from support.builders import random_evidence, random_network
 
 NUM_THREADS = 8

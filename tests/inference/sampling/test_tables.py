@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import chi2
 
 import juncture as jt
-from juncture.inference.sampling import tables
+from juncture.inference.sampling import forward
 from support.builders import joint_table, random_rows
 
 
@@ -53,7 +53,7 @@ def test_what_has_probability_zero_is_never_drawn(seed):
 )
 def test_zeros_at_either_end(row):
     """0.1 + 0.2 + 0.7 is not 1 in doubles: the last state must still be out of reach."""
-    sums = tables.running_sums(np.array(row))
+    sums = forward.running_sums(np.array(row))
     assert np.searchsorted(sums, np.nextafter(1.0, 0.0), side="right") == np.flatnonzero(row)[-1]
     assert np.searchsorted(sums, 0.0, side="right") == np.flatnonzero(row)[0]
 
@@ -63,9 +63,9 @@ def test_the_same_seed_gives_the_same_rows_whatever_the_cores(monkeypatch):
     drawn = []
     for cores in (1, 2, 7, None):
         monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
-        drawn.append(jt.sample(model, 3 * tables.BLOCK + 5, rng=11))
+        drawn.append(jt.sample(model, 3 * forward.BLOCK + 5, rng=11))
     assert all(rows == drawn[0] for rows in drawn)
-    assert jt.sample(model, 3 * tables.BLOCK + 5, rng=12) != drawn[0]
+    assert jt.sample(model, 3 * forward.BLOCK + 5, rng=12) != drawn[0]
 
 
 def test_one_generator_draws_on():
@@ -76,9 +76,9 @@ def test_one_generator_draws_on():
 def test_blocks_are_independent():
     """Equal rows at the same place of two blocks occur as often as chance has it."""
     coin = jt.BayesianNetwork([jt.Conditional(jt.Variable("x", 2), [], [0.5, 0.5])])
-    codes = jt.sample(coin, 2 * tables.BLOCK, rng=0).columns["x"]
-    same = np.mean(codes[: tables.BLOCK] == codes[tables.BLOCK :])
-    assert abs(same - 0.5) < 5 * 0.5 / np.sqrt(tables.BLOCK)
+    codes = jt.sample(coin, 2 * forward.BLOCK, rng=0).columns["x"]
+    same = np.mean(codes[: forward.BLOCK] == codes[forward.BLOCK :])
+    assert abs(same - 0.5) < 5 * 0.5 / np.sqrt(forward.BLOCK)
 
 
 def test_no_rows_no_variables_and_a_single_state():

@@ -9,7 +9,7 @@ from juncture.data.findings import Findings, seen
 from juncture.errors import ImpossibleEvidenceWarning, warn_user
 from juncture.estimators.reading import QueryRows
 from juncture.inference.engines.beliefs import Beliefs
-from juncture.inference.engines.relevance import telling_evidence
+from juncture.inference.engines.relevance import relevant_evidence
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.learning.networks.distinct_rows import row_groups
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -21,7 +21,7 @@ def probabilities(model: BayesianNetwork, target: str, rows: QueryRows) -> np.nd
     Rows that are alike where it matters are asked about once. Rows that the model holds for impossible get the
     target's distribution without evidence, with one warning that counts them.
     """
-    telling = telling_evidence(model.graph, target, rows.names - {target}, rows.is_complete)
+    telling = relevant_evidence(model.graph, target, rows.names - {target}, rows.is_complete)
     if not telling:
         return np.repeat(asked(model, target, {}, 1), len(rows), axis=0)
     data = Dataset.from_codes(map(model.variable, telling), {name: rows.codes(name) for name in telling})

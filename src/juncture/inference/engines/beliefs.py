@@ -1,48 +1,36 @@
-"""`Beliefs`: the answer of every engine, asked the same questions and saying how it was obtained."""
+"""`Beliefs`: the answer of every engine, with the method that gave it, and the checks of impossible evidence."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from juncture.data.findings import Findings
-from juncture.errors import InvalidData, MissingExtra, UnknownVariable
+from juncture.errors import (
+    ImpossibleEvidence,
+    ImpossibleEvidenceWarning,
+    InvalidData,
+    InvalidModel,
+    MissingExtra,
+    UnknownVariable,
+    warn_user,
+)
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
+from juncture.factors.tables import state_codes
+from juncture.inference.engines.contract import Answers, Engine
 from juncture.inference.engines.display import beliefs_html, beliefs_text
-from juncture.inference.engines.impossible import check_possible
-from juncture.inference.engines.rows import RowFactors
 from juncture.memory import check_memory
 from juncture.values import number_of
 from juncture.variables import Scope, State
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-class Answers(Protocol):
-    """What an engine knows after a run."""
-
-    @property
-    def log_evidence(self) -> np.ndarray:
-        """Log p(evidence) of each row."""
-
-    @property
-    def findings(self) -> Findings:
-        """The evidence."""
-
-    def marginal(self, names: tuple[str, ...]) -> np.ndarray:
-        """p(names | evidence) as (row, state of the first name, …)."""
-
-    def best(self, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
-        """The most probable joint states of the targets: codes (row, rank, target) and log p(them, evidence)."""
-
-    def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """Rows of codes drawn from the posterior of a single row of evidence."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,7 +41,7 @@ class Beliefs:
     """
 
     model: Any
-    engine: Any
+    engine: Engine
     targets: tuple[str, ...]
     answers: Answers
     is_single: bool
@@ -63,8 +51,8 @@ class Beliefs:
     converged: bool = True
 
     @classmethod
-    def of(cls, model: Any, engine: Any, findings: Findings, targets: tuple[str, ...]) -> Beliefs:
-        """What an engine answers."""
+    def of(cls, model: Any, engine: Engine, findings: Findings, targets: tuple[str, ...]) -> Beliefs:
+        """The beliefs from a run of an engine."""
         return cls(model, engine, targets, run_engine(engine, model, findings, targets), findings.is_single)
 
     @property
@@ -75,7 +63,7 @@ class Beliefs:
     @property
     def method(self) -> str:
         """The engine that ran."""
-        return str(self.engine.name)
+        return self.engine.name
 
     @property
     def log_evidence(self) -> Any:
@@ -175,12 +163,73 @@ class Beliefs:
 
 
 def check_joint(scope: Scope, num_rows: int) -> None:
-    """Refuse a joint table that would not fit."""
+    """Raise `TooLarge` for a joint table that would not fit in memory."""
     what = f"the joint of {number_of(len(scope), 'variable')} for {number_of(num_rows, 'row')}"
     check_memory(8 * 4 * scope.size * num_rows, what, "ask for fewer variables")
 
 
-def run_engine(engine: Any, model: Any, findings: Findings, targets: tuple[str, ...] = ()) -> Answers:
+def run_engine(engine: Engine, model: Any, findings: Findings, targets: tuple[str, ...] = ()) -> Answers:
     """The engine's answers about the targets."""
-    answers: Answers = engine.answer(model, findings, targets)
-    return answers
+    return engine.answer(model, findings, targets)
+
+
+def check_possible(beliefs: Beliefs, on_impossible: str = "raise") -> None:
+    """Raise for a single impossible row, warn (or raise, on request) for some among many."""
+    if beliefs.is_single and beliefs.answers.log_evidence[0] > -math.inf:
+        return
+    if not beliefs.impossible:
+        return
+    first = beliefs.impossible[0]
+    if beliefs.is_single or on_impossible == "raise":
+        where = "" if beliefs.is_single else f" in row {first}"
+        raise ImpossibleEvidence(f"the evidence has probability zero{where}: {explain(beliefs, first)}")
+    count = len(beliefs.impossible)
+    warn_user(
+        f"{count} of {beliefs.findings.num_rows} rows have probability zero, the first is row {first}; "
+        "their marginals are NaN and their indices are in beliefs.impossible",
+        ImpossibleEvidenceWarning,
+    )
+
+
+def explain(beliefs: Beliefs, row: int) -> str:
+    findings = beliefs.findings.row(row)
+    clash = minimal_clash(findings, lambda some: bool(beliefs.log_evidence_of(some)[0] > -math.inf))
+    if not clash.names:
+        return "the model itself gives every assignment the weight zero"
+    described = [clash.describe(name) for name in clash.names]
+    return f"{described[0]} cannot occur" if len(described) == 1 else f"{', '.join(described)} cannot occur together"
+
+
+def minimal_clash(findings: Findings, is_possible: Callable[[Findings], bool]) -> Findings:
+    """Findings of which none can be left out: each is dropped in turn, and kept if that makes the rest possible."""
+    for name in findings.names:
+        fewer = findings.without(name)
+        if not is_possible(fewer):
+            findings = fewer
+    return findings
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RowFactors:
+    """A table per row: `values` has the row first, then one axis per variable; NaN where a row was impossible."""
+
+    scope: Scope
+    values: np.ndarray
+
+    def __getitem__(self, states: object) -> np.ndarray:
+        """The entry at these states, one number a row."""
+        index: tuple[Any, ...] = (slice(None), *state_codes(self.scope, states))
+        return self.values[index]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def to_dict(self) -> dict[State, Any]:
+        """State → one number a row, for a single variable."""
+        if len(self.scope) != 1:
+            raise InvalidModel(f"to_dict is for one variable; these tables are over ({', '.join(self.scope.names)})")
+        (variable,) = self.scope
+        return dict(zip(variable.labels, self.values.T, strict=True))
+
+    def __repr__(self) -> str:
+        return f"RowFactors({', '.join(self.scope.names)}; {len(self)} rows)"

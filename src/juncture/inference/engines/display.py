@@ -19,7 +19,7 @@ BAR_WIDTH, STEP_BAR_WIDTH = 120, 60
 
 def beliefs_text(beliefs: Beliefs) -> str:
     """How the answer was obtained, then a line per variable."""
-    head = f"Beliefs({how(beliefs)}, {len(beliefs.targets)} variables"
+    head = f"Beliefs({format_method(beliefs)}, {len(beliefs.targets)} variables"
     if not beliefs.is_single:
         return f"{head}, {beliefs.findings.num_rows} rows)"
     lines = [f"{head}, log evidence {beliefs.log_evidence:.6g})"]
@@ -31,7 +31,7 @@ def beliefs_text(beliefs: Beliefs) -> str:
     return "\n".join(lines)
 
 
-def how(beliefs: Beliefs) -> str:
+def format_method(beliefs: Beliefs) -> str:
     return f"{beliefs.method}, {'exact' if beliefs.exact else 'approximate'}"
 
 
@@ -42,7 +42,7 @@ def beliefs_html(beliefs: Beliefs) -> str:
     rows = "".join(variable_html(beliefs, name) for name in beliefs.targets[:MAX_VARIABLES])
     more = len(beliefs.targets) - MAX_VARIABLES
     note = f"<p>… and {more} more variables</p>" if more > 0 else ""
-    caption = f"<caption>{escape(how(beliefs))}, log evidence {beliefs.log_evidence:.6g}</caption>"
+    caption = f"<caption>{escape(format_method(beliefs))}, log evidence {beliefs.log_evidence:.6g}</caption>"
     return f"<table>{caption}{rows}</table>{note}"
 
 
@@ -61,15 +61,15 @@ def bar_html(probability: float, full: int) -> str:
     return f'<div style="background:#4c78a8;height:0.8em;width:{probability * full:.0f}px"></div>'
 
 
-def steps_html(words: str, labels: Sequence[object], laws: np.ndarray) -> str:
-    """A line of words, and the law of each step: a row of bars, one a state."""
+def steps_html(words: str, labels: Sequence[object], distributions: np.ndarray) -> str:
+    """A line of words, and the distribution of each step: a row of bars, one a state."""
     head = "".join(f"<th>{escape(str(label))}</th>" for label in labels[:MAX_COLUMNS])
-    rows = "".join(step_html(step, law[:MAX_COLUMNS]) for step, law in enumerate(laws[:MAX_ROWS]))
+    rows = "".join(step_html(step, row[:MAX_COLUMNS]) for step, row in enumerate(distributions[:MAX_ROWS]))
     table = f"<table><thead><tr><th>step</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return f"<p><code>{escape(words)}</code></p>{table}{cut_note(laws)}"
+    return f"<p><code>{escape(words)}</code></p>{table}{cut_note(distributions)}"
 
 
-def step_html(step: int, law: np.ndarray) -> str:
-    shares = ((share, 0.0 if np.isnan(share) else share) for share in law.tolist())
+def step_html(step: int, distribution: np.ndarray) -> str:
+    shares = ((share, 0.0 if np.isnan(share) else share) for share in distribution.tolist())
     cells = (f"<td>{share:.4f}{bar_html(length, STEP_BAR_WIDTH)}</td>" for share, length in shares)
     return f"<tr><th>{step}</th>{''.join(cells)}</tr>"

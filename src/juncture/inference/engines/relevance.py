@@ -1,4 +1,4 @@
-"""The part of a model that a question touches."""
+"""The part of a model, and of its evidence, that a query depends on."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ def ancestral_part(model: BayesianNetwork, names: Collection[str]) -> BayesianNe
     return BayesianNetwork(part for part in model.conditionals if part.child.name in keep)
 
 
-def telling_evidence(
+def relevant_evidence(
     graph: DirectedGraph, target: str, observed: Collection[str], is_complete: Callable[[str], bool]
 ) -> tuple[str, ...]:
-    """The observed variables that p(target | evidence) depends on: the others change it in no row.
+    """The observed variables that p(target | evidence) depends on.
 
-    They are met on the ways from the target through the moral graph of all that is named and its ancestors; a way
-    ends at a variable that is known in every row, and is asked about only then (`is_complete`).
+    They are reached from the target in the moral graph of the named variables and their ancestors; a path ends at a
+    variable that is observed in every row, which `is_complete` answers.
     """
     named = {target, *observed}
     moral = graph.subgraph(named | graph.ancestors(named)).moralize()
-    met, ways = {target}, [target]
-    while ways:
-        for name in moral.neighbors(ways.pop()):
-            if name not in met:
-                met.add(name)
+    reached, stack = {target}, [target]
+    while stack:
+        for name in moral.neighbors(stack.pop()):
+            if name not in reached:
+                reached.add(name)
                 if name not in observed or not is_complete(name):
-                    ways.append(name)
-    return tuple(name for name in graph.nodes if name in met and name in observed and name != target)
+                    stack.append(name)
+    return tuple(name for name in graph.nodes if name in reached and name in observed and name != target)

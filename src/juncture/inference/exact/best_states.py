@@ -15,10 +15,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from juncture.inference.exact.elimination.buckets import LogFactor, plan_elimination, trace_back
-from juncture.inference.exact.junction_tree.coded_findings import CodedFinding
-from juncture.inference.exact.junction_tree.packed_tree import PackedTree
-
 TIE = 1e-12  # two logarithms this close stand for the same product
 Allowed: TypeAlias = dict[int, np.ndarray]
 """Node → log-weight of each of its states, 0 where it may be and -inf where not."""
@@ -69,67 +65,46 @@ def best_cell(
 def split(solve: Solver, best: Cell, sizes: dict[int, int], numbers: Iterator[int]) -> Iterator[Cell]:
     """The cells that a cell falls into once its best assignment is taken out."""
     allowed = dict(best.allowed)
-    for place, node in list(enumerate(sizes))[best.split_from :]:
+    for index, node in list(enumerate(sizes))[best.split_from :]:
         code = best.codes[node]
         others = allowed.get(node, np.zeros(sizes[node])).copy()
         others[code] = -np.inf
         if others.max() > -np.inf:
-            yield from best_cell(solve, {**allowed, node: others}, place, sizes, numbers)
-        allowed[node] = only(code, sizes[node])
+            yield from best_cell(solve, {**allowed, node: others}, index, sizes, numbers)
+        allowed[node] = allow_only(code, sizes[node])
 
 
-def only(code: int, num_states: int) -> np.ndarray:
+def allow_only(code: int, num_states: int) -> np.ndarray:
     """Log-weights that allow one state."""
     weights = np.full(num_states, -np.inf)
     weights[code] = 0.0
     return weights
 
 
-def max_product_solver(tree: PackedTree, evidence: CodedFinding) -> Solver:
-    """All nodes at once, read off the max-marginals; ties go to the earlier state, in node order."""
-    num_states = tree.plan.num_states
-    everything = np.arange(len(num_states))
-    seen, seen_logs = evidence.as_logs(num_states)
+def first_of_ties(solve: Solver, sizes: dict[int, int]) -> Solver:
+    """A solver that gives, of equally good answers, the one with the earliest state of the first node, then the next.
 
-    def solve(allowed: Allowed) -> tuple[dict[int, int], float] | None:
+    It asks again with later states of a node forbidden, as long as that is as good.
+    """
+
+    def solve_first(allowed: Allowed) -> tuple[dict[int, int], float] | None:
+        found = solve(allowed)
+        if found is None:
+            return None
+        codes, value = found
         fixed = dict(allowed)
-        while True:
-            nodes = np.concatenate([seen, np.array(list(fixed), dtype=np.int64)])
-            logs = np.concatenate([seen_logs, *fixed.values()])
-            marginals, top = tree.run_logs(nodes, logs, everything, maximize=True)
-            if top == -np.inf:
-                return None
-            parts = np.split(marginals, np.cumsum(num_states))[:-1]
-            winners = [np.flatnonzero(part >= part.max() - TIE * max(1.0, abs(part.max()))) for part in parts]
-            tied = next((node for node, states in enumerate(winners) if len(states) > 1), None)
-            if tied is None:
-                return {node: int(states[0]) for node, states in enumerate(winners)}, top + evidence.log_scale
-            fixed[tied] = only(int(winners[tied][0]), num_states[tied])
+        for node, size in sizes.items():
+            earlier = solve_below(solve, fixed, node, codes[node])
+            while earlier is not None and earlier[1] >= value - TIE * max(1.0, abs(value)):
+                codes = earlier[0]
+                earlier = solve_below(solve, fixed, node, codes[node])
+            fixed[node] = allow_only(codes[node], size)
+        return codes, value
 
-    return solve
+    def solve_below(solve: Solver, fixed: Allowed, node: int, code: int) -> tuple[dict[int, int], float] | None:
+        """The best answer in which the node has a state before `code`."""
+        weights = fixed.get(node, np.zeros(sizes[node])).copy()
+        weights[code:] = -np.inf
+        return solve({**fixed, node: weights}) if weights.max() > -np.inf else None
 
-
-def marginal_map_solver(
-    tree: PackedTree, evidence: CodedFinding, targets: frozenset[int], memory_limit: float
-) -> Solver:
-    """The targets maximised after all other nodes were summed out."""
-    plan = tree.plan
-    scopes = [plan.scope_nodes[a:b].tolist() for a, b in zip(plan.scope_starts, plan.scope_starts[1:], strict=False)]
-    elimination = plan_elimination(scopes, plan.num_states, maximized=targets, memory_limit=memory_limit)
-    tables = [
-        LogFactor(tuple(scope), logs)
-        for scope, logs in zip(scopes, tree.log_factors, strict=True)
-        if scope  # a factor without variables is in the tree's log scale
-    ]
-    unary = [LogFactor((node,), np.zeros(size)) for node, size in enumerate(plan.num_states)]
-    seen, seen_logs = evidence.as_logs(plan.num_states)
-    pieces = np.split(seen_logs, np.cumsum(plan.num_states[seen])[:-1]) if len(seen) else []
-    known = [LogFactor((int(node),), piece) for node, piece in zip(seen, pieces, strict=True)]
-
-    def solve(allowed: Allowed) -> tuple[dict[int, int], float] | None:
-        masks = [LogFactor((node,), weights) for node, weights in allowed.items()]
-        left, buckets = elimination.run([*tables, *unary, *known, *masks])
-        value = float(left.logs)
-        return None if value == -np.inf else (trace_back(buckets), value + tree.log_scale + evidence.log_scale)
-
-    return solve
+    return solve_first

@@ -22,7 +22,12 @@ from juncture.kernels.junction_tree.ordering import (
 from juncture.memory import told_bytes
 
 HEURISTICS = (MIN_FILL, WEIGHTED_FILL, MIN_WEIGHT)
-FICKLE = (MIN_WEIGHT, MIN_NEIGHBOURS, MIN_WEIGHT, MIN_FILL)  # for further tries: the first two depend much on ties
+TIE_SENSITIVE = (
+    MIN_WEIGHT,
+    MIN_NEIGHBOURS,
+    MIN_WEIGHT,
+    MIN_FILL,
+)  # for further tries: the first two depend much on ties
 MAX_EXTRA_TRIES = 16
 SECONDS_PER_CELL, SECONDS_PER_PAIR, SECONDS_PER_TRY = 1e-8, 1e-8, 2e-5  # of a run; of a try, by nodes squared
 DENSE_NODES = 2_000  # up to here the graph is searched whole; beyond, its trees are peeled off first
@@ -55,7 +60,7 @@ class CliqueTree:
     starts: np.ndarray  # (clique + 1,)
     nodes: np.ndarray
     parents: np.ndarray  # (clique,)
-    homes: np.ndarray  # (node,): the clique that holds a node's neighbours at its elimination
+    node_cliques: np.ndarray  # (node,): the clique that holds a node's neighbours at its elimination
     cost: Cost
 
 
@@ -89,7 +94,9 @@ def best_order(graph: np.ndarray, log_sizes: np.ndarray, late: np.ndarray | None
     try_seconds = SECONDS_PER_PAIR * len(log_sizes) ** 2 + SECONDS_PER_TRY
     for seed in range(int(min(best.total * SECONDS_PER_CELL / try_seconds, MAX_EXTRA_TRIES))):
         noise = np.random.default_rng(seed).random(len(log_sizes))
-        best = min(best, try_order(graph, log_sizes, FICKLE[seed % len(FICKLE)], noise, late), key=total_of)
+        best = min(
+            best, try_order(graph, log_sizes, TIE_SENSITIVE[seed % len(TIE_SENSITIVE)], noise, late), key=total_of
+        )
     return best
 
 
@@ -105,11 +112,11 @@ def total_of(order: Order) -> float:
 
 
 def tree_of(order: np.ndarray, starts: np.ndarray, nodes: np.ndarray, log_sizes: np.ndarray) -> CliqueTree:
-    clique_starts, clique_nodes, parents, homes = clique_tree(order, starts, nodes)
+    clique_starts, clique_nodes, parents, node_cliques = clique_tree(order, starts, nodes)
     total, largest = total_size(clique_starts, clique_nodes, log_sizes)
     width = int(np.diff(clique_starts).max(initial=0)) - 1
     cost = Cost(width, float(np.exp(largest)), BYTES_PER_CELL * total, OPERATIONS_PER_CELL * total)
-    return CliqueTree(order, clique_starts, clique_nodes, parents, homes, cost)
+    return CliqueTree(order, clique_starts, clique_nodes, parents, node_cliques, cost)
 
 
 def tree_of_large_graph(states: np.ndarray, scope_starts: np.ndarray, scope_nodes: np.ndarray) -> CliqueTree:

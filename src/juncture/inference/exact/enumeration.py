@@ -1,7 +1,7 @@
 """`Enumeration`: every assignment of every variable, weighed one by one.
 
 Slow and obvious: it builds the whole joint table and sums. Choose it for small models, for teaching, and to
-check other engines. Cost: one cell per joint state; beyond `max_cells` it refuses and says how many there are.
+check other engines. Cost: one cell per joint state; more than `max_cells` raise `TooLarge` with the number.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class Enumeration:
     max_cells: int = 2**20
     name: ClassVar[str] = "enumeration"
 
-    def within(self, memory_limit: int) -> Enumeration:
+    def with_memory_limit(self, memory_limit: int) -> Enumeration:
         """The same engine, refusing what would need more than so many bytes."""
         return Enumeration(int(min(self.max_cells, checked_limit(memory_limit) // BYTES_PER_CELL)))
 
-    def answer_at_once(self, model: Any, evidence: dict[str, Any]) -> JointTable | None:
-        """No short way."""
-        return None
+    def answer_row(self, model: Any, evidence: dict[str, Any]) -> None:
+        """None: this engine has no faster path for one row."""
+        return
 
     def answer(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> JointTable:
         part = relevant_part(model, {*targets, *findings.names})
@@ -152,4 +152,4 @@ class JointTable:
 def posterior(log_weights: np.ndarray) -> np.ndarray:
     """p(cell | evidence) as (row, cell); NaN where the evidence is impossible."""
     with np.errstate(invalid="ignore"):  # -inf - -inf, the impossible rows
-        return np.asarray(np.exp(log_weights - numerics.log_sum_exp(log_weights, axis=1)[:, None]))
+        return np.exp(log_weights - numerics.log_sum_exp(log_weights, axis=1)[:, None])

@@ -38,21 +38,21 @@ class Lowered:
         return Scope((*self.variables, *self.hidden))
 
     def condition(self, states: Mapping[str, State]) -> Lowered:
-        """What is left once some variables have been observed."""
+        """The factors reduced by the states of some variables."""
         factors = tuple(
             factor.condition({name: states[name] for name in factor.scope.names if name in states})
             for factor in self.factors
         )
         return Lowered(self.variables.without(states), self.hidden, factors)
 
-    def scaled(self, likelihoods: Mapping[str, np.ndarray], codes: Mapping[str, int]) -> Lowered:
-        """Times the likelihood of what was observed, where that is soft evidence too."""
+    def scale(self, likelihoods: Mapping[str, np.ndarray], codes: Mapping[str, int]) -> Lowered:
+        """Multiplied by the likelihoods of the observed states, where a variable has soft evidence too."""
         both = [Factor([], likelihoods[name][0, code]) for name, code in codes.items() if name in likelihoods]
         return Lowered(self.variables, self.hidden, (*self.factors, *both))
 
 
 def check_factors(model: Any, what: str) -> None:
-    """Refuse what is no product of factors."""
+    """Raise `Unsupported` for a model that is no product of factors."""
     if not isinstance(model, BayesianNetwork | FactorProduct):
         raise Unsupported(f"{what} takes a network or a factor graph; got {type(model).__name__}")
 
@@ -60,7 +60,7 @@ def check_factors(model: Any, what: str) -> None:
 @singledispatch
 def lower(model: Any, observed: Mapping[str, State] | None = None) -> Lowered:
     """The model as factors; where a noisy child is `observed` in its lowest state, as one factor per cause."""
-    raise Unsupported(f"this is asked of a network or a factor graph; got {type(model).__name__}")
+    raise Unsupported(f"exact inference takes a network or a factor graph; got {type(model).__name__}")
 
 
 @lower.register
@@ -111,7 +111,7 @@ def noisy_factors(
 
 def chain_factors(part: NoisyOr | NoisyMax, tables: list[np.ndarray], leak: np.ndarray) -> list[Factor]:
     """P(A1 | x1), P(A2 | A1, x2), …, P(Y | An-1, xn)."""
-    names = [f"{HIDDEN}{part.child.name} {place}" for place in range(len(tables) - 1)]
+    names = [f"{HIDDEN}{part.child.name} {index}" for index in range(len(tables) - 1)]
     links = [*(Variable(name, part.child.num_states) for name in names), part.child]
     steps = [max_step(table) for table in tables]
     first = np.einsum("a,axb->xb", leak, steps[0])

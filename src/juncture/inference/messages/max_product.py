@@ -1,7 +1,7 @@
-"""`max_product`: the most probable assignment of a factor graph without cycles, with every message on the way.
+"""`max_product`: the most probable assignment of a factor graph without cycles, with every message kept.
 
-Sum-product with the maximum in place of the sum, in logarithms (max-sum), then a walk from the root outwards that reads
-off a best state of every variable given those before it. On a chain it is Viterbi's algorithm.
+Sum-product with the maximum instead of the sum, in logarithms (max-sum). Then a pass from the root outwards takes the
+best state of every variable given the states chosen before it. On a chain this is Viterbi's algorithm.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from juncture.inference.messages.sum_product import refuse_impossible
+from juncture.inference.messages.sum_product import check_possible_run
 from juncture.inference.messages.tree_messages import Schedule, TreeMessages, pass_messages
 from juncture.variables import Assignment
 
 
 class MaxProduct(TreeMessages):
-    """A finished run of max-product: messages, their order, and a best assignment."""
+    """A finished run of max-product: messages, their schedule, and a most probable assignment."""
 
     @property
     def log_joint(self) -> float:
@@ -35,7 +35,7 @@ class MaxProduct(TreeMessages):
 
     @cached_property
     def _codes(self) -> dict[str, int]:
-        """From the roots outwards: a root's best state, then of each factor the best states of what hangs on it."""
+        """From the roots outwards: the best state of a root, then of the further variables of each factor."""
         codes: dict[str, int] = {}
         for node, parent in self.parents.items():
             log = self.log_belief(node)
@@ -52,9 +52,20 @@ class MaxProduct(TreeMessages):
 def max_product(
     graph: Any, evidence: Any = None, *, root: str | None = None, schedule: Schedule = "tree"
 ) -> MaxProduct:
-    """Pass max-product messages on a factor graph without cycles; arguments as for `sum_product`."""
+    """Pass max-product messages on a factor graph without cycles.
+
+    Parameters
+    ----------
+    graph, evidence, root, schedule
+        As in `sum_product`.
+
+    Returns
+    -------
+    MaxProduct
+        The `messages`, their `schedule`, the `assignment` and its `log_joint`.
+    """
     run = pass_messages(MaxProduct, largest, graph, evidence, root, schedule)
-    refuse_impossible(run)
+    check_possible_run(run)
     return run
 
 

@@ -1,4 +1,4 @@
-"""`sum_product`: all marginals of a factor graph without cycles, with every message on the way.
+"""`sum_product`: all marginals of a factor graph without cycles, with every message kept.
 
 Choose it to see messages and schedules; `infer` gives the same marginals faster, on any graph. Cost: each factor's
 table twice for each of its variables (Pearl 1982; Kschischang, Frey and Loeliger 2001).
@@ -13,14 +13,13 @@ import numpy as np
 
 from juncture import numerics
 from juncture.factors.factor import Factor
-from juncture.inference.engines.beliefs import Beliefs
-from juncture.inference.engines.impossible import check_possible
+from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.messages.tree_messages import Schedule, TreeMessages, pass_messages
 
 
 class SumProduct(TreeMessages):
-    """A finished run of sum-product: messages, their order, marginals, and log p(evidence) or log Z."""
+    """A finished run of sum-product: messages, their schedule, marginals, and log p(evidence) or log Z."""
 
     @property
     def log_evidence(self) -> float:
@@ -43,9 +42,25 @@ def sum_product(
 ) -> SumProduct:
     """Pass sum-product messages on a factor graph without cycles.
 
-    The schedule "tree" collects them at the root (a variable, or a factor by its name f0, f1, …) and distributes them
-    from there; "flooding" sends all at once until none changes. Evidence is one row.
+    Parameters
+    ----------
+    graph
+        A `FactorGraph` without cycles.
+    evidence
+        One row, as in `infer`.
+    root
+        The variable, or the factor by its name f0, f1, …, at which messages are collected.
+    schedule
+        "tree" collects messages at the root and distributes them from there; "flooding" sends all messages in every
+        round until none changes.
 
+    Returns
+    -------
+    SumProduct
+        The `messages`, their `schedule`, the `marginals` and `log_evidence`.
+
+    Examples
+    --------
     >>> from juncture.factors.factor import Factor
     >>> from juncture.networks.factor_product import FactorGraph
     >>> from juncture.variables import Variable
@@ -57,11 +72,11 @@ def sum_product(
     f0 → x: [3, 7]
     """
     run = pass_messages(SumProduct, numerics.log_sum_exp, graph, evidence, root, schedule)
-    refuse_impossible(run)
+    check_possible_run(run)
     return run
 
 
-def refuse_impossible(run: TreeMessages) -> None:
-    """Raise when nothing is possible, naming findings that clash."""
+def check_possible_run(run: TreeMessages) -> None:
+    """Raise when the evidence has probability zero, with the findings that contradict each other."""
     if run.log_total == -np.inf:
         check_possible(Beliefs.of(run.graph, JunctionTree(), run.findings, ()))

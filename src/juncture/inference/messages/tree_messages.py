@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -9,14 +11,73 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from juncture.checks import check_choice
+from juncture.checks import check_choice, check_kind
 from juncture.data.findings import Findings
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.evidence import as_findings
-from juncture.inference.messages.forest import Edge, Parents, children, collect_order, find_cycle, rooted
-from juncture.inference.messages.message import Message, by_edge
-from juncture.inference.messages.rules import Logs, MessageRules, TakeOut
+from juncture.graphs.undirected import UndirectedGraph
+from juncture.inference.messages.rules import Edge, Eliminate, Logs, Message, MessageRules, by_edge
 from juncture.networks.factor_product import FactorGraph
+
+Parents: TypeAlias = Mapping[str, str | None]
+"""Node → the next node on the path to the root, None at a root; nodes come breadth first."""
+
+
+def find_parents(graph: UndirectedGraph, root: str | None = None) -> Parents:
+    """The parent of each node when edges point away from the root; other components start at their first nodes."""
+    parents: dict[str, str | None] = {}
+    if root is not None:
+        check_kind(root, str, "the root")
+    for start in graph.nodes if root is None else (root, *graph.nodes):
+        if start in parents:
+            continue
+        parents[start] = None
+        queue = deque([start])
+        while queue:
+            node = queue.popleft()
+            for other in graph.neighbors(node):
+                if other not in parents:
+                    parents[other] = node
+                    queue.append(other)
+    return parents
+
+
+def find_cycle(graph: UndirectedGraph) -> list[str] | None:
+    """Nodes along a cycle, the first again at the end; None if the graph is a forest."""
+    parents = find_parents(graph)
+    for one, other in graph.edges:
+        if parents[one] != other and parents[other] != one:
+            up, down = path_to_root(one, parents), path_to_root(other, parents)
+            meeting = next(node for node in up if node in set(down))
+            return [*up[: up.index(meeting) + 1], *reversed(down[: down.index(meeting)]), one]
+    return None
+
+
+def path_to_root(node: str, parents: Parents) -> list[str]:
+    path, above = [node], parents[node]
+    while above is not None:
+        path.append(above)
+        above = parents[above]
+    return path
+
+
+def collect_order(parents: Parents) -> list[Edge]:
+    """Each node to its parent, the deepest first: a node sends after it has received all messages from its children."""
+    depths: dict[str, int] = {}
+    for node, parent in parents.items():
+        depths[node] = 0 if parent is None else depths[parent] + 1
+    edges = [(node, parent) for node, parent in parents.items() if parent is not None]
+    return sorted(edges, key=lambda edge: -depths[edge[0]])
+
+
+def children(parents: Parents) -> dict[str, list[str]]:
+    """Node → its children, in the order of the nodes."""
+    below: dict[str, list[str]] = {node: [] for node in parents}
+    for node, parent in parents.items():
+        if parent is not None:
+            below[parent].append(node)
+    return below
+
 
 Schedule: TypeAlias = Literal["tree", "flooding"]
 Sent: TypeAlias = tuple[Logs, tuple[Edge, ...]]
@@ -25,7 +86,7 @@ Sent: TypeAlias = tuple[Logs, tuple[Edge, ...]]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeMessages:
-    """A finished run: who told whom, when, and what."""
+    """A finished run: all messages, and the order in which they were sent."""
 
     rules: MessageRules
     findings: Findings
@@ -48,7 +109,7 @@ class TreeMessages:
         )
 
     def log_belief(self, node: str) -> np.ndarray:
-        """Log of the product of all that arrives at a variable (or a factor, with its table); not normalised."""
+        """Log of the product of all messages to a variable (or to a factor, with its table); not normalised."""
         self.graph.graph.neighbors(node)  # an unknown name is refused here
         return self.rules.log_belief(node, self.logs)
 
@@ -56,7 +117,7 @@ class TreeMessages:
     def log_total(self) -> float:
         """Log of the sum (or maximum) of the product of all factors and likelihoods, from the roots of all trees."""
         roots = [self.log_belief(node) for node, parent in self.parents.items() if parent is None]
-        return float(sum(self.rules.take_out(log, tuple(range(log.ndim))) for log in roots))
+        return float(sum(self.rules.eliminate(log, tuple(range(log.ndim))) for log in roots))
 
     def __str__(self) -> str:
         """A line for each message, in the order of the schedule."""
@@ -71,16 +132,16 @@ Run = TypeVar("Run", bound=TreeMessages)
 
 
 def pass_messages(
-    kind: type[Run], take_out: TakeOut, graph: Any, evidence: Any, root: str | None, schedule: Schedule
+    kind: type[Run], eliminate: Eliminate, graph: Any, evidence: Any, root: str | None, schedule: Schedule
 ) -> Run:
-    """A run on a factor graph, after a look at whether it has no cycle."""
+    """A run on a factor graph that has no cycle."""
     check_forest(graph)
     findings = as_findings(evidence, graph.variables)
     if not findings.is_single:
         raise InvalidData(f"messages are passed for one row of evidence; got {findings.num_rows} rows")
     check_choice(schedule, ("tree", "flooding"), "schedule")
-    rules = MessageRules(graph, log_likelihoods(graph, findings), take_out)
-    parents = rooted(graph.graph, root)
+    rules = MessageRules(graph, log_likelihoods(graph, findings), eliminate)
+    parents = find_parents(graph.graph, root)
     logs, order = flood(rules) if schedule == "flooding" else collect_and_distribute(rules, parents)
     return kind(rules, findings, parents, logs, order)
 
@@ -90,10 +151,10 @@ def check_forest(graph: Any) -> None:
         raise Unsupported(f"messages are passed on a FactorGraph; got {type(graph).__name__}: call to_factor_graph()")
     cycle = find_cycle(graph.graph)
     if cycle is not None:
-        places = sorted(place for place, name in enumerate(graph.factor_names) if name in cycle)
+        indices = sorted(index for index, name in enumerate(graph.factor_names) if name in cycle)
         raise InvalidModel(
             f"messages are exact on factor graphs without cycles, and {' – '.join(cycle)} is one; "
-            f"merge({', '.join(map(str, places))}) makes one factor of those on it, infer answers as it is"
+            f"merge({', '.join(map(str, indices))}) makes one factor of those on it, infer answers as it is"
         )
 
 
@@ -105,34 +166,34 @@ def log_likelihoods(graph: FactorGraph, findings: Findings) -> dict[str, np.ndar
 
 
 def collect_and_distribute(rules: MessageRules, parents: Parents) -> Sent:
-    """From the leaves to the roots, then back: every message once, when all that it is made of has come."""
+    """From the leaves to the roots, then back: every message once, after the messages that it depends on."""
     logs: Logs = {}
     for node, parent in collect_order(parents):
-        logs |= rules.sent(node, [parent], logs)
+        logs |= rules.send(node, [parent], logs)
     for node, below in children(parents).items():
-        logs |= rules.sent(node, below, logs)
+        logs |= rules.send(node, below, logs)
     return logs, tuple(logs)
 
 
 def flood(rules: MessageRules) -> Sent:
-    """All messages at once, from messages that are 1 everywhere, round after round until none changes.
+    """All messages in every round, from messages that are 1 everywhere, until none changes.
 
-    After so many rounds as the longest path has edges, none does.
+    That takes at most as many rounds as the longest path has edges.
     """
     logs: Logs = {}
     order: list[Edge] = []
-    sent = all_at_once(rules, logs)
+    sent = send_all(rules, logs)
     while not is_same(sent, logs):
         logs = sent
         order.extend(logs)
-        sent = all_at_once(rules, logs)
+        sent = send_all(rules, logs)
     return logs, tuple(order)
 
 
-def all_at_once(rules: MessageRules, logs: Logs) -> Logs:
+def send_all(rules: MessageRules, logs: Logs) -> Logs:
     graph, sent = rules.graph.graph, Logs()
     for node in graph.nodes:
-        sent |= rules.sent(node, graph.neighbors(node), logs)
+        sent |= rules.send(node, graph.neighbors(node), logs)
     return sent
 
 

@@ -16,7 +16,7 @@ from juncture.data.sequences.steps import without_frame
 from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, InvalidData, UnknownVariable, warn_user
 from juncture.factors.factor import Factor
 from juncture.families.observations import as_values
-from juncture.inference.engines.rows import RowFactors
+from juncture.inference.engines.beliefs import RowFactors
 from juncture.inference.most_probable import MostProbable, MostProbableRows
 from juncture.values import number_of
 from juncture.variables import Scope, Variable

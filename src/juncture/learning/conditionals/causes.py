@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from juncture.errors import InvalidData
-from juncture.factors.conditional import checked_parents
+from juncture.factors.conditional import as_parents
 from juncture.factors.noisy import NoisyMax, NoisyOr
 from juncture.learning.conditionals.row_counts import RowCounts
 from juncture.values import Value, read_only
@@ -42,7 +42,7 @@ class CauseCounts(Value):
 
     def __init__(self, child: Variable, parents: Iterable[Variable], tables: Sequence[Any], leak: Any) -> None:
         held = tuple(read_only(table, float) for table in tables)
-        self._set(child=child, parents=checked_parents(child, parents), tables=held, leak=read_only(leak, float))
+        self._set(child=child, parents=as_parents(child, parents), tables=held, leak=read_only(leak, float))
 
     @property
     def scope(self) -> Scope:

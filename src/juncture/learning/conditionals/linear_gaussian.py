@@ -10,7 +10,7 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, warn_user
-from juncture.factors.conditional import checked_parents
+from juncture.factors.conditional import as_parents
 from juncture.factors.gaussian import LinearGaussian
 from juncture.learning.conditionals.alignment import spread, united_scope
 from juncture.learning.conditionals.contract import Wishes, estimated, learns_from, log_likelihood_of, summarise
@@ -33,7 +33,7 @@ class LineMoments(Value):
     scatter: np.ndarray  # (*discrete parents, real parents and child, real parents and child)
 
     def __init__(self, child: Variable, parents: Iterable[Variable], weight: Any, center: Any, scatter: Any) -> None:
-        self._set(child=child, parents=checked_parents(child, parents))
+        self._set(child=child, parents=as_parents(child, parents))
         self._set(weight=read_only(weight, float), center=read_only(center, float), scatter=read_only(scatter, float))
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
-from juncture.factors.conditional import AnyConditional, Columns, checked_parents, signature
+from juncture.factors.conditional import AnyConditional, Columns, as_parents, signature
 from juncture.learning.conditionals.alignment import new_codes, united_scope
 from juncture.values import Value, read_only
 from juncture.variables import Scope, Variable
@@ -25,7 +25,7 @@ class RowCounts(Value):
     weights: np.ndarray  # (row,)
 
     def __init__(self, child: Variable, parents: Iterable[Variable], rows: Any, weights: Any) -> None:
-        parents = checked_parents(child, parents)
+        parents = as_parents(child, parents)
         weights = np.asarray(weights, float)
         rows = np.asarray(rows, float).reshape(-1, len(parents) + 1)
         if weights.shape != (len(rows),):

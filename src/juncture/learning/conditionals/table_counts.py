@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidData
-from juncture.factors.conditional import checked_parents
+from juncture.factors.conditional import as_parents
 from juncture.learning.conditionals.alignment import spread, united_scope
 from juncture.values import Value, read_only
 from juncture.variables import Assignment, Scope, Variable
@@ -28,7 +28,7 @@ class TableCounts(Value):
     counts: np.ndarray
 
     def __init__(self, child: Variable, parents: Iterable[Variable], counts: Any) -> None:
-        parents = checked_parents(child, parents)
+        parents = as_parents(child, parents)
         counts = read_only(counts, np.float64)
         shape = Scope((*parents, child)).shape
         if counts.shape != shape:

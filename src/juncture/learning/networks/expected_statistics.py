@@ -13,7 +13,7 @@ from juncture.evidence import as_findings
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree.engine import scopes_of
 from juncture.inference.exact.junction_tree.expected_cells import expected_cells
-from juncture.inference.exact.junction_tree.packing import pack_factors
+from juncture.inference.exact.junction_tree.packed_tree import pack_factors
 from juncture.inference.exact.junction_tree.plan import CliquePlan, compile_plan
 from juncture.inference.exact.lowering import lower, lower_conditional
 from juncture.kernels.junction_tree.layout import OFFSET, SIZE
@@ -68,11 +68,11 @@ class Expectation:
 
 def factor_sums(plan: CliquePlan, cells: np.ndarray) -> list[np.ndarray]:
     """The sums of the cliques' cells for each factor's own scope, in its order."""
-    return [factor_sum(plan, cells, factor) for factor in range(len(plan.factor_homes))]
+    return [factor_sum(plan, cells, factor) for factor in range(len(plan.factor_cliques))]
 
 
 def factor_sum(plan: CliquePlan, cells: np.ndarray, factor: int) -> np.ndarray:
-    clique = plan.factor_homes[factor]
+    clique = plan.factor_cliques[factor]
     axes = plan.nodes[plan.starts[clique] : plan.starts[clique + 1]].tolist()
     offset, size = plan.table[clique, OFFSET], plan.table[clique, SIZE]
     scope = plan.scope_nodes[plan.scope_starts[factor] : plan.scope_starts[factor + 1]].tolist()

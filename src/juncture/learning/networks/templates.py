@@ -13,9 +13,9 @@ from juncture.data.entries import as_table
 from juncture.data.tables.coding import weights_apart
 from juncture.errors import InvalidData, UnknownVariable, Unsupported, hint
 from juncture.factors.conditional import AnyConditional, Conditional
-from juncture.factors.factor import checked_size
 from juncture.factors.gaussian import LinearGaussian
 from juncture.factors.logistic import Logistic
+from juncture.factors.tables import check_table_size
 from juncture.graphs.directed import DirectedGraph
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.options import as_names, check_names
@@ -132,5 +132,5 @@ def blank(child: Variable, parents: Scope) -> AnyConditional:
     if any(parent.is_real for parent in parents):
         states = () if child.num_states == 2 else (child.num_states,)
         return Logistic(child, parents, np.zeros((*states, len(parents))), np.zeros(states))
-    shape = checked_size(Scope((*parents, child)), f"the table of {child.name!r}").shape
+    shape = check_table_size(Scope((*parents, child)), f"the table of {child.name!r}").shape
     return Conditional(child, parents, np.full(shape, 1.0 / child.num_states))

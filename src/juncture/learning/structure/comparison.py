@@ -7,9 +7,8 @@ from functools import singledispatch
 from typing import Any, TypeAlias
 
 from juncture.errors import InvalidData, InvalidModel, Unsupported
-from juncture.graphs.directed import DirectedGraph
+from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.graphs.edges import Edge
-from juncture.graphs.partially_directed import PartiallyDirectedGraph
 from juncture.learning.structure.scores.scores import structure_score
 from juncture.learning.structure.translation import member_of
 

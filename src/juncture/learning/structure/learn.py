@@ -9,7 +9,7 @@ from typing import Any
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, UnknownVariable, Unsupported, hint
 from juncture.graphs.directed import DirectedGraph
-from juncture.graphs.maps import as_oracle
+from juncture.graphs.independence import as_oracle
 from juncture.iteration import Watch, check_progress
 from juncture.learning.networks.templates import declared_dataset
 from juncture.learning.structure.independence.tests import OracleTester, SeparationTester

@@ -7,8 +7,7 @@ from functools import singledispatch
 from typing import Any
 
 from juncture.errors import Unsupported
-from juncture.graphs.directed import DirectedGraph
-from juncture.graphs.partially_directed import PartiallyDirectedGraph
+from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.learning.structure.sets import Positions, members, set_of
 
 

@@ -1,32 +1,86 @@
-"""What variable elimination answers: a pass for every question and every different row of evidence."""
+"""The answers of variable elimination: one pass for every query and every distinct row of evidence."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from juncture import numerics
 from juncture.data.findings import Findings
-from juncture.inference.exact.best_states import Allowed, Solver, best_states
-from juncture.inference.exact.elimination.buckets import Elimination, LogFactor, draw_back, trace_back
-from juncture.inference.exact.elimination.reduced_model import ReducedModel, distinct_rows
-from juncture.inference.exact.ties import first_of_ties
+from juncture.inference.exact.best_states import best_states, first_of_ties
+from juncture.inference.exact.elimination.buckets import Elimination, LogFactor, draw_back, marginal_map_solver
+from juncture.inference.exact.lowering import lower
 from juncture.variables import Scope
 
-Plan: TypeAlias = Callable[[Scope, Sequence[Sequence[int]], frozenset[int], frozenset[int]], Elimination]
+
+@dataclass(frozen=True, eq=False)
+class ReducedModel:
+    """The variables (a model's, then hidden ones), the codes of those observed, and tables over the others."""
+
+    scope: Scope
+    codes: dict[int, int]
+    factors: tuple[LogFactor, ...]
+
+    @classmethod
+    def of(cls, model: Any, findings: Findings) -> ReducedModel:
+        """The model given the findings of a single row."""
+        found = {name: int(column[0]) for name, column in findings.codes.items()}
+        lowered = lower(model, {name: model.variable(name).labels[code] for name, code in found.items()})
+        nodes = {name: node for node, name in enumerate(lowered.scope.names)}
+        codes = {nodes[name]: code for name, code in found.items()}
+        tables = [
+            LogFactor(tuple(nodes[name] for name in factor.scope.names), factor.log_values)
+            for factor in lowered.factors
+        ]
+        soft = [LogFactor((nodes[name],), numerics.log(table[0])) for name, table in findings.likelihoods.items()]
+        return cls(lowered.scope, codes, tuple(reduce_factor(factor, codes) for factor in (*tables, *soft)))
+
+    @cached_property
+    def nodes(self) -> dict[str, int]:
+        return {name: node for node, name in enumerate(self.scope.names)}
+
+    @property
+    def observed(self) -> frozenset[int]:
+        return frozenset(self.codes)
+
+    @property
+    def scopes(self) -> list[tuple[int, ...]]:
+        return [factor.nodes for factor in self.factors]
+
+    def free(self, names: tuple[str, ...]) -> list[int]:
+        """The nodes of these names but for those observed, in this order."""
+        return [self.nodes[name] for name in names if self.nodes[name] not in self.codes]
+
+
+def reduce_factor(factor: LogFactor, codes: Mapping[int, int]) -> LogFactor:
+    """The factor reduced to these codes of some nodes, over the other nodes."""
+    index: tuple[Any, ...] = tuple(codes.get(node, slice(None)) for node in factor.nodes)
+    return LogFactor(tuple(node for node in factor.nodes if node not in codes), np.asarray(factor.logs[index]))
+
+
+def distinct_rows(findings: Findings) -> tuple[list[Findings], np.ndarray]:
+    """Each different row of findings once, and for each row which of them it is, (row,)."""
+    columns = [column[:, np.newaxis] for column in findings.codes.values()]
+    table = np.hstack([np.zeros((findings.num_rows, 1)), *columns, *findings.likelihoods.values()])
+    _, first, which = np.unique(table, axis=0, return_index=True, return_inverse=True)
+    return [findings.row(int(row)) for row in first], which.reshape(-1)
+
+
+PlanElimination: TypeAlias = Callable[[Scope, Sequence[Sequence[int]], frozenset[int], frozenset[int]], Elimination]
 """(variables, scopes of the factors, nodes to keep, nodes to maximise) → elimination."""
 
 
 @dataclass(frozen=True, eq=False)
 class EliminationAnswers:
-    """A model, what was found, and how to plan the elimination of its variables."""
+    """A model, its evidence, and how to plan the elimination of its variables."""
 
     model: Any
     findings: Findings
-    plan: Plan
+    plan: PlanElimination
 
     @cached_property
     def _distinct(self) -> tuple[list[ReducedModel], np.ndarray]:
@@ -37,13 +91,13 @@ class EliminationAnswers:
     @cached_property
     def log_evidence(self) -> np.ndarray:
         rows, which = self._distinct
-        return np.asarray(np.array([float(self._log_joint(row, ())) for row in rows])[which])
+        return np.array([float(self._log_joint(row, ())) for row in rows])[which]
 
     def marginal(self, names: tuple[str, ...]) -> np.ndarray:
         rows, which = self._distinct
         shape = Scope(self.model.variable(name) for name in names).shape
         tables = np.array([self._posterior(row, names, shape) for row in rows]).reshape(-1, *shape)
-        return np.asarray(tables[which])
+        return tables[which]
 
     def _log_joint(self, row: ReducedModel, names: tuple[str, ...]) -> np.ndarray:
         """Log p(names, evidence), one axis per name that was not observed."""
@@ -61,8 +115,8 @@ class EliminationAnswers:
             return np.full(shape, np.nan)
         weights = np.exp(logs - logs.max())
         table = np.zeros(shape)
-        place: tuple[Any, ...] = tuple(row.codes.get(row.nodes[name], slice(None)) for name in names)
-        table[place] = weights / weights.sum()
+        index: tuple[Any, ...] = tuple(row.codes.get(row.nodes[name], slice(None)) for name in names)
+        table[index] = weights / weights.sum()
         return table
 
     def best(self, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -71,29 +125,19 @@ class EliminationAnswers:
         ranks = max([1, *(len(values) for _, values in found)])
         codes = np.zeros((len(rows), ranks, len(targets)), dtype=np.int64)
         log_joint = np.full((len(rows), ranks), -np.inf)
-        for place, (row_codes, values) in enumerate(found):
-            codes[place, : len(values)], log_joint[place, : len(values)] = row_codes, values
+        for index, (row_codes, values) in enumerate(found):
+            codes[index, : len(values)], log_joint[index, : len(values)] = row_codes, values
         return codes[which], log_joint[which]
 
     def _best_of(self, row: ReducedModel, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
         sizes = {node: row.scope[node].num_states for node in row.free(targets)}
-        free_codes, values = best_states(first_of_ties(self._solver(row, frozenset(sizes)), sizes), sizes, count)
+        elimination = self.plan(row.scope, row.scopes, row.observed, frozenset(sizes))
+        solve = marginal_map_solver(elimination, row.factors)
+        free_codes, values = best_states(first_of_ties(solve, sizes), sizes, count)
         columns = dict(zip(sizes, free_codes.T, strict=True))
         columns |= {node: np.full(len(values), code) for node, code in row.codes.items()}
         codes = [columns[row.nodes[name]] for name in targets]
         return np.stack(codes, axis=1) if codes else free_codes, values
-
-    def _solver(self, row: ReducedModel, targets: frozenset[int]) -> Solver:
-        """The targets maximised after all else was summed out."""
-        elimination = self.plan(row.scope, row.scopes, row.observed, targets)
-
-        def solve(allowed: Allowed) -> tuple[dict[int, int], float] | None:
-            masks = [LogFactor((node,), weights) for node, weights in allowed.items()]
-            left, buckets = elimination.run([*row.factors, *masks])
-            value = float(left.logs)
-            return None if value == -np.inf else (trace_back(buckets), value)
-
-        return solve
 
     def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         (row, *_), _ = self._distinct

@@ -1,8 +1,8 @@
 """Bucket elimination: one node after the other summed, or maximised, out of a product of tables.
 
-Every factor waits in the bucket of the first of its nodes to go. A bucket's product, its node taken out, moves on to
-the bucket of the next of its nodes (Zhang and Poole 1994; Dechter 1999, also for maximising after summing). Tables
-hold logarithms, so nothing underflows. The cost is the tables' size, and is known before anything runs.
+Every factor is put into the bucket of the first of its nodes in the order. The product of a bucket, its node summed
+out, goes to the bucket of the next of its nodes (Zhang and Poole 1994; Dechter 1999, also for maximising after
+summing). Tables hold logarithms, so nothing underflows. The cost is the size of the tables and is known before a run.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from juncture import numerics
 from juncture.errors import TooLarge
 from juncture.factors.conditional import draw_codes
+from juncture.inference.exact.best_states import Allowed, Solver
 from juncture.inference.exact.clique_search import BYTES_PER_CELL, MAX_CORE, OPERATIONS_PER_CELL, Cost, best_order
 from juncture.kernels.junction_tree.ordering import moral_graph
 from juncture.memory import told_bytes
@@ -30,15 +31,15 @@ class LogFactor(NamedTuple):
 
 
 class Bucket(NamedTuple):
-    """A node, the nodes that it met in its bucket, and the bucket's product over these and, last, the node."""
+    """A node, the other nodes of its bucket, and the bucket's product over these and, last, the node."""
 
     node: int
     nodes: tuple[int, ...]
     logs: np.ndarray
 
 
-class Step(NamedTuple):
-    """One elimination: the node, the nodes that it meets, and how many states these and, last, the node have."""
+class EliminationStep(NamedTuple):
+    """One elimination: the node, the other nodes of its bucket, and the shape of the bucket, the node last."""
 
     node: int
     nodes: tuple[int, ...]
@@ -53,13 +54,13 @@ class Step(NamedTuple):
 class Elimination:
     """The steps in order, nodes to be `maximized` after all that are summed, and the nodes that are left over."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[EliminationStep, ...]
     maximized: frozenset[int]
     left: Mapping[int, int]  # node → number of states
 
     @property
     def cells(self) -> int:
-        """The entries of all tables on the way, together."""
+        """The number of entries of all tables together."""
         return sum(step.cells for step in self.steps) + math.prod(self.left.values())
 
     @property
@@ -74,21 +75,21 @@ class Elimination:
     ) -> tuple[LogFactor, list[Bucket]]:
         """What is left, and the buckets of the `remembered` nodes (by default the maximised ones), last first."""
         remembered = self.maximized if remembered is None else remembered
-        places = {step.node: place for place, step in enumerate(self.steps)}
+        indices = {step.node: index for index, step in enumerate(self.steps)}
         waiting = [[LogFactor((step.node,), np.zeros(step.shape[-1]))] for step in self.steps] + [[]]
         for factor in factors:
-            waiting[first_place(factor.nodes, places)].append(factor)
+            waiting[first_step(factor.nodes, indices)].append(factor)
         buckets: list[Bucket] = []
-        for place, step in enumerate(self.steps):
-            (*rest, _), logs = multiply(waiting[place], last=step.node)
-            waiting[place] = []
+        for index, step in enumerate(self.steps):
+            (*rest, _), logs = multiply(waiting[index], last=step.node)
+            waiting[index] = []
             out = logs.max(axis=-1) if step.node in self.maximized else numerics.log_sum_exp(logs, axis=-1)
-            waiting[first_place(rest, places)].append(LogFactor(tuple(rest), out))
+            waiting[first_step(rest, indices)].append(LogFactor(tuple(rest), out))
             if step.node in remembered:
                 buckets.append(Bucket(step.node, tuple(rest), logs))
         return multiply(waiting[-1]), buckets[::-1]
 
-    def described(self, names: Sequence[str]) -> str:
+    def describe(self, names: Sequence[str]) -> str:
         """A line for each step: what goes, out of a table over what, of how many entries."""
         lines = []
         for step in self.steps:
@@ -99,7 +100,7 @@ class Elimination:
         return "\n".join([*lines, f"leaves ({left}): {math.prod(self.left.values()):,} entries"])
 
     def __str__(self) -> str:
-        return self.described([str(node) for node in range(1 + max([*self.left, *(s.node for s in self.steps)]))])
+        return self.describe([str(node) for node in range(1 + max([*self.left, *(s.node for s in self.steps)]))])
 
 
 def plan_elimination(
@@ -144,23 +145,23 @@ def good_order(
 
 def plan_steps(
     scopes: Sequence[Sequence[int]], num_states: Sequence[int] | np.ndarray, order: Sequence[int]
-) -> tuple[list[Step], set[int]]:
+) -> tuple[list[EliminationStep], set[int]]:
     """The steps of an order, and the nodes of what is left: the run without its numbers."""
-    places = {node: place for place, node in enumerate(order)}
+    indices = {node: index for index, node in enumerate(order)}
     met: list[set[int]] = [set() for _ in range(len(order) + 1)]
     for scope in scopes:
-        met[first_place(scope, places)].update(scope)
+        met[first_step(scope, indices)].update(scope)
     steps = []
-    for place, node in enumerate(order):
-        around = tuple(sorted(met[place] - {node}))
-        met[first_place(around, places)].update(around)
-        steps.append(Step(node, around, tuple(int(num_states[other]) for other in (*around, node))))
+    for index, node in enumerate(order):
+        around = tuple(sorted(met[index] - {node}))
+        met[first_step(around, indices)].update(around)
+        steps.append(EliminationStep(node, around, tuple(int(num_states[other]) for other in (*around, node))))
     return steps, met[-1]
 
 
-def first_place(nodes: Iterable[int], places: Mapping[int, int]) -> int:
-    """Where the first of the nodes goes; -1, the place of what is left, if none does."""
-    return min((places[node] for node in nodes if node in places), default=-1)
+def first_step(nodes: Iterable[int], indices: Mapping[int, int]) -> int:
+    """The first step that eliminates one of the nodes; -1, the factors that are left, if none does."""
+    return min((indices[node] for node in nodes if node in indices), default=-1)
 
 
 def multiply(factors: Sequence[LogFactor], last: int | None = None) -> LogFactor:
@@ -181,6 +182,18 @@ def trace_back(buckets: Sequence[Bucket]) -> dict[int, int]:
     for bucket in buckets:
         codes[bucket.node] = int(bucket.logs[tuple(codes[node] for node in bucket.nodes)].argmax())
     return codes
+
+
+def marginal_map_solver(elimination: Elimination, factors: Sequence[LogFactor], log_scale: float = 0.0) -> Solver:
+    """A solver that maximises over the `maximized` nodes of an elimination after summing out all others."""
+
+    def solve(allowed: Allowed) -> tuple[dict[int, int], float] | None:
+        masks = [LogFactor((node,), weights) for node, weights in allowed.items()]
+        left, buckets = elimination.run([*factors, *masks])
+        value = float(left.logs)
+        return None if value == -np.inf else (trace_back(buckets), value + log_scale)
+
+    return solve
 
 
 def draw_back(buckets: Sequence[Bucket], num_rows: int, rng: np.random.Generator) -> dict[int, np.ndarray]:

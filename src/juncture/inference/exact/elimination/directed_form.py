@@ -2,7 +2,7 @@
 
 p(x) = Π cliques / Π separators: towards a root, each clique of a calibrated junction tree is left with
 p(residual | separator). Variable by variable these are the buckets of an elimination that ends at the root: a bucket,
-normalised over the variable that goes, is p(variable | those it met there).
+normalised over the variable that is eliminated, is p(variable | the other variables of the bucket).
 """
 
 from __future__ import annotations
@@ -23,12 +23,27 @@ from juncture.variables import Scope
 
 @singledispatch
 def to_bayesian_network(model: Any, root: str | None = None, *, memory_limit: int | None = None) -> BayesianNetwork:
-    """The same joint as a Bayesian network in which `root` (by default any variable) has no parents.
+    """The same joint as a Bayesian network.
 
-    A decomposable model keeps its edges, and gets no others. Any other model is triangulated on the way, so that its
-    network has more edges than its graph. Where the parents' states cannot occur, the child's get equal
-    probabilities. It needs about as much memory as exact inference, at most `memory_limit` bytes.
+    A decomposable model keeps its edges, and gets no others. Any other model is triangulated, so that its network has
+    more edges than its graph. Where the states of the parents cannot occur, the states of the child get equal
+    probabilities.
 
+    Parameters
+    ----------
+    model
+        A Bayesian network, a Markov network or a factor graph.
+    root
+        The variable without parents; by default any.
+    memory_limit
+        In bytes; a model that needs more raises `TooLarge`. The memory is about that of exact inference.
+
+    Returns
+    -------
+    BayesianNetwork
+
+    Examples
+    --------
     >>> from juncture.formats.bundled import example
     >>> chain = example("weather").to_markov_network()
     >>> print(to_bayesian_network(chain, root="X3").graph)

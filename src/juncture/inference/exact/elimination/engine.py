@@ -1,8 +1,8 @@
 """`VariableElimination`: one variable after the other summed (or maximised) out of the product of all factors.
 
 Choose it to see the algorithm, to check others, or for a single question: every marginal takes a pass of its own.
-What was observed is cut out of the tables first. Cost: the tables that eliminations make; `compile` tells it
-beforehand, step by step (Zhang and Poole 1994).
+Tables are first reduced by the evidence. Cost: the tables that eliminations make; `compile` lists them before a run,
+step by step (Zhang and Poole 1994).
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ class VariableElimination:
             if len(set(self.order)) < len(self.order):
                 raise InvalidData(f"the elimination order names {self.order[first_repeated(self.order)]!r} twice")
 
-    def within(self, memory_limit: int) -> VariableElimination:
+    def with_memory_limit(self, memory_limit: int) -> VariableElimination:
         """The same engine, refusing what would need more than so many bytes."""
         return replace(self, memory_limit=memory_limit)
 
-    def answer_at_once(self, model: Any, evidence: dict[str, Any]) -> EliminationAnswers | None:
-        """No short way."""
-        return None
+    def answer_row(self, model: Any, evidence: dict[str, Any]) -> None:
+        """None: this engine has no faster path for one row."""
+        return
 
     def answer(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> EliminationAnswers:
         self.check_order(model)
@@ -99,15 +99,15 @@ class EliminationPlan:
         return f"EliminationPlan({len(self.variables)} variables; {self.cost})"
 
     def __str__(self) -> str:
-        return self.elimination.described([name.removeprefix(HIDDEN) for name in self.variables.names])
+        return self.elimination.describe([name.removeprefix(HIDDEN) for name in self.variables.names])
 
 
 def nodes_in_order(order: Sequence[str], scope: Scope, keep: frozenset[int]) -> list[int]:
-    """The nodes of the given names, after hidden ones: these were never the user's to place."""
+    """The nodes of the given names, after the hidden nodes, which a user cannot name."""
     nodes = {name: node for node, name in enumerate(scope.names)}
     hidden = [name for name in nodes if name.startswith(HIDDEN)]
-    places = set(order).union(hidden)
+    named = set(order).union(hidden)
     for name, node in nodes.items():
-        if name not in places and node not in keep:
+        if name not in named and node not in keep:
             raise InvalidData(f"the elimination order leaves out {name!r}, which is neither observed nor a target")
     return [nodes[name] for name in (*hidden, *order) if name in nodes]

@@ -1,4 +1,4 @@
-"""What a junction tree answers: marginals from one run; joints, best states and samples from further ones."""
+"""The answers of a junction tree: marginals from one run; joints, best states and samples from further runs."""
 
 from __future__ import annotations
 
@@ -11,18 +11,58 @@ import numpy as np
 
 from juncture.data.findings import Findings
 from juncture.evidence import as_findings
-from juncture.inference.exact.best_states import Solver, best_states, marginal_map_solver, max_product_solver
-from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
-from juncture.inference.exact.junction_tree.packed_model import PackedModel
-from juncture.inference.exact.ties import first_of_ties
+from juncture.inference.exact.best_states import TIE, Allowed, Solver, allow_only, best_states, first_of_ties
+from juncture.inference.exact.elimination.buckets import LogFactor, marginal_map_solver, plan_elimination
+from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
+from juncture.inference.exact.junction_tree.packed_tree import PackedTree
 from juncture.kernels.junction_tree.sampling import draw_rows
 from juncture.memory import default_memory_limit
-from juncture.variables import Scope
+from juncture.variables import Scope, State
+
+
+@dataclass(frozen=True, eq=False)
+class PackedModel:
+    """The variables of a model, the tree that holds its tables, and each node's number, hidden nodes last."""
+
+    variables: Scope
+    nodes: dict[str, int]
+    tree: PackedTree
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return self.variables.names
+
+    @cached_property
+    def all_nodes(self) -> np.ndarray:
+        """The nodes of all variables; hidden ones come after."""
+        return np.arange(len(self.variables))
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each node's states start in an array of all marginals."""
+        return [0, *np.cumsum(self.tree.plan.num_states).tolist()]
+
+    @cached_property
+    def views(self) -> dict[str, tuple[Scope, slice]]:
+        """Name → (its scope, where its states lie in an array of all marginals)."""
+        ends = zip(self.variables, self.starts, self.starts[1:], strict=False)
+        return {variable.name: (Scope([variable]), slice(start, stop)) for variable, start, stop in ends}
+
+    @cached_property
+    def labels(self) -> dict[str, tuple[int, dict[State, int]]]:
+        """Name → (node, label → code), for labels that are text or whole numbers: these match by being equal."""
+        return {
+            variable.name: (
+                node,
+                {label: code for code, label in enumerate(variable.labels) if type(label) in {str, int}},
+            )
+            for node, variable in enumerate(self.variables)
+        }
 
 
 @dataclass(frozen=True, eq=False)
 class TreeAnswers:
-    """The packed model, the evidence it was run with (findings, or a mapping of labels), and what came out."""
+    """The packed model, the evidence of a run (findings, or a mapping of labels), and the results of the run."""
 
     packed: PackedModel
     evidence: Any
@@ -54,11 +94,11 @@ class TreeAnswers:
     def marginal(self, names: tuple[str, ...]) -> np.ndarray:
         if len(names) != 1:
             return self._joint(names)
-        return self.marginals[:, self.places[names[0]]]
+        return self.marginals[:, self.slices[names[0]]]
 
     @cached_property
-    def places(self) -> dict[str, slice]:
-        """Where each target's states lie in `marginals`: by node for a single row, in their order for many."""
+    def slices(self) -> dict[str, slice]:
+        """The columns of `marginals` for each target: by node for one row, in the order of the targets for many."""
         if type(self.evidence) is dict or self.evidence.is_single:
             return {name: self.packed.views[name][1] for name in self.targets}
         sizes = [self.packed.variables.variable(name).num_states for name in self.targets]
@@ -71,9 +111,9 @@ class TreeAnswers:
         num_rows, num_combinations = len(self.log_evidence), math.prod(scope.shape[:-1])
         codes = np.unravel_index(np.arange(num_combinations), scope.shape[:-1]) if names[:-1] else ()
         added = {name: np.tile(column, num_rows) for name, column in zip(names, codes, strict=False)}
-        answers = TreeAnswers.of(self.packed, extended(self.findings, added, num_combinations), names[-1:])
+        answers = TreeAnswers.of(self.packed, extend_findings(self.findings, added, num_combinations), names[-1:])
         total = np.repeat(self.log_evidence, num_combinations)
-        possible = np.isfinite(answers.log_evidence) & ~clashes(self.findings, added, num_combinations)
+        possible = np.isfinite(answers.log_evidence) & ~find_clashes(self.findings, added, num_combinations)
         weights = np.exp(np.subtract(answers.log_evidence, total, out=np.full(len(total), -np.inf), where=possible))
         last = answers.marginal(names[-1:]) if names else np.ones((len(total), 1))
         table = np.where(possible[:, np.newaxis], last * weights[:, np.newaxis], 0.0)
@@ -95,20 +135,19 @@ class TreeAnswers:
         evidence = self.rows.row(row)
         if len(sizes.keys() | set(evidence.observed.tolist())) == len(self.packed.nodes):
             return max_product_solver(self.packed.tree, evidence)
-        limit = default_memory_limit()
-        return first_of_ties(marginal_map_solver(self.packed.tree, evidence, frozenset(sizes), limit), sizes)
+        return first_of_ties(sum_max_solver(self.packed.tree, evidence, frozenset(sizes)), sizes)
 
     def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         tree = self.packed.tree
         plan = tree.plan
         codes = np.zeros((num_rows, len(plan.num_states)), dtype=np.int64)
         uniforms = rng.random((num_rows, plan.num_cliques))
-        work = tree.calibrated(self.rows.row(0))
+        work = tree.calibrate(self.rows.row(0))
         draw_rows(plan.table, plan.starts, plan.nodes, plan.shared, plan.num_states, work, uniforms, codes)
         return {name: codes[:, self.packed.nodes[name]] for name in self.packed.names}
 
 
-def extended(findings: Findings, codes: dict[str, np.ndarray], times: int) -> Findings:
+def extend_findings(findings: Findings, codes: dict[str, np.ndarray], times: int) -> Findings:
     """Each row of findings `times` over, with further (or other) codes for some variables."""
     hard, soft = (
         {name: np.repeat(array, times, axis=0) for name, array in part.items()}
@@ -117,11 +156,88 @@ def extended(findings: Findings, codes: dict[str, np.ndarray], times: int) -> Fi
     return Findings(findings.variables, hard | codes, {}, soft, num_rows=findings.num_rows * times)
 
 
-def clashes(findings: Findings, codes: dict[str, np.ndarray], times: int) -> np.ndarray:
-    """Which of the extended rows say something else than was observed."""
+def find_clashes(findings: Findings, codes: dict[str, np.ndarray], times: int) -> np.ndarray:
+    """Which of the extended rows contradict the evidence."""
     clash = np.zeros(findings.num_rows * times, dtype=bool)
     for name, column in codes.items():
         if name in findings.codes:
             seen = np.repeat(findings.codes[name], times)
             clash |= (seen >= 0) & (seen != column)
     return clash
+
+
+def max_product_solver(tree: PackedTree, evidence: CodedFinding) -> Solver:
+    """All nodes at once, read off the max-marginals; ties go to the earlier state, in node order."""
+    num_states = tree.plan.num_states
+    all_nodes = np.arange(len(num_states))
+    seen, seen_logs = evidence.as_logs(num_states)
+
+    def solve(allowed: Allowed) -> tuple[dict[int, int], float] | None:
+        fixed = dict(allowed)
+        while True:
+            nodes = np.concatenate([seen, np.array(list(fixed), dtype=np.int64)])
+            logs = np.concatenate([seen_logs, *fixed.values()])
+            marginals, top = tree.run_logs(nodes, logs, all_nodes, maximize=True)
+            if top == -np.inf:
+                return None
+            parts = np.split(marginals, np.cumsum(num_states))[:-1]
+            winners = [np.flatnonzero(part >= part.max() - TIE * max(1.0, abs(part.max()))) for part in parts]
+            tied = next((node for node, states in enumerate(winners) if len(states) > 1), None)
+            if tied is None:
+                return {node: int(states[0]) for node, states in enumerate(winners)}, top + evidence.log_scale
+            fixed[tied] = allow_only(int(winners[tied][0]), num_states[tied])
+
+    return solve
+
+
+def sum_max_solver(tree: PackedTree, evidence: CodedFinding, targets: frozenset[int]) -> Solver:
+    """The targets maximised after all other nodes were summed out, by bucket elimination on the tree's factors."""
+    plan, limit = tree.plan, default_memory_limit()
+    scopes = [plan.scope_nodes[a:b].tolist() for a, b in zip(plan.scope_starts, plan.scope_starts[1:], strict=False)]
+    elimination = plan_elimination(scopes, plan.num_states, maximized=targets, memory_limit=limit)
+    tables = [
+        LogFactor(tuple(scope), logs)
+        for scope, logs in zip(scopes, tree.log_factors, strict=True)
+        if scope  # a factor without variables is in the tree's log scale
+    ]
+    unary = [LogFactor((node,), np.zeros(size)) for node, size in enumerate(plan.num_states)]
+    observed, logs = evidence.as_logs(plan.num_states)
+    pieces = np.split(logs, np.cumsum(plan.num_states[observed])[:-1]) if len(observed) else []
+    known = [LogFactor((int(node),), piece) for node, piece in zip(observed, pieces, strict=True)]
+    return marginal_map_solver(elimination, [*tables, *unary, *known], tree.log_scale + evidence.log_scale)
+
+
+@dataclass(frozen=True, eq=False)
+class SlicedAnswers:
+    """The answers of a model that was reduced by one row of evidence, and the codes of the observed variables."""
+
+    variables: Scope
+    findings: Findings
+    rest: TreeAnswers
+    observed: dict[str, int]
+
+    @property
+    def log_evidence(self) -> np.ndarray:
+        return self.rest.log_evidence
+
+    def marginal(self, names: tuple[str, ...]) -> np.ndarray:
+        free = tuple(name for name in names if name not in self.observed)
+        values = self.rest.marginal(free) if free else np.ones(1)
+        shape = [self.variables.variable(name).num_states for name in names]
+        table = np.zeros((1, *shape))
+        index = tuple(self.observed.get(name, slice(None)) for name in names)
+        table[(slice(None), *index)] = values
+        return table
+
+    def best(self, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
+        free = tuple(name for name in targets if name not in self.observed)
+        codes, values = self.rest.best(free, count)
+        columns = [
+            codes[:, :, free.index(name)] if name in free else np.full(values.shape, self.observed[name])
+            for name in targets
+        ]
+        return np.stack(columns, axis=2) if columns else codes, values
+
+    def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        drawn = self.rest.sample(num_rows, rng)
+        return {**drawn, **{name: np.full(num_rows, code) for name, code in self.observed.items()}}

@@ -82,17 +82,17 @@ class CodedFindings:
     def num_rows(self) -> int:
         return int(self.codes.shape[1])
 
-    def row(self, place: int) -> CodedFinding:
-        known = self.codes[:, place] >= 0
+    def row(self, index: int) -> CodedFinding:
+        known = self.codes[:, index] >= 0
         coded = (
             self.observed[known],
-            np.ascontiguousarray(self.codes[known, place]),
+            np.ascontiguousarray(self.codes[known, index]),
             self.soft,
-            np.ascontiguousarray(self.likelihoods[:, place]),
-            float(self.log_scale[place]),
+            np.ascontiguousarray(self.likelihoods[:, index]),
+            float(self.log_scale[index]),
         )
-        if self.log_likelihoods is not None and self.is_wide(slice(place, place + 1))[0]:
-            return WideFinding(*coded, np.ascontiguousarray(self.log_likelihoods[:, place]))
+        if self.log_likelihoods is not None and self.is_wide(slice(index, index + 1))[0]:
+            return WideFinding(*coded, np.ascontiguousarray(self.log_likelihoods[:, index]))
         return CodedFinding(*coded)
 
 

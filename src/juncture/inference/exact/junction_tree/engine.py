@@ -1,14 +1,15 @@
 """`JunctionTree`: exact answers by message passing on a tree of cliques.
 
 The default engine. Cost: exponential in the width of the best elimination order found, linear in the number of cliques;
-`cost` tells it beforehand, and a model that needs more memory than the limit is refused with the size. A model's
-first query compiles its plan and packs its numbers, which later queries share (Lauritzen and Spiegelhalter 1988).
+`cost` gives it before a run, and a model that needs more memory than the limit raises `TooLarge` with the size. The
+first query compiles a model's plan and packs its numbers; later queries share both (Lauritzen and Spiegelhalter 1988).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -17,13 +18,10 @@ from juncture.errors import TooLarge, Unsupported
 from juncture.factors.factor import Factor
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.clique_search import Cost
-from juncture.inference.exact.junction_tree.answers import TreeAnswers
+from juncture.inference.exact.junction_tree.answers import PackedModel, SlicedAnswers, TreeAnswers
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding
-from juncture.inference.exact.junction_tree.memo import recall
-from juncture.inference.exact.junction_tree.packed_model import PackedModel
-from juncture.inference.exact.junction_tree.packing import pack_factors
+from juncture.inference.exact.junction_tree.packed_tree import pack_factors
 from juncture.inference.exact.junction_tree.plan import Structure, check_cost, find_structure, fits, lay_out_plan
-from juncture.inference.exact.junction_tree.sliced_answers import SlicedAnswers
 from juncture.inference.exact.lowering import Lowered, check_factors, lower
 
 MAX_PARTS = 16  # of a model that are kept for questions with targets
@@ -33,6 +31,7 @@ MAX_WHOLE = 512  # variables up to which the cost of a run on the whole model is
 LONG_RUN = 6e6  # operations, some milliseconds: from here on a plan for what was observed may be faster
 SLICED_RUNS = 4  # packing and collecting anew and running, in runs
 OPERATIONS_PER_SLICE = 24_000  # what slicing one factor costs
+Entry = TypeVar("Entry")
 NOTHING_SOFT = (np.empty(0, np.int64), np.empty(0))
 
 
@@ -43,19 +42,19 @@ class JunctionTree:
     memory_limit: int | None = None
     name: ClassVar[str] = "junction-tree"
 
-    def within(self, memory_limit: int) -> JunctionTree:
+    def with_memory_limit(self, memory_limit: int) -> JunctionTree:
         return replace(self, memory_limit=memory_limit)
 
     def answer(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> TreeAnswers | SlicedAnswers:
         part = self.part_for(model, {*targets, *findings.names})
         if findings.is_single and self.should_slice(part, findings):
             return self.answer_sliced(part, findings, targets)
-        return TreeAnswers.of(self.packed(part), findings, targets)
+        return TreeAnswers.of(self.packed_model(part), findings, targets)
 
     def should_slice(self, model: Any, findings: Findings) -> bool:
-        """Whether to cut what was observed out of the tables before anything else.
+        """Whether to reduce the tables by the evidence before the junction tree is built.
 
-        That is where the model is too large as a whole, or where a run on it takes so long that slicing the factors,
+        This is done where the whole model is too large, or where a run on it takes so long that reducing the factors,
         packing the smaller tables and running on them is predicted to be faster.
         """
         observed = frozenset(name for name, column in findings.codes.items() if column[0] >= 0)
@@ -70,34 +69,35 @@ class JunctionTree:
 
     def predicts_gain(self, model: Any, observed: frozenset[str], whole: Cost) -> bool:
         lowered = lower(model)
-        rest = Lowered(lowered.variables.without(observed), lowered.hidden, cut_scopes(lowered, observed))
+        rest = Lowered(lowered.variables.without(observed), lowered.hidden, reduce_scopes(lowered, observed))
         sliced = self.structure(model, rest).tree.cost.operations * SLICED_RUNS
         return sliced + OPERATIONS_PER_SLICE * len(lowered.factors) < whole.operations
 
     def cost(self, model: Any) -> Cost:
         """What a run on the whole model takes, worked out once."""
-        check_factors(model, "a junction tree")
-        if "cost" not in model.derived:
-            model.derived["cost"] = self.structure(model, lower(model)).tree.cost
-        found: Cost = model.derived["cost"]
+        derived = getattr(model, "derived", {})
+        if "cost" not in derived:
+            check_factors(model, "a junction tree")
+            derived["cost"] = self.structure(model, lower(model)).tree.cost
+        found: Cost = derived["cost"]
         return found
 
     def answer_sliced(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> SlicedAnswers:
-        """Cut what was observed out of the tables first."""
+        """Reduce the tables by the evidence first."""
         codes = {name: int(column[0]) for name, column in findings.codes.items() if column[0] >= 0}
         states = {name: model.variable(name).labels[code] for name, code in codes.items()}
-        packed = self.pack(model, lower(model, states).condition(states).scaled(findings.likelihoods, codes))
+        packed = self.pack(model, lower(model, states).condition(states).scale(findings.likelihoods, codes))
         soft = {name: table for name, table in findings.likelihoods.items() if name not in codes}
         rest = Findings(packed.variables, {}, {}, soft)
         free = tuple(name for name in targets if name not in codes)
         return SlicedAnswers(model.variables, findings, TreeAnswers.of(packed, rest, free), codes)
 
-    def answer_at_once(self, model: Any, evidence: dict[str, Any]) -> TreeAnswers | None:
-        """All marginals given one row of plain labels, the shortest way; None when something needs a closer look."""
+    def answer_row(self, model: Any, evidence: dict[str, Any]) -> TreeAnswers | None:
+        """All marginals given one row of exact labels; None where `answer` has to check the evidence."""
         try:
             if evidence and self.cost(model).operations >= LONG_RUN:
                 return None
-            packed = self.packed(model)
+            packed = self.packed_model(model)
         except TooLarge:
             return None
         labels = packed.labels
@@ -112,11 +112,11 @@ class JunctionTree:
             observed.append(known[0])
             codes.append(code)
         row = CodedFinding(np.array(observed, np.int64), np.array(codes, np.int64), *NOTHING_SOFT)
-        marginals, log_evidence = packed.tree.run(row, packed.everything)
+        marginals, log_evidence = packed.tree.run(row, packed.all_nodes)
         marginals.setflags(write=False)
         return TreeAnswers(packed, evidence.copy(), packed.names, marginals[None], np.array([log_evidence]))
 
-    def packed(self, model: Any) -> PackedModel:
+    def packed_model(self, model: Any) -> PackedModel:
         """The model's tables in their junction tree, compiled at the first call and kept with the model."""
         packed: PackedModel | None = model.derived.get("packed model")
         if packed is None:
@@ -138,9 +138,9 @@ class JunctionTree:
         return recall(model, "structures", key, lambda: find_structure(scopes, shape), MAX_STRUCTURES)
 
     def part_for(self, model: Any, names: set[str]) -> Any:
-        """The model itself if all is asked or a run on it is quick, else the part that the question touches.
+        """The model itself if a query names all variables or a run is quick, else the part that the query needs.
 
-        This depends on the question alone, never on earlier ones: the same question gets the same bits.
+        This depends on the query alone, not on earlier ones: the same query gets the same bits.
         """
         if len(names) == len(model.variables) or self.is_quick(model):
             return model
@@ -170,7 +170,23 @@ def scopes_of(lowered: Lowered) -> list[list[int]]:
     return [[nodes[name] for name in factor.scope.names] for factor in lowered.factors]
 
 
-def cut_scopes(lowered: Lowered, observed: frozenset[str]) -> tuple[Factor, ...]:
+def reduce_scopes(lowered: Lowered, observed: frozenset[str]) -> tuple[Factor, ...]:
     """Factors over what is left of each scope once the observed variables are gone; their numbers do not matter."""
     scopes = (factor.scope.without(observed) for factor in lowered.factors)
     return tuple(Factor.trusted(scope, np.empty(0)) for scope in scopes)
+
+
+def recall(model: Any, memo: str, key: Hashable, make: Callable[[], Entry], size: int) -> Entry:
+    """The entry of this key, made if it is missing; beyond `size` entries the least recently used is dropped.
+
+    A memo is kept with its model and is never changed: a new entry goes into a copy that replaces the memo. So threads
+    never read a dictionary that changes, and no lock is held across a fork. Two threads may both make the same entry;
+    an entry depends on its key alone, so either will do.
+    """
+    known: dict[Hashable, Entry] = model.derived.get(memo, {})
+    entry = known[key] if key in known else make()
+    if not known or next(reversed(known)) != key:
+        known = model.derived.get(memo, {})  # other threads may have added entries meanwhile
+        others = [item for item in known.items() if item[0] != key]
+        model.derived[memo] = dict([*others[max(0, len(others) - size + 1) :], (key, entry)])
+    return entry

@@ -65,10 +65,10 @@ def add_block(
         return
     if tree.is_safe:
         space, one = tree.workspace(num_rows), np.zeros(1, np.int64)
-        homes = plan.homes.copy()
-        homes[0, MARGINAL] = 0
+        node_table = plan.node_table.copy()
+        node_table[0, MARGINAL] = 0
         propagate_rows(
-            plan.table, plan.indices, homes, tree.base, tree.prior, tree.bounds,
+            plan.table, plan.indices, node_table, tree.base, tree.prior, tree.bounds,
             rows.observed, np.ascontiguousarray(rows.codes[:, block]),
             rows.soft, np.ascontiguousarray(rows.likelihoods[:, block]), one,
             space.work, space.messages, space.ratios, space.bounds, space.touched,
@@ -79,15 +79,15 @@ def add_block(
         counted = np.where((status == TINY) | np.isneginf(log_evidence), 0.0, weights)
         space.work[:, counted == 0.0] = 0.0  # what vanished or overflowed there must not meet a factor of 0
         add_cells(plan.table, OFFSET, SIZE, space.work, counted, cells)
-    for place in np.flatnonzero(status == TINY):
-        add_row(tree, rows, block.start + int(place), weights[place], log_evidence[place : place + 1], cells)
+    for index in np.flatnonzero(status == TINY):
+        add_row(tree, rows, block.start + int(index), weights[index], log_evidence[index : index + 1], cells)
 
 
 def add_row(
-    tree: PackedTree, rows: CodedFindings, place: int, weight: float, log_evidence: np.ndarray, cells: np.ndarray
+    tree: PackedTree, rows: CodedFindings, index: int, weight: float, log_evidence: np.ndarray, cells: np.ndarray
 ) -> None:
-    row = rows.row(place)
+    row = rows.row(index)
     log_evidence[0] = tree.run(row, np.empty(0, np.int64))[1]
     if weight > 0 and log_evidence[0] > -np.inf:
-        work = tree.calibrated(row)[:, np.newaxis].copy()
+        work = tree.calibrate(row)[:, np.newaxis].copy()
         add_cells(tree.plan.table, OFFSET, SIZE, work, np.array([weight]), cells)

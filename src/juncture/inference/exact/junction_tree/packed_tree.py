@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,11 +13,11 @@ import numpy as np
 from juncture import numerics
 from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
-from juncture.inference.exact.junction_tree.log_tables import pack_logs
+from juncture.inference.exact.junction_tree.packing import pack_logs, pack_tables, scale_table
 from juncture.inference.exact.junction_tree.plan import CliquePlan
 from juncture.kernels.junction_tree.layout import MARGINAL
 from juncture.kernels.junction_tree.logs import propagate_logs
-from juncture.kernels.junction_tree.propagation import TINY, propagate
+from juncture.kernels.junction_tree.propagation import TINY, collect_prior, propagate
 from juncture.kernels.junction_tree.rows import propagate_rows
 from juncture.parallel import blocks_of, on_cores
 
@@ -50,29 +51,29 @@ class PackedTree:
             if status != TINY:
                 return marginals, log_total + self.log_prior + evidence.log_scale
         log_marginals, log_total = self.run_logs(*evidence.as_logs(plan.num_states), targets, maximize=False)
-        return self.normalized(log_marginals, targets), log_total + evidence.log_scale
+        return self.normalize(log_marginals, targets), log_total + evidence.log_scale
 
     def _propagate(self, evidence: CodedFinding, targets: np.ndarray, marginals: np.ndarray) -> tuple[int, float]:
         plan, space = self.plan, self.workspace()
         answer: tuple[int, float] = propagate(
-            plan.table, plan.indices, plan.homes, self.base, self.prior, self.bounds,
+            plan.table, plan.indices, plan.node_table, self.base, self.prior, self.bounds,
             evidence.observed, evidence.codes, evidence.soft, evidence.likelihoods, targets,
             space.work, space.messages, space.ratios, space.bounds, space.touched, marginals,
         )  # fmt: skip
         return answer
 
-    def calibrated(self, evidence: CodedFinding) -> np.ndarray:
+    def calibrate(self, evidence: CodedFinding) -> np.ndarray:
         """Every clique's posterior, up to a constant for each: a copy of the tables after a run."""
-        everything = np.arange(len(self.plan.num_states))
+        all_nodes = np.arange(len(self.plan.num_states))
         if self.is_safe and evidence.is_safe:
             space, (status, _) = (
                 self.workspace(),
-                self._propagate(evidence, everything, np.empty(self.plan.num_marginals)),
+                self._propagate(evidence, all_nodes, np.empty(self.plan.num_marginals)),
             )
             if status != TINY:
                 return space.work.copy()
         work = np.empty(self.plan.num_cells)
-        self.run_logs(*evidence.as_logs(self.plan.num_states), everything, maximize=False, work=work)
+        self.run_logs(*evidence.as_logs(self.plan.num_states), all_nodes, maximize=False, work=work)
         for offset, size in self.plan.table[:, :2]:
             work[offset : offset + size] -= work[offset : offset + size].max(initial=-np.inf)
         return np.exp(work)
@@ -91,22 +92,22 @@ class PackedTree:
         marginals = np.full(plan.num_marginals, -np.inf)
         work = np.empty(plan.num_cells) if work is None else work
         log_total = propagate_logs(
-            plan.table, plan.indices, plan.homes, self.log_base, nodes, log_likelihoods, targets,
+            plan.table, plan.indices, plan.node_table, self.log_base, nodes, log_likelihoods, targets,
             work, np.empty(plan.num_entries), marginals, maximize,
         )  # fmt: skip
         return marginals, log_total + self.log_scale
 
     def run_rows(self, rows: CodedFindings, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(marginals (row, states of the targets), log evidence (row,)): fixed blocks of rows, on all cores."""
-        homes, num_states = self.plan.homes.copy(), self.plan.num_states[targets]
-        homes[targets, MARGINAL] = np.cumsum(num_states) - num_states
+        node_table, num_states = self.plan.node_table.copy(), self.plan.num_states[targets]
+        node_table[targets, MARGINAL] = np.cumsum(num_states) - num_states
         marginals = np.empty((rows.num_rows, int(num_states.sum())))
         log_evidence = np.empty(rows.num_rows)
         size = max(1, min(MAX_BLOCK, CELLS_AT_ONCE // max(self.plan.num_cells, 1)))
         run = self.run_block if size > 1 else self.run_one_by_one
 
         def fill(block: slice) -> None:
-            run(rows, block, homes, targets, marginals[block], log_evidence[block])
+            run(rows, block, node_table, targets, marginals[block], log_evidence[block])
 
         on_cores(fill, blocks_of(rows.num_rows, size))
         return marginals, log_evidence
@@ -115,12 +116,12 @@ class PackedTree:
         self,
         rows: CodedFindings,
         block: slice,
-        homes: np.ndarray,
+        node_table: np.ndarray,
         targets: np.ndarray,
         marginals: np.ndarray,
         log_evidence: np.ndarray,
     ) -> None:
-        """Fill the block's marginals, laid out as `homes` says, and log evidence."""
+        """Fill the block's marginals, laid out as `node_table` says, and log evidence."""
         plan, size = self.plan, len(log_evidence)
         status = np.full(size, TINY, np.int64)
         if self.log_prior == -np.inf:
@@ -129,22 +130,22 @@ class PackedTree:
         if self.is_safe:
             space = self.workspace(size)
             propagate_rows(
-                plan.table, plan.indices, homes, self.base, self.prior, self.bounds,
+                plan.table, plan.indices, node_table, self.base, self.prior, self.bounds,
                 rows.observed, np.ascontiguousarray(rows.codes[:, block]),
                 rows.soft, np.ascontiguousarray(rows.likelihoods[:, block]), targets,
                 space.work, space.messages, space.ratios, space.bounds, space.touched, marginals, log_evidence, status,
             )  # fmt: skip
             log_evidence += self.log_prior + rows.log_scale[block]
             status[rows.is_wide(block)] = TINY
-        for place in np.flatnonzero(status == TINY):
-            marginals[place], log_evidence[place] = self.run_row(rows.row(block.start + int(place)), targets)
+        for index in np.flatnonzero(status == TINY):
+            marginals[index], log_evidence[index] = self.run_row(rows.row(block.start + int(index)), targets)
         marginals[np.isneginf(log_evidence)] = np.nan
 
     def run_one_by_one(
         self,
         rows: CodedFindings,
         block: slice,
-        homes: np.ndarray,
+        node_table: np.ndarray,
         targets: np.ndarray,
         marginals: np.ndarray,
         log_evidence: np.ndarray,
@@ -185,7 +186,7 @@ class PackedTree:
         """The logarithms of all factors, added up in their cliques; nothing collected."""
         return pack_logs(self.plan, self.log_factors)
 
-    def normalized(self, log_marginals: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    def normalize(self, log_marginals: np.ndarray, targets: np.ndarray) -> np.ndarray:
         marginals = np.empty_like(log_marginals)
         starts = np.concatenate([[0], np.cumsum(self.plan.num_states)])
         for node in targets:
@@ -194,6 +195,22 @@ class PackedTree:
             with np.errstate(invalid="ignore"):
                 marginals[states] = np.exp(logs - numerics.log_sum_exp(logs))
         return marginals
+
+
+def pack_factors(plan: CliquePlan, factors: Sequence[Factor]) -> PackedTree:
+    """Every factor multiplied into its clique, if far from 1 divided by its largest entry; then collected.
+
+    Where an entry vanishes in that division, or a product might, the tree is not safe: it runs in logarithms.
+    """
+    scaled, log_tops, is_kept = zip(*map(scale_table, factors), strict=True) if factors else ((), (), ())
+    base, prior, bounds = np.empty(plan.num_cells), np.empty(plan.num_entries), np.empty(plan.num_cliques)
+    is_safe = all(is_kept) and pack_tables(plan, scaled, base, bounds)
+    status, log_total = collect_prior(plan.table, plan.indices, base, prior, bounds) if is_safe else (TINY, 0.0)
+    constants = [v[0] for v, clique in zip(scaled, plan.factor_cliques, strict=True) if clique < 0]
+    log_scale = float(np.sum([*log_tops, *numerics.log(constants)]))
+    return PackedTree(
+        plan, base, prior, bounds, log_scale, log_scale + log_total, status != TINY, tuple(factors), log_tops
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,29 +8,11 @@ import numpy as np
 
 from juncture import numerics
 from juncture.factors.factor import Factor
-from juncture.inference.exact.junction_tree.packed_tree import PackedTree
 from juncture.inference.exact.junction_tree.plan import CliquePlan
 from juncture.kernels.junction_tree.layout import SIZE
 from juncture.kernels.junction_tree.packing import pack
-from juncture.kernels.junction_tree.propagation import TINY, collect_prior
 
 LARGE_CLIQUE = 2**12  # entries from which it pays to arrange factors
-
-
-def pack_factors(plan: CliquePlan, factors: Sequence[Factor]) -> PackedTree:
-    """Every factor multiplied into its clique, if far from 1 divided by its largest entry; then collected.
-
-    Where an entry vanishes in that division, or a product might, the tree is not safe: it runs in logarithms.
-    """
-    scaled, log_tops, is_kept = zip(*map(scaled_table, factors), strict=True) if factors else ((), (), ())
-    base, prior, bounds = np.empty(plan.num_cells), np.empty(plan.num_entries), np.empty(plan.num_cliques)
-    is_safe = all(is_kept) and pack_tables(plan, scaled, base, bounds)
-    status, log_total = collect_prior(plan.table, plan.indices, base, prior, bounds) if is_safe else (TINY, 0.0)
-    constants = [v[0] for v, home in zip(scaled, plan.factor_homes, strict=True) if home < 0]
-    log_scale = float(np.sum([*log_tops, *numerics.log(constants)]))
-    return PackedTree(
-        plan, base, prior, bounds, log_scale, log_scale + log_total, status != TINY, tuple(factors), log_tops
-    )
 
 
 def pack_tables(plan: CliquePlan, tables: Sequence[np.ndarray], base: np.ndarray, bounds: np.ndarray) -> bool:
@@ -38,7 +20,7 @@ def pack_tables(plan: CliquePlan, tables: Sequence[np.ndarray], base: np.ndarray
     starts = np.cumsum([0, *(len(values) for values in tables)], dtype=np.int64)
     scope_nodes, arranged = arrange(plan, tables)
     is_safe: bool = pack(
-        plan.table, plan.starts, plan.nodes, plan.num_states, plan.factor_homes, plan.scope_starts, scope_nodes,
+        plan.table, plan.starts, plan.nodes, plan.num_states, plan.factor_cliques, plan.scope_starts, scope_nodes,
         starts, np.concatenate([np.empty(0), *arranged]), base, bounds,
     )  # fmt: skip
     return is_safe
@@ -48,8 +30,8 @@ def arrange(plan: CliquePlan, factors: Sequence[np.ndarray]) -> tuple[np.ndarray
     """The factors of large cliques with their axes in the clique's order, which are multiplied in fastest."""
     scope_nodes, arranged = plan.scope_nodes.copy(), list(factors)
     sizes = np.append(plan.table[:, SIZE], 0)  # the last is the home of factors without variables
-    for factor in np.flatnonzero(sizes[plan.factor_homes] > LARGE_CLIQUE):
-        clique = plan.factor_homes[factor]
+    for factor in np.flatnonzero(sizes[plan.factor_cliques] > LARGE_CLIQUE):
+        clique = plan.factor_cliques[factor]
         scope = slice(plan.scope_starts[factor], plan.scope_starts[factor + 1])
         nodes = plan.scope_nodes[scope]
         axes = plan.nodes[plan.starts[clique] : plan.starts[clique + 1]].tolist()
@@ -60,7 +42,7 @@ def arrange(plan: CliquePlan, factors: Sequence[np.ndarray]) -> tuple[np.ndarray
     return scope_nodes, arranged
 
 
-def scaled_table(factor: Factor) -> tuple[np.ndarray, float, bool]:
+def scale_table(factor: Factor) -> tuple[np.ndarray, float, bool]:
     """(the entries, over the largest if that is far from 1; its logarithm; whether no positive entry vanished)."""
     if factor.holds_logs:
         logs = factor.log_values.reshape(-1) - factor.log_values.max()
@@ -77,3 +59,20 @@ def scale_of(values: np.ndarray) -> float:
     """The largest entry if it is far from 1, else 1: dividing by what need not be divided by costs digits."""
     largest = float(values.max())
     return largest if largest > 1e3 or 0.0 < largest < 1e-3 else 1.0
+
+
+def pack_logs(plan: CliquePlan, log_factors: Sequence[np.ndarray]) -> np.ndarray:
+    """The slow way, for factors whose products no double can hold: logarithms added up, clique by clique."""
+    log_base = np.zeros(plan.num_cells)
+    offsets = np.concatenate([[0], np.cumsum(plan.table[:, 1])])
+    for factor, logs in enumerate(log_factors):
+        clique = plan.factor_cliques[factor]
+        if clique < 0:
+            continue
+        axes = plan.nodes[plan.starts[clique] : plan.starts[clique + 1]].tolist()
+        scope = plan.scope_nodes[plan.scope_starts[factor] : plan.scope_starts[factor + 1]].tolist()
+        order = [scope.index(node) for node in axes if node in scope]
+        shape = [plan.num_states[node] if node in scope else 1 for node in axes]
+        cells = log_base[offsets[clique] : offsets[clique + 1]].reshape([plan.num_states[node] for node in axes])
+        cells += logs.transpose(order).reshape(shape)
+    return log_base

@@ -22,18 +22,18 @@ SURELY_FREE = 2**24  # bytes that need no look at how much memory is left
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CliquePlan:
-    """The arrays that the kernels read; the columns of `table` and `homes` are named in kernels/layout.py."""
+    """The arrays that the kernels read; `kernels.junction_tree.layout` names the columns of the two tables."""
 
     num_states: np.ndarray  # (node,)
     scope_starts: np.ndarray  # (factor + 1,)
     scope_nodes: np.ndarray
-    factor_homes: np.ndarray  # (factor,): the clique that each factor goes into
+    factor_cliques: np.ndarray  # (factor,): the clique that each factor goes into
     starts: np.ndarray  # (clique + 1,): nodes[starts[c]:starts[c + 1]] are the axes of clique c, parents first
     nodes: np.ndarray
     shared: np.ndarray  # (clique,): how many of these axes are shared with the parent
     table: np.ndarray  # (clique, column)
     indices: np.ndarray  # how parents read messages
-    homes: np.ndarray  # (node, column)
+    node_table: np.ndarray  # (node, column)
     num_cells: int
     num_entries: int  # of all messages
     num_marginals: int
@@ -80,19 +80,19 @@ def lay_out_plan(structure: Structure, memory_limit: int | None = None) -> Cliqu
     table, num_cells, num_entries, num_indices = place_tables(tree.parents, tree.starts, nodes, shared, states)
     indices = np.empty(num_indices, dtype=np.int32 if num_entries < 2**31 else np.int64)
     fill_indices(table, tree.starts, nodes, shared, states, indices)
-    homes = place_nodes(table, tree.starts, nodes, states)
-    factor_homes = house_factors(tree.order, tree.homes, scope_starts, scope_nodes)
+    node_table = place_nodes(table, tree.starts, nodes, states)
+    factor_cliques = house_factors(tree.order, tree.node_cliques, scope_starts, scope_nodes)
     return CliquePlan(
         num_states=states,
         scope_starts=scope_starts,
         scope_nodes=scope_nodes,
-        factor_homes=factor_homes,
+        factor_cliques=factor_cliques,
         starts=tree.starts,
         nodes=nodes,
         shared=shared,
         table=table,
         indices=indices,
-        homes=homes,
+        node_table=node_table,
         num_cells=int(num_cells),
         num_entries=int(num_entries),
         num_marginals=int(states.sum()),

@@ -1,8 +1,8 @@
 """`sensitivity`: how an answer changes with every entry of every table.
 
-The probability of evidence is linear in each table entry, and its derivative is the sum of the products of everything
-else: what the clique that holds the table hears from all its neighbours. Messages towards the root and back
-give this for all tables at once, without dividing, so zero entries have derivatives too (Darwiche 2003).
+The probability of evidence is linear in each table entry, and its derivative is the sum of the products of all_nodes
+else: the product of the messages to the clique that holds the table. Messages towards the root and back give the
+derivatives of all tables at once, without dividing, so zero entries have derivatives too (Darwiche 2003).
 """
 
 from __future__ import annotations
@@ -30,8 +30,22 @@ from juncture.variables import State
 def sensitivity(model: Any, evidence: Any = None, *, target: tuple[str, State] | None = None) -> dict[Any, np.ndarray]:
     """The derivative of p(target | evidence), or without target of log p(evidence), by each table entry.
 
-    Gives an array per table, in the table's shape: by child's name in a Bayesian network, by place in a list of
-    factors. Entries are taken one by one: rows are not kept at a sum of 1.
+    Each entry is varied alone: rows are not kept at a sum of 1.
+
+    Parameters
+    ----------
+    model
+        A Bayesian network, a Markov network or a factor graph.
+    evidence
+        One row, as in `infer`.
+    target
+        A pair of variable and state.
+
+    Returns
+    -------
+    dict
+        For each table an array of its shape: by the child's name in a Bayesian network, else by the position of the
+        factor.
     """
     names = table_names(model)
     findings = as_findings(evidence, model.variables)
@@ -97,14 +111,14 @@ def log_derivatives(model: Any, known: list[LogFactor]) -> tuple[float, list[np.
     tree = MessageTree.of(plan, tables, known)
     constants = sum(float(part.logs) for part in tables if not part.nodes)
     slopes = []
-    for place, part in enumerate(tables):
-        home = int(plan.factor_homes[place])
-        if home < 0:
+    for index, part in enumerate(tables):
+        clique = int(plan.factor_cliques[index])
+        if clique < 0:
             slopes.append(np.asarray(tree.log_total + constants - part.logs))
             continue
-        others = [other for other in tree.inside[home] if other is not part]
-        around = [*others, *tree.messages_into(home), spread(part, model.variables.shape)]
-        slopes.append(summed_to(multiply(around), part.nodes) + constants + tree.log_total_beside(home))
+        others = [other for other in tree.inside[clique] if other is not part]
+        around = [*others, *tree.messages_into(clique), zeros_over(part, model.variables.shape)]
+        slopes.append(sum_to(multiply(around), part.nodes) + constants + tree.log_total_beside(clique))
     return tree.log_total + constants, slopes
 
 
@@ -135,11 +149,11 @@ class MessageTree:
         axes = [tuple(plan.nodes[a:b].tolist()) for a, b in zip(plan.starts, plan.starts[1:], strict=False)]
         parents = [int(parent) for parent in plan.table[:, PARENT]]
         inside: list[list[LogFactor]] = [[LogFactor(nodes, np.zeros([sizes[n] for n in nodes]))] for nodes in axes]
-        for part, home in zip(tables, plan.factor_homes, strict=True):
-            if home >= 0:
-                inside[home].append(part)
+        for part, clique in zip(tables, plan.factor_cliques, strict=True):
+            if clique >= 0:
+                inside[clique].append(part)
         for part in known:
-            inside[int(plan.homes[part.nodes[0], 0])].append(part)
+            inside[int(plan.node_table[part.nodes[0], 0])].append(part)
         up: dict[int, LogFactor] = {}
         down: dict[int, LogFactor] = {}
         totals: dict[int, float] = {}
@@ -151,7 +165,7 @@ class MessageTree:
         separators = [axes[clique][: int(plan.shared[clique])] for clique in range(len(axes))]
         for clique in reversed(range(len(axes))):
             product = multiply([*inside[clique], *tree.messages_into(clique)])
-            message = LogFactor(separators[clique], summed_to(product, separators[clique]))
+            message = LogFactor(separators[clique], sum_to(product, separators[clique]))
             if parents[clique] < 0:
                 totals[clique] = float(message.logs)
             else:
@@ -160,7 +174,7 @@ class MessageTree:
             parent = parents[clique]
             if parent >= 0:
                 product = multiply([*inside[parent], *tree.messages_into(parent, but=clique)])
-                down[clique] = LogFactor(separators[clique], summed_to(product, separators[clique]))
+                down[clique] = LogFactor(separators[clique], sum_to(product, separators[clique]))
         return tree
 
     def messages_into(self, clique: int, but: int = -1) -> list[LogFactor]:
@@ -169,12 +183,12 @@ class MessageTree:
         return [*sent, *([self.down[clique]] if clique in self.down else [])]
 
 
-def spread(part: LogFactor, shape: tuple[int, ...]) -> LogFactor:
+def zeros_over(part: LogFactor, shape: tuple[int, ...]) -> LogFactor:
     """Zeros over the nodes of a factor, so that a product covers them."""
     return LogFactor(part.nodes, np.zeros([shape[node] for node in part.nodes]))
 
 
-def summed_to(factor: LogFactor, nodes: tuple[int, ...]) -> np.ndarray:
+def sum_to(factor: LogFactor, nodes: tuple[int, ...]) -> np.ndarray:
     """The factor summed over all but these nodes, in this order."""
     rest = tuple(axis for axis, node in enumerate(factor.nodes) if node not in nodes)
     left = [node for node in factor.nodes if node in nodes]

@@ -16,7 +16,7 @@ from juncture.checks import shown
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.graphs.directed import DirectedGraph
-from juncture.graphs.maps import Oracle
+from juncture.graphs.independence import Oracle
 from juncture.graphs.separation_sets import SeparationSets
 from juncture.learning.structure.constraints import check_whole
 from juncture.learning.structure.mixed import refuse_mixed

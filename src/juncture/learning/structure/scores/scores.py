@@ -15,8 +15,7 @@ import numpy as np
 from juncture.checks import check_number
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
-from juncture.graphs.directed import DirectedGraph
-from juncture.graphs.partially_directed import PartiallyDirectedGraph
+from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.learning.conditionals.priors import K2, BDeu, checked_count
 from juncture.learning.structure.constraints import check_positive
 from juncture.learning.structure.mixed import refuse_mixed

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from juncture.errors import InvalidModel
-from juncture.graphs.directed import DirectedGraph
-from juncture.graphs.partially_directed import PartiallyDirectedGraph
+from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.learning.structure.constraints import Bounds
 from juncture.learning.structure.searches.extension import directed_extension
 from juncture.learning.structure.sets import Positions, members, set_of

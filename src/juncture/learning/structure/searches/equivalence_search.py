@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import inf
 from typing import TypeAlias
 
-from juncture.graphs.partially_directed import PartiallyDirectedGraph
+from juncture.graphs.directed import PartiallyDirectedGraph
 from juncture.iteration import Watch
 from juncture.learning.structure.constraints import Bounds
 from juncture.learning.structure.scores.local_scores import ScoreCache, rounding

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from juncture.graphs.directed import DirectedGraph
-from juncture.graphs.partially_directed import PartiallyDirectedGraph
+from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.learning.structure.constraints import Bounds
 
 

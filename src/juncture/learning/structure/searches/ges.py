@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.graphs.directed import DirectedGraph
-from juncture.graphs.partially_directed import PartiallyDirectedGraph
+from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.iteration import Watch
 from juncture.learning.structure.constraints import Bounds, Constrained
 from juncture.learning.structure.scores.local_scores import ScoreCache

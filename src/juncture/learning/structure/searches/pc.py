@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from juncture.graphs.directed import DirectedGraph
+from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.graphs.orientation import RULES, Marks
-from juncture.graphs.partially_directed import PartiallyDirectedGraph
 from juncture.graphs.traversal import reachable
 from juncture.iteration import Watch
 from juncture.learning.structure.constraints import Bounds, Constrained, check_level, check_whole

@@ -1,4 +1,4 @@
-"""`PartiallyDirectedGraph`: some edges have a direction, others do not; the CPDAG of a class of graphs is one."""
+"""Graphs in which some edges are arrows and others have no direction: nodes, edges, text, networkx."""
 
 from __future__ import annotations
 
@@ -9,24 +9,16 @@ from typing import Any, ClassVar, Self
 from juncture.drawing.diagram import Diagram, Node
 from juncture.drawing.diagram import Edge as Line
 from juncture.errors import InvalidModel
-from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.edges import Edge, as_edges
 from juncture.graphs.graph import Graph, adjacency
-from juncture.graphs.orientation import Marks, directions, orient_all
-from juncture.graphs.text import Link, path_text, quoted
+from juncture.graphs.orientation import Marks
+from juncture.graphs.text import Link
 from juncture.graphs.traversal import find_cycle, topological_order
 from juncture.graphs.undirected import UndirectedGraph
 
 
-class PartiallyDirectedGraph(Graph):
-    """Arrows and plain edges over names, at most one between two; it may have cycles.
-
-    >>> graph = PartiallyDirectedGraph.parse("a -> b <- c; b -- d")
-    >>> graph.directed_edges, graph.undirected_edges
-    ((('a', 'b'), ('c', 'b')), (('b', 'd'),))
-    >>> graph.orient()
-    PartiallyDirectedGraph('a -> b; c -> b; b -> d')
-    """
+class MixedGraph(Graph):
+    """Arrows and undirected edges over names, at most one between two nodes; directed cycles are allowed."""
 
     _fields = ("nodes", "edges", "directed_edges")
     _kind, _arrow, _networkx_class = "digraph", "->", "DiGraph"
@@ -43,13 +35,13 @@ class PartiallyDirectedGraph(Graph):
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Self:
-        """From a `networkx.DiGraph`, in which two edges in opposite directions stand for a plain one."""
+        """From a `networkx.DiGraph`, in which two edges in opposite directions stand for an undirected edge."""
         cls._check_networkx(graph)
         both = {frozenset(edge): edge for edge in graph.edges if graph.has_edge(*edge[::-1])}
         return cls((edge for edge in graph.edges if frozenset(edge) not in both), both.values(), graph)
 
     def to_networkx(self) -> Any:
-        """A `networkx.DiGraph` with each plain edge as two edges, in opposite directions."""
+        """A `networkx.DiGraph` with each undirected edge as two edges, in opposite directions."""
         graph = super().to_networkx()
         graph.add_edges_from((head, tail) for tail, head in self.undirected_edges)
         return graph
@@ -67,64 +59,20 @@ class PartiallyDirectedGraph(Graph):
         return self._children[self._known_name(name)]
 
     def neighbors(self, name: str) -> tuple[str, ...]:
-        """The nodes that a plain edge joins to this one."""
+        """The nodes that an undirected edge joins to this one."""
         return self._neighbors[self._known_name(name)]
 
     def skeleton(self) -> UndirectedGraph:
         """The same edges without their directions."""
         return UndirectedGraph(self.edges, self.nodes)
 
-    def orient(self, *arrows: Edge) -> PartiallyDirectedGraph:
-        """The graph with these plain edges directed, and all that follows from its arrows by Meek's four rules.
-
-        >>> PartiallyDirectedGraph.parse("a -- b -- c").orient(("a", "b"))
-        PartiallyDirectedGraph('a -> b; b -> c')
-        """
-        marks = self._marks()
-        for tail, head in as_edges(arrows, "->"):
-            if head not in marks.neighbors[self._known_name(tail)]:
-                raise InvalidModel(f"there is no plain edge {quoted(tail)} -- {quoted(head)} to direct")
-            marks.orient(tail, head)
-        orient_all(marks, self._positions)
-        oriented = self._directed_as(marks)
-        cycle = oriented._cycle()
-        if cycle and not self._cycle():
-            raise InvalidModel(
-                f"these arrows, and what follows from them, close the cycle {path_text([*cycle, cycle[0]], '->')}: no"
-                " directed graph has them"
-            )
-        return oriented
-
-    def consistent_extension(self) -> DirectedGraph:
-        """A directed graph with these edges, these arrows, no cycle and no other immoralities; it may not exist.
-
-        >>> PartiallyDirectedGraph.parse("a -- b -- c").consistent_extension()
-        DirectedGraph('a -> b; b -> c')
-        """
-        found = directions(self._marks(), self.nodes)
-        if found is None:
-            raise InvalidModel(
-                "the plain edges cannot all be directed without a cycle or a new immorality; "
-                "this graph is the CPDAG of no directed graph"
-            )
-        chosen = {frozenset(edge): edge for edge in (*self.directed_edges, *found)}
-        return DirectedGraph((chosen[frozenset(edge)] for edge in self.edges), self.nodes)
-
-    def is_extendable(self) -> bool:
-        """Whether there is a `consistent_extension`."""
-        return directions(self._marks(), self.nodes) is not None
-
-    def is_essential(self) -> bool:
-        """Whether this is the CPDAG of a class of equivalent graphs."""
-        return self.is_extendable() and self.consistent_extension().essential_graph() == self
-
-    def in_order(self, edges: Iterable[Edge]) -> PartiallyDirectedGraph:
+    def in_order(self, edges: Iterable[Edge]) -> Self:
         """The same graph with its edges in this order; directions do not matter."""
         mine = {frozenset(link[::2]): link for link in self._links()}
         return self._from_links((mine[frozenset(edge)] for edge in edges), self.nodes)
 
     def to_diagram(self) -> Diagram:
-        """What is drawn: arrows and plain lines."""
+        """What is drawn: arrows, and lines for undirected edges."""
         lines = (Line(link.tail, link.head, directed=link.arrow == "->") for link in self._links())
         return Diagram(tuple(map(Node, self.nodes)), tuple(lines))
 
@@ -155,7 +103,7 @@ class PartiallyDirectedGraph(Graph):
         left = [node for node in self.nodes if node not in ordered]
         return find_cycle(left, self._parents) if left else []
 
-    def _directed_as(self, marks: Marks) -> PartiallyDirectedGraph:
+    def _directed_as(self, marks: Marks) -> Self:
         """These edges, with the directions that the marks have."""
         links = (
             Link(tail, "->", head)

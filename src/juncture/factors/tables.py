@@ -1,0 +1,71 @@
+"""Tables over a scope: cells by label, sizes, titles for messages, logarithms that no double holds, pandas series."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from juncture import numerics
+from juncture.errors import InvalidModel, MissingExtra, TooLarge
+from juncture.values import format_count
+from juncture.variables import Scope, State, Variable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+MAX_TABLE_CELLS = 2**26
+
+
+def state_codes(scope: Scope, states: object) -> tuple[int, ...]:
+    """The index of a cell, from labels in scope order; one variable's label may stand alone."""
+    labels = states if isinstance(states, tuple) else (states,)
+    if len(labels) != len(scope):
+        raise InvalidModel(f"give one state for each of ({', '.join(scope.names)}); got {len(labels)}")
+    return tuple(variable.code(label) for variable, label in zip(scope, labels, strict=True))
+
+
+def check_table_size(scope: Scope, what: str = "the product") -> Scope:
+    """The scope, unless a table over it would not fit."""
+    if scope.size > MAX_TABLE_CELLS:
+        raise TooLarge(
+            f"{what} written out would have {format_count(scope.size)} entries; the limit is {MAX_TABLE_CELLS:,}"
+        )
+    return scope
+
+
+def broadcast_to_scope(vector: np.ndarray, scope: Scope, name: str) -> np.ndarray:
+    """A vector over one variable's states, shaped to broadcast over the whole scope."""
+    return vector.reshape([-1 if other == name else 1 for other in scope.names])
+
+
+def check_distinct_labels(variable: Variable) -> tuple[State, ...]:
+    """The labels, unless Python takes two of them for one key, as it does 1 and True."""
+    if len(set(variable.labels)) < variable.num_states:
+        raise InvalidModel(f"{variable!r} has states that are equal as keys, as 1 and True are; use `values` instead")
+    return variable.labels
+
+
+def to_series(scope: Scope, values: np.ndarray) -> pd.Series:
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingExtra.named("pandas", "pandas") from None
+    levels = [check_distinct_labels(variable) for variable in scope]
+    index = pd.MultiIndex.from_product(levels, names=scope.names) if levels else pd.RangeIndex(1)
+    return pd.Series(values.reshape(-1), index=index, name="value")
+
+
+def title_of(scope: Scope) -> str:
+    return f"the factor over ({', '.join(scope.names)})"
+
+
+def exp_table(logs: np.ndarray, scope: Scope) -> np.ndarray:
+    """exp of logarithms, 0 below all doubles; refused above them."""
+    if np.max(logs, initial=-np.inf) > numerics.LOG_LARGEST:
+        raise InvalidModel(
+            f"{title_of(scope)} has an entry of the size exp({np.max(logs):.6g}), which no double holds; "
+            "read its `log_values`, or `normalize` it first"
+        )
+    return np.asarray(np.exp(logs))
