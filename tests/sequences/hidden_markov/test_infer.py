@@ -399,14 +399,14 @@ def test_beliefs_have_a_table_for_notebooks():
     assert beliefs.forecast(2)._repr_html_().count("<tr>") == 3
 
 
-def test_wishes_that_make_no_sense_are_refused():
+def test_options_that_make_no_sense_are_refused():
     with pytest.raises(jt.Unsupported, match="loopy"):
         jt.infer(WEATHER, [0, 1], method="loopy")
     with pytest.raises(jt.InvalidData, match="on_impossible"):
         jt.infer(WEATHER, [0, 1], on_impossible="ignore")
     with pytest.raises(jt.InvalidData, match="lag"):
         jt.infer(WEATHER, [0, 1]).lagged(-1)
-    with pytest.raises(jt.InvalidData, match="number of steps is a whole number of at least 0"):
+    with pytest.raises(jt.InvalidData, match="number of steps must be a whole number of at least 0"):
         jt.infer(WEATHER, [0, 1]).forecast(-1)
     with pytest.raises(jt.InvalidData, match="symbols are"):
         jt.online_filter(WEATHER).step(7)

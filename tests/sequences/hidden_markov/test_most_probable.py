@@ -158,7 +158,7 @@ def test_many_sequences_and_impossible_ones():
     assert [len(each) for each in ranked] == [1, 0, 1]
     with pytest.raises(jt.ImpossibleEvidence, match="step 0"):
         jt.most_probable(hmm, [2, 0])
-    with pytest.raises(jt.InvalidData, match="k is"):
+    with pytest.raises(jt.InvalidData, match="k must be"):
         jt.most_probable(hmm, [0], k=0)
 
 
