@@ -406,7 +406,7 @@ def test_beliefs_have_a_table_for_notebooks():
     assert beliefs.forecast(2)._repr_html_().count("<tr>") == 3
 
 
-def test_wishes_that_make_no_sense_are_refused():
+def test_options_that_make_no_sense_are_refused():
     with pytest.raises(jt.Unsupported, match="loopy"):
         jt.infer(WEATHER, [0, 1], method="loopy")
     with pytest.raises(jt.InvalidData, match="on_impossible"):

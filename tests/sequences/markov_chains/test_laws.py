@@ -28,7 +28,7 @@ from support.markov_chain_examples import (
 
 
 @given(chains())
-def test_stationary_laws_are_stationary(chain):
+def test_stationary_distributions_are_stationary(chain):
     """S0-292, S2-170, S3-065: one law for each closed class, which a step does not change."""
     laws = chain.stationary_distributions
     assert len(laws) == len(chain.closed_classes) >= 1

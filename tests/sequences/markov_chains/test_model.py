@@ -125,7 +125,7 @@ def test_chapman_kolmogorov(transition, m, n):
 
 
 @given(transitions(), st.integers(0, 60))
-def test_the_law_at_a_time(transition, time):
+def test_the_distribution_at_a_time(transition, time):
     """S2-169, S3-068: the distribution at t is the first one times the t-th power, also by single steps."""
     chain, size = MarkovChain(transition), len(transition)
     start = np.arange(1, size + 1) / np.arange(1, size + 1).sum()

@@ -48,6 +48,8 @@ def columns_of(observations: np.ndarray) -> np.ndarray:
 
 def column_moments(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation of what is there in each column; 0 where nothing is, or where all is the same."""
+    if not len(rows):
+        return np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
     seen = ~np.isnan(rows)
     number = np.maximum(seen.sum(axis=0), 1)
     first = np.where(seen.any(axis=0), rows[np.argmax(seen, axis=0), np.arange(rows.shape[1])], 0.0)
