@@ -3,7 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
-PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=20
+COMMIT := $(shell git rev-parse --short=7 HEAD 2>/dev/null || echo 0)
+SEED := $(shell printf '%d' 0x$(COMMIT))  # of random examples: other ones with each commit, the same for each run of it
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=20 --hypothesis-seed=$(SEED)
 SOURCES := pyproject.toml
 KERNELS := $(shell find src/juncture/kernels -name '*.py')
 unexport PYTHONDONTWRITEBYTECODE  # modules are compiled once, by the first process that imports them

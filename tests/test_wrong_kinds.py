@@ -37,10 +37,14 @@ HMM = jt.HiddenMarkovModel([1.0], [[1.0]], [[1.0]])
         (lambda: jt.compile(HMM), jt.Unsupported, "takes a network or a factor graph; got HiddenMarkovModel"),
         (lambda: jt.edge_information(jt.Mixture([1.0], jt.Gaussian([0.0], 1.0))), jt.Unsupported, "got Mixture"),
         (lambda: jt.do(NET, True), jt.InvalidData, "must be a mapping, such as a dict; got True"),
-        (lambda: jt.Dataset(ROWS).take([0.0]), jt.InvalidData, r"whole number from 0 to 11 as its index; got \[0.0\]"),
+        (
+            lambda: jt.Dataset(ROWS).take([0.0]),
+            jt.InvalidData,
+            r"rows are chosen by a slice, by whole numbers from -12 to 11",
+        ),
         (lambda: jt.independence_test(ROWS, "a", "b", test=3), jt.Unsupported, "a name or a test such as"),
         (lambda: jt.learn_structure(ROWS, "pc", test=lambda *_: 1), jt.Unsupported, "a name or a test such as"),
-        (lambda: jt.infer(NET, method=3), jt.Unsupported, "the name of an engine, or an engine; got 3"),
+        (lambda: jt.infer(NET, method=3), jt.Unsupported, "the name of an engine or an engine itself; got 3"),
         (lambda: jt.infer(NET, method=[3] * 10**6), jt.Unsupported, r"got \[3, 3, .*, \.\.\.\]"),
     ],
 )

@@ -125,6 +125,7 @@ def of_owner(owner: Any) -> dict[str, Any]:
 
 BY_OWNER: dict[Any, dict[str, Any]] = {
     (jt.MarkovChain, jt.HiddenMarkovModel, jt.LinearGaussianStateSpace): {"data": STEPS},
+    (jt.MarkovNetwork, jt.FactorGraph): {"indices": 0},
     jt.Variable: {"state": "y"},
     jt.Scope: {"names": ["a"]},
     jt.Dataset: {"rows": [0, 1], "names": ["a"], "path": FOLDER / "rows.csv"},

@@ -296,7 +296,18 @@ def edge_strengths():
     ]
 
 
+def search_results():
+    graph = jt.DirectedGraph([("a", "b")])
+    return [
+        jt.SearchResult(graph, "ges"),
+        jt.SearchResult(graph, "ges", {"ges": -1.0}),
+        jt.SearchResult(graph, "hill-climbing"),
+        jt.SearchResult(jt.DirectedGraph([("b", "a")]), "ges"),
+    ]
+
+
 KINDS = [
+    search_results,
     variables,
     factors,
     conditionals,

@@ -99,7 +99,7 @@ def prepare_streams() -> None:
 
 
 def nowhere() -> TextIO:
-    return os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8", closefd=False)
+    return os.fdopen(os.open(os.devnull, os.O_WRONLY), mode="a", encoding="utf-8", closefd=False)
 
 
 def end(code: int, told: str = "") -> NoReturn:

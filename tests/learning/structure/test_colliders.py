@@ -143,7 +143,7 @@ def test_a_test_of_a_wrong_kind_is_refused_with_a_sentence(test):
         lambda: learn_structure(ROWS, "pc", test=test),
         lambda: learn_structure(ROWS, "mmhc", test=test),
     ):
-        with pytest.raises(Unsupported, match="a test is a name such as 'g2', or an object such as GSquaredTest"):
+        with pytest.raises(Unsupported, match="a test (of independence )?is a name or"):
             ask()
     with pytest.raises(Unsupported, match="there is no test 'g3'; known are 'g2'"):
         independence_test(ROWS, "a", "b", test="g3")
@@ -153,5 +153,5 @@ def test_a_test_of_a_wrong_kind_is_refused_with_a_sentence(test):
     "wrong", [{"a": ["a"], "b": "b"}, {"a": "a", "b": 3}, {"a": "a", "b": "b", "given": 3}, {"given": [["c"]]}], ids=str
 )
 def test_columns_of_a_wrong_kind_are_refused_with_a_sentence(wrong):
-    with pytest.raises((InvalidData, KeyError), match=r"columns|no variable"):
+    with pytest.raises((InvalidData, KeyError), match=r"column|no variable|given must be a list"):
         independence_test(ROWS, **{"a": "a", "b": "b", **wrong})

@@ -236,7 +236,7 @@ def test_states_and_symbols_keep_their_names():
         ({"tied": ["initial"]}, "not 'initial'"),
         ({"start": "kmeans"}, "did you mean 'k-means'"),
         ({"on_unvisited": "drop"}, "'hold', 'reseed'"),
-        ({"progress": 3}, "must be a function; got 3"),
+        ({"progress": 3}, "progress is a function of the step and the objective; got 3"),
         ({"weights": [1.0]}, "there are 2 sequences"),
         ({"weights": [1.0, -1.0]}, "at least 0"),
         ({"weights": [0.0, 0.0]}, "no step to learn from"),
