@@ -14,10 +14,10 @@ from juncture.cli.rows import Missing, RowsFile, read_rows
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import missingness
 from juncture.errors import InvalidData
-from juncture.learning.conditionals.table_counts import TableCounts
+from juncture.learning.conditionals.table import TableCounts
 from juncture.learning.em.learners import ExpectationMaximization
 from juncture.learning.fit import Fit
-from juncture.learning.networks.network_statistics import NetworkStatistics
+from juncture.learning.networks.statistics import NetworkStatistics
 from juncture.verbs import fit as learn
 
 Out = Annotated[str, typer.Option("--out", "-o", help="The file to write; its suffix tells the format; - writes JSON.")]

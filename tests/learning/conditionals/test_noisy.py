@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 import juncture as jt
 from juncture.learning.conditionals.causes import beliefs_about
-from juncture.learning.conditionals.noisy_or import Likelihood
+from juncture.learning.conditionals.noisy import Likelihood
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -14,7 +14,7 @@ from juncture.errors import ObjectiveDecreased
 from juncture.factors.noisy import NoisyMax, NoisyOr
 from juncture.inference.exact.junction_tree.packed_tree import PackedTree
 from juncture.learning.networks import expectation_maximization, expected_statistics
-from juncture.learning.networks.expected_statistics import Expectation
+from juncture.learning.networks.em import Expectation
 from support.builders import joint_table, random_network
 from support.learning_oracles import (
     counted,

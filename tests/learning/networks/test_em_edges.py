@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.learning.networks.starts import is_symmetric, without_symmetry
+from juncture.learning.networks.problem import is_symmetric, without_symmetry
 from support.learning_oracles import (
     holey,
     latent_class,

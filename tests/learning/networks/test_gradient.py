@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.learning.conditionals.contract import Wishes
-from juncture.learning.networks.expected_statistics import Expectation
+from juncture.learning.networks.em import Expectation
+from juncture.learning.networks.estimation import log_prior_of
 from juncture.learning.networks.free_tables import FreeTables
-from juncture.learning.networks.tied_conditionals import log_prior_of
 from support.learning_oracles import quiet, random_tables, with_holes
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -9,7 +9,7 @@ import pytest
 
 import juncture as jt
 from juncture.learning.conditionals.contract import Wishes
-from juncture.learning.networks.expected_statistics import Expectation
+from juncture.learning.networks.em import Expectation
 from juncture.learning.networks.free_tables import FreeTables
 from support.learning_oracles import random_tables, with_holes
 

@@ -18,9 +18,8 @@ from juncture.learning.structure.comparison import compare_graphs
 from juncture.learning.structure.independence.single_test import independence_test
 from juncture.learning.structure.independence.tests import as_tester
 from juncture.learning.structure.learn import learn_structure
-from juncture.learning.structure.searches.colliders import RULES, Verdicts, Vote, is_collider, is_open
 from juncture.learning.structure.searches.pc import PC, oriented
-from juncture.learning.structure.searches.skeleton import find_skeleton
+from juncture.learning.structure.searches.skeleton import RULES, Verdicts, Vote, find_skeleton, is_collider, is_open
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
 from juncture.verbs import sample

@@ -13,15 +13,14 @@ from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.conditionals.priors import BDeu
+from juncture.learning.conditionals.table import BDeu
 from juncture.learning.structure.learn import learn_structure, search_structure
 from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
 from juncture.learning.structure.scores.scores import families_of, structure_score
-from juncture.learning.structure.searches.climbing import Climb
 from juncture.learning.structure.searches.combined import CombinedSearch
-from juncture.learning.structure.searches.hill_climbing import HillClimbing, perturbed
+from juncture.learning.structure.searches.hill_climbing import Climb, HillClimbing, perturbed
+from juncture.learning.structure.sets import graph_of
 from juncture.learning.structure.strength import edge_strengths
-from juncture.learning.structure.translation import graph_of
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
 from juncture.verbs import sample

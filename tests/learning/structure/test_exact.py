@@ -11,7 +11,7 @@ from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.scores.local_scores import ScoreCache
 from juncture.learning.structure.scores.scores import families_of, structure_score
 from juncture.learning.structure.searches.exact import refuse_too_many, spread_out, squeezed
-from juncture.learning.structure.translation import parents_of
+from juncture.learning.structure.sets import parents_of
 from support.graph_examples import all_directed_graphs
 from support.structure_examples import keeps, random_reals, random_rows
 

@@ -11,14 +11,13 @@ from juncture.data.dataset import Dataset
 from juncture.errors import InvalidModel
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.conditionals.priors import BDeu
+from juncture.learning.conditionals.table import BDeu
 from juncture.learning.structure.learn import learn_structure
+from juncture.learning.structure.scores.discrete import NodeAverage
 from juncture.learning.structure.scores.local_scores import ScoreCache
-from juncture.learning.structure.scores.observed import NodeAverage
 from juncture.learning.structure.scores.scores import SCORES, BDs, EdgePrior, families_of, structure_score
 from juncture.learning.structure.searches.equivalence_classes import GraphClass, completed
-from juncture.learning.structure.searches.equivalence_search import EquivalenceSearch
-from juncture.learning.structure.searches.ges import GES
+from juncture.learning.structure.searches.ges import GES, EquivalenceSearch
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
 from juncture.verbs import sample

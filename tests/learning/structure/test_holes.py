@@ -11,7 +11,7 @@ from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.comparison import compare_graphs
 from juncture.learning.structure.learn import learn_structure, named_method
-from juncture.learning.structure.scores.observed import NodeAverage
+from juncture.learning.structure.scores.discrete import NodeAverage
 from juncture.learning.structure.scores.scores import EdgePrior, structure_score
 from juncture.learning.structure.searches.structural_em import StructuralEM, completed, observed_score
 from juncture.variables import Variable

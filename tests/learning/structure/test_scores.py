@@ -14,12 +14,11 @@ from scipy.stats import multivariate_t
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.conditionals.priors import K2, BDeu
+from juncture.learning.conditionals.table import K2, BDeu
 from juncture.learning.structure.scores.gaussian import BGe
 from juncture.learning.structure.scores.local_scores import NOTHING, ScoreCache
 from juncture.learning.structure.scores.scores import BDs, EdgePrior, families_of, structure_score
-from juncture.learning.structure.sets import members, set_of
-from juncture.learning.structure.translation import parents_of
+from juncture.learning.structure.sets import members, parents_of, set_of
 from juncture.verbs import fit
 from support.graph_examples import all_directed_graphs
 from support.structure_examples import random_reals, random_rows

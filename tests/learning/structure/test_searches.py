@@ -12,8 +12,8 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.comparison import compare_graphs
 from juncture.learning.structure.independence.tests import PermutationTest
 from juncture.learning.structure.learn import SEARCHES, learn_structure
+from juncture.learning.structure.scores.discrete import NodeAverage
 from juncture.learning.structure.scores.gaussian import BGe
-from juncture.learning.structure.scores.observed import NodeAverage
 from juncture.learning.structure.scores.scores import BDs, EdgePrior, structure_score
 from juncture.learning.structure.searches.exact import Exact
 from juncture.learning.structure.searches.pc import PC

@@ -14,7 +14,7 @@ from juncture.errors import InvalidData, InvalidModel, UnknownVariable
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.scores.scores import structure_score
-from juncture.learning.structure.searches.branchings import OUTSIDE, maximum_branching
+from juncture.learning.structure.searches.trees import OUTSIDE, maximum_branching
 from support.graph_examples import all_directed_graphs
 from support.structure_examples import random_reals, random_rows
 

@@ -11,7 +11,7 @@ from juncture.estimators.reading import QueryRows
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.engines.relevance import telling_evidence
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.learning.networks.distinct_rows import row_groups
+from juncture.learning.networks.em import row_groups
 from juncture.networks.bayesian_network import BayesianNetwork
 
 

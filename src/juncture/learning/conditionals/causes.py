@@ -1,7 +1,7 @@
-"""What the causes of a noisy maximum produced, which no row shows: believed given the rows, and counted.
+"""The values that the causes of a noisy maximum produced, which no row shows: their posterior given the rows, and counts.
 
 Y = max(leak, Z1, …, Zn). Given Y = y, the value z of one cause has the probability p(z) times the probability that the
-maximum of the others is y, or for z = y at most y: exact, and cheap for each different row.
+maximum of the others is y, or for z = y at most y: exact, and cheap for each distinct row.
 """
 
 from __future__ import annotations
@@ -129,3 +129,21 @@ def larger(one: Chances, other: Chances) -> Chances:
 def sums_by(column: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:
     """The sums of the rows of `counts` that have the same code: (code, state)."""
     return np.stack([np.bincount(column, state, minlength=size) for state in counts.T], axis=1)
+
+
+def chained_causes(conditional: NoisyOr | NoisyMax, causes: Causes, tables: Sequence[np.ndarray]) -> CauseCounts:
+    """From the chain A1 = max(leak, Z1), A2 = max(A1, Z2), …: a link that rises shows Z, one that stays bounds it."""
+    first = NoisyMax(conditional.child, conditional.parents[:1], [causes.tables[0]], causes.leak)
+    start = counted_causes(RowCounts.of_table(first, tables[0]), causes_of(first))
+    later = [link_counts(link, table) for link, table in zip(tables[1:], causes.tables[1:], strict=True)]
+    return CauseCounts(conditional.child, conditional.parents, (start.tables[0], *later), start.leak)
+
+
+def link_counts(link: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """The weights of Z by the parent's state, (x, z), from those of (before, x, after)."""
+    states = np.arange(table.shape[1])
+    rises = np.where(states[:, None, None] < states, link, 0.0).sum(axis=0)  # (x, after): Z is what it rose to
+    stays = link[states, :, states].T  # (x, a): Z is at most a
+    cumulative = np.cumsum(table, axis=1)
+    share = np.divide(stays, cumulative, out=np.zeros_like(stays), where=cumulative > 0)
+    return np.asarray(rises + table * np.cumsum(share[:, ::-1], axis=1)[:, ::-1])

@@ -10,8 +10,8 @@ import numpy as np
 from juncture.errors import InvalidData
 from juncture.factors.logistic import Logistic
 from juncture.learning.conditionals.contract import Wishes, estimated, log_prior, takes_prior
-from juncture.learning.conditionals.priors import prior_of
 from juncture.learning.conditionals.row_counts import RowCounts
+from juncture.learning.conditionals.table import prior_of
 from juncture.numerics import log_sum_exp, softmax
 
 MAX_STEPS = 100  # where the likelihood rises for ever, each step moves the scores by about 1

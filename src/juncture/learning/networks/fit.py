@@ -12,11 +12,16 @@ from juncture.iteration import Trace, Watch, check_progress
 from juncture.learning.conditionals.contract import Point, Wishes, log_likelihood_of
 from juncture.learning.em.learners import learner_for
 from juncture.learning.fit import Fit
-from juncture.learning.networks.estimation import estimated_network, report_unseen
+from juncture.learning.networks.estimation import (
+    checked_prior,
+    estimated_network,
+    kept_children,
+    log_prior_of,
+    report_unseen,
+)
+from juncture.learning.networks.problem import Task
 from juncture.learning.networks.statistics import statistics_of
-from juncture.learning.networks.task import Task
 from juncture.learning.networks.templates import prepared, refuse_fixed_graph
-from juncture.learning.networks.tied_conditionals import checked_prior, kept_children, log_prior_of
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.options import as_generator
 from juncture.variables import Variable

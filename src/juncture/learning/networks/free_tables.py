@@ -12,9 +12,9 @@ from juncture.factors.conditional import Conditional, signature
 from juncture.factors.deterministic import Deterministic
 from juncture.learning.conditionals.contract import Wishes
 from juncture.learning.conditionals.table import added_counts
-from juncture.learning.networks.network_statistics import NetworkStatistics
-from juncture.learning.networks.starts import rebuilt
-from juncture.learning.networks.tied_conditionals import groups_of, pooled
+from juncture.learning.networks.estimation import groups_of, pooled
+from juncture.learning.networks.problem import rebuilt
+from juncture.learning.networks.statistics import NetworkStatistics
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.numerics import softmax
 

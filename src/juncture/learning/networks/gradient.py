@@ -12,9 +12,9 @@ import numpy as np
 
 from juncture.errors import NotConvergedWarning, warn_user
 from juncture.iteration import INTERRUPTED, Trace, Watch, check_ending
-from juncture.learning.networks.expectation_maximization import Believed, NetworkEM
+from juncture.learning.networks.em import Believed, NetworkEM
 from juncture.learning.networks.free_tables import FreeTables
-from juncture.learning.networks.task import Task
+from juncture.learning.networks.problem import Task
 
 EM_STEPS = 8  # that follow L-BFGS: what they gain tells what is left
 LEFT = 10.0  # times the tolerance may be left to gain

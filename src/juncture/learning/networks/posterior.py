@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from juncture.errors import InvalidData, Unsupported
 from juncture.factors.conditional import Conditional, signature
-from juncture.learning.conditionals.priors import prior_of, pseudo_counts
-from juncture.learning.networks.estimation import template_for
-from juncture.learning.networks.network_statistics import NetworkStatistics
-from juncture.learning.networks.tied_conditionals import checked_prior, pooled
+from juncture.learning.conditionals.table import prior_of, pseudo_counts
+from juncture.learning.networks.estimation import checked_prior, pooled, template_for
+from juncture.learning.networks.statistics import NetworkStatistics
 
 if TYPE_CHECKING:
     from juncture.families.vectors.dirichlet import Dirichlet

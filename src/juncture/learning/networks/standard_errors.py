@@ -9,10 +9,10 @@ import numpy as np
 
 from juncture.errors import InvalidData, NotIdentifiedWarning, warn_user
 from juncture.learning.conditionals.contract import Wishes
-from juncture.learning.networks.expected_statistics import Expectation
+from juncture.learning.networks.em import Expectation
+from juncture.learning.networks.estimation import kept_children
 from juncture.learning.networks.free_tables import FreeTables
 from juncture.learning.networks.templates import prepared
-from juncture.learning.networks.tied_conditionals import kept_children
 from juncture.networks.bayesian_network import BayesianNetwork
 
 EXTRA = 8  # sums of scores beyond the number of parameters

@@ -11,7 +11,7 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.edges import Edge
 from juncture.graphs.partially_directed import PartiallyDirectedGraph
 from juncture.learning.structure.scores.scores import structure_score
-from juncture.learning.structure.translation import member_of
+from juncture.learning.structure.sets import member_of
 
 AnyGraph: TypeAlias = DirectedGraph | PartiallyDirectedGraph
 

@@ -14,8 +14,7 @@ from juncture.iteration import Watch, check_progress
 from juncture.learning.networks.templates import declared_dataset
 from juncture.learning.structure.independence.tests import OracleTester, SeparationTester
 from juncture.learning.structure.scores.scores import takes_holes
-from juncture.learning.structure.search_result import SearchResult
-from juncture.learning.structure.searches.combined import CombinedSearch
+from juncture.learning.structure.searches.combined import CombinedSearch, SearchResult
 from juncture.learning.structure.searches.exact import Exact
 from juncture.learning.structure.searches.ges import GES
 from juncture.learning.structure.searches.hill_climbing import HillClimbing

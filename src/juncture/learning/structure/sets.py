@@ -1,9 +1,14 @@
-"""Sets of positions as the bits of a whole number: small, hashable, quick to join and to compare."""
+"""Sets of positions as the bits of a whole number, and graphs as one such set of parents for each variable."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypeAlias
+from collections.abc import Iterable, Sequence
+from functools import singledispatch
+from typing import Any, TypeAlias
+
+from juncture.errors import Unsupported
+from juncture.graphs.directed import DirectedGraph
+from juncture.graphs.partially_directed import PartiallyDirectedGraph
 
 Positions: TypeAlias = int
 
@@ -27,3 +32,43 @@ def set_of(positions: Iterable[int]) -> Positions:
     for position in positions:
         total |= 1 << position
     return total
+
+
+def graph_of(names: Sequence[str], parents: Sequence[Positions]) -> DirectedGraph:
+    """The graph in which each has these parents."""
+    edges = [(names[parent], names[child]) for child, one in enumerate(parents) for parent in members(one)]
+    return DirectedGraph(edges, names)
+
+
+def parents_of(graph: DirectedGraph) -> list[Positions]:
+    """The parents of each node."""
+    places = {name: place for place, name in enumerate(graph.nodes)}
+    return [set_of(places[parent] for parent in graph.parents(name)) for name in graph.nodes]
+
+
+def without(parents: Sequence[Positions], places: Sequence[int], needed: Sequence[Positions]) -> list[Positions]:
+    """The parents of each when some variables have only the edges that they must have."""
+    gone = set_of(places)
+    apart = [one & ~gone | needed[child] for child, one in enumerate(parents)]
+    for place in places:
+        apart[place] = needed[place]
+    return apart
+
+
+@singledispatch
+def member_of(graph: Any) -> DirectedGraph:
+    """The graph itself, or one of the class that it stands for."""
+    raise Unsupported(
+        f"a DirectedGraph, or a PartiallyDirectedGraph for its class, is asked for; got {type(graph).__name__},"
+        " of a model take .graph"
+    )
+
+
+@member_of.register
+def _(graph: DirectedGraph) -> DirectedGraph:
+    return graph
+
+
+@member_of.register
+def _(graph: PartiallyDirectedGraph) -> DirectedGraph:
+    return graph.consistent_extension()

@@ -10,8 +10,7 @@ import numpy as np
 
 from juncture.errors import InvalidData, UnseenParentsWarning, hint, warn_user
 from juncture.learning.conditionals.contract import Wishes
-from juncture.learning.conditionals.table import added_counts, weighted_logs
-from juncture.learning.conditionals.table_counts import TableCounts
+from juncture.learning.conditionals.table import TableCounts, added_counts, weighted_logs
 from juncture.sequences.markov_chains.model import MarkovChain
 from juncture.sequences.markov_chains.statistics import MarkovChainStatistics
 

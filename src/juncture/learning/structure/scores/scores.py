@@ -17,14 +17,13 @@ from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.partially_directed import PartiallyDirectedGraph
-from juncture.learning.conditionals.priors import K2, BDeu, checked_count
+from juncture.learning.conditionals.table import K2, BDeu, checked_count
 from juncture.learning.structure.constraints import check_positive
 from juncture.learning.structure.mixed import refuse_mixed
-from juncture.learning.structure.scores.discrete import counted_families
+from juncture.learning.structure.scores.discrete import NodeAverage, counted_families, observed_families
 from juncture.learning.structure.scores.gaussian import BGe, gaussian_families
 from juncture.learning.structure.scores.local_scores import Families, ScoreCache, weighed_families
-from juncture.learning.structure.scores.observed import NodeAverage, observed_families
-from juncture.learning.structure.translation import member_of, parents_of
+from juncture.learning.structure.sets import member_of, parents_of
 from juncture.options import chosen
 
 

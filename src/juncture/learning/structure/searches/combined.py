@@ -1,15 +1,16 @@
-"""The default search: hill climbing, and where that is quick greedy equivalence search and restarts; the best graph.
+"""The default search: hill climbing, and where they are quick greedy equivalence search and restarts; the best graph.
 
-Each ends at peaks where the other does not. Among changes that gain alike, as an edge and its reverse do under most
-scores, hill climbing takes the first in the order of the columns, which may lead to a lower peak; greedy equivalence
-search moves between whole classes.
+Each search ends at maxima where another does not. Among changes with equal gains, as an edge and its reverse have under
+most scores, hill climbing takes the first in the order of the columns, which may lead to a lower maximum; greedy
+equivalence search moves between whole equivalence classes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +19,35 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import Watch
 from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
 from juncture.learning.structure.scores.scores import families_of
-from juncture.learning.structure.search_result import SearchResult
 from juncture.learning.structure.searches.ges import GES
 from juncture.learning.structure.searches.hill_climbing import ClimbingOptions, HillClimbing, Path
-from juncture.learning.structure.sets import Positions
-from juncture.learning.structure.translation import graph_of, parents_of
+from juncture.learning.structure.sets import Positions, graph_of, parents_of
+from juncture.values import Value
+
+
+class SearchResult(Value):
+    """A learned graph, the name of the search that found it, and the score that each search reached.
+
+    Of a `CombinedSearch`, `method` is "hill-climbing", "ges" (with a climb from the graph of GES), "restarts" or
+    "further walks" (the tabu walk and the restarts asked for). Of other searches `scores` is empty.
+    """
+
+    _fields = ("graph", "method", "_scores")
+    graph: Any
+    method: str
+    _scores: tuple[tuple[str, float], ...]
+
+    def __init__(self, graph: Any, method: str, scores: Mapping[str, float] | None = None) -> None:
+        self._set(graph=graph, method=method, _scores=tuple((scores or {}).items()))
+
+    @property
+    def scores(self) -> dict[str, float]:
+        return dict(self._scores)
+
+    def __repr__(self) -> str:
+        reached = ", ".join(f"{name} {score:.6g}" for name, score in self._scores)
+        return f"SearchResult({self.graph!r}, by {self.method}{f'; {reached}' if reached else ''})"
+
 
 MAX_REINSERTED = 64  # variables up to which GES with reinsertion, and restarts, are quick
 MAX_VARIABLES = 256  # variables up to which GES is quick without reinsertion

@@ -18,8 +18,7 @@ from juncture.iteration import Watch
 from juncture.learning.structure.constraints import Bounds, Constrained
 from juncture.learning.structure.scores.local_scores import WORTH_THREADS, Families, spread
 from juncture.learning.structure.scores.scores import families_of
-from juncture.learning.structure.sets import Positions, members
-from juncture.learning.structure.translation import graph_of
+from juncture.learning.structure.sets import Positions, graph_of, members
 from juncture.memory import default_memory_limit, told_bytes
 
 BYTES_PER_SET = 12  # a score and a set of parents, for each variable and each set of others

@@ -22,7 +22,7 @@ from juncture.learning.structure.scores.local_scores import ScoreCache, spread
 from juncture.learning.structure.scores.scores import families_of
 from juncture.learning.structure.searches.hill_climbing import HillClimbing
 from juncture.learning.structure.searches.trees import edge_gains
-from juncture.learning.structure.translation import graph_of
+from juncture.learning.structure.sets import graph_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,10 +21,9 @@ from juncture.iteration import Watch
 from juncture.learning.structure.constraints import Bounds, Constrained, check_level, check_whole
 from juncture.learning.structure.independence.functions import tell_functions
 from juncture.learning.structure.independence.tests import as_tester
-from juncture.learning.structure.searches.climbing import reachability
-from juncture.learning.structure.searches.colliders import Verdicts, check_rule, find_colliders
-from juncture.learning.structure.searches.extension import directed_extension
-from juncture.learning.structure.searches.skeleton import Skeleton, find_skeleton
+from juncture.learning.structure.searches.equivalence_classes import directed_extension
+from juncture.learning.structure.searches.hill_climbing import reachability
+from juncture.learning.structure.searches.skeleton import Skeleton, Verdicts, check_rule, find_colliders, find_skeleton
 
 
 @dataclass(frozen=True, kw_only=True)

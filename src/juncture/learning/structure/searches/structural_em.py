@@ -20,8 +20,8 @@ from juncture.iteration import Watch
 from juncture.learning.fit import Fit
 from juncture.learning.structure.constraints import Constrained, check_positive, check_whole
 from juncture.learning.structure.mixed import refuse_mixed
+from juncture.learning.structure.scores.discrete import NodeAverage
 from juncture.learning.structure.scores.local_scores import rounding
-from juncture.learning.structure.scores.observed import NodeAverage
 from juncture.learning.structure.searches.hill_climbing import HillClimbing
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.verbs import fit, infer

@@ -1,15 +1,25 @@
-"""Where EM starts: a model that is given, or one that knows what complete families tell and guesses the rest."""
+"""`NetworkProblem`: a structure whose parameters are learned from rows with missing cells, and where learning starts.
+
+Learning starts from a given model, or from a model whose complete families are counted and whose other tables are random.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.factors.conditional import AnyConditional, Conditional
-from juncture.learning.networks.counting import count_families
+from juncture.errors import Unsupported
+from juncture.factors.conditional import AnyConditional, Conditional, signature
+from juncture.iteration import Watch
+from juncture.learning.conditionals.contract import Wishes
+from juncture.learning.networks.em import AcceleratedEM, Expectation, NetworkEM
+from juncture.learning.networks.statistics import count_families
 from juncture.networks.bayesian_network import BayesianNetwork
 
 SMOOTHING = 1.0  # a row per cell, so that no start gives an observed row probability zero
@@ -87,3 +97,57 @@ def perturbed(part: AnyConditional, rng: np.random.Generator) -> AnyConditional:
         return part
     values = part.values * np.exp(NOISE * rng.standard_normal(part.values.shape))
     return Conditional(part.child, part.parents, values / values.sum(axis=-1, keepdims=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A structure to learn the parameters of, and all that was asked."""
+
+    template: BayesianNetwork
+    data: Dataset
+    wishes: Wishes
+    fixed: frozenset[str]
+    is_start: bool  # whether the template's parameters are where to start
+    rng: np.random.Generator
+    progress: Watch | None = None
+
+    @property
+    def latent(self) -> list[str]:
+        """The variables of which no row says anything."""
+        columns = self.data.columns
+        names = self.template.variables.names
+        return [name for name in names if name not in columns or (columns[name] < 0).all()]
+
+    @property
+    def partly_latent(self) -> list[str]:
+        """The variables with holes of which two states or more are in no row."""
+        columns = {v: self.data.columns[v.name] for v in self.template.variables if v.name in self.data.columns}
+        return [
+            variable.name
+            for variable, codes in columns.items()
+            if (codes < 0).any() and np.unique(codes[codes >= 0]).size < variable.num_states - 1
+        ]
+
+    def start(self) -> BayesianNetwork:
+        if self.is_start:
+            return without_symmetry(self.template, self.latent, self.rng, self.fixed)
+        informed = informed_start(self.template, self.data, self.rng)
+        return without_symmetry(informed, self.partly_latent, self.rng, self.fixed)
+
+    def another_start(self) -> BayesianNetwork:
+        return random_start(self.template, self.rng, self.fixed)
+
+    def algorithm(self, start: BayesianNetwork, acceleration: Any = None) -> NetworkEM:
+        kind = NetworkEM if acceleration is None else AcceleratedEM
+        return kind(start, self.expectation, self.wishes, self.fixed)
+
+    @cached_property
+    def expectation(self) -> Expectation:
+        for part in self.template.conditionals:
+            if any(variable.is_real for variable in (*part.parents, part.child)):
+                raise Unsupported(
+                    f"rows with holes are learned from when all variables have states; {signature(part)} has numbers:"
+                    " drop the rows with holes, cut the numbers with jt.Discretizer, or declare the states of columns"
+                    " of whole numbers in variables=[…]"
+                )
+        return Expectation.of(self.template, self.data)
