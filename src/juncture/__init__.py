@@ -172,7 +172,7 @@ _HOMES = {
     "NetworkStatistics": "learning.networks.statistics",
     "BDeu": "learning.conditionals.table",
     "K2": "learning.conditionals.table",
-    "ExpectationMaximization": "learning.em.learners",
+    "ExpectationMaximization": "learning.em.expectation_maximization",
     "GradientAscent": "learning.networks.gradient",
     "start_hidden_markov": "sequences.hidden_markov.initial_model",
     "HiddenMarkovPrior": "sequences.hidden_markov.prior",

@@ -145,7 +145,7 @@ from juncture.iteration import Trace as Trace
 from juncture.latent.mixtures.infer import MixtureBeliefs as MixtureBeliefs
 from juncture.learning.conditionals.table import K2 as K2
 from juncture.learning.conditionals.table import BDeu as BDeu
-from juncture.learning.em.learners import ExpectationMaximization as ExpectationMaximization
+from juncture.learning.em.expectation_maximization import ExpectationMaximization as ExpectationMaximization
 from juncture.learning.fit import Fit as Fit
 from juncture.learning.networks.gradient import GradientAscent as GradientAscent
 from juncture.learning.networks.posterior import posterior as posterior

@@ -11,22 +11,22 @@ from juncture.iteration import Watch
 
 @contextmanager
 def steps_shown(what: str, objective_name: str, num_starts: int = 1) -> Iterator[Watch | None]:
-    """Something to call after each step with its number and the objective; None when nobody would see it."""
+    """A callback for the number and the objective of each step; None where standard error is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[told]}"), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None, told="")  # nobody knows how many steps it takes
+        task = bar.add_task(what, total=None, state="")  # the number of steps is not known
         start = 0
 
-        def watch(step: int, objective: float) -> None:
+        def show(step: int, objective: float) -> None:
             nonlocal start
-            start += step == 1  # another start counts its steps anew
+            start += step == 1  # each start counts its steps from 1
             which = f"start {start} of {num_starts}, " if num_starts > 1 else ""
-            bar.update(task, told=f"{which}step {step}, {objective_name} {objective:,.4f}")
+            bar.update(task, state=f"{which}step {step}, {objective_name} {objective:,.4f}")
 
-        yield watch
+        yield show

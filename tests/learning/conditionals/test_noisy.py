@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 import juncture as jt
 from juncture.learning.conditionals.causes import beliefs_about
-from juncture.learning.conditionals.noisy import Likelihood
+from juncture.learning.conditionals.noisy import NoisyOrLikelihood
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -51,7 +51,7 @@ def test_a_noisy_or_against_brute_force(seed):
 def test_the_derivatives_of_the_noisy_or(seed):
     rng = np.random.default_rng(seed)
     active = np.concatenate([np.ones((6, 1)), rng.integers(0, 2, (6, 3))], axis=1)
-    likelihood = Likelihood(active, rng.integers(0, 2, 6) == 1, rng.random(6))
+    likelihood = NoisyOrLikelihood(active, rng.integers(0, 2, 6) == 1, rng.random(6))
     theta = rng.random(4) + 0.1
     gradient, curvature = likelihood.slopes(theta)
     for place, step in enumerate(1e-6 * np.eye(4)):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.learning.conditionals.table import TableCounts
-from juncture.learning.networks import counting
+from juncture.learning.networks import statistics as counting
 from support.builders import random_network
 from support.learning_oracles import counted, random_codes, random_tables
 

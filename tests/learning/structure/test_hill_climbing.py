@@ -13,15 +13,8 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.scores.local_scores import ScoreCache
 from juncture.learning.structure.scores.scores import families_of, structure_score
-from juncture.learning.structure.searches.hill_climbing import (
-    Change,
-    Climb,
-    HillClimbing,
-    Move,
-    paths_below,
-    reachability,
-)
-from juncture.learning.structure.sets import graph_of, parents_of
+from juncture.learning.structure.searches.hill_climbing import Change, Climb, HillClimbing, Move
+from juncture.learning.structure.sets import graph_of, parents_of, paths_below, reachability
 from juncture.verbs import sample
 from support.structure_examples import random_reals, random_rows
 

@@ -1,4 +1,4 @@
-"""The values that the causes of a noisy maximum produced, which no row shows: their posterior given the rows, and counts.
+"""The values that the causes of a noisy maximum produced, which no row shows: their posterior, and counts.
 
 Y = max(leak, Z1, …, Zn). Given Y = y, the value z of one cause has the probability p(z) times the probability that the
 maximum of the others is y, or for z = y at most y: exact, and cheap for each distinct row.

@@ -1,4 +1,4 @@
-"""Learning a table: counts, priors that add pseudo-counts, and the estimate; deterministic conditionals learn nothing."""
+"""Learning a table: counts, priors that add pseudo-counts, and the estimate; a deterministic table learns nothing."""
 
 from __future__ import annotations
 

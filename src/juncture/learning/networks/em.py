@@ -8,7 +8,7 @@ and Rubin 1977).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -25,10 +25,11 @@ from juncture.inference.exact.junction_tree.plan import CliquePlan, compile_plan
 from juncture.inference.exact.lowering import lower, lower_conditional
 from juncture.kernels.junction_tree.layout import OFFSET, SIZE
 from juncture.learning.conditionals.contract import Wishes, expected_part
+from juncture.learning.em.expectation_maximization import EMState
 from juncture.learning.em.squarem import leap
 from juncture.learning.networks.estimation import estimated_network, log_prior_of
-from juncture.learning.networks.problem import rebuilt
 from juncture.learning.networks.statistics import NetworkStatistics
+from juncture.learning.networks.templates import rebuilt
 from juncture.networks.bayesian_network import BayesianNetwork
 
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # odd and well mixed: 2^64 over the golden ratio
@@ -129,14 +130,7 @@ def factor_sum(plan: CliquePlan, cells: np.ndarray, factor: int) -> np.ndarray:
     return np.asarray(table.sum(axis=rest)).transpose([kept.index(node) for node in scope])
 
 
-@dataclass(frozen=True, eq=False)
-class Believed:
-    """A model, the statistics expected under it, and its objective."""
-
-    model: BayesianNetwork
-    statistics: NetworkStatistics
-    log_likelihood: float
-    objective: float
+NetworkState: TypeAlias = EMState[BayesianNetwork, NetworkStatistics]
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,37 +142,37 @@ class NetworkEM:
     wishes: Wishes
     fixed: frozenset[str] = frozenset()
 
-    def init(self) -> Believed:
-        return self.believed(self.start)
+    def init(self) -> NetworkState:
+        return self.expect(self.start)
 
-    def step(self, state: Believed) -> Believed:
-        return self.believed(self.maximized(state.statistics, state.model))
+    def step(self, state: NetworkState) -> NetworkState:
+        return self.expect(self.maximize(state.statistics, state.model))
 
-    def objective(self, state: Believed) -> float:
+    def objective(self, state: NetworkState) -> float:
         return state.objective
 
-    def maximized(self, statistics: NetworkStatistics, model: BayesianNetwork) -> BayesianNetwork:
+    def maximize(self, statistics: NetworkStatistics, model: BayesianNetwork) -> BayesianNetwork:
         """The model that the expected statistics lead to."""
         return estimated_network(model, statistics, self.wishes, self.fixed)
 
-    def believed(self, model: BayesianNetwork) -> Believed:
+    def expect(self, model: BayesianNetwork) -> NetworkState:
         """The expectation step under a model."""
         statistics, log_likelihood = self.expectation.run(model)
         prior = log_prior_of(model, self.wishes, self.fixed)
-        return Believed(model, statistics, log_likelihood, log_likelihood + prior)
+        return EMState(model, statistics, log_likelihood, log_likelihood + prior)
 
 
 @dataclass(frozen=True, eq=False)
 class AcceleratedEM(NetworkEM):
     """Two steps of EM, then a leap along them, which is taken back when it does not raise the objective."""
 
-    def step(self, state: Believed) -> Believed:
+    def step(self, state: NetworkState) -> NetworkState:
         once = super().step(state)
         twice = super().step(once)
         tables = leap(*(tables_of(stage.model) for stage in (state, once, twice)))
         if tables is None:
             return twice
-        reached = self.believed(with_tables(twice.model, tables))
+        reached = self.expect(with_tables(twice.model, tables))
         return reached if reached.objective > twice.objective else twice
 
 

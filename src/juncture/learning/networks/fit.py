@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from juncture.data.dataset import Dataset
-from juncture.errors import ImpossibleEvidenceWarning, warn_user
+from juncture.errors import ImpossibleEvidenceWarning, Unsupported, warn_user
 from juncture.iteration import Trace, Watch, check_progress
 from juncture.learning.conditionals.contract import Point, Wishes, log_likelihood_of
-from juncture.learning.em.learners import learner_for
+from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.fit import Fit
 from juncture.learning.networks.estimation import (
     checked_prior,
@@ -19,11 +19,12 @@ from juncture.learning.networks.estimation import (
     log_prior_of,
     report_unseen,
 )
+from juncture.learning.networks.gradient import GradientAscent
 from juncture.learning.networks.problem import Task
 from juncture.learning.networks.statistics import statistics_of
 from juncture.learning.networks.templates import prepared, refuse_fixed_graph
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.options import as_generator
+from juncture.options import as_generator, chosen
 from juncture.variables import Variable
 
 
@@ -43,7 +44,7 @@ def fit_network(  # noqa: PLR0913 (one verb, many wishes)
     progress: Watch | None = None,
 ) -> Fit:
     refuse_fixed_graph(structure, fixed)
-    learner = learner_for(method)
+    learner = resolve_learner(method)
     check_progress(progress)
     template, dataset = prepared(structure, data, variables, latent, weights)
     wishes, kept = Wishes(checked_prior(prior, template), point, on_unseen), kept_children(template, fixed)
@@ -78,3 +79,17 @@ def warn_of_impossible(logs: dict[str, float]) -> None:
             f" {', '.join(forbidding)}; the log-likelihood is -inf",
             ImpossibleEvidenceWarning,
         )
+
+
+LEARNERS: dict[str, Callable[[], Any]] = {"em": ExpectationMaximization, "gradient": GradientAscent}
+
+
+def resolve_learner(method: Any) -> Any:
+    """The method of learning that a name or an object stands for."""
+    learner = chosen(method, LEARNERS, what="method")
+    if not hasattr(learner, "run"):
+        raise Unsupported(
+            f"a method of learning is one of {', '.join(map(repr, LEARNERS))}, or an object such as"
+            f" jt.ExpectationMaximization(…); got {learner!r}"
+        )
+    return learner

@@ -13,8 +13,8 @@ from juncture.factors.deterministic import Deterministic
 from juncture.learning.conditionals.contract import Wishes
 from juncture.learning.conditionals.table import added_counts
 from juncture.learning.networks.estimation import groups_of, pooled
-from juncture.learning.networks.problem import rebuilt
 from juncture.learning.networks.statistics import NetworkStatistics
+from juncture.learning.networks.templates import rebuilt
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.numerics import softmax
 

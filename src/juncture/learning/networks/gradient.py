@@ -12,7 +12,7 @@ import numpy as np
 
 from juncture.errors import NotConvergedWarning, warn_user
 from juncture.iteration import INTERRUPTED, Trace, Watch, check_ending
-from juncture.learning.networks.em import Believed, NetworkEM
+from juncture.learning.networks.em import NetworkEM, NetworkState
 from juncture.learning.networks.free_tables import FreeTables
 from juncture.learning.networks.problem import Task
 
@@ -40,7 +40,7 @@ class GradientAscent:
     def __post_init__(self) -> None:
         check_ending(self.tolerance, self.max_steps)
 
-    def run(self, task: Task) -> tuple[Believed, Trace]:
+    def run(self, task: Task) -> tuple[NetworkState, Trace]:
         ascent = Ascent(task.algorithm(task.start()), FreeTables(task.template, task.fixed, task.wishes), task.progress)
         try:
             converged, reason = self._run(ascent)
@@ -126,13 +126,13 @@ class Ascent:
                 return True
         return False
 
-    def _of(self, tables: list[np.ndarray]) -> Believed:
+    def _of(self, tables: list[np.ndarray]) -> NetworkState:
         return self._at(np.concatenate([np.empty(0), *(np.log(table).reshape(-1) for table in tables)]))
 
-    def _at(self, logits: np.ndarray) -> Believed:
-        return self.algorithm.believed(self.tables.model(logits))
+    def _at(self, logits: np.ndarray) -> NetworkState:
+        return self.algorithm.expect(self.tables.model(logits))
 
-    def _keep(self, state: Believed) -> None:
+    def _keep(self, state: NetworkState) -> None:
         self.state = state if state.objective >= self.state.objective else self.state
 
     def _record(self, value: float) -> None:

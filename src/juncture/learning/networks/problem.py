@@ -1,6 +1,6 @@
 """`NetworkProblem`: a structure whose parameters are learned from rows with missing cells, and where learning starts.
 
-Learning starts from a given model, or from a model whose complete families are counted and whose other tables are random.
+Learning starts from a given model, or from the counts of complete families and random tables for the others.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from juncture.iteration import Watch
 from juncture.learning.conditionals.contract import Wishes
 from juncture.learning.networks.em import AcceleratedEM, Expectation, NetworkEM
 from juncture.learning.networks.statistics import count_families
+from juncture.learning.networks.templates import rebuilt
 from juncture.networks.bayesian_network import BayesianNetwork
 
 SMOOTHING = 1.0  # a row per cell, so that no start gives an observed row probability zero
@@ -35,16 +36,6 @@ def random_start(template: BayesianNetwork, rng: np.random.Generator, fixed: fro
     """Every free table drawn at random."""
     parts = (part if part.child.name in fixed else random_table(part, rng) for part in template.conditionals)
     return rebuilt(template, parts)
-
-
-def rebuilt(template: BayesianNetwork, parts: Iterable[AnyConditional]) -> BayesianNetwork:
-    """The template with other conditionals, tied ones made alike."""
-    made = {part.child.name: part for part in parts}
-    for group in template.tied:
-        first = made[group[0]]
-        if isinstance(first, Conditional):
-            made.update({n: Conditional(made[n].child, made[n].parents, first.values) for n in group})
-    return BayesianNetwork(made.values(), tied=template.tied, plates=template.plates)
 
 
 def informed(part: AnyConditional, data: Dataset, rng: np.random.Generator) -> AnyConditional:

@@ -1,6 +1,6 @@
 """`statistics`: the sufficient statistics of a network, one part for each family, counted from complete rows.
 
-All tables are counted in one pass over the rows, on all cores; other kinds of conditionals summarise their rows one by one.
+All tables are counted in one pass over the rows, on all cores; other conditionals summarise their rows one by one.
 """
 
 from __future__ import annotations

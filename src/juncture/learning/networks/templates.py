@@ -134,3 +134,13 @@ def blank(child: Variable, parents: Scope) -> AnyConditional:
         return Logistic(child, parents, np.zeros((*states, len(parents))), np.zeros(states))
     shape = checked_size(Scope((*parents, child)), f"the table of {child.name!r}").shape
     return Conditional(child, parents, np.full(shape, 1.0 / child.num_states))
+
+
+def rebuilt(template: BayesianNetwork, parts: Iterable[AnyConditional]) -> BayesianNetwork:
+    """The template with other conditionals, tied ones made alike."""
+    made = {part.child.name: part for part in parts}
+    for group in template.tied:
+        first = made[group[0]]
+        if isinstance(first, Conditional):
+            made.update({n: Conditional(made[n].child, made[n].parents, first.values) for n in group})
+    return BayesianNetwork(made.values(), tied=template.tied, plates=template.plates)

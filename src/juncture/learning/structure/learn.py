@@ -7,11 +7,11 @@ from dataclasses import MISSING, fields, replace
 from typing import Any
 
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData, UnknownVariable, Unsupported, hint
+from juncture.errors import InvalidData, Unsupported, hint
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.maps import as_oracle
 from juncture.iteration import Watch, check_progress
-from juncture.learning.networks.templates import declared_dataset
+from juncture.learning.structure.data import dataset_of
 from juncture.learning.structure.independence.tests import OracleTester, SeparationTester
 from juncture.learning.structure.scores.scores import takes_holes
 from juncture.learning.structure.searches.combined import CombinedSearch, SearchResult
@@ -128,21 +128,6 @@ def check_options(kind: Any, options: dict[str, Any]) -> None:
     for name in options:
         if name not in known:
             raise Unsupported(f"{kind.__name__} has no option {name!r}; {hint(name, known)}")
-
-
-def dataset_of(data: Any, variables: Iterable[Variable] | None, weights: Any) -> Dataset:
-    """The columns to learn over, with declared states where there are."""
-    declared = Scope(() if variables is None else variables)
-    found = data if isinstance(data, Dataset) else Dataset(data)
-    for name in declared.names:
-        if name not in found.columns:
-            raise UnknownVariable(f"the data have no column {name!r}, which is declared; {hint(name, found.columns)}")
-    dataset = declared_dataset(data if declared else found, set(found.columns), declared, weights)
-    if not dataset.variables:
-        raise InvalidData("there are no columns to learn a structure over")
-    if dataset.weights is not None and not dataset.weights.any():
-        raise InvalidData("the weights of all rows are zero: structure is learned from at least one row")
-    return dataset
 
 
 def oracle_of(source: Any, variables: Iterable[Variable] | None) -> OracleTester | None:

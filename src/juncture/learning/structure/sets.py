@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from juncture.errors import Unsupported
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.partially_directed import PartiallyDirectedGraph
@@ -72,3 +74,21 @@ def _(graph: DirectedGraph) -> DirectedGraph:
 @member_of.register
 def _(graph: PartiallyDirectedGraph) -> DirectedGraph:
     return graph.consistent_extension()
+
+
+def paths_below(edges: np.ndarray) -> np.ndarray:
+    """Whether a directed path leads from one position to another, in a graph without cycles."""
+    from juncture.kernels.structure.climbing import reach_below
+
+    reaches = np.empty_like(edges)
+    reach_below(edges, reaches)
+    return reaches
+
+
+def reachability(edges: np.ndarray) -> np.ndarray:
+    """Whether a directed path leads from one position to another, in any graph."""
+    from juncture.kernels.structure.climbing import close_paths
+
+    reaches = edges.copy()
+    close_paths(reaches)
+    return reaches

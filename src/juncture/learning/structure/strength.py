@@ -15,9 +15,10 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import Watch, check_progress
 from juncture.learning.structure.comparison import links
 from juncture.learning.structure.constraints import Bounds, check_whole
-from juncture.learning.structure.learn import dataset_of, named_method, search_of
+from juncture.learning.structure.data import dataset_of
+from juncture.learning.structure.learn import named_method, search_of
 from juncture.learning.structure.searches.equivalence_classes import informed
-from juncture.learning.structure.searches.hill_climbing import reachability
+from juncture.learning.structure.sets import reachability
 from juncture.options import as_generator
 from juncture.values import Value, content_key, read_only
 from juncture.variables import Variable

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from juncture.errors import InvalidData, Unsupported, hint
+from juncture.errors import InvalidData, hint
 from juncture.iteration import Trace, Watch, check_progress
-from juncture.learning.em.learners import ExpectationMaximization, learner_for
+from juncture.learning.em.expectation_maximization import as_expectation_maximization
 from juncture.learning.fit import Fit
 from juncture.options import as_generator
 from juncture.sequences.hidden_markov.baum_welch import Believed, Pass, expectation
@@ -56,7 +56,7 @@ def fit_hidden_markov(  # noqa: PLR0913 (one verb, many wishes)
     `method` may be an `ExpectationMaximization` with restarts. States that no sequence visits any more are held
     as they are, or by the prior, or with `on_unvisited="reseed"` try other data; a warning names them.
     """
-    learner = checked_learner(method)
+    learner = as_expectation_maximization(method, "hidden Markov models")
     checked_choice(start, STARTS, "start")
     checked_choice(on_unvisited, ("hold", "reseed"), "on_unvisited")
     check_progress(progress)
@@ -104,13 +104,6 @@ def onwards_only(model: HiddenMarkovModel, fixed: Collection[str] = ()) -> Hidde
     if "initial" not in fixed and (initial > 0).all():
         initial = np.eye(model.num_states)[0]
     return HiddenMarkovModel(initial, transition, model.emissions, states=model.states)
-
-
-def checked_learner(method: Any) -> ExpectationMaximization:
-    learner = learner_for(method)
-    if not isinstance(learner, ExpectationMaximization):
-        raise Unsupported(f'hidden Markov models are learned by "em" or jt.ExpectationMaximization(…); got {method!r}')
-    return learner
 
 
 def checked_choice(choice: Any, known: tuple[str, ...], what: str) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from juncture.errors import UnvisitedStatesWarning, warn_user
 from juncture.iteration import Trace
-from juncture.learning.em.learners import ExpectationMaximization
+from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.sequences.hidden_markov.baum_welch import Believed
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.statistics import HiddenMarkovStatistics

@@ -15,7 +15,7 @@ from juncture.errors import ImpossibleEvidence, Unsupported
 from juncture.iteration import Watch
 from juncture.learning.conditionals.contract import Wishes
 from juncture.learning.conditionals.table import weighted_logs
-from juncture.learning.em.learners import Acceleration
+from juncture.learning.em.expectation_maximization import Acceleration
 from juncture.sequences.markov_chains.estimation import Estimate, log_prior
 from juncture.sequences.markov_chains.evolution import power
 from juncture.sequences.markov_chains.model import MarkovChain

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from juncture.errors import InvalidData, Unsupported
+from juncture.errors import InvalidData
 from juncture.iteration import Trace, Watch
 from juncture.learning.conditionals.contract import Point
-from juncture.learning.em.learners import ExpectationMaximization, learner_for
+from juncture.learning.em.expectation_maximization import as_expectation_maximization
 from juncture.learning.fit import Fit
 from juncture.options import as_generator
 from juncture.sequences.hidden_markov.observed import refuse_unobserved
@@ -76,13 +76,6 @@ def fit_chain(  # noqa: PLR0913 (one verb, many wishes)
         )
     refuse_unobserved([sequences])
     task = ChainTask(model, GapCounts.of(sequences, model.num_states), wishes, as_generator(rng), progress)
-    believed, trace = checked_learner(method).run(task)
+    believed, trace = as_expectation_maximization(method, "Markov chains").run(task)
     Estimate(believed.statistics, wishes).report_unseen()
     return Fit(believed.model, believed.log_likelihood, trace, believed.statistics)
-
-
-def checked_learner(method: Any) -> ExpectationMaximization:
-    learner = learner_for(method)
-    if not isinstance(learner, ExpectationMaximization):
-        raise Unsupported(f'Markov chains are learned by "em" or jt.ExpectationMaximization(…); got {method!r}')
-    return learner

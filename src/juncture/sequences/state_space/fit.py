@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
-from juncture.errors import InvalidData, Unsupported, hint
+from juncture.errors import InvalidData, hint
 from juncture.families.vectors.inverse_wishart import InverseWishart
 from juncture.iteration import Watch, check_progress
-from juncture.learning.em.learners import ExpectationMaximization, learner_for
+from juncture.learning.em.expectation_maximization import as_expectation_maximization
 from juncture.learning.fit import Fit
 from juncture.options import as_generator, check_names
 from juncture.sequences.hidden_markov.observed import refuse_unobserved
@@ -49,7 +49,7 @@ def fit_state_space(  # noqa: PLR0913 (one verb, many wishes)
     that is observed, noises would vanish: they are kept above 1e-10 of the variance of the observations, or of the
     expected states, and above 1e-6 of their own where values' noises become all but the same; a warning names them.
     """
-    learner = checked_learner(method)
+    learner = as_expectation_maximization(method, "state spaces")
     check_progress(progress)
     wishes = StateSpaceWishes(fixed_parts(model, fixed), checked_priors(model, prior, fixed))
     sequences = with_weights(model.sequences(data, lengths), weights)
@@ -83,13 +83,6 @@ class StateSpaceTask:
 
 
 # -- checks
-
-
-def checked_learner(method: Any) -> ExpectationMaximization:
-    learner = learner_for(method)
-    if not isinstance(learner, ExpectationMaximization):
-        raise Unsupported(f'a state space is learned by "em" or jt.ExpectationMaximization(…); got {method!r}')
-    return learner
 
 
 def fixed_parts(model: LinearGaussianStateSpace, fixed: Iterable[str]) -> frozenset[str]:

@@ -8,8 +8,8 @@ from typing import Any
 from juncture.checks import check_iterable, check_kind
 from juncture.errors import InvalidData
 from juncture.learning.structure.constraints import place_of
+from juncture.learning.structure.data import dataset_of
 from juncture.learning.structure.independence.tests import as_tester
-from juncture.learning.structure.learn import dataset_of
 from juncture.options import as_generator
 
 

@@ -19,7 +19,7 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.maps import Oracle
 from juncture.graphs.separation_sets import SeparationSets
 from juncture.learning.structure.constraints import check_whole
-from juncture.learning.structure.mixed import refuse_mixed
+from juncture.learning.structure.data import refuse_mixed
 from juncture.learning.structure.scores.discrete import CodedRows
 from juncture.learning.structure.scores.gaussian import Moments
 from juncture.learning.structure.sets import set_of

@@ -1,4 +1,4 @@
-"""Local scores of variables with states, from counts of coded rows; rows with missing cells count where a family is observed."""
+"""Local scores of variables with states, from counts of coded rows, complete or observed in a family."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from juncture.data.dataset import Dataset
 from juncture.data.tables.distinct import Numbering, distinct_keys
 from juncture.errors import InvalidData, TooLarge
 from juncture.learning.conditionals.table import checked_count
+from juncture.learning.structure.data import refuse_holes
 from juncture.learning.structure.scores.local_scores import NOTHING, one_by_one
 
 KINDS = ("likelihood", "cell", "even", "seen")  # by the numbers they have in the kernel
@@ -137,15 +138,6 @@ def distinct_columns(codes: np.ndarray) -> Numbering:
 
 def counted_families(data: Dataset, kind: str, amount: float) -> CountedFamilies:
     return CountedFamilies(CodedRows.of(data), KINDS.index(kind), float(amount))
-
-
-def refuse_holes(data: Dataset) -> None:
-    for name, column in data.columns.items():
-        holes = np.isnan(column) if column.dtype.kind == "f" else column < 0
-        if holes.any():
-            row = int(np.argmax(holes.reshape(len(data), -1).any(axis=1)))
-            ways = "" if column.dtype.kind == "f" else ", or learn with method='structural-em' or score='node-average'"
-            raise InvalidData(f"the column {name!r} has holes, the first in row {row}: drop the rows with holes{ways}")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.learning.structure.constraints import check_positive
-from juncture.learning.structure.scores.discrete import refuse_holes
+from juncture.learning.structure.data import refuse_holes
 from juncture.learning.structure.scores.local_scores import NOTHING, one_by_one
 
 

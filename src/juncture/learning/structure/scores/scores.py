@@ -19,7 +19,7 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.partially_directed import PartiallyDirectedGraph
 from juncture.learning.conditionals.table import K2, BDeu, checked_count
 from juncture.learning.structure.constraints import check_positive
-from juncture.learning.structure.mixed import refuse_mixed
+from juncture.learning.structure.data import refuse_mixed
 from juncture.learning.structure.scores.discrete import NodeAverage, counted_families, observed_families
 from juncture.learning.structure.scores.gaussian import BGe, gaussian_families
 from juncture.learning.structure.scores.local_scores import Families, ScoreCache, weighed_families

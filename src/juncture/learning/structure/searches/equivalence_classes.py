@@ -1,4 +1,4 @@
-"""Classes of equivalent graphs: operators that insert, delete or turn an edge, and directed graphs within constraints."""
+"""Classes of equivalent graphs: operators on their edges, and directed graphs of a class within constraints."""
 
 from __future__ import annotations
 

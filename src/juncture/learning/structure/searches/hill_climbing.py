@@ -22,7 +22,7 @@ from juncture.iteration import Watch
 from juncture.learning.structure.constraints import Bounds, Constrained, check_whole
 from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
 from juncture.learning.structure.scores.scores import families_of
-from juncture.learning.structure.sets import Positions, graph_of, members, without
+from juncture.learning.structure.sets import Positions, graph_of, members, paths_below, without
 
 
 class Change(IntEnum):
@@ -118,24 +118,6 @@ class Climb:
         else:
             self.reaches = paths_below(self.edges)
         self._refresh([child, parent] if move.change is Change.REVERSE else [child])
-
-
-def paths_below(edges: np.ndarray) -> np.ndarray:
-    """Whether a directed path leads from one position to another, in a graph without cycles."""
-    from juncture.kernels.structure.climbing import reach_below
-
-    reaches = np.empty_like(edges)
-    reach_below(edges, reaches)
-    return reaches
-
-
-def reachability(edges: np.ndarray) -> np.ndarray:
-    """Whether a directed path leads from one position to another, in any graph."""
-    from juncture.kernels.structure.climbing import close_paths
-
-    reaches = edges.copy()
-    close_paths(reaches)
-    return reaches
 
 
 @dataclass(frozen=True, kw_only=True)

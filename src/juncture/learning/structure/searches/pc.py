@@ -22,8 +22,8 @@ from juncture.learning.structure.constraints import Bounds, Constrained, check_l
 from juncture.learning.structure.independence.functions import tell_functions
 from juncture.learning.structure.independence.tests import as_tester
 from juncture.learning.structure.searches.equivalence_classes import directed_extension
-from juncture.learning.structure.searches.hill_climbing import reachability
 from juncture.learning.structure.searches.skeleton import Skeleton, Verdicts, check_rule, find_colliders, find_skeleton
+from juncture.learning.structure.sets import reachability
 
 
 @dataclass(frozen=True, kw_only=True)

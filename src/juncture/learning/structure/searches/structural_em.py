@@ -19,7 +19,7 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import Watch
 from juncture.learning.fit import Fit
 from juncture.learning.structure.constraints import Constrained, check_positive, check_whole
-from juncture.learning.structure.mixed import refuse_mixed
+from juncture.learning.structure.data import refuse_mixed
 from juncture.learning.structure.scores.discrete import NodeAverage
 from juncture.learning.structure.scores.local_scores import rounding
 from juncture.learning.structure.searches.hill_climbing import HillClimbing

@@ -1,4 +1,4 @@
-"""Trees: the best graph in which each variable has at most one parent (Chow and Liu 1968), also given a class variable."""
+"""Trees: the best graph in which each variable has at most one parent (Chow and Liu 1968), or one besides a class."""
 
 from __future__ import annotations
 

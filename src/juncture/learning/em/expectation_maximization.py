@@ -1,29 +1,31 @@
-"""The ways to learn where something is hidden; each takes a task and gives a model with its beliefs, and a trace."""
+"""`ExpectationMaximization`: the driver of EM for every kind of model, with restarts, acceleration and a trace."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from juncture.checks import check_choice, check_count
 from juncture.errors import NotConvergedWarning, Unsupported, warn_user
 from juncture.iteration import INTERRUPTED, Iteration, Trace, Watch, check_ending, iterate
-from juncture.learning.networks.gradient import GradientAscent
-from juncture.options import chosen
 
 Acceleration = Literal["squarem"] | None
+Model = TypeVar("Model")
+Statistics = TypeVar("Statistics")
 
 
-class Climb(Protocol):
-    """A state of EM: a model with what it believes."""
+@dataclass(frozen=True, eq=False)
+class EMState(Generic[Model, Statistics]):
+    """A model, the statistics expected under the model, its log-likelihood, and the objective that EM raises."""
 
-    @property
-    def objective(self) -> float: ...
+    model: Model
+    statistics: Statistics
+    log_likelihood: float
+    objective: float
 
 
-class EMTask(Protocol):
-    """A model to learn by EM: where to start, where else, and the algorithm from there."""
+class EMProblem(Protocol):
+    """A model to learn by EM: the first start, further random starts, and the algorithm from a start."""
 
     @property
     def progress(self) -> Watch | None: ...
@@ -49,25 +51,25 @@ class ExpectationMaximization:
         check_count(self.restarts, "restarts")
         check_choice(self.acceleration, (None, "squarem"), "the acceleration of EM")
 
-    def run(self, task: EMTask) -> tuple[Any, Trace]:
-        best = self.climb(task.start(), task)
+    def run(self, problem: EMProblem) -> tuple[Any, Trace]:
+        best = self.run_from(problem.start(), problem)
         for _ in range(self.restarts):
             if best[1].is_interrupted:
                 break
-            best = self._better(best, task)
+            best = self._better(best, problem)
         if not best[1].converged:
             warn_user(f"EM {best[1].reason}; the model is the best so far", NotConvergedWarning)
         return best
 
-    def climb(self, start: Any, task: EMTask) -> tuple[Any, Trace]:
+    def run_from(self, start: Any, problem: EMProblem) -> tuple[Any, Trace]:
         """Where EM ends from one start."""
-        algorithm = task.algorithm(start, self.acceleration)
-        return iterate(algorithm, tolerance=self.tolerance, max_steps=self.max_steps, watch=task.progress)
+        algorithm = problem.algorithm(start, self.acceleration)
+        return iterate(algorithm, tolerance=self.tolerance, max_steps=self.max_steps, watch=problem.progress)
 
-    def _better(self, best: tuple[Climb, Trace], task: EMTask) -> tuple[Climb, Trace]:
+    def _better(self, best: tuple[EMState[Any, Any], Trace], problem: EMProblem) -> tuple[EMState[Any, Any], Trace]:
         """The better end of two: the best so far, and that of a new start at random."""
         try:
-            found = self.climb(task.another_start(), task)
+            found = self.run_from(problem.another_start(), problem)
         except KeyboardInterrupt:
             found = best[0], Trace(best[1].values, False, f"{INTERRUPTED} {best[1].num_steps}")
         if found[1].is_interrupted and found[0].objective < best[0].objective:
@@ -75,15 +77,10 @@ class ExpectationMaximization:
         return found if found[0].objective > best[0].objective or found[1].is_interrupted else best
 
 
-LEARNERS: dict[str, Callable[[], Any]] = {"em": ExpectationMaximization, "gradient": GradientAscent}
-
-
-def learner_for(method: Any) -> Any:
-    """The learner that a name or an object stands for."""
-    learner = chosen(method, LEARNERS, what="method")
-    if not hasattr(learner, "run"):
-        raise Unsupported(
-            f"a method of learning is one of {', '.join(map(repr, LEARNERS))}, or an object such as"
-            f" jt.ExpectationMaximization(…); got {learner!r}"
-        )
+def as_expectation_maximization(method: Any, models: str) -> ExpectationMaximization:
+    """The driver that `method` stands for: "em", the class, or an object; `models` names what is learned."""
+    is_default = method is ExpectationMaximization or (isinstance(method, str) and method == "em")
+    learner = ExpectationMaximization() if is_default else method
+    if not isinstance(learner, ExpectationMaximization):
+        raise Unsupported(f'{models} are learned by "em" or jt.ExpectationMaximization(…); got {method!r}')
     return learner
