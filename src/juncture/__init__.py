@@ -190,7 +190,7 @@ _HOMES = {
     "TreeAugmented": "learning.structure.searches.trees",
     "PC": "learning.structure.searches.pc",
     "GES": "learning.structure.searches.ges",
-    "Exact": "learning.structure.searches.exact",
+    "ExactSearch": "learning.structure.searches.exact",
     "MMHC": "learning.structure.searches.mmhc",
     "StructuralEM": "learning.structure.searches.structural_em",
     "LogLikelihood": "learning.structure.scores.scores",
@@ -243,7 +243,7 @@ _HOMES = {
     "UnvisitedStatesWarning": "errors",
     "NotConvergedWarning": "errors",
     "NotDirectedWarning": "errors",
-    "DeterminedWarning": "errors",
+    "DeterministicRelationWarning": "errors",
     "NotIdentifiedWarning": "errors",
     "RegularizedWarning": "errors",
 }

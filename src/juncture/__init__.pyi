@@ -13,7 +13,7 @@ from juncture.data.bins.discretizer import FittedDiscretizer as FittedDiscretize
 from juncture.data.dataset import Dataset as Dataset
 from juncture.data.missingness import missingness as missingness
 from juncture.data.sequences.sequences import Sequence as Sequence
-from juncture.errors import DeterminedWarning as DeterminedWarning
+from juncture.errors import DeterministicRelationWarning as DeterministicRelationWarning
 from juncture.errors import FormatError as FormatError
 from juncture.errors import ImpossibleEvidence as ImpossibleEvidence
 from juncture.errors import ImpossibleEvidenceWarning as ImpossibleEvidenceWarning
@@ -23,6 +23,7 @@ from juncture.errors import JunctureError as JunctureError
 from juncture.errors import MissingExtra as MissingExtra
 from juncture.errors import NotConvergedWarning as NotConvergedWarning
 from juncture.errors import NotDirectedWarning as NotDirectedWarning
+from juncture.errors import NotIdentifiedWarning as NotIdentifiedWarning
 from juncture.errors import ObjectiveDecreased as ObjectiveDecreased
 from juncture.errors import RegularizedWarning as RegularizedWarning
 from juncture.errors import RenormalizedWarning as RenormalizedWarning
@@ -170,7 +171,7 @@ from juncture.learning.structure.scores.scores import LogLikelihood as LogLikeli
 from juncture.learning.structure.scores.scores import structure_score as structure_score
 from juncture.learning.structure.searches.combined import CombinedSearch as CombinedSearch
 from juncture.learning.structure.searches.combined import SearchResult as SearchResult
-from juncture.learning.structure.searches.exact import Exact as Exact
+from juncture.learning.structure.searches.exact import ExactSearch as ExactSearch
 from juncture.learning.structure.searches.ges import GES as GES
 from juncture.learning.structure.searches.hill_climbing import HillClimbing as HillClimbing
 from juncture.learning.structure.searches.mmhc import MMHC as MMHC

@@ -22,7 +22,7 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.inference.exact.clique_search import DENSE_NODES
 from juncture.learning.structure.independence.tests import PermutationTest
 from juncture.learning.structure.learn import learn_structure
-from juncture.learning.structure.searches.hill_climbing import reachability
+from juncture.learning.structure.sets import reachability
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import MarkovNetwork
 from juncture.sequences.hidden_markov.expectation import expected

@@ -37,7 +37,7 @@ def test_the_network_written_has_the_graph_told(rows):
     assert document["method"] == max(document["scores"], key=document["scores"].get)
 
 
-@pytest.mark.filterwarnings("ignore::juncture.errors.DeterminedWarning")
+@pytest.mark.filterwarnings("ignore::juncture.errors.DeterministicRelationWarning")
 @pytest.mark.parametrize("method", ["ges", "pc", "exact", "mmhc", "chow-liu", "structural-em"])
 def test_every_method_with_constraints(rows, method):
     options = ("--require", "smoke->lung", "--forbid", "lung -> either", "--max-parents", "2", "--tier", "smoke,asia")
@@ -54,7 +54,7 @@ def test_a_class_has_its_own_method(rows):
     assert len(jt.read("a.bif").graph.children("lung")) == 7
 
 
-@pytest.mark.filterwarnings("ignore::juncture.errors.DeterminedWarning")
+@pytest.mark.filterwarnings("ignore::juncture.errors.DeterministicRelationWarning")
 @pytest.mark.parametrize(
     "options",
     [("--tabu", "5", "--restarts", "2"), ("--method", "mmhc", "--level", "0.01"), ("--method", "pc", "--test", "chi2")],

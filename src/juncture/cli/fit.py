@@ -22,12 +22,19 @@ from juncture.verbs import fit as learn
 
 Out = Annotated[str, typer.Option("--out", "-o", help="The file to write; its suffix gives the format; - writes JSON.")]
 Prior = Annotated[
-    float | None, typer.Option("--prior", min=0, help="The pseudo-count of each cell; without a prior, maximum likelihood.")
+    float | None,
+    typer.Option("--prior", min=0, help="The pseudo-count of each cell; without a prior, maximum likelihood."),
 ]
-Latent = Annotated[list[str], typer.Option("--latent", metavar="NAME", help="A variable without a column; may be repeated.")]
+Latent = Annotated[
+    list[str], typer.Option("--latent", metavar="NAME", help="A variable without a column; may be repeated.")
+]
 MaxSteps = Annotated[int, typer.Option("--max-steps", min=1, help="The largest number of EM steps from each start.")]
-Tolerance = Annotated[float, typer.Option("--tolerance", min=0, help="EM ends when a step gains less than this share of the objective.")]
-Restarts = Annotated[int, typer.Option("--restarts", min=0, help="Random restarts of EM; the model with the largest objective is kept.")]
+Tolerance = Annotated[
+    float, typer.Option("--tolerance", min=0, help="EM ends when a step gains less than this share of the objective.")
+]
+Restarts = Annotated[
+    int, typer.Option("--restarts", min=0, help="Random restarts of EM; the model with the largest objective is kept.")
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="The seed of the random starts.")]
 UNSEEN = 1e-9  # rows: a smaller expected weight is rounding
 FEW = 5  # rows: combinations of parents' states with fewer rows are reported

@@ -21,7 +21,7 @@ from juncture.data.files.files import csv_table
 from juncture.errors import InvalidData
 from juncture.graphs.edges import Edge
 from juncture.graphs.text import parse_chains, quoted
-from juncture.learning.structure.learn import SEARCHES, named_method, search_structure
+from juncture.learning.structure.learn import SEARCHES, resolve_method, search_structure
 from juncture.variables import Variable
 from juncture.verbs import fit
 
@@ -40,21 +40,38 @@ Score = Annotated[
     typer.Option("--score", help="The score to maximise: bic, aic, bdeu, bds, k2, log-likelihood, bge, node-average."),
 ]
 Test = Annotated[
-    str | None, typer.Option("--test", help="The independence test of pc and mmhc: g2, chi2, permutation; for numbers fisher-z.")
+    str | None,
+    typer.Option("--test", help="The independence test of pc and mmhc: g2, chi2, permutation; for numbers fisher-z."),
 ]
-Level = Annotated[float | None, typer.Option("--level", help="Significance level of the tests: two variables with a larger p-value count as independent.")]
-Tabu = Annotated[int | None, typer.Option("--tabu", min=0, help="Tabu search: stop after this many steps without a better graph.")]
+Level = Annotated[
+    float | None,
+    typer.Option(
+        "--level", help="Significance level of the tests: two variables with a larger p-value count as independent."
+    ),
+]
+Tabu = Annotated[
+    int | None, typer.Option("--tabu", min=0, help="Tabu search: stop after this many steps without a better graph.")
+]
 Restarts = Annotated[
     int | None, typer.Option("--restarts", min=0, help="Random restarts: perturb the best graph and climb again.")
 ]
-Bins = Annotated[int | None, typer.Option("--bins", min=2, help="Discretise numbers into this many bins of equal frequency.")]
-MaxParents = Annotated[int | None, typer.Option("--max-parents", min=0, help="The largest number of parents of a variable.")]
+Bins = Annotated[
+    int | None, typer.Option("--bins", min=2, help="Discretise numbers into this many bins of equal frequency.")
+]
+MaxParents = Annotated[
+    int | None, typer.Option("--max-parents", min=0, help="The largest number of parents of a variable.")
+]
 Required = Annotated[
     list[str], typer.Option("--require", metavar="A->B", help="An edge that the graph must have; may be repeated.")
 ]
-Forbidden = Annotated[list[str], typer.Option("--forbid", metavar="A->B", help="An edge that the graph must not have; may be repeated.")]
+Forbidden = Annotated[
+    list[str], typer.Option("--forbid", metavar="A->B", help="An edge that the graph must not have; may be repeated.")
+]
 Tiers = Annotated[
-    list[str], typer.Option("--tier", metavar="A,B,…", help="A tier: no edge leads from a later tier to an earlier one; may be repeated.")
+    list[str],
+    typer.Option(
+        "--tier", metavar="A,B,…", help="A tier: no edge leads from a later tier to an earlier one; may be repeated."
+    ),
 ]
 Target = Annotated[str | None, typer.Option("--target", help="The class variable, for --method tree-augmented.")]
 Prior = Annotated[
@@ -92,7 +109,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     check_target(out)
     check_choices(method, score, test, level)
     data = read_data(rows, missing, bins)
-    search = str(named_method(method, data, score))
+    search = str(resolve_method(method, data, score))
     given = {"score": score, "test": test, "level": level, "tabu": tabu, "restarts": restarts, "target": target}
     search_options = {name: value for name, value in given.items() if value is not None}
     check_options(search, search_options)
@@ -134,7 +151,7 @@ def read_data(rows: str, missing: list[str], bins: int | None) -> Dataset:
 
 
 def prior_for(data: Dataset, prior: float | None) -> float | None:
-    """The pseudo-count of tables; linear Gaussian conditionals have none, and a given --prior is reported as ignored."""
+    """The pseudo-count of tables; linear Gaussian conditionals take none, so that --prior is ignored with a note."""
     if not any(variable.is_real for variable in data.variables):
         return PSEUDO_COUNT if prior is None else prior
     if prior is not None:
@@ -173,4 +190,6 @@ def print_facts(facts: dict[str, Any], variables: Sequence[Variable], stream: Te
         out.print(f"  {quoted(tail)} -> {quoted(head)}")
     constants = [variable.name for variable in variables if not variable.is_real and variable.num_states == 1]
     if constants:
-        out.print(f"\nnote: these columns have one value in all rows, so that no edge can be learned: {', '.join(constants)}")
+        out.print(
+            f"\nnote: these columns have one value in all rows, so that no edge can be learned: {', '.join(constants)}"
+        )

@@ -1,4 +1,4 @@
-"""A progress bar for what takes steps: on a terminal only, gone when it is done."""
+"""A progress bar for iterative methods: on a terminal only, removed at the end."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from juncture.iteration import Watch
+from juncture.iteration import ProgressCallback
 
 
 @contextmanager
-def steps_shown(what: str, objective_name: str, num_starts: int = 1) -> Iterator[Watch | None]:
+def steps_shown(what: str, objective_name: str, num_starts: int = 1) -> Iterator[ProgressCallback | None]:
     """A callback for the number and the objective of each step; None where standard error is no terminal."""
     if not sys.stderr.isatty():
         yield None

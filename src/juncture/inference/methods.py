@@ -11,7 +11,7 @@ from juncture.inference.exact.elimination.engine import VariableElimination
 from juncture.inference.exact.enumeration import Enumeration
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.memory import checked_limit
-from juncture.options import chosen
+from juncture.options import resolve
 
 METHODS: dict[str, Callable[[], Any]] = {
     "auto": JunctionTree,
@@ -24,7 +24,7 @@ METHODS: dict[str, Callable[[], Any]] = {
 
 def engine_for(method: Any, memory_limit: int | None = None) -> Any:
     """The engine that "auto", a name or an engine object stands for, held to `memory_limit` bytes if one is given."""
-    engine = chosen(method, METHODS, what="method")
+    engine = resolve(method, METHODS, what="method")
     if not hasattr(engine, "answer"):
         raise Unsupported(
             f"a method is the name of an engine, or an engine; got {shown(method)}; {hint('auto', METHODS)}"

@@ -166,14 +166,14 @@ def test_a_step_that_lowers_the_objective_is_an_error(monkeypatch):
     """A maximisation that maximises nothing is found out, not taken for convergence."""
     model = latent_class(np.random.default_rng(0))
     rows = jt.sample(model, 50, rng=0)
-    good = network_em.estimated_network
+    good = network_em.estimate_conditionals
 
-    def worse(model, statistics, wishes, fixed):
-        better = good(model, statistics, wishes, fixed)
+    def worse(model, statistics, options, fixed):
+        better = good(model, statistics, options, fixed)
         mixed = [jt.Conditional(p.child, p.parents, p.values[..., ::-1]) for p in better.conditionals]
         return jt.BayesianNetwork(mixed)
 
-    monkeypatch.setattr(network_em, "estimated_network", worse)
+    monkeypatch.setattr(network_em, "estimate_conditionals", worse)
     with pytest.raises(ObjectiveDecreased, match="lowered the objective"):
         jt.fit(model, with_holes(np.random.default_rng(0), rows, 0.1), 1.0)
 
@@ -195,9 +195,9 @@ def test_complete_rows_take_one_step():
 
 def one_step(model, rows):
     """One step of EM, on rows that need none."""
-    from juncture.learning.conditionals.contract import Wishes
+    from juncture.learning.conditionals.contract import EstimationOptions
 
-    algorithm = network_em.NetworkEM(model, Expectation.of(model, rows), Wishes())
+    algorithm = network_em.NetworkEM(model, Expectation.of(model, rows), EstimationOptions())
     return algorithm.step(algorithm.init()).model
 
 

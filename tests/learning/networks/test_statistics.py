@@ -150,9 +150,9 @@ def test_scaling_takes_a_number_that_makes_sense():
 def test_thin_rows_are_listed():
     found = jt.statistics(jt.DirectedGraph([("x", "y")]), {"x": ["a", "a", "b"], "y": [0, 1, 1]})
     assert found["y"].of_parents.tolist() == [2.0, 1.0]
-    assert found.thin(2) == [("y", {"x": "b"}, 1.0)]
-    assert [row.weight for row in found.thin(10)] == [1.0, 2.0, 3.0]
-    assert found.thin(1) == []
+    assert found.rare_rows(2) == [("y", {"x": "b"}, 1.0)]
+    assert [row.weight for row in found.rare_rows(10)] == [1.0, 2.0, 3.0]
+    assert found.rare_rows(1) == []
 
 
 @given(seed=SEEDS)

@@ -15,27 +15,32 @@ import numpy as np
 from juncture.errors import InvalidData
 from juncture.factors.noisy import NoisyMax, NoisyOr
 from juncture.iteration import iterate
-from juncture.learning.conditionals.causes import CauseCounts, Causes, causes_of, chained_causes, counted_causes
-from juncture.learning.conditionals.contract import Wishes, estimated, expected_part, learns_from
+from juncture.learning.conditionals.causes import CauseCounts, Causes, causes_of, count_causes, count_causes_of_chain
+from juncture.learning.conditionals.contract import (
+    EstimationOptions,
+    estimate_conditional,
+    learns_from,
+    summarise_expected,
+)
 from juncture.learning.conditionals.row_counts import RowCounts
-from juncture.learning.em.squarem import leap
+from juncture.learning.em.squarem import extrapolate_tables
 
 NEWTON_MAX_STEPS = 500
 CERTAIN = 40.0  # θ from which 1 - exp(-θ) is 1
 LEAST, MOST = 1e-140, 700.0  # η between which nothing leaves the range of doubles
 ROUNDING = 1e-15  # of the log-likelihood
-RIDGE = 1e-12  # keeps a cause of which nothing is known where it is
+RIDGE = 1e-12  # keeps a cause without data at its start
 
 
-def noisy_or_probabilities(part: RowCounts) -> np.ndarray:
+def fit_noisy_or(part: RowCounts) -> np.ndarray:
     """The probabilities of the largest likelihood: the leak's, then those of the parents."""
     if not part.weights.sum() > 0:
-        raise InvalidData(f"nothing is known of {part.child.name!r}: its noisy causes need at least one row")
+        raise InvalidData(f"the noisy causes of {part.child.name!r} need at least one row")
     active = np.concatenate([np.ones((len(part.rows), 1)), part.rows[:, :-1]], axis=1)
     likelihood = NoisyOrLikelihood(active, part.rows[:, -1] == 1, part.weights)
     theta = np.full(active.shape[1], np.log(2.0))
     for _ in range(NEWTON_MAX_STEPS):
-        moved = likelihood.improved(theta)
+        moved = likelihood.improve(theta)
         if moved is None:
             break
         theta = moved
@@ -64,8 +69,8 @@ class NoisyOrLikelihood:
     def eta(self, theta: np.ndarray) -> np.ndarray:
         return np.asarray(np.clip(self.active @ theta, LEAST, MOST))
 
-    def improved(self, theta: np.ndarray) -> np.ndarray | None:
-        """Towards where Newton leads, halved until the value rises; None where it leads no further than rounding."""
+    def improve(self, theta: np.ndarray) -> np.ndarray | None:
+        """A Newton step, halved until the value rises; None where the step gains no more than rounding."""
         gradient, curvature = self.slopes(theta)
         step = bounded_newton(theta, gradient, curvature) - theta
         value = self.value(theta)
@@ -98,13 +103,13 @@ def bounded_newton(theta: np.ndarray, gradient: np.ndarray, curvature: np.ndarra
 
 EM_TOLERANCE = 1e-12
 EM_MAX_STEPS = 5_000
-LEAK_SHARE = 0.2  # the share of the leak that starts spread over all states
+LEAK_SHARE = 0.2  # the share of the leak that is uniform over all states at the start
 
 
-def fitted_causes(conditional: NoisyMax, part: RowCounts) -> Causes:
-    """The causes of the largest likelihood that EM finds."""
+def fit_causes(conditional: NoisyMax, part: RowCounts) -> Causes:
+    """The tables of the causes at the maximum of the likelihood that EM finds."""
     if not part.weights.sum() > 0:
-        raise InvalidData(f"nothing is known of {part.child.name!r}: its noisy causes need at least one row")
+        raise InvalidData(f"the noisy causes of {part.child.name!r} need at least one row")
     return iterate(CauseEM(part, causes_of(conditional)), tolerance=EM_TOLERANCE, max_steps=EM_MAX_STEPS)[0]
 
 
@@ -116,30 +121,30 @@ class CauseEM:
     start: Causes
 
     def init(self) -> Causes:
-        """Even odds wherever the model allows anything: EM would never leave a zero."""
+        """Uniform rows wherever the model allows more than one state: EM would never leave a zero."""
         return Causes(
             tuple(flatten_rows(table) for table in self.start.tables), flatten_rows(self.start.leak, LEAK_SHARE)
         )
 
     def step(self, causes: Causes) -> Causes:
-        """Two steps of EM, then a leap along them if that is better."""
+        """Two steps of EM, then the SQUAREM extrapolation if its objective is larger."""
         once = self.once(causes)
         twice = self.once(once)
-        found = leap(*([*stage.tables, stage.leak] for stage in (causes, once, twice)))
+        found = extrapolate_tables(*([*stage.tables, stage.leak] for stage in (causes, once, twice)))
         if found is None:
             return twice
         reached = Causes(tuple(found[:-1]), found[-1])
         return reached if self.objective(reached) > self.objective(twice) else twice
 
     def once(self, causes: Causes) -> Causes:
-        return counted_causes(self.part, causes).normalized(causes)
+        return count_causes(self.part, causes).normalized(causes)
 
     def objective(self, causes: Causes) -> float:
         return self.part.log_likelihood(NoisyMax(self.part.child, self.part.parents, causes.tables, causes.leak))
 
 
 def flatten_rows(rows: np.ndarray, share: float = 1.0) -> np.ndarray:
-    """Rows with `share` of their weight spread evenly; one that allows a single state stays as it is."""
+    """Rows with `share` of their mass uniform over the states; a row with a single possible state stays as it is."""
     certain = (rows == 1.0).any(axis=-1, keepdims=True) & (rows.ndim > 1)
     even = (1 - share) * np.eye(rows.shape[-1])[0] + share / rows.shape[-1]
     return np.where(certain, rows, even)
@@ -151,30 +156,30 @@ def _(conditional: NoisyOr | NoisyMax) -> tuple[type, ...]:
     return (RowCounts, CauseCounts)
 
 
-@estimated.register
-def _(conditional: NoisyOr, part: RowCounts | CauseCounts, wishes: Wishes) -> NoisyOr:
+@estimate_conditional.register
+def _(conditional: NoisyOr, part: RowCounts | CauseCounts, options: EstimationOptions) -> NoisyOr:
     """A cause that is off produces nothing: only its second row is free."""
     if isinstance(part, CauseCounts):
         causes = part.normalized(causes_of(conditional))
         return NoisyOr(part.child, part.parents, [table[1, 1] for table in causes.tables], causes.leak[1])
-    leak, *probabilities = noisy_or_probabilities(part)
+    leak, *probabilities = fit_noisy_or(part)
     return NoisyOr(part.child, part.parents, probabilities, leak)
 
 
-@estimated.register
-def _(conditional: NoisyMax, part: RowCounts | CauseCounts, wishes: Wishes) -> NoisyMax:
-    if isinstance(part, CauseCounts):
-        causes = part.normalized(causes_of(conditional))
-    else:
-        causes = fitted_causes(conditional, part)
+@estimate_conditional.register
+def _(conditional: NoisyMax, part: RowCounts | CauseCounts, options: EstimationOptions) -> NoisyMax:
+    if isinstance(part, RowCounts):
+        causes = fit_causes(conditional, part)
+        return NoisyMax(part.child, part.parents, causes.tables, causes.leak)
+    causes = part.normalized(causes_of(conditional))
     return NoisyMax(part.child, part.parents, causes.tables, causes.leak)
 
 
-@expected_part.register(NoisyOr)
-@expected_part.register(NoisyMax)
+@summarise_expected.register(NoisyOr)
+@summarise_expected.register(NoisyMax)
 def _(conditional: NoisyOr | NoisyMax, tables: Sequence[np.ndarray]) -> CauseCounts:
-    """What each cause is believed to have produced: from the whole table, or along the chain of partial maxima."""
+    """The expected counts of what each cause produced: from the whole table, or along the chain of partial maxima."""
     causes = causes_of(conditional)
     if len(tables) == 1:
-        return counted_causes(RowCounts.of_table(conditional, tables[0]), causes)
-    return chained_causes(conditional, causes, tables)
+        return count_causes(RowCounts.of_table(conditional, tables[0]), causes)
+    return count_causes_of_chain(conditional, causes, tables)

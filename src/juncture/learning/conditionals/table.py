@@ -14,14 +14,14 @@ from juncture import numerics
 from juncture.errors import InvalidData
 from juncture.factors.conditional import Conditional, checked_parents
 from juncture.factors.deterministic import Deterministic
-from juncture.learning.conditionals.alignment import spread, united_scope
+from juncture.learning.conditionals.alignment import align_states, unite_scopes
 from juncture.learning.conditionals.contract import (
-    Wishes,
-    estimated,
-    expected_part,
+    EstimationOptions,
+    estimate_conditional,
     learns_from,
     log_likelihood_of,
     log_prior,
+    summarise_expected,
     takes_prior,
 )
 from juncture.values import Value, read_only
@@ -38,7 +38,7 @@ class BDeu:
     equivalent_sample_size: float = 10.0
 
     def __post_init__(self) -> None:
-        checked_count(self.equivalent_sample_size, "the equivalent sample size of BDeu")
+        check_pseudo_count(self.equivalent_sample_size, "the equivalent sample size of BDeu")
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class K2:
 
 @singledispatch
 def pseudo_counts(prior: Any, child: Variable, parents: Scope) -> np.ndarray:
-    """The prior's rows in each cell of the child's table: (*parents, child)."""
+    """The pseudo-counts of the prior in each cell of the child's table: (*parents, child)."""
     shape = Scope((*parents, child)).shape
     values = getattr(prior, "concentration", prior)
     try:
@@ -65,7 +65,7 @@ def pseudo_counts(prior: Any, child: Variable, parents: Scope) -> np.ndarray:
 
 @pseudo_counts.register
 def _(prior: Real, child: Variable, parents: Scope) -> np.ndarray:
-    return np.full(Scope((*parents, child)).shape, checked_count(prior, "the pseudo-count of a prior"))
+    return np.full(Scope((*parents, child)).shape, check_pseudo_count(prior, "the pseudo-count of a prior"))
 
 
 @pseudo_counts.register
@@ -84,7 +84,7 @@ def prior_of(prior: Any, child: str) -> Any:
     return prior.get(child) if isinstance(prior, Mapping) else prior
 
 
-def checked_count(value: Any, what: str) -> float:
+def check_pseudo_count(value: Any, what: str) -> float:
     if not isinstance(value, Real) or not 0 <= float(value) < np.inf:
         raise InvalidData(f"{what} must be a finite number of at least 0; got {value!r}")
     return float(value)
@@ -124,23 +124,23 @@ class TableCounts(Value):
         """The weight of each combination of the parents' states: (*parents)."""
         return np.asarray(self.counts.sum(axis=-1))
 
-    def thin(self, threshold: float) -> list[tuple[Assignment, float]]:
-        """The combinations of the parents' states that less than `threshold` rows have, with their weight."""
+    def rare_rows(self, threshold: float) -> list[tuple[Assignment, float]]:
+        """The combinations of the parents' states with a weight below `threshold`, with their weights."""
         weights = self.of_parents
         return [
             (
-                {parent.name: parent.labels[code] for parent, code in zip(self.parents, place, strict=True)},
+                {parent.name: parent.labels[code] for parent, code in zip(self.parents, index, strict=True)},
                 float(weight),
             )
-            for place, weight in np.ndenumerate(weights)
+            for index, weight in np.ndenumerate(weights)
             if weight < threshold
         ]
 
     def __add__(self, other: object) -> TableCounts:
         if not isinstance(other, TableCounts):
             return NotImplemented
-        scope = united_scope(self.scope, other.scope)
-        counts = spread(self.counts, self.scope, scope) + spread(other.counts, other.scope, scope)
+        scope = unite_scopes(self.scope, other.scope)
+        counts = align_states(self.counts, self.scope, scope) + align_states(other.counts, other.scope, scope)
         return TableCounts(scope[-1], scope[:-1], counts)
 
     def scaled(self, factor: float) -> TableCounts:
@@ -159,18 +159,18 @@ class TableCounts(Value):
 NEGLIGIBLE = 1e-40  # of all rows: far below what moves a log-likelihood, far above the smallest product of doubles
 
 
-@expected_part.register
+@summarise_expected.register
 def _(conditional: Conditional, tables: Sequence[np.ndarray]) -> TableCounts:
-    """What no row believes in any more is nothing: left to shrink, its products would underflow and slow every step."""
+    """Negligible expected counts become 0: left to shrink, their products would underflow and slow every step."""
     counts = tables[0]
     return TableCounts(
         conditional.child, conditional.parents, np.where(counts < NEGLIGIBLE * counts.sum(), 0.0, counts)
     )
 
 
-@estimated.register
-def _(conditional: Conditional, part: TableCounts, wishes: Wishes) -> Conditional:
-    counts = part.counts + added_counts(wishes, part)
+@estimate_conditional.register
+def _(conditional: Conditional, part: TableCounts, options: EstimationOptions) -> Conditional:
+    counts = part.counts + added_counts(options, part)
     totals = counts.sum(axis=-1, keepdims=True)
     uniform = np.full(counts.shape, 1.0 / counts.shape[-1])
     values = np.divide(counts, totals, out=uniform, where=totals > 0)
@@ -183,10 +183,10 @@ def _(conditional: Conditional, part: TableCounts) -> float:
 
 
 @log_prior.register
-def _(conditional: Conditional, wishes: Wishes) -> float:
+def _(conditional: Conditional, options: EstimationOptions) -> float:
     """Σ α log θ: the estimate maximises it together with the log-likelihood."""
     return weighted_logs(
-        np.broadcast_to(added_counts(wishes, conditional), conditional.values.shape), conditional.values
+        np.broadcast_to(added_counts(options, conditional), conditional.values.shape), conditional.values
     )
 
 
@@ -196,13 +196,13 @@ def weighted_logs(counts: np.ndarray, values: np.ndarray) -> float:
     return float(counts[seen] @ numerics.log(values[seen]))
 
 
-def added_counts(wishes: Wishes, family: Any) -> np.ndarray:
-    """The prior's rows as they enter the estimate: α for the posterior mean, α - 1 for the mode; none without."""
-    prior = prior_of(wishes.prior, family.child.name)
+def added_counts(options: EstimationOptions, family: Any) -> np.ndarray:
+    """The pseudo-counts that enter the estimate: α for the posterior mean, α - 1 for the mode, 0 without a prior."""
+    prior = prior_of(options.prior, family.child.name)
     if prior is None:
         return np.zeros(())
     alpha = pseudo_counts(prior, family.child, family.parents)
-    if wishes.point == "mean":
+    if options.point == "mean":
         return alpha
     if (alpha < 1).any():
         raise InvalidData(
@@ -212,8 +212,8 @@ def added_counts(wishes: Wishes, family: Any) -> np.ndarray:
     return np.asarray(alpha - 1)
 
 
-@estimated.register
-def _(conditional: Deterministic, part: Any, wishes: Wishes) -> Deterministic:
+@estimate_conditional.register
+def _(conditional: Deterministic, part: Any, options: EstimationOptions) -> Deterministic:
     return conditional
 
 

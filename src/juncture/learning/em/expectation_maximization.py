@@ -7,7 +7,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from juncture.checks import check_choice, check_count
 from juncture.errors import NotConvergedWarning, Unsupported, warn_user
-from juncture.iteration import INTERRUPTED, Iteration, Trace, Watch, check_ending, iterate
+from juncture.iteration import INTERRUPTED, Iteration, ProgressCallback, Trace, check_stopping_rule, iterate
 
 Acceleration = Literal["squarem"] | None
 Model = TypeVar("Model")
@@ -28,7 +28,7 @@ class EMProblem(Protocol):
     """A model to learn by EM: the first start, further random starts, and the algorithm from a start."""
 
     @property
-    def progress(self) -> Watch | None: ...
+    def progress(self) -> ProgressCallback | None: ...
     def start(self) -> Any: ...
     def another_start(self) -> Any: ...
     def algorithm(self, start: Any, acceleration: Acceleration) -> Iteration[Any]: ...
@@ -36,9 +36,18 @@ class EMProblem(Protocol):
 
 @dataclass(frozen=True)
 class ExpectationMaximization:
-    """EM until the objective gains less than `tolerance` relative to its size, from one start or the best of several.
+    """Expectation maximisation, from one start or the best of several.
 
-    `restarts` further starts are drawn at random; the best end wins. `acceleration="squarem"` takes leaps.
+    Parameters
+    ----------
+    tolerance
+        EM ends when a step gains less than `tolerance` times the size of the objective.
+    max_steps
+        The largest number of steps from each start.
+    restarts
+        The number of further starts, drawn at random; the state with the largest objective is kept.
+    acceleration
+        "squarem" extrapolates after every two steps, where that raises the objective.
     """
 
     tolerance: float = 1e-8
@@ -47,7 +56,7 @@ class ExpectationMaximization:
     acceleration: Acceleration = None
 
     def __post_init__(self) -> None:
-        check_ending(self.tolerance, self.max_steps)
+        check_stopping_rule(self.tolerance, self.max_steps)
         check_count(self.restarts, "restarts")
         check_choice(self.acceleration, (None, "squarem"), "the acceleration of EM")
 
@@ -62,12 +71,12 @@ class ExpectationMaximization:
         return best
 
     def run_from(self, start: Any, problem: EMProblem) -> tuple[Any, Trace]:
-        """Where EM ends from one start."""
+        """Run EM from one start."""
         algorithm = problem.algorithm(start, self.acceleration)
-        return iterate(algorithm, tolerance=self.tolerance, max_steps=self.max_steps, watch=problem.progress)
+        return iterate(algorithm, tolerance=self.tolerance, max_steps=self.max_steps, progress=problem.progress)
 
     def _better(self, best: tuple[EMState[Any, Any], Trace], problem: EMProblem) -> tuple[EMState[Any, Any], Trace]:
-        """The better end of two: the best so far, and that of a new start at random."""
+        """The better of the best state so far and the state that EM reaches from a new random start."""
         try:
             found = self.run_from(problem.another_start(), problem)
         except KeyboardInterrupt:

@@ -47,7 +47,7 @@ def read_document(document: Mapping[str, Any]) -> tuple[dict[str, Any], float]:
     for part in parts:
         check_part(part)
     check_weights(np.array(weight), "the weight of all rows")
-    return {name: parts[place] for place, name in enumerate(child_names(parts))}, weight
+    return {name: parts[index] for index, name in enumerate(child_names(parts))}, weight
 
 
 def by_name(variables: list[Variable]) -> dict[str, Variable]:
@@ -55,7 +55,7 @@ def by_name(variables: list[Variable]) -> dict[str, Variable]:
 
 
 def child_names(parts: list[Any]) -> list[str]:
-    """The name of each part's child, no two alike."""
+    """The names of the children of the parts, checked to be distinct."""
     names = [part.child.name for part in parts]
     if len(set(names)) < len(names):
         raise InvalidData(f"the document of statistics has the family of {names[first_repeated(names)]!r} twice")
@@ -124,7 +124,7 @@ def _(part: RowCounts) -> None:
                 f"the rows of {part.child.name!r} must hold one number of at most 1e100 for each variable"
             )
         if not variable.is_real and not is_code(column, variable.num_states):
-            raise InvalidData(f"the rows of {part.child.name!r} hold what is no state of {variable.name!r}")
+            raise InvalidData(f"the rows of {part.child.name!r} hold values that are no state of {variable.name!r}")
 
 
 @check_part.register
@@ -164,7 +164,7 @@ def check_finite(numbers: np.ndarray, what: str, shape: tuple[int, ...] | None =
 
 
 def check_scatter(scatter: np.ndarray, name: str) -> None:
-    """Refuse what is no sum of squares: not symmetric, or negative along some direction beyond rounding."""
+    """Check that a scatter is symmetric and positive semidefinite, up to rounding."""
     spreads = np.sqrt(np.clip(np.diagonal(scatter, axis1=-2, axis2=-1), 0.0, None))  # (*group, value)
     scale = np.where(spreads > 0, spreads, 1.0)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -24,12 +24,12 @@ from juncture.inference.exact.junction_tree.packing import pack_factors
 from juncture.inference.exact.junction_tree.plan import CliquePlan, compile_plan
 from juncture.inference.exact.lowering import lower, lower_conditional
 from juncture.kernels.junction_tree.layout import OFFSET, SIZE
-from juncture.learning.conditionals.contract import Wishes, expected_part
+from juncture.learning.conditionals.contract import EstimationOptions, summarise_expected
 from juncture.learning.em.expectation_maximization import EMState
-from juncture.learning.em.squarem import leap
-from juncture.learning.networks.estimation import estimated_network, log_prior_of
+from juncture.learning.em.squarem import extrapolate_tables
+from juncture.learning.networks.estimation import estimate_conditionals, network_log_prior
 from juncture.learning.networks.statistics import NetworkStatistics
-from juncture.learning.networks.templates import rebuilt
+from juncture.learning.networks.templates import with_conditionals
 from juncture.networks.bayesian_network import BayesianNetwork
 
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # odd and well mixed: 2^64 over the golden ratio
@@ -37,23 +37,23 @@ SHIFT = np.uint64(29)
 
 
 def distinct_rows(data: Dataset) -> tuple[Dataset, np.ndarray]:
-    """(each different row once, the weight of all rows like it), in order of first appearance."""
+    """(each distinct row once, the total weight of its copies), in order of first appearance."""
     weights = np.ones(len(data)) if data.weights is None else data.weights
     if not len(data):
         return data, weights
-    first, group = row_groups(data)
+    first, group = group_rows(data)
     return data.take(first), np.bincount(group, weights=weights, minlength=len(first))
 
 
-def row_groups(data: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """(where each different row comes first, each row's number among the different ones)."""
-    group, first = distinct_keys(hashed(data))
+def group_rows(data: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """(the first index of each distinct row, the number of each row among the distinct rows)."""
+    group, first = distinct_keys(hash_rows(data))
     if all(np.array_equal(column, column[first][group]) for column in data.columns.values()):
         return first, group
-    return exactly_grouped(data)
+    return group_rows_exactly(data)
 
 
-def hashed(data: Dataset) -> np.ndarray:
+def hash_rows(data: Dataset) -> np.ndarray:
     """A number for each row, equal for equal rows, and almost surely different for different ones."""
     keys = np.zeros(len(data), np.uint64)
     for column in data.columns.values():
@@ -61,8 +61,8 @@ def hashed(data: Dataset) -> np.ndarray:
     return np.asarray((keys ^ (keys >> SHIFT)) * MULTIPLIER)
 
 
-def exactly_grouped(data: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """The same grouping without a hash, for the day when two different rows collide."""
+def group_rows_exactly(data: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """The same grouping without a hash, for rows whose hashes collide."""
     table = np.stack(list(data.columns.values()), axis=1)
     _, first, group = np.unique(table, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -94,16 +94,16 @@ class Expectation:
         groups = [lower_conditional(part, None) for part in model.conditionals]
         tree = pack_factors(self.plan, [factor for group in groups for factor in group])
         cells, log_evidence = expected_cells(tree, self.rows, self.weights)
-        self._refuse_impossible(log_evidence)
+        self._check_possible(log_evidence)
         tables = iter(factor_sums(self.plan, cells))
         parts: dict[str, Any] = {
-            part.child.name: expected_part(part, [next(tables) for _ in group])
+            part.child.name: summarise_expected(part, [next(tables) for _ in group])
             for part, group in zip(model.conditionals, groups, strict=True)
         }
         weight = float(self.weights.sum())
         return NetworkStatistics(parts, weight), float(self.weights @ np.where(self.weights > 0, log_evidence, 0.0))
 
-    def _refuse_impossible(self, log_evidence: np.ndarray) -> None:
+    def _check_possible(self, log_evidence: np.ndarray) -> None:
         impossible = np.flatnonzero(np.isneginf(log_evidence) & (self.weights > 0))
         if len(impossible):
             row = {name: cells[0] for name, cells in self.data.take([impossible[0]]).to_dict().items()}
@@ -135,11 +135,11 @@ NetworkState: TypeAlias = EMState[BayesianNetwork, NetworkStatistics]
 
 @dataclass(frozen=True, eq=False)
 class NetworkEM:
-    """EM from a start, on rows that a plan has been compiled for."""
+    """EM from a start, on rows with a compiled plan."""
 
     start: BayesianNetwork
     expectation: Expectation
-    wishes: Wishes
+    options: EstimationOptions
     fixed: frozenset[str] = frozenset()
 
     def init(self) -> NetworkState:
@@ -152,24 +152,24 @@ class NetworkEM:
         return state.objective
 
     def maximize(self, statistics: NetworkStatistics, model: BayesianNetwork) -> BayesianNetwork:
-        """The model that the expected statistics lead to."""
-        return estimated_network(model, statistics, self.wishes, self.fixed)
+        """The M-step: the model estimated from the expected statistics."""
+        return estimate_conditionals(model, statistics, self.options, self.fixed)
 
     def expect(self, model: BayesianNetwork) -> NetworkState:
-        """The expectation step under a model."""
+        """The E-step under a model."""
         statistics, log_likelihood = self.expectation.run(model)
-        prior = log_prior_of(model, self.wishes, self.fixed)
+        prior = network_log_prior(model, self.options, self.fixed)
         return EMState(model, statistics, log_likelihood, log_likelihood + prior)
 
 
 @dataclass(frozen=True, eq=False)
 class AcceleratedEM(NetworkEM):
-    """Two steps of EM, then a leap along them, which is taken back when it does not raise the objective."""
+    """Two steps of EM, then the SQUAREM extrapolation where it raises the objective."""
 
     def step(self, state: NetworkState) -> NetworkState:
         once = super().step(state)
         twice = super().step(once)
-        tables = leap(*(tables_of(stage.model) for stage in (state, once, twice)))
+        tables = extrapolate_tables(*(tables_of(stage.model) for stage in (state, once, twice)))
         if tables is None:
             return twice
         reached = self.expect(with_tables(twice.model, tables))
@@ -183,7 +183,7 @@ def tables_of(model: BayesianNetwork) -> list[np.ndarray]:
 def with_tables(model: BayesianNetwork, tables: list[np.ndarray]) -> BayesianNetwork:
     """The model with other numbers in its tables."""
     rest = iter(tables)
-    return rebuilt(
+    return with_conditionals(
         model,
         [
             Conditional(part.child, part.parents, next(rest)) if isinstance(part, Conditional) else part

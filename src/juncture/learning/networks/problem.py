@@ -16,59 +16,61 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional, Conditional, signature
-from juncture.iteration import Watch
-from juncture.learning.conditionals.contract import Wishes
+from juncture.iteration import ProgressCallback
+from juncture.learning.conditionals.contract import EstimationOptions
 from juncture.learning.networks.em import AcceleratedEM, Expectation, NetworkEM
 from juncture.learning.networks.statistics import count_families
-from juncture.learning.networks.templates import rebuilt
+from juncture.learning.networks.templates import with_conditionals
 from juncture.networks.bayesian_network import BayesianNetwork
 
 SMOOTHING = 1.0  # a row per cell, so that no start gives an observed row probability zero
-NOISE = 0.2  # how far symmetric states are moved apart, on the scale of logarithms
+NOISE = 0.2  # the standard deviation of the perturbation of symmetric states, in logarithms
 
 
-def informed_start(template: BayesianNetwork, data: Dataset, rng: np.random.Generator) -> BayesianNetwork:
+def start_from_rows(template: BayesianNetwork, data: Dataset, rng: np.random.Generator) -> BayesianNetwork:
     """Each table from the rows in which its family is complete; tables of latent variables at random."""
-    return rebuilt(template, (informed(part, data, rng) for part in template.conditionals))
+    return with_conditionals(template, (table_from_rows(part, data, rng) for part in template.conditionals))
 
 
-def random_start(template: BayesianNetwork, rng: np.random.Generator, fixed: frozenset[str]) -> BayesianNetwork:
+def draw_start(template: BayesianNetwork, rng: np.random.Generator, fixed: frozenset[str]) -> BayesianNetwork:
     """Every free table drawn at random."""
-    parts = (part if part.child.name in fixed else random_table(part, rng) for part in template.conditionals)
-    return rebuilt(template, parts)
+    parts = (part if part.child.name in fixed else draw_table(part, rng) for part in template.conditionals)
+    return with_conditionals(template, parts)
 
 
-def informed(part: AnyConditional, data: Dataset, rng: np.random.Generator) -> AnyConditional:
+def table_from_rows(part: AnyConditional, data: Dataset, rng: np.random.Generator) -> AnyConditional:
     if not isinstance(part, Conditional):
         return part
     names = part.scope.names
     if any(name not in data.columns or (data.columns[name] < 0).all() for name in names):
-        return random_table(part, rng)
+        return draw_table(part, rng)
     complete = np.all([data.columns[name] >= 0 for name in names], axis=0)
     counts = count_families(data.take(complete), [part.scope])[0] + SMOOTHING
     return Conditional(part.child, part.parents, counts / counts.sum(axis=-1, keepdims=True))
 
 
-def random_table(part: AnyConditional, rng: np.random.Generator) -> AnyConditional:
+def draw_table(part: AnyConditional, rng: np.random.Generator) -> AnyConditional:
     if not isinstance(part, Conditional):
         return part
     rows = rng.dirichlet(np.ones(part.child.num_states), part.parents.shape)
     return Conditional(part.child, part.parents, rows)
 
 
-def without_symmetry(
+def break_symmetry(
     model: BayesianNetwork, latent: Iterable[str], rng: np.random.Generator, fixed: frozenset[str] = frozenset()
 ) -> BayesianNetwork:
-    """The model with the children of symmetric latent variables moved a little, for EM would never tell them apart."""
+    """Perturb the children of latent variables with symmetric states, which EM would never separate."""
     children = {name for hidden in latent if is_symmetric(model, hidden) for name in model.graph.children(hidden)}
     moved = children - fixed
     if not moved:
         return model
-    return rebuilt(model, (perturbed(part, rng) if part.child.name in moved else part for part in model.conditionals))
+    return with_conditionals(
+        model, (perturb_table(part, rng) if part.child.name in moved else part for part in model.conditionals)
+    )
 
 
 def is_symmetric(model: BayesianNetwork, hidden: str) -> bool:
-    """Whether two states of a latent variable mean the same to all its children: whatever is seen, EM keeps it so."""
+    """Whether two states of a latent variable give all its children the same distribution: EM would keep them equal."""
     slices = []  # (state, numbers) of each child
     for name in model.graph.children(hidden):
         part = model[name]
@@ -78,12 +80,12 @@ def is_symmetric(model: BayesianNetwork, hidden: str) -> bool:
         slices.append(np.moveaxis(part.values, axis, 0).reshape(part.values.shape[axis], -1))
     if not slices:
         return False
-    meanings = np.concatenate(slices, axis=1)
-    pairs = combinations(meanings, 2)
+    rows = np.concatenate(slices, axis=1)
+    pairs = combinations(rows, 2)
     return any(np.allclose(one, other, rtol=1e-9, atol=0) for one, other in pairs)
 
 
-def perturbed(part: AnyConditional, rng: np.random.Generator) -> AnyConditional:
+def perturb_table(part: AnyConditional, rng: np.random.Generator) -> AnyConditional:
     if not isinstance(part, Conditional):
         return part
     values = part.values * np.exp(NOISE * rng.standard_normal(part.values.shape))
@@ -91,27 +93,27 @@ def perturbed(part: AnyConditional, rng: np.random.Generator) -> AnyConditional:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
-    """A structure to learn the parameters of, and all that was asked."""
+class NetworkProblem:
+    """A structure, the rows, and the options of learning its parameters."""
 
     template: BayesianNetwork
     data: Dataset
-    wishes: Wishes
+    options: EstimationOptions
     fixed: frozenset[str]
-    is_start: bool  # whether the template's parameters are where to start
+    starts_at_template: bool  # whether learning starts from the parameters of the template
     rng: np.random.Generator
-    progress: Watch | None = None
+    progress: ProgressCallback | None = None
 
     @property
     def latent(self) -> list[str]:
-        """The variables of which no row says anything."""
+        """The variables that no row observes."""
         columns = self.data.columns
         names = self.template.variables.names
         return [name for name in names if name not in columns or (columns[name] < 0).all()]
 
     @property
     def partly_latent(self) -> list[str]:
-        """The variables with holes of which two states or more are in no row."""
+        """The variables with missing cells and at least two states that no row has."""
         columns = {v: self.data.columns[v.name] for v in self.template.variables if v.name in self.data.columns}
         return [
             variable.name
@@ -120,24 +122,24 @@ class Task:
         ]
 
     def start(self) -> BayesianNetwork:
-        if self.is_start:
-            return without_symmetry(self.template, self.latent, self.rng, self.fixed)
-        informed = informed_start(self.template, self.data, self.rng)
-        return without_symmetry(informed, self.partly_latent, self.rng, self.fixed)
+        if self.starts_at_template:
+            return break_symmetry(self.template, self.latent, self.rng, self.fixed)
+        table_from_rows = start_from_rows(self.template, self.data, self.rng)
+        return break_symmetry(table_from_rows, self.partly_latent, self.rng, self.fixed)
 
     def another_start(self) -> BayesianNetwork:
-        return random_start(self.template, self.rng, self.fixed)
+        return draw_start(self.template, self.rng, self.fixed)
 
     def algorithm(self, start: BayesianNetwork, acceleration: Any = None) -> NetworkEM:
         kind = NetworkEM if acceleration is None else AcceleratedEM
-        return kind(start, self.expectation, self.wishes, self.fixed)
+        return kind(start, self.expectation, self.options, self.fixed)
 
     @cached_property
     def expectation(self) -> Expectation:
         for part in self.template.conditionals:
             if any(variable.is_real for variable in (*part.parents, part.child)):
                 raise Unsupported(
-                    f"rows with holes are learned from when all variables have states; {signature(part)} has numbers:"
+                    f"rows with holes need variables with states; {signature(part)} has numbers:"
                     " drop the rows with holes, cut the numbers with jt.Discretizer, or declare the states of columns"
                     " of whole numbers in variables=[…]"
                 )

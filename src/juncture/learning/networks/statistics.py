@@ -24,14 +24,14 @@ from juncture.kernels.tables.network_counts import count_rows, weigh_families
 from juncture.learning.conditionals.contract import summarise
 from juncture.learning.conditionals.table import TableCounts
 from juncture.learning.networks.document import as_document, read_document
-from juncture.learning.networks.templates import prepared
+from juncture.learning.networks.templates import prepare
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.values import Value
 from juncture.variables import Assignment, Scope, Variable
 
 
-class ThinRow(NamedTuple):
-    """A row of a table that few rows of the data tell of: the child, its parents' states, and their weight."""
+class RareRow(NamedTuple):
+    """A row of a table with few rows of data: the child, the states of its parents, and their weight."""
 
     child: str
     given: Assignment
@@ -74,11 +74,13 @@ class NetworkStatistics(Value):
         factor = check_number(factor, "the factor that scales statistics", least=0, finite=True)
         return NetworkStatistics({name: part.scaled(factor) for name, part in self.parts.items()}, self.weight * factor)
 
-    def thin(self, threshold: float = 5.0) -> list[ThinRow]:
-        """The combinations of parents' states that less than `threshold` rows have, the thinnest first."""
+    def rare_rows(self, threshold: float = 5.0) -> list[RareRow]:
+        """The combinations of parents' states with a weight below `threshold`, in increasing order of weight."""
         check_number(threshold, "the threshold")
         tables = {name: part for name, part in self.parts.items() if isinstance(part, TableCounts)}
-        rows = [ThinRow(name, given, weight) for name, part in tables.items() for given, weight in part.thin(threshold)]
+        rows = [
+            RareRow(name, given, weight) for name, part in tables.items() for given, weight in part.rare_rows(threshold)
+        ]
         return sorted(rows, key=lambda row: row.weight)
 
     def to_dict(self) -> dict[str, Any]:
@@ -112,7 +114,7 @@ BLOCK = 2**12  # rows whose codes fit a core's cache
 
 @dataclass(frozen=True, eq=False)
 class FamilyLayout:
-    """Where each family's cells lie in one array, and how codes lead there."""
+    """The offset of each family's cells in one array, and the strides from codes to cells."""
 
     starts: np.ndarray
     nodes: np.ndarray
@@ -122,12 +124,12 @@ class FamilyLayout:
     num_cells: int
 
     @classmethod
-    def of(cls, scopes: Sequence[Scope], places: dict[str, int]) -> FamilyLayout:
+    def of(cls, scopes: Sequence[Scope], indices: dict[str, int]) -> FamilyLayout:
         sizes = [scope.size for scope in scopes]
         strides = [stride for scope in scopes for stride in strides_of(scope.shape)]
         return cls(
             starts=np.cumsum([0, *(len(scope) for scope in scopes)], dtype=np.int64),
-            nodes=np.array([places[name] for scope in scopes for name in scope.names], dtype=np.int64),
+            nodes=np.array([indices[name] for scope in scopes for name in scope.names], dtype=np.int64),
             strides=np.array(strides, dtype=np.int64),
             offsets=np.cumsum([0, *sizes[:-1]], dtype=np.int64) if sizes else np.empty(0, np.int64),
             shapes=tuple(scope.shape for scope in scopes),
@@ -148,7 +150,7 @@ def strides_of(shape: Sequence[int]) -> list[int]:
 def count_families(data: Dataset, scopes: Sequence[Scope]) -> list[np.ndarray]:
     """The counts of each scope, whose columns must have no holes: in chunks of rows that are added in order."""
     names = sorted({name for scope in scopes for name in scope.names})
-    layout = FamilyLayout.of(scopes, {name: place for place, name in enumerate(names)})
+    layout = FamilyLayout.of(scopes, {name: index for index, name in enumerate(names)})
     columns = [data.columns[name] for name in names]
     chunks = [(start, min(start + CHUNK, len(data))) for start in range(0, len(data), CHUNK)]
 
@@ -169,8 +171,8 @@ def count_chunk(
     for first in range(start, stop, BLOCK):
         last = min(first + BLOCK, stop)
         codes = buffer if last - first == buffer.shape[1] else np.empty((len(columns), last - first), np.int64)
-        for place, column in enumerate(columns):
-            codes[place] = column[first:last]
+        for index, column in enumerate(columns):
+            codes[index] = column[first:last]
         how = (layout.starts, layout.nodes, layout.strides, layout.offsets, cells)
         if weights is None:
             count_rows(codes, *how)
@@ -182,13 +184,13 @@ def count_chunk(
 def network_statistics(
     structure: Any, data: Any, *, variables: Iterable[Variable] | None = None, weights: Any = None
 ) -> NetworkStatistics:
-    template, dataset = prepared(structure, data, variables, weights=weights)
-    return statistics_of(template, dataset)
+    template, dataset = prepare(structure, data, variables, weights=weights)
+    return compute_statistics(template, dataset)
 
 
-def statistics_of(template: BayesianNetwork, data: Dataset) -> NetworkStatistics:
-    """All tables in one pass, other kinds of conditionals each by itself."""
-    refuse_holes(data, template.variables.names)
+def compute_statistics(template: BayesianNetwork, data: Dataset) -> NetworkStatistics:
+    """The statistics of all families: all tables in one pass, each other conditional by itself."""
+    check_complete(data, template.variables.names)
     tables = [part for part in template.conditionals if isinstance(part, Conditional)]
     counts = count_families(data, [part.scope for part in tables])
     parts: dict[str, Any] = {
@@ -206,7 +208,7 @@ def total_weight(data: Dataset) -> float:
     return float(len(data) if data.weights is None else np.sum(data.weights))
 
 
-def refuse_holes(data: Dataset, names: Iterable[str]) -> None:
+def check_complete(data: Dataset, names: Iterable[str]) -> None:
     for name in names:
         if name not in data.columns:
             raise InvalidData(f"the statistics of complete rows need a column {name!r}; jt.fit learns without it")

@@ -9,11 +9,11 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, UnknownVariable, Unsupported, hint
-from juncture.learning.networks.templates import declared_dataset
+from juncture.learning.networks.templates import code_columns
 from juncture.variables import Scope, Variable
 
 
-def refuse_mixed(data: Dataset) -> None:
+def check_same_kind(data: Dataset) -> None:
     """All have states, or all are real."""
     real = next((variable.name for variable in data.variables if variable.is_real), None)
     coded = next((variable.name for variable in data.variables if not variable.is_real), None)
@@ -25,14 +25,14 @@ def refuse_mixed(data: Dataset) -> None:
         )
 
 
-def dataset_of(data: Any, variables: Iterable[Variable] | None, weights: Any) -> Dataset:
+def as_dataset(data: Any, variables: Iterable[Variable] | None, weights: Any) -> Dataset:
     """The columns to learn over, with declared states where there are."""
     declared = Scope(() if variables is None else variables)
     found = data if isinstance(data, Dataset) else Dataset(data)
     for name in declared.names:
         if name not in found.columns:
             raise UnknownVariable(f"the data have no column {name!r}, which is declared; {hint(name, found.columns)}")
-    dataset = declared_dataset(data if declared else found, set(found.columns), declared, weights)
+    dataset = code_columns(data if declared else found, set(found.columns), declared, weights)
     if not dataset.variables:
         raise InvalidData("there are no columns to learn a structure over")
     if dataset.weights is not None and not dataset.weights.any():
@@ -40,7 +40,7 @@ def dataset_of(data: Any, variables: Iterable[Variable] | None, weights: Any) ->
     return dataset
 
 
-def refuse_holes(data: Dataset) -> None:
+def check_complete(data: Dataset) -> None:
     for name, column in data.columns.items():
         holes = np.isnan(column) if column.dtype.kind == "f" else column < 0
         if holes.any():

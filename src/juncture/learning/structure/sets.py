@@ -44,16 +44,16 @@ def graph_of(names: Sequence[str], parents: Sequence[Positions]) -> DirectedGrap
 
 def parents_of(graph: DirectedGraph) -> list[Positions]:
     """The parents of each node."""
-    places = {name: place for place, name in enumerate(graph.nodes)}
-    return [set_of(places[parent] for parent in graph.parents(name)) for name in graph.nodes]
+    indices = {name: index for index, name in enumerate(graph.nodes)}
+    return [set_of(indices[parent] for parent in graph.parents(name)) for name in graph.nodes]
 
 
-def without(parents: Sequence[Positions], places: Sequence[int], needed: Sequence[Positions]) -> list[Positions]:
+def without(parents: Sequence[Positions], indices: Sequence[int], needed: Sequence[Positions]) -> list[Positions]:
     """The parents of each when some variables have only the edges that they must have."""
-    gone = set_of(places)
+    gone = set_of(indices)
     apart = [one & ~gone | needed[child] for child, one in enumerate(parents)]
-    for place in places:
-        apart[place] = needed[place]
+    for index in indices:
+        apart[index] = needed[index]
     return apart
 
 
@@ -76,7 +76,7 @@ def _(graph: PartiallyDirectedGraph) -> DirectedGraph:
     return graph.consistent_extension()
 
 
-def paths_below(edges: np.ndarray) -> np.ndarray:
+def find_descendants(edges: np.ndarray) -> np.ndarray:
     """Whether a directed path leads from one position to another, in a graph without cycles."""
     from juncture.kernels.structure.climbing import reach_below
 

@@ -19,7 +19,7 @@ from juncture.components.categorical import CategoricalEmissions
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import ImpossibleEvidence
 from juncture.iteration import has_fallen
-from juncture.learning.em.squarem import leap
+from juncture.learning.em.squarem import extrapolate_tables
 from juncture.sequences.hidden_markov.estimation import quietly_estimated
 from juncture.sequences.hidden_markov.expectation import expected
 from juncture.sequences.hidden_markov.impossible import refuse_impossible
@@ -70,13 +70,13 @@ class BaumWelch:
 
 @dataclass(frozen=True, eq=False)
 class AcceleratedBaumWelch(BaumWelch):
-    """Two steps of EM, then a leap of the tables along them, taken back when it does not raise the objective."""
+    """Two steps of EM, then the SQUAREM extrapolation of the tables where it raises the objective."""
 
     def step(self, state: Believed) -> Believed:
         once = super().step(state)
         twice = super().step(once)
         stages = [self.tables(stage.model) for stage in (state, once, twice)]
-        further = leap(*(list(tables.values()) for tables in stages))
+        further = extrapolate_tables(*(list(tables.values()) for tables in stages))
         if further is None:
             return twice
         reached = self.believed(with_tables(twice.model, dict(zip(stages[0], further, strict=True))))

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from juncture.errors import InvalidData, hint
-from juncture.iteration import Trace, Watch, check_progress
+from juncture.iteration import ProgressCallback, Trace, check_progress
 from juncture.learning.em.expectation_maximization import as_expectation_maximization
 from juncture.learning.fit import Fit
 from juncture.options import as_generator
@@ -42,7 +42,7 @@ def fit_hidden_markov(  # noqa: PLR0913 (one verb, many wishes)
     method: Any = "em",
     on_unvisited: Literal["hold", "reseed"] = "hold",
     rng: Any = 0,
-    progress: Watch | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Fit:
     """The hidden Markov model that fits sequences best, by Baum-Welch; zeros of initial and transition stay zeros.
 

@@ -9,7 +9,7 @@ from typing import Any
 from juncture.checks import check_iterable
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidData
-from juncture.iteration import Watch
+from juncture.iteration import ProgressCallback
 from juncture.sequences.hidden_markov.baum_welch import AcceleratedBaumWelch, BaumWelch, Pass
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.starts import Starts
@@ -22,7 +22,7 @@ class SequenceTask:
 
     starts: Starts
     kind: str
-    progress: Watch | None
+    progress: ProgressCallback | None
 
     def start(self) -> HiddenMarkovModel:
         return self.starts.make(self.kind)

@@ -30,7 +30,7 @@ def revived(
         dead = unvisited(end[0].statistics)
         if not dead.any() or end[1].is_interrupted:
             break
-        other = learner.climb(task.starts.reseeded(end[0], dead), task)
+        other = learner.run_from(task.starts.reseeded(end[0], dead), task)
         end = other if other[0].objective > end[0].objective else end
     return end
 

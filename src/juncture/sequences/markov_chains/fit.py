@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from juncture.errors import InvalidData
-from juncture.iteration import Trace, Watch
+from juncture.iteration import ProgressCallback, Trace
 from juncture.learning.conditionals.contract import Point
 from juncture.learning.em.expectation_maximization import as_expectation_maximization
 from juncture.learning.fit import Fit
@@ -54,7 +54,7 @@ def fit_chain(  # noqa: PLR0913 (one verb, many wishes)
     on_unseen: Any = "uniform",
     method: Any = "em",
     rng: Any = 0,
-    progress: Watch | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Fit:
     """A chain of the same states and order, learned from sequences of states, whose `weights` may be given.
 

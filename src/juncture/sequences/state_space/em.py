@@ -14,7 +14,7 @@ import numpy as np
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidModel
 from juncture.iteration import has_fallen
-from juncture.learning.em.squarem import extrapolated
+from juncture.learning.em.squarem import extrapolate
 from juncture.sequences.state_space.estimation import StateSpaceWishes, estimated_state_space
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.moments import StateSpaceMoments, expected_moments
@@ -71,17 +71,17 @@ class StateSpaceEM:
 
 @dataclass(frozen=True, eq=False)
 class AcceleratedStateSpaceEM(StateSpaceEM):
-    """Two steps of EM, then a leap along them (SQUAREM), taken back when it does not raise the objective."""
+    """Two steps of EM, then the SQUAREM extrapolation where it raises the objective."""
 
     def step(self, state: Believed) -> Believed:
         once = super().step(state)
         twice = super().step(once)
-        parts = extrapolated(*(self.learned(stage.model) for stage in (state, once, twice)))
+        parts = extrapolate(*(self.learned(stage.model) for stage in (state, once, twice)))
         reached = None if parts is None else self.reached(twice, parts)
         return twice if reached is None or not reached.objective > twice.objective else reached
 
     def reached(self, state: Believed, parts: list[np.ndarray]) -> Believed | None:
-        """The other end of a leap, with no noise below the floor, unless a noise has no positive variance there."""
+        """The extrapolated state, with no noise below the floor, unless a noise has no positive variance there."""
         names = [name for name in state.model.parts if name not in self.wishes.fixed]
         changed = dict(zip(names, parts, strict=True))
         for noise, spread in spreads(state.moments, self.observed).items():

@@ -11,7 +11,7 @@ import numpy as np
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidData, hint
 from juncture.families.vectors.inverse_wishart import InverseWishart
-from juncture.iteration import Watch, check_progress
+from juncture.iteration import ProgressCallback, check_progress
 from juncture.learning.em.expectation_maximization import as_expectation_maximization
 from juncture.learning.fit import Fit
 from juncture.options import as_generator, check_names
@@ -34,7 +34,7 @@ def fit_state_space(  # noqa: PLR0913 (one verb, many wishes)
     fixed: Iterable[str] = (),
     method: Any = "em",
     rng: Any = 0,
-    progress: Watch | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Fit:
     """The state space that fits sequences best, by EM from the given model.
 
@@ -69,7 +69,7 @@ class StateSpaceTask:
     sequences: Sequences
     wishes: StateSpaceWishes
     rng: np.random.Generator
-    progress: Watch | None
+    progress: ProgressCallback | None
 
     def start(self) -> LinearGaussianStateSpace:
         return self.model

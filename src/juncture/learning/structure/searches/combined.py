@@ -16,11 +16,11 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.graphs.directed import DirectedGraph
-from juncture.iteration import Watch
+from juncture.iteration import ProgressCallback
 from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
-from juncture.learning.structure.scores.scores import families_of
+from juncture.learning.structure.scores.scores import as_local_scores
 from juncture.learning.structure.searches.ges import GES
-from juncture.learning.structure.searches.hill_climbing import ClimbingOptions, HillClimbing, Path
+from juncture.learning.structure.searches.hill_climbing import ClimbingOptions, HillClimb, HillClimbing
 from juncture.learning.structure.sets import Positions, graph_of, parents_of
 from juncture.values import Value
 
@@ -65,13 +65,17 @@ class CombinedSearch(ClimbingOptions):
     the restarts asked for only: without them every `rng` gives the same graph.
     """
 
-    def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
+    def run(
+        self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
+    ) -> DirectedGraph:
         return self.compare(data, rng=rng, progress=progress).graph
 
-    def compare(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> SearchResult:
-        """The best graph, the search that found it, and what each search reached; of equals the first."""
-        scores = ScoreCache(families_of(self.score, data))
-        path = Path(scores, self.bounds(scores.names), 0, None if progress is None else Continued(progress))
+    def compare(
+        self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
+    ) -> SearchResult:
+        """The best graph, the search that found it, and the score of each search; of equal scores the first."""
+        scores = ScoreCache(as_local_scores(self.score, data))
+        path = HillClimb(scores, self.bounds(scores.names), 0, None if progress is None else Continued(progress))
         reached = dict(self._peaks(path, rng))
         best = reached["hill-climbing"]
         method = "hill-climbing"
@@ -80,7 +84,7 @@ class CombinedSearch(ClimbingOptions):
                 best, method = peak, name
         return SearchResult(graph_of(scores.names, path.best), method, reached)
 
-    def _peaks(self, path: Path, rng: np.random.Generator) -> Iterator[tuple[str, float]]:
+    def _peaks(self, path: HillClimb, rng: np.random.Generator) -> Iterator[tuple[str, float]]:
         """Each search in turn, with the score that it reached; the path keeps the best graph."""
         climbing = HillClimbing(reinsert=self.reinsert)
         climbing.climb(path, path.bounds.needed)
@@ -88,27 +92,27 @@ class CombinedSearch(ClimbingOptions):
         is_small = len(path.best) <= MAX_REINSERTED
         if is_quick(path.best):
             found = GES(reinsert=self.reinsert and is_small).search(path.scores, path.bounds, path.progress)
-            other = path.beside()
+            other = path.new_climb()
             climbing.climb(other, parents_of(found.member))
             path.take(other)
             yield "ges", other.peak
         if is_small:
-            replace(climbing, restarts=NUM_RESTARTS).walk_on(path, np.random.default_rng(0))
+            replace(climbing, restarts=NUM_RESTARTS).continue_search(path, np.random.default_rng(0))
             yield "restarts", path.peak
         if self.tabu or self.restarts:
-            replace(climbing, tabu=self.tabu, restarts=self.restarts).walk_on(path, rng)
+            replace(climbing, tabu=self.tabu, restarts=self.restarts).continue_search(path, rng)
             yield "further walks", path.peak
 
 
 def is_quick(climbed: Sequence[Positions]) -> bool:
-    """Whether GES is quick too, judged by the graph of the climb."""
+    """Whether GES is quick, judged by the graph of the climb."""
     return len(climbed) <= MAX_VARIABLES and max(parents.bit_count() for parents in climbed) <= MAX_PARENTS
 
 
 class Continued:
-    """A watcher of several searches, one after the other: steps count on, and the best score so far never falls."""
+    """A progress callback for several searches in turn: the steps are counted through, with the best score so far."""
 
-    def __init__(self, progress: Watch) -> None:
+    def __init__(self, progress: ProgressCallback) -> None:
         self.progress, self.num_steps, self.peak = progress, 0, -inf
 
     def __call__(self, step: int, value: float) -> None:

@@ -16,11 +16,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from juncture.errors import InvalidData, hint
-from juncture.iteration import Watch
-from juncture.learning.structure.constraints import Bounds
-from juncture.learning.structure.independence.functions import determined
+from juncture.iteration import ProgressCallback
+from juncture.learning.structure.constraints import EdgeConstraints
+from juncture.learning.structure.independence.functions import determined_by
 from juncture.learning.structure.independence.tests import SeparationTester, Tester
-from juncture.learning.structure.scores.local_scores import spread
+from juncture.learning.structure.scores.local_scores import map_tasks
 
 BATCH = 16  # sets tested in one go
 
@@ -54,7 +54,11 @@ class PairTest(NamedTuple):
 
 
 def find_skeleton(
-    tester: Tester, bounds: Bounds, level: float, max_given: int | None = None, progress: Watch | None = None
+    tester: Tester,
+    bounds: EdgeConstraints,
+    level: float,
+    max_given: int | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Skeleton:
     """Test every pair given sets of 0, 1, 2, … of its neighbours, until no pair has that many.
 
@@ -69,7 +73,7 @@ def find_skeleton(
     while (pairs := testable(joined, fixed, size)) and (max_given is None or size <= max_given):
         before = joined.copy()
         cells = len(pairs) * tester.num_rows
-        tests = spread(lambda pair: test_pair(tester, before, pair, size, level), pairs, cells)  # noqa: B023
+        tests = map_tasks(lambda pair: test_pair(tester, before, pair, size, level), pairs, cells)  # noqa: B023
         for (first, second), test in zip(pairs, tests, strict=True):
             largest = max(test.p_value, found.p_values[first, second])
             found.p_values[first, second] = found.p_values[second, first] = largest
@@ -87,7 +91,7 @@ def find_skeleton(
 
 
 def testable(joined: np.ndarray, fixed: np.ndarray, size: int) -> list[tuple[int, int]]:
-    """The pairs in question of which one has enough neighbours besides the other."""
+    """The adjacent pairs of which one end has at least `size` neighbours other than the other end."""
     has_enough = joined.sum(axis=0) > size
     wanted = np.triu(joined & ~fixed) & (has_enough | has_enough[:, np.newaxis])
     return [(int(first), int(second)) for first, second in np.argwhere(wanted)]
@@ -98,7 +102,7 @@ def test_pair(tester: Tester, joined: np.ndarray, pair: tuple[int, int], size: i
     sets = conditions(joined, pair, size)
     while batch := list(islice(sets, BATCH)):
         for given, value in zip(batch, tester.p_values(pair, batch).tolist(), strict=True):
-            functions = determined(tester, pair, given) if value == 1.0 else []
+            functions = determined_by(tester, pair, given) if value == 1.0 else []
             if functions:
                 found.empty.extend((sum(pair) - one, given) for one in functions)
                 continue
@@ -128,7 +132,7 @@ Triple = tuple[int, int, int]
 
 
 class Verdicts(NamedTuple):
-    """Colliders (tail, middle, head), the clearest first; and triples of which the votes leave it open, both ways."""
+    """Colliders (tail, middle, head), the clearest first; and triples with undecided votes, in both orders."""
 
     colliders: list[Triple]
     ambiguous: set[Triple]
@@ -154,7 +158,7 @@ def find_colliders(tester: Tester, skeleton: Skeleton, rule: str, level: float, 
     most = MAX_GIVEN if max_given is None else min(max_given, MAX_GIVEN)
     pairs = [pair for pair in skeleton.separators if (skeleton.joined[pair[0]] & skeleton.joined[pair[1]]).any()]
     cells = len(pairs) * tester.num_rows
-    found = spread(lambda pair: separating_sets(tester, skeleton, pair, level, most), pairs, cells)
+    found = map_tasks(lambda pair: separating_sets(tester, skeleton, pair, level, most), pairs, cells)
     ranked, ambiguous = [], set()
     for (tail, head), sets in zip(pairs, found, strict=True):
         ends = sorted((tester.names[tail], tester.names[head]))
