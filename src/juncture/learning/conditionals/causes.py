@@ -76,7 +76,7 @@ class CauseCounts(Value):
 def normalized(counts: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
     """Each row divided by its sum; a row without any counts stays as it was."""
     totals = counts.sum(axis=1, keepdims=True)
-    return np.asarray(np.divide(counts, totals, out=otherwise.copy(), where=totals > 0))
+    return np.divide(counts, totals, out=otherwise.copy(), where=totals > 0)
 
 
 def causes_of(conditional: NoisyOr | NoisyMax) -> Causes:
@@ -151,4 +151,4 @@ def link_counts(link: np.ndarray, table: np.ndarray) -> np.ndarray:
     stays = link[states, :, states].T  # (x, a): Z is at most a
     cumulative = np.cumsum(table, axis=1)
     share = np.divide(stays, cumulative, out=np.zeros_like(stays), where=cumulative > 0)
-    return np.asarray(rises + table * np.cumsum(share[:, ::-1], axis=1)[:, ::-1])
+    return rises + table * np.cumsum(share[:, ::-1], axis=1)[:, ::-1]

@@ -153,7 +153,7 @@ def slopes(across: np.ndarray, along: np.ndarray, name: str) -> np.ndarray:
             " the coefficients of minimum norm are taken",
             UserWarning,
         )
-    return np.asarray(found / scale)
+    return found / scale
 
 
 @log_likelihood_of.register

@@ -78,7 +78,7 @@ class Likelihood:
     def gradient(self, found: np.ndarray) -> np.ndarray:
         seen = np.eye(len(found) + 1)[self.codes][:, 1:]
         residuals = seen - self.probabilities(found)
-        return np.asarray((self.weights[:, None] * residuals).T @ self.inputs - self.penalty * found)
+        return (self.weights[:, None] * residuals).T @ self.inputs - self.penalty * found
 
     def curvature(self, found: np.ndarray) -> np.ndarray:
         """Σ w (diag p - p pᵀ) ⊗ x xᵀ + penalty, flat: (state and input, state and input)."""
@@ -88,12 +88,12 @@ class Likelihood:
             for other in states:
                 bend = self.weights * p[:, one] * ((one == other) - p[:, other])
                 curvature[one, :, other] = (self.inputs * bend[:, None]).T @ self.inputs
-        return np.asarray(curvature.reshape(found.size, found.size) + np.diag(np.tile(self.penalty, len(found))))
+        return curvature.reshape(found.size, found.size) + np.diag(np.tile(self.penalty, len(found)))
 
     def newton_step(self, found: np.ndarray) -> np.ndarray:
         """The gradient divided by the curvature."""
         flat = np.linalg.lstsq(self.curvature(found), self.gradient(found).reshape(-1), rcond=None)[0]
-        return np.asarray(flat).reshape(found.shape)
+        return flat.reshape(found.shape)
 
     def probabilities(self, found: np.ndarray) -> np.ndarray:
         """P(state) of all states but the first: (row, state)."""

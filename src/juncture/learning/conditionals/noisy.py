@@ -44,7 +44,7 @@ def fit_noisy_or(part: RowCounts) -> np.ndarray:
         if moved is None:
             break
         theta = moved
-    return np.asarray(-np.expm1(-theta))
+    return -np.expm1(-theta)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class NoisyOrLikelihood:
         return self.active.T @ first, (self.active * second[:, None]).T @ self.active
 
     def eta(self, theta: np.ndarray) -> np.ndarray:
-        return np.asarray(np.clip(self.active @ theta, LEAST, MOST))
+        return np.clip(self.active @ theta, LEAST, MOST)
 
     def improve(self, theta: np.ndarray) -> np.ndarray | None:
         """A Newton step, halved until the value rises; None where the step gains no more than rounding."""
@@ -79,7 +79,7 @@ class NoisyOrLikelihood:
         for halvings in range(40):
             moved = theta + step / 2**halvings
             if self.keeps_possible(theta, moved) and self.value(moved) > value:
-                return np.asarray(moved)
+                return moved
         return None
 
     def keeps_possible(self, theta: np.ndarray, moved: np.ndarray) -> bool:
@@ -98,7 +98,7 @@ def bounded_newton(theta: np.ndarray, gradient: np.ndarray, curvature: np.ndarra
     root = np.linalg.cholesky(scaled)
     goal = np.linalg.solve(root, scaled @ (theta * scale) + gradient / scale)
     found = lsq_linear(root.T, goal, bounds=(0.0, CERTAIN * scale), method="bvls", tol=1e-15)
-    return np.asarray(found.x / scale)
+    return found.x / scale
 
 
 EM_TOLERANCE = 1e-12

@@ -209,7 +209,7 @@ def added_counts(options: EstimationOptions, family: Any) -> np.ndarray:
             f"the mode of the posterior of {family.child.name!r} need not exist for prior counts below 1;"
             f' the smallest is {alpha.min():g}: raise it, or ask for point="mean"'
         )
-    return np.asarray(alpha - 1)
+    return alpha - 1
 
 
 @estimate_conditional.register

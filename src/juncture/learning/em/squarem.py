@@ -28,4 +28,4 @@ def extrapolate(start: Tables, once: Tables, twice: Tables) -> list[np.ndarray] 
 def project_to_simplex(values: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
     """Rows with sum 1: negative entries are replaced by a tenth of those of `otherwise`."""
     values = np.where(values > 0, values, 0.1 * otherwise)
-    return np.asarray(values / values.sum(axis=-1, keepdims=True))
+    return values / values.sum(axis=-1, keepdims=True)

@@ -58,7 +58,7 @@ def hash_rows(data: Dataset) -> np.ndarray:
     keys = np.zeros(len(data), np.uint64)
     for column in data.columns.values():
         keys = (keys ^ (keys >> SHIFT)) * MULTIPLIER + (column.astype(np.int64) + 1).astype(np.uint64)
-    return np.asarray((keys ^ (keys >> SHIFT)) * MULTIPLIER)
+    return (keys ^ (keys >> SHIFT)) * MULTIPLIER
 
 
 def group_rows_exactly(data: Dataset) -> tuple[np.ndarray, np.ndarray]:

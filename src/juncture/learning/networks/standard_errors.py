@@ -34,8 +34,8 @@ def standard_errors(model: BayesianNetwork, data: Any, *, fixed: Any = (), laten
     They come from the inverse of the observed information, by the delta method. A standard error is infinite where the
     data say nothing of an entry: for parents' states that were never seen, for entries that the data do not identify
     (which a `NotIdentifiedWarning` names), and for entries on the boundary. Entries are not identified where some
-    direction changes the probability of no row, to first order: the rank of the rows' scores decides, also before EM has
-    fully converged.
+    direction changes the probability of no row, to first order: the rank of the rows' scores decides, also before EM
+    has fully converged.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def observed_information(tables: FreeTables, expectation: Expectation) -> np.nda
             sides.append(tables.gradient(model, expectation.run(model)[0]))
         columns.append((sides[1] - sides[0]) / (2 * STEP))
     matrix = np.stack(columns, axis=1) if columns else np.zeros((0, 0))
-    return np.asarray((matrix + matrix.T) / 2)
+    return (matrix + matrix.T) / 2
 
 
 def sums_of_scores(tables: FreeTables, expectation: Expectation) -> np.ndarray:
@@ -106,7 +106,7 @@ def flat_directions(scores: np.ndarray) -> np.ndarray:
     scale = np.where(size > 0, size, 1.0)
     _, widths, directions = np.linalg.svd(scores / scale, full_matrices=True)
     rank = int((widths > RANK * widths.max(initial=0.0)).sum())
-    return np.asarray(directions[rank:].T / scale[:, None])
+    return directions[rank:].T / scale[:, None]
 
 
 def table_jacobian(tables: FreeTables, model: BayesianNetwork) -> np.ndarray:
@@ -142,7 +142,7 @@ def invert_information(information: np.ndarray, hidden: np.ndarray, jacobian: np
 
 def moves_along(directions: np.ndarray, jacobian: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """(entry, direction): the square of how far an entry moves, in standard errors of the entry alone."""
-    return np.asarray((jacobian @ (directions / scale[:, None]) * scale[:, None]) ** 2)
+    return (jacobian @ (directions / scale[:, None]) * scale[:, None]) ** 2
 
 
 def split(numbers: np.ndarray, tables: FreeTables) -> dict[str, np.ndarray]:

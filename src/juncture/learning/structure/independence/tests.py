@@ -219,7 +219,7 @@ class CorrelationTester:
         standard = scatter / np.outer(scale, scale)
         own, rest = slice(len(positions)), slice(len(positions), None)
         slopes = standard[own, rest] @ np.linalg.pinv(standard[rest, rest], hermitian=True)
-        return np.asarray(standard[own, own] - slopes @ standard[rest, own])
+        return standard[own, own] - slopes @ standard[rest, own]
 
     def rows_for_function(self, given: Sequence[int], child: int) -> float:
         is_function = self.moments.scatter[child, child] > 0 and self._left([child], given)[0, 0] < NOTHING_LEFT

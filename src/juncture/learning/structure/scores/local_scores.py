@@ -53,7 +53,7 @@ class EdgePriorScores:
 
     def score_extensions(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
         num_parents = len(parents) + (np.array(candidates, dtype=np.int64) != NOTHING)
-        return np.asarray(self.scores.score_extensions(child, parents, candidates) - self.cost * num_parents)
+        return self.scores.score_extensions(child, parents, candidates) - self.cost * num_parents
 
     def score_subsets(self, child: int, needed: Sequence[int], free: Sequence[int], most: int) -> np.ndarray:
         num_parents = np.array([len(needed) + number.bit_count() for number in range(1 << len(free))])

@@ -132,14 +132,14 @@ class GraphClass:
         """The arrow tail -> head added, and arrows from the others to the head; None where it stands for no class."""
         if not self.is_blocked(step.head, step.tail, self.common(step.tail, step.head) | step.others):
             return None
-        turn = [(other, step.head) for other in members(step.others)]
-        return self._with_edges([(step.tail, step.head), *turn], [])
+        arrows = [(other, step.head) for other in members(step.others)]
+        return self._with_edges([(step.tail, step.head), *arrows], [])
 
     def delete(self, step: Operator) -> PartiallyDirectedGraph:
         """The edge removed, and arrows to the others from both its ends, where an edge is plain."""
         ends = ((end, other) for other in members(step.others) for end in (step.head, step.tail))
-        turn = [(end, other) for end, other in ends if self.neighbors[end] >> other & 1]
-        return self._with_edges(turn, [(step.tail, step.head)])
+        arrows = [(end, other) for end, other in ends if self.neighbors[end] >> other & 1]
+        return self._with_edges(arrows, [(step.tail, step.head)])
 
     def turn(self, step: Operator) -> PartiallyDirectedGraph | None:
         """The edge made tail -> head, where it was plain or pointed the other way; None where that closes a cycle.
@@ -167,15 +167,15 @@ class GraphClass:
 
 def complete_class(drawn: PartiallyDirectedGraph, bounds: EdgeConstraints) -> GraphClass | None:
     """The class that a partly directed graph stands for; None where no graph of it is within the bounds."""
-    score_extensions = drawn.consistent_extension()
+    extension = drawn.consistent_extension()
     if bounds.is_free:
-        return GraphClass(score_extensions.essential_graph(), score_extensions)
-    essential = score_extensions.essential_graph()
+        return GraphClass(extension.essential_graph(), extension)
+    essential = extension.essential_graph()
     constrained = apply_constraints(essential, bounds)
     if constrained is None:
         return None
     member = directed_extension(constrained, bounds)
-    is_within = keeps_constraints(member, bounds) and member.is_equivalent(score_extensions)
+    is_within = keeps_constraints(member, bounds) and member.is_equivalent(extension)
     return GraphClass(essential, member) if is_within else None
 
 
@@ -184,8 +184,8 @@ def apply_constraints(essential: PartiallyDirectedGraph, bounds: EdgeConstraints
     indices = {name: index for index, name in enumerate(bounds.names)}
 
     def may(tail: str, head: str) -> bool:
-        tail_place, head_place = indices[tail], indices[head]
-        return bool(bounds.allowed[tail_place, head_place] and not bounds.required[head_place, tail_place])
+        tail_index, head_index = indices[tail], indices[head]
+        return bool(bounds.allowed[tail_index, head_index] and not bounds.required[head_index, tail_index])
 
     constrained = essential
     for one, other in essential.undirected_edges:

@@ -2,7 +2,7 @@
 
 With enough rows GES finds the class of the true graph, if there is one; choose GES over hill climbing when directions
 matter. GES alternates insertions and deletions until neither gains, then turns edges (Hauser and Bühlmann 2012). At a
-maximum, each variable loses its edges and is insert again, as in hill climbing.
+maximum, each variable loses its edges and is inserted again, as in hill climbing.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ class HillClimbing(ClimbingOptions):
 
     `reinsert` removes and inserts variables again at a maximum. `tabu` is for how many steps an edge stays as it was
     changed, and after how many steps without a new best graph the walk ends; the walk starts where the search without
-    it ends. `restarts` is how often the best graph is perturb, by as many random changes as there are variables.
+    it ends. `restarts` is how often the best graph is perturbed, by as many random changes as there are variables.
     """
 
     def run(

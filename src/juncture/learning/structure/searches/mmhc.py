@@ -66,7 +66,7 @@ def related(tester: Tester, bounds: EdgeConstraints, gains: np.ndarray, level: f
     near = np.zeros_like(pairs)
     for target, found in enumerate(map_tasks(relatives, range(len(pairs)), len(pairs) ** 2 * tester.num_rows)):
         near[target, found] = True
-    return np.asarray(near & near.T)
+    return near & near.T
 
 
 @dataclass(frozen=True, eq=False)
