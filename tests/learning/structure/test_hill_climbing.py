@@ -14,7 +14,7 @@ from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.scores.local_scores import ScoreCache
 from juncture.learning.structure.scores.scores import as_local_scores, structure_score
 from juncture.learning.structure.searches.hill_climbing import Change, HillClimbing, Move, ScoredGraph
-from juncture.learning.structure.sets import find_descendants, graph_of, parents_of, reachability
+from juncture.learning.structure.sets import find_descendants, find_paths, graph_of, parents_of
 from juncture.verbs import sample
 from support.structure_examples import random_reals, random_rows
 
@@ -52,7 +52,7 @@ def test_both_ways_to_find_paths_agree(seed):
     size = int(rng.integers(1, 12))
     order = rng.permutation(size)
     edges = np.triu(rng.random((size, size)) < rng.random(), 1)[np.ix_(order, order)]
-    assert np.array_equal(find_descendants(edges), reachability(edges))
+    assert np.array_equal(find_descendants(edges), find_paths(edges))
 
 
 def neighbours(graph: DirectedGraph):

@@ -51,8 +51,8 @@ def fit_network(  # noqa: PLR0913 (one verb, many options)
     if dataset.is_complete and len(dataset.columns) == len(template.variables):
         return fit_complete(template, dataset, options, kept)
     starts_at_template = isinstance(structure, BayesianNetwork)
-    task = NetworkProblem(template, dataset, options, kept, starts_at_template, as_generator(rng), progress)
-    found, trace = learner.run(task)
+    problem = NetworkProblem(template, dataset, options, kept, starts_at_template, as_generator(rng), progress)
+    found, trace = learner.run(problem)
     report_unseen(template, found.statistics, options, kept)
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
 

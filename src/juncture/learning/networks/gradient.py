@@ -40,9 +40,11 @@ class GradientAscent:
     def __post_init__(self) -> None:
         check_stopping_rule(self.tolerance, self.max_steps)
 
-    def run(self, task: NetworkProblem) -> tuple[NetworkState, Trace]:
+    def run(self, problem: NetworkProblem) -> tuple[NetworkState, Trace]:
         ascent = Ascent(
-            task.algorithm(task.start()), FreeTables(task.template, task.fixed, task.options), task.progress
+            problem.algorithm(problem.start()),
+            FreeTables(problem.template, problem.fixed, problem.options),
+            problem.progress,
         )
         try:
             converged, reason = self._run(ascent)

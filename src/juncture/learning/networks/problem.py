@@ -124,8 +124,8 @@ class NetworkProblem:
     def start(self) -> BayesianNetwork:
         if self.starts_at_template:
             return break_symmetry(self.template, self.latent, self.rng, self.fixed)
-        table_from_rows = start_from_rows(self.template, self.data, self.rng)
-        return break_symmetry(table_from_rows, self.partly_latent, self.rng, self.fixed)
+        counted = start_from_rows(self.template, self.data, self.rng)
+        return break_symmetry(counted, self.partly_latent, self.rng, self.fixed)
 
     def another_start(self) -> BayesianNetwork:
         return draw_start(self.template, self.rng, self.fixed)

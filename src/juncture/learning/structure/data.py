@@ -14,7 +14,7 @@ from juncture.variables import Scope, Variable
 
 
 def check_same_kind(data: Dataset) -> None:
-    """All have states, or all are real."""
+    """Check that all columns have states, or that all are real."""
     real = next((variable.name for variable in data.variables if variable.is_real), None)
     coded = next((variable.name for variable in data.variables if not variable.is_real), None)
     if real is not None and coded is not None:
@@ -26,7 +26,7 @@ def check_same_kind(data: Dataset) -> None:
 
 
 def as_dataset(data: Any, variables: Iterable[Variable] | None, weights: Any) -> Dataset:
-    """The columns to learn over, with declared states where there are."""
+    """The columns to learn a structure over, with the declared states of declared variables."""
     declared = Scope(() if variables is None else variables)
     found = data if isinstance(data, Dataset) else Dataset(data)
     for name in declared.names:

@@ -37,7 +37,7 @@ def set_of(positions: Iterable[int]) -> Positions:
 
 
 def graph_of(names: Sequence[str], parents: Sequence[Positions]) -> DirectedGraph:
-    """The graph in which each has these parents."""
+    """The directed graph in which each variable has these parents."""
     edges = [(names[parent], names[child]) for child, one in enumerate(parents) for parent in members(one)]
     return DirectedGraph(edges, names)
 
@@ -49,7 +49,7 @@ def parents_of(graph: DirectedGraph) -> list[Positions]:
 
 
 def without(parents: Sequence[Positions], indices: Sequence[int], needed: Sequence[Positions]) -> list[Positions]:
-    """The parents of each when some variables have only the edges that they must have."""
+    """The parents of each variable after some variables lose all edges but the required ones."""
     gone = set_of(indices)
     apart = [one & ~gone | needed[child] for child, one in enumerate(parents)]
     for index in indices:
@@ -59,7 +59,7 @@ def without(parents: Sequence[Positions], indices: Sequence[int], needed: Sequen
 
 @singledispatch
 def member_of(graph: Any) -> DirectedGraph:
-    """The graph itself, or one of the class that it stands for."""
+    """The graph itself, or one graph of an equivalence class."""
     raise Unsupported(
         f"a DirectedGraph, or a PartiallyDirectedGraph for its class, is asked for; got {type(graph).__name__},"
         " of a model take .graph"
@@ -77,7 +77,7 @@ def _(graph: PartiallyDirectedGraph) -> DirectedGraph:
 
 
 def find_descendants(edges: np.ndarray) -> np.ndarray:
-    """Whether a directed path leads from one position to another, in a graph without cycles."""
+    """(ancestor, descendant): whether a directed path exists between two positions of an acyclic graph."""
     from juncture.kernels.structure.climbing import reach_below
 
     reaches = np.empty_like(edges)
@@ -85,8 +85,8 @@ def find_descendants(edges: np.ndarray) -> np.ndarray:
     return reaches
 
 
-def reachability(edges: np.ndarray) -> np.ndarray:
-    """Whether a directed path leads from one position to another, in any graph."""
+def find_paths(edges: np.ndarray) -> np.ndarray:
+    """(from, to): whether a directed path exists between two positions of any directed graph."""
     from juncture.kernels.structure.climbing import close_paths
 
     reaches = edges.copy()

@@ -18,7 +18,7 @@ from juncture.learning.structure.constraints import EdgeConstraints, check_whole
 from juncture.learning.structure.data import as_dataset
 from juncture.learning.structure.learn import resolve_method, resolve_search
 from juncture.learning.structure.searches.equivalence_classes import apply_constraints
-from juncture.learning.structure.sets import reachability
+from juncture.learning.structure.sets import find_paths
 from juncture.options import as_generator
 from juncture.values import Value, content_key, read_only
 from juncture.variables import Variable
@@ -88,7 +88,7 @@ class EdgeStrengths(Value):
     def _fits(self, edges: np.ndarray, tail: int, head: int) -> bool:
         may = self.bounds.allowed[tail, head] and not self.bounds.required[head, tail]
         has_room = edges[:, head].sum() < self.bounds.max_parents
-        return bool(may and has_room and not reachability(edges)[head, tail])
+        return bool(may and has_room and not find_paths(edges)[head, tail])
 
     def strongest(self) -> list[tuple[str, str, float, float]]:
         """(tail, head, strength, share of that direction), the strongest first."""

@@ -23,7 +23,7 @@ from juncture.learning.structure.independence.functions import warn_of_functions
 from juncture.learning.structure.independence.tests import as_tester
 from juncture.learning.structure.searches.equivalence_classes import directed_extension
 from juncture.learning.structure.searches.skeleton import Skeleton, Verdicts, check_rule, find_colliders, find_skeleton
-from juncture.learning.structure.sets import reachability
+from juncture.learning.structure.sets import find_paths
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ def orient_skeleton(skeleton: Skeleton, verdicts: Verdicts, bounds: EdgeConstrai
         turned[pair, middle] = True
         is_open = bounds.allowed[pair, middle].all() and not arrows[middle, pair].any()
         has_room = turned[:, middle].sum() <= bounds.max_parents
-        if is_open and has_room and not reachability(turned).diagonal().any():
+        if is_open and has_room and not find_paths(turned).diagonal().any():
             arrows = turned
     plain = np.triu(skeleton.joined & ~arrows & ~arrows.T)
     edges = [[(names[tail], names[head]) for tail, head in np.argwhere(matrix)] for matrix in (arrows, plain)]
