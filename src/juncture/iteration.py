@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from juncture.checks import check_count, check_function, check_number
-from juncture.errors import ObjectiveDecreased
+from juncture.checks import check_count, check_number, shown
+from juncture.errors import InvalidData, ObjectiveDecreased
 from juncture.values import number_of
 
 State = TypeVar("State")
@@ -92,5 +92,5 @@ def check_no_decrease(old: float, new: float, step: int) -> None:
 
 def check_progress(progress: Any) -> None:
     """Check that a progress callback is a function, or None."""
-    if progress is not None:
-        check_function(progress, "progress (called with the step and the objective)")
+    if progress is not None and not callable(progress):
+        raise InvalidData(f"progress is a function of the step and the objective; got {shown(progress)}")

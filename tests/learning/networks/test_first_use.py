@@ -75,7 +75,7 @@ def test_when_to_end_must_be_numbers(learner, options):
 
 
 def test_progress_is_a_function():
-    with pytest.raises(jt.InvalidData, match=r"progress .* must be a function"):
+    with pytest.raises(jt.InvalidData, match="progress is a function"):
         jt.fit(CHAIN, ROWS, progress=True)
 
 
