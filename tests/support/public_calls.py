@@ -19,9 +19,9 @@ from support.public_examples import CALLS
 
 # What only the library makes and hands on: a method that takes such a thing is not called by users.
 MADE_INSIDE = {
-    "Findings", "Columns", "EMTask", "Task", "Sequences", "ScoreCache", "Bounds", "Lowered", "EmissionStatistics",
-    "Answers", "Filtered", "Smoothed", "TableCounts", "np.ndarray", "np.random.Generator", "frozenset[int]",
-    "frozenset[str]", "set[str]",
+    "Findings", "Columns", "EMProblem", "NetworkProblem", "Sequences", "ScoreCache", "EdgeConstraints", "Lowered",
+    "EmissionStatistics", "Answers", "Filtered", "Smoothed", "TableCounts", "np.ndarray", "np.random.Generator",
+    "frozenset[int]", "frozenset[str]", "set[str]",
 }  # fmt: skip
 FOR_THE_LIBRARY = {  # what models, engines, learners, searches and scikit-learn have for themselves
     "answer", "answer_row", "part_for", "packed", "plan", "check_order", "check_length", "check_inputs", "climb",

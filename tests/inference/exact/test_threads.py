@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from juncture.inference.exact.junction_tree.memo import recall
 
 import juncture as jt
 from juncture.inference.exact.junction_tree import engine as junction_tree
