@@ -74,6 +74,6 @@ def test_ctrl_c_while_watching_keeps_the_step_that_was_shown():
         if step == 2:
             raise KeyboardInterrupt
 
-    state, trace = iterate(Listed([1.0, 2.0, 3.0, 4.0]), watch=watch)
+    state, trace = iterate(Listed([1.0, 2.0, 3.0, 4.0]), progress=watch)
     assert seen == [(1, 2.0), (2, 3.0)]
     assert (state, trace.reason) == (2, "interrupted after step 2")

@@ -13,7 +13,7 @@ JunctureError
 └── MissingExtra        (ImportError)   an optional package is not installed
 
 Warnings, all UserWarning: ImpossibleEvidenceWarning, RenormalizedWarning, RegularizedWarning, UnseenParentsWarning,
-UnseenStatesWarning, UnvisitedStatesWarning, NotConvergedWarning, NotDirectedWarning, DeterminedWarning,
+UnseenStatesWarning, UnvisitedStatesWarning, NotConvergedWarning, NotDirectedWarning, DeterministicRelationWarning,
 NotIdentifiedWarning.
 """
 
@@ -136,7 +136,7 @@ class NotDirectedWarning(UserWarning):
     """What was asked of a Bayesian network has an answer that is none; it is a Markov network."""
 
 
-class DeterminedWarning(UserWarning):
+class DeterministicRelationWarning(UserWarning):
     """Variables are functions of others in the rows, so that tests of independence can tell little of their edges."""
 
 

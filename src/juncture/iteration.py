@@ -1,4 +1,4 @@
-"""`iterate`: the one loop behind everything that improves a state step by step, and the `Trace` it leaves."""
+"""`iterate`: the loop of every algorithm that improves an objective step by step, and the `Trace` of the objective."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from juncture.errors import InvalidData, ObjectiveDecreased
 from juncture.values import few, number_of
 
 State = TypeVar("State")
-Watch = Callable[[int, float], None]
+ProgressCallback = Callable[[int, float], None]
 
 ROUNDING = 1e-9  # a decrease that is smaller, relative to the objective, is rounding
 
 
 class Iteration(Protocol[State]):
-    """An algorithm: where it starts, one step, and the objective that a step improves."""
+    """An algorithm: the first state, one step, and the objective that a step improves."""
 
     def init(self) -> State: ...
     def step(self, state: State) -> State: ...
@@ -27,7 +27,7 @@ class Iteration(Protocol[State]):
 
 @dataclass(frozen=True)
 class Trace:
-    """The objective at the start and after each step, and how it ended: converged, out of steps, or interrupted."""
+    """The objective at the start and after each step, and the end: converged, out of steps, or interrupted."""
 
     values: tuple[float, ...]
     converged: bool
@@ -53,7 +53,7 @@ def iterate(
     *,
     tolerance: float = 1e-8,
     max_steps: int = 1000,
-    watch: Watch | None = None,
+    progress: ProgressCallback | None = None,
 ) -> tuple[State, Trace]:
     """Step until the objective, which must not fall, gains less than `tolerance` relative to its size.
 
@@ -65,11 +65,11 @@ def iterate(
         while len(values) <= max_steps:
             moved = algorithm.step(state)
             value = algorithm.objective(moved)
-            refuse_decrease(values[-1], value, len(values))
+            check_no_decrease(values[-1], value, len(values))
             state = moved
             values.append(value)
-            if watch is not None:
-                watch(len(values) - 1, value)
+            if progress is not None:
+                progress(len(values) - 1, value)
             if values[-1] - values[-2] <= tolerance * max(1.0, abs(values[-1])):
                 return state, Trace(tuple(values), True, f"the gain fell below {tolerance:g} of the objective")
     except KeyboardInterrupt:
@@ -77,7 +77,7 @@ def iterate(
     return state, Trace(tuple(values), False, f"stopped after {number_of(max_steps, 'step')} without converging")
 
 
-def check_ending(tolerance: float, max_steps: int) -> None:
+def check_stopping_rule(tolerance: float, max_steps: int) -> None:
     check_number(tolerance, "tolerance", least=0)
     check_count(max_steps, "max_steps", least=1)
 
@@ -87,13 +87,13 @@ def has_fallen(old: float, new: float) -> bool:
     return new < old - ROUNDING * max(1.0, abs(old))
 
 
-def refuse_decrease(old: float, new: float, step: int) -> None:
-    """An objective that falls beyond rounding, or is no number, is a defect or a wrong assumption: no convergence."""
+def check_no_decrease(old: float, new: float, step: int) -> None:
+    """Check that the objective did not fall beyond rounding, and is a number."""
     if math.isnan(new) or has_fallen(old, new):
         raise ObjectiveDecreased(f"step {step} lowered the objective from {old:.12g} to {new:.12g}; it must not fall")
 
 
 def check_progress(progress: Any) -> None:
-    """What watches the steps is a function, or None."""
+    """Check that a progress callback is a function, or None."""
     if progress is not None and not callable(progress):
         raise InvalidData(f"progress is a function of the step and the objective; got {shown(progress)}")

@@ -1,4 +1,4 @@
-"""Choices that users make, turned into objects: "auto", a name or an engine; a seed or a generator."""
+"""Options that users give as names, seeds or sizes, turned into objects."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from juncture.checks import check_iterable, check_kind, shown
 from juncture.errors import InvalidData, Unsupported, hint
 
-MAX_DRAWS = 2**62  # an array has no more places
+MAX_DRAWS = 2**62  # the largest size of an array
 
 
-def chosen(choice: Any, known: Mapping[str, Callable[[], Any]], *, what: str) -> Any:
-    """The object that a choice stands for: a name is looked up; anything else is taken as it is.
+def resolve(choice: Any, known: Mapping[str, Callable[[], Any]], *, what: str) -> Any:
+    """The object that a choice stands for: a name is looked up, a class is called, any other object is returned.
 
-    >>> chosen("plain", {"plain": dict}, what="method")
+    >>> resolve("plain", {"plain": dict}, what="method")
     {}
     """
     if isinstance(choice, type):
@@ -58,5 +58,5 @@ def as_sizes(size: int | tuple[int, ...] | None) -> tuple[int, ...]:
 
 
 def check_names(names: Iterable[str], what: str) -> list[str]:
-    """The same, each of them text."""
+    """The names of an option that takes several, each a str."""
     return [check_kind(name, str, f"a name in {what}") for name in as_names(names, what)]

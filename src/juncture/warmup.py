@@ -22,7 +22,7 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.inference.exact.clique_search import DENSE_NODES
 from juncture.learning.structure.independence.tests import PermutationTest
 from juncture.learning.structure.learn import learn_structure
-from juncture.learning.structure.searches.climbing import reachability
+from juncture.learning.structure.sets import find_paths
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import MarkovNetwork
 from juncture.sequences.hidden_markov.baum_welch import expect_statistics
@@ -58,7 +58,7 @@ def warm_up_networks() -> None:
         learn_structure(data, "hill-climbing", restarts=1)
         learn_structure(data, "exact")
         learn_structure(data, "pc", test=PermutationTest(10))
-    reachability(np.zeros((2, 2), dtype=np.bool_))  # which PC asks where there are colliders
+    find_paths(np.zeros((2, 2), dtype=np.bool_))  # which PC asks where there are colliders
 
 
 def ask_network() -> None:

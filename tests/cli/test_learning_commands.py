@@ -172,7 +172,7 @@ def test_a_table_of_the_target_alone_gets_its_distribution(rows):
         (("fit", "asia", "rows.csv", "--out", "fitted.bfi"), "did you mean '.bif'"),
         (("fit", "asia", "rows.csv", "--out", "nowhere/fitted.bif"), "no folder 'nowhere'"),
         (("fit", "asia", "none.csv", "--out", "fitted.bif"), "none.csv"),
-        (("fit", "asia", "some.csv", "--out", "fitted.bif"), "say --latent asia"),
+        (("fit", "asia", "some.csv", "--out", "fitted.bif"), "give --latent asia"),
         (("fit", "asia", "odd.csv", "--out", "fitted.bif"), "'smoke' has no state 'maybe' in row 1"),
         (("fit", "weather", "rows.csv", "--out", "fitted.bif"), "no column of rows.csv is a variable of weather"),
         (("fit", "-", "-", "--out", "fitted.bif"), "standard input"),

@@ -27,6 +27,13 @@ ORDERS = {
         "lowering", "clique_search", "best_states", "elimination", "junction_tree", "enumeration",
     ],
     "learning": ["fit", "em", "conditionals", "networks", "structure", "verbs"],
+    "learning.networks": [
+        "templates", "document", "statistics", "estimation", "posterior", "em", "problem", "free_tables", "gradient",
+        "standard_errors", "fit",
+    ],
+    "learning.structure": [
+        "sets", "constraints", "data", "scores", "independence", "comparison", "searches", "learn", "strength",
+    ],
     "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space"],
     "data": ["tables", "files", "entries", "dataset", "missingness", "bins", "sequences", "likelihoods", "findings"],
 }  # fmt: skip

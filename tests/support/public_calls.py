@@ -19,12 +19,13 @@ from support.public_examples import CALLS
 
 # What only the library makes and hands on: a method that takes such a thing is not called by users.
 MADE_INSIDE = {
-    "Findings", "Columns", "EMTask", "Task", "Sequences", "ScoreCache", "Bounds", "Lowered", "EmissionStatistics",
-    "Answers", "Filtered", "Smoothed", "TableCounts", "np.ndarray", "np.random.Generator", "frozenset[int]",
-    "frozenset[str]", "set[str]",
+    "Findings", "Columns", "EMProblem", "NetworkProblem", "Sequences", "ScoreCache", "EdgeConstraints", "Lowered",
+    "EmissionStatistics", "Answers", "Filtered", "Smoothed", "TableCounts", "np.ndarray", "np.random.Generator",
+    "frozenset[int]", "frozenset[str]", "set[str]",
 }  # fmt: skip
 FOR_THE_LIBRARY = {  # what models, engines, learners, searches and scikit-learn have for themselves
-    "answer", "answer_row", "is_quick", "part_for", "packed", "plan", "check_order", "check_length", "check_inputs", "climb",
+    "answer", "answer_row", "is_quick", "part_for", "packed", "plan", "check_order", "check_length",
+    "check_inputs", "climb",
     "trusted", "bounds", "in_order", "of", "pair_type", "log_prior", "get_metadata_routing", "set_fit_request",
     "set_predict_request", "set_score_request", "set_predict_proba_request", "set_predict_log_proba_request",
     "set_params", "get_params",

@@ -14,23 +14,30 @@ from juncture.cli.rows import Missing, RowsFile, read_rows
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import missingness
 from juncture.errors import InvalidData
-from juncture.learning.conditionals.table_counts import TableCounts
-from juncture.learning.em.learners import ExpectationMaximization
+from juncture.learning.conditionals.table import TableCounts
+from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.fit import Fit
-from juncture.learning.networks.network_statistics import NetworkStatistics
+from juncture.learning.networks.statistics import NetworkStatistics
 from juncture.verbs import fit as learn
 
-Out = Annotated[str, typer.Option("--out", "-o", help="The file to write; its suffix tells the format; - writes JSON.")]
+Out = Annotated[str, typer.Option("--out", "-o", help="The file to write; its suffix gives the format; - writes JSON.")]
 Prior = Annotated[
-    float | None, typer.Option("--prior", min=0, help="A pseudo-count for each cell; without it, maximum likelihood.")
+    float | None,
+    typer.Option("--prior", min=0, help="The pseudo-count of each cell; without a prior, maximum likelihood."),
 ]
-Latent = Annotated[list[str], typer.Option("--latent", metavar="NAME", help="A variable without a column; repeat it.")]
-MaxSteps = Annotated[int, typer.Option("--max-steps", min=1, help="Of EM, from each start.")]
-Tolerance = Annotated[float, typer.Option("--tolerance", min=0, help="EM ends when a step gains less, relatively.")]
-Restarts = Annotated[int, typer.Option("--restarts", min=0, help="Further starts at random; the best end wins.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same starts.")]
-NOTHING = 1e-9  # of a row: less is what EM leaves of none
-THIN = 5  # rows of the data: a row of a table that fewer tell of is told about
+Latent = Annotated[
+    list[str], typer.Option("--latent", metavar="NAME", help="A variable without a column; may be repeated.")
+]
+MaxSteps = Annotated[int, typer.Option("--max-steps", min=1, help="The largest number of EM steps from each start.")]
+Tolerance = Annotated[
+    float, typer.Option("--tolerance", min=0, help="EM ends when a step gains less than this share of the objective.")
+]
+Restarts = Annotated[
+    int, typer.Option("--restarts", min=0, help="Random restarts of EM; the model with the largest objective is kept.")
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="The seed of the random starts.")]
+UNSEEN = 1e-9  # rows: a smaller expected weight is rounding
+FEW = 5  # rows: combinations of parents' states with fewer rows are reported
 
 
 def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
@@ -53,13 +60,13 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
     check_target(out)
     model = load(network)
     data = read_rows(model, network, rows, missing)
-    refuse_missing_columns(model, data, rows, latent)
+    check_columns(model, data, rows, latent)
     if not len(data):
         raise InvalidData(f"{rows} has no rows to learn from")
     method = ExpectationMaximization(tolerance, max_steps, restarts)
     objective = "log-likelihood" if prior is None else "log-likelihood with prior"
-    with steps_shown(f"learning from {len(data):,} rows", objective, restarts + 1) as watch:
-        fitted = learn(model, data, prior, latent=latent, method=method, rng=seed, progress=watch)
+    with steps_shown(f"learning from {len(data):,} rows", objective, restarts + 1) as progress:
+        fitted = learn(model, data, prior, latent=latent, method=method, rng=seed, progress=progress)
     save(fitted.model, out)
     facts = {"network": network, "data": rows, **facts_of(fitted, data), "written_to": out}
     if json and out != "-":
@@ -68,14 +75,14 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
         print_facts(f"{network} learned from {rows}", facts, sys.stderr if out == "-" else sys.stdout)
 
 
-def refuse_missing_columns(model: Any, data: Dataset, rows: str, latent: list[str]) -> None:
+def check_columns(model: Any, data: Dataset, rows: str, latent: list[str]) -> None:
     for name in model.variables.names:
         if name not in data.columns and name not in latent:
-            raise InvalidData(f"{rows} has no column {name!r}; if it is never observed, say --latent {name}")
+            raise InvalidData(f"{rows} has no column {name!r}; if the variable is never observed, give --latent {name}")
 
 
 def facts_of(fitted: Fit, data: Dataset) -> dict[str, Any]:
-    """What a summary tells: the rows, how well they fit, how learning went, and where it had little to go by."""
+    """The facts of the summary: the rows, the fit, how learning ended, and where the rows are few."""
     holes = missingness(data)
     never = [name for name in fitted.model.variables.names if name not in data.columns]
     return {
@@ -87,21 +94,21 @@ def facts_of(fitted: Fit, data: Dataset) -> dict[str, Any]:
         "steps": fitted.trace.num_steps,
         "converged": fitted.trace.converged,
         "ended": fitted.trace.reason,
-        **thin_facts(fitted.statistics),
+        **rare_facts(fitted.statistics),
     }
 
 
-def thin_facts(statistics: NetworkStatistics) -> dict[str, Any]:
-    """How many combinations of parents' states there are, and how many of them few rows have."""
+def rare_facts(statistics: NetworkStatistics) -> dict[str, Any]:
+    """The number of combinations of parents' states, and of those that few rows have."""
     sizes = [part.of_parents.size for part in statistics.parts.values() if isinstance(part, TableCounts)]
-    thin = statistics.thin(THIN)
-    thinnest = {"child": thin[0].child, "given": thin[0].given, "weight": thin[0].weight} if thin else None
-    unseen = sum(row.weight < NOTHING for row in thin)
-    return {"combinations": sum(sizes), "unseen": unseen, "thin": len(thin), "thinnest": thinnest}
+    rare = statistics.rare_rows(FEW)
+    rarest = {"child": rare[0].child, "given": rare[0].given, "weight": rare[0].weight} if rare else None
+    unseen = sum(row.weight < UNSEEN for row in rare)
+    return {"combinations": sum(sizes), "unseen": unseen, "rare": len(rare), "rarest": rarest}
 
 
 def print_facts(title: str, facts: dict[str, Any], stream: TextIO) -> None:
-    told = {
+    lines = {
         "rows": f"{facts['rows']:,}, of which {facts['complete_rows']:,} are complete",
         "missing cells": f"{facts['missing_cells']:,}" if facts["missing_cells"] else "",
         "never observed": ", ".join(facts["never_observed"]),
@@ -111,18 +118,18 @@ def print_facts(title: str, facts: dict[str, Any], stream: TextIO) -> None:
         "written to": "standard output" if facts["written_to"] == "-" else facts["written_to"],
     }
     summary = table(title, "", "")
-    for name, text in told.items():
+    for name, text in lines.items():
         if text:
             summary.add_row(name, text)
     out = console(stream)
     out.print(summary)
-    if facts["thinnest"]:
-        child, states = facts["thinnest"]["child"], facts["thinnest"]["given"].items()
+    if facts["rarest"]:
+        child, states = facts["rarest"]["child"], facts["rarest"]["given"].items()
         given = ", ".join(f"{name}={state}" for name, state in states)
         fewest = (
             f"the fewest have {given}, the parents of {child}" if given else f"the first is {child}, without parents"
         )
         out.print(
-            f"note: combinations of parents' states in fewer than {THIN} rows: {facts['thin']:,} of"
+            f"note: combinations of parents' states in fewer than {FEW} rows: {facts['rare']:,} of"
             f" {facts['combinations']:,}; {fewest}"
         )

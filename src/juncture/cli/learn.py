@@ -13,7 +13,7 @@ from juncture.cli.fit import Out
 from juncture.cli.output import check_target, console, print_json, print_note, save, table
 from juncture.cli.progress import steps_shown
 from juncture.cli.rows import Missing, RowsFile
-from juncture.cli.wishes import check_choices, check_taken
+from juncture.cli.search_options import check_choices, check_options
 from juncture.data.bins.discretizer import Discretizer
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
@@ -21,7 +21,7 @@ from juncture.data.files.files import csv_table
 from juncture.errors import InvalidData
 from juncture.graphs.edges import Edge
 from juncture.graphs.text import parse_chains, quoted
-from juncture.learning.structure.learn import SEARCHES, named_method, search_structure
+from juncture.learning.structure.learn import SEARCHES, resolve_method, search_structure
 from juncture.variables import Variable
 from juncture.verbs import fit
 
@@ -30,38 +30,55 @@ Method = Annotated[
     typer.Option(
         "--method",
         help=(
-            "combined (the default: the better of the next two), hill-climbing, ges, pc, exact, mmhc, chow-liu,"
-            " tree-augmented, structural-em (the default where cells are empty)."
+            "The search: combined (the default: the better of the next two), hill-climbing, ges, pc, exact, mmhc,"
+            " chow-liu, tree-augmented, structural-em (the default if cells are missing)."
         ),
     ),
 ]
 Score = Annotated[
     str | None,
-    typer.Option("--score", help="What is sought: bic, aic, bdeu, bds, k2, log-likelihood, bge, node-average."),
+    typer.Option("--score", help="The score to maximise: bic, aic, bdeu, bds, k2, log-likelihood, bge, node-average."),
 ]
 Test = Annotated[
-    str | None, typer.Option("--test", help="Of pc and mmhc: g2, chi2, permutation; for numbers fisher-z.")
+    str | None,
+    typer.Option("--test", help="The independence test of pc and mmhc: g2, chi2, permutation; for numbers fisher-z."),
 ]
-Level = Annotated[float | None, typer.Option("--level", help="Of the tests: a larger p-value parts two variables.")]
-Tabu = Annotated[int | None, typer.Option("--tabu", min=0, help="Steps that the search walks on from its best graph.")]
+Level = Annotated[
+    float | None,
+    typer.Option(
+        "--level", help="Significance level of the tests: two variables with a larger p-value count as independent."
+    ),
+]
+Tabu = Annotated[
+    int | None, typer.Option("--tabu", min=0, help="Tabu search: stop after this many steps without a better graph.")
+]
 Restarts = Annotated[
     int | None, typer.Option("--restarts", min=0, help="Random restarts: perturb the best graph and climb again.")
 ]
-Bins = Annotated[int | None, typer.Option("--bins", min=2, help="Put numbers into so many bins, equally full.")]
-MaxParents = Annotated[int | None, typer.Option("--max-parents", min=0, help="How many parents at most.")]
+Bins = Annotated[
+    int | None, typer.Option("--bins", min=2, help="Discretise numbers into this many bins of equal frequency.")
+]
+MaxParents = Annotated[
+    int | None, typer.Option("--max-parents", min=0, help="The largest number of parents of a variable.")
+]
 Required = Annotated[
-    list[str], typer.Option("--require", metavar="A->B", help="An edge that must be there; repeat it.")
+    list[str], typer.Option("--require", metavar="A->B", help="An edge that the graph must have; may be repeated.")
 ]
-Forbidden = Annotated[list[str], typer.Option("--forbid", metavar="A->B", help="An edge that must not; repeat it.")]
+Forbidden = Annotated[
+    list[str], typer.Option("--forbid", metavar="A->B", help="An edge that the graph must not have; may be repeated.")
+]
 Tiers = Annotated[
-    list[str], typer.Option("--tier", metavar="A,B,…", help="No edge leads from a later tier to an earlier; repeat it.")
+    list[str],
+    typer.Option(
+        "--tier", metavar="A,B,…", help="A tier: no edge leads from a later tier to an earlier one; may be repeated."
+    ),
 ]
-Target = Annotated[str | None, typer.Option("--target", help="The class, for --method tree-augmented.")]
+Target = Annotated[str | None, typer.Option("--target", help="The class variable, for --method tree-augmented.")]
 Prior = Annotated[
-    float | None, typer.Option("--prior", min=0, help="A pseudo-count for each cell of the tables, by itself 1.")
+    float | None, typer.Option("--prior", min=0, help="The pseudo-count of each cell of the tables; 1 by default.")
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same network.")]
-CLASSES = {"pc", "ges"}  # methods that leave directions open unless told
+CLASSES = {"pc", "ges"}  # methods that leave directions open unless directed=True
 PSEUDO_COUNT = 1.0
 
 
@@ -85,34 +102,34 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     missing: Missing = [],  # noqa: B006
     json: AsJson = False,
 ) -> None:
-    """Learn a network from rows: which graph they want, and its tables.
+    """Learn the graph of a network and its parameters from rows.
 
     Example: juncture learn rows.csv --score bic --out learned.bif
     """
     check_target(out)
     check_choices(method, score, test, level)
     data = read_data(rows, missing, bins)
-    chosen = str(named_method(method, data, score))
-    told = {"score": score, "test": test, "level": level, "tabu": tabu, "restarts": restarts, "target": target}
-    wishes = {name: value for name, value in told.items() if value is not None}
-    check_taken(chosen, wishes)
+    search = str(resolve_method(method, data, score))
+    given = {"score": score, "test": test, "level": level, "tabu": tabu, "restarts": restarts, "target": target}
+    search_options = {name: value for name, value in given.items() if value is not None}
+    check_options(search, search_options)
     options: dict[str, Any] = {
         "required": [as_edge(text) for text in require],
         "forbidden": [as_edge(text) for text in forbid],
         "tiers": [split_names(text, data.columns) for text in tier],
         "max_parents": max_parents,
-        **({"directed": True} if chosen in CLASSES else {}),
-        **wishes,
+        **({"directed": True} if search in CLASSES else {}),
+        **search_options,
     }
-    with steps_shown(f"learning from {len(data):,} rows", "score") as watch:
-        found = search_structure(data, chosen, rng=seed, progress=watch, **options)
+    with steps_shown(f"learning from {len(data):,} rows", "score") as progress:
+        found = search_structure(data, search, rng=seed, progress=progress, **options)
     fitted = fit(found.graph, data, prior_for(data, prior))
     save(fitted.model, out)
     facts = {
         "data": rows,
         "rows": len(data),
         "method": found.method,
-        "score": score or getattr(SEARCHES[chosen], "score", None),
+        "score": score or getattr(SEARCHES[search], "score", None),
         "scores": found.scores,
         "edges": [list(edge) for edge in found.graph.edges],
         "log_likelihood": fitted.log_likelihood,
@@ -125,7 +142,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
 
 
 def read_data(rows: str, missing: list[str], bins: int | None) -> Dataset:
-    """The columns with states of their own; numbers in bins, if told."""
+    """The columns with the states that they show; numbers in bins if `bins` is given."""
     cells = csv_table(sys.stdin) if rows == "-" else as_table(rows)
     if not len(cells):
         raise InvalidData(f"{'standard input' if rows == '-' else rows} has no rows to learn from")
@@ -134,7 +151,7 @@ def read_data(rows: str, missing: list[str], bins: int | None) -> Dataset:
 
 
 def prior_for(data: Dataset, prior: float | None) -> float | None:
-    """Pseudo-counts for tables; lines have none, which is told."""
+    """The pseudo-count of tables; linear Gaussian conditionals take none, so that --prior is ignored with a note."""
     if not any(variable.is_real for variable in data.variables):
         return PSEUDO_COUNT if prior is None else prior
     if prior is not None:
@@ -155,7 +172,7 @@ def as_edge(text: str) -> Edge:
 
 
 def print_facts(facts: dict[str, Any], variables: Sequence[Variable], stream: TextIO) -> None:
-    told = {
+    lines = {
         "rows": f"{facts['rows']:,}",
         "variables": f"{len(variables):,}",
         "edges": f"{len(facts['edges']):,}",
@@ -165,7 +182,7 @@ def print_facts(facts: dict[str, Any], variables: Sequence[Variable], stream: Te
         "written to": "standard output" if facts["written_to"] == "-" else facts["written_to"],
     }
     summary = table(f"a network learned from {facts['data']}", "", "")
-    for name, text in told.items():
+    for name, text in lines.items():
         summary.add_row(name, text)
     out = console(stream)
     out.print(summary)
@@ -174,4 +191,6 @@ def print_facts(facts: dict[str, Any], variables: Sequence[Variable], stream: Te
     constants = [variable.name for variable in variables if not variable.is_real and variable.num_states == 1]
     if constants:
         out.print()
-        out.print(f"note: of these all rows have the same value, so that they tell nothing: {', '.join(constants)}")
+        out.print(
+            f"note: these columns have one value in all rows, so that no edge can be learned: {', '.join(constants)}"
+        )

@@ -1,4 +1,4 @@
-"""A progress bar for what takes steps: on a terminal only, gone when it is done."""
+"""A progress bar for iterative methods: on a terminal only, removed at the end."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from juncture.cli.output import escape_controls
-from juncture.iteration import Watch
+from juncture.iteration import ProgressCallback
 
 
 @contextmanager
-def steps_shown(what: str, objective_name: str, num_starts: int = 1) -> Iterator[Watch | None]:
-    """Something to call after each step with its number and the objective; None when nobody would see it."""
+def steps_shown(what: str, objective_name: str, num_starts: int = 1) -> Iterator[ProgressCallback | None]:
+    """A callback for the number and the objective of each step; None where standard error is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -22,17 +22,17 @@ def steps_shown(what: str, objective_name: str, num_starts: int = 1) -> Iterator
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        TextColumn("{task.fields[told]}", markup=False),
+        TextColumn("{task.fields[state]}", markup=False),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(escape_controls(what), total=None, told="")  # nobody knows how many steps it takes
+        task = bar.add_task(escape_controls(what), total=None, state="")  # the number of steps is not known
         start = 0
 
-        def watch(step: int, objective: float) -> None:
+        def show(step: int, objective: float) -> None:
             nonlocal start
-            start += step == 1  # another start counts its steps anew
+            start += step == 1  # each start counts its steps from 1
             which = f"start {start} of {num_starts}, " if num_starts > 1 else ""
-            bar.update(task, told=f"{which}step {step}, {objective_name} {objective:,.4f}")
+            bar.update(task, state=f"{which}step {step}, {objective_name} {objective:,.4f}")
 
-        yield watch
+        yield show

@@ -15,7 +15,7 @@ from juncture.inference.exact.elimination.engine import VariableElimination
 from juncture.inference.exact.enumeration import Enumeration
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.memory import checked_limit
-from juncture.options import as_names, chosen
+from juncture.options import as_names, resolve
 
 METHODS: dict[str, Callable[[], Engine]] = {
     "auto": JunctionTree,
@@ -28,7 +28,7 @@ METHODS: dict[str, Callable[[], Engine]] = {
 
 def engine_for(method: Any, memory_limit: int | None = None) -> Engine:
     """The engine that "auto", a name or an engine object stands for, held to `memory_limit` bytes if one is given."""
-    engine: Engine = chosen(method, METHODS, what="method")
+    engine: Engine = resolve(method, METHODS, what="method")
     if not hasattr(engine, "answer"):
         raise Unsupported(
             f"a method is the name of an engine or an engine itself; got {shown(method)}; {hint('auto', METHODS)}"

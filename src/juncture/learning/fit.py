@@ -1,4 +1,4 @@
-"""`Fit`: what learning gives."""
+"""`Fit`: the result of learning."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from juncture.values import Value
 
 
 class Fit(Value):
-    """What learning gives: the model, the log-likelihood of the data under it, and how it went.
+    """The result of learning: the model, the log-likelihood of the data under the model, and the trace.
 
     `statistics` are those of the data: where rows had holes, those expected under the model.
     """

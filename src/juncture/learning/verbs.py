@@ -1,4 +1,4 @@
-"""What the verbs do with Bayesian networks and their graphs, to learn them."""
+"""Registers the verbs of learning for Bayesian networks and directed graphs."""
 
 from __future__ import annotations
 

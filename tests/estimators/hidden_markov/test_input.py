@@ -259,7 +259,7 @@ ROWS = [[0.0], [1.0], [5.0], [6.0]]
         (GaussianHMM(0), {}, "states are a number of at least 1"),
         (GaussianHMM("two"), {}, "states are a number of at least 1, or a list of labels; got 'two'"),
         (GaussianHMM(2, "diag"), {}, "there is no covariance 'diag'.*diagonal"),
-        (GaussianHMM(2, decoder="map"), {}, 'a decoder is one of 'viterbi', 'posterior''),
+        (GaussianHMM(2, decoder="map"), {}, "a decoder is one of 'viterbi', 'posterior'"),
         (GaussianHMM(2, start="kmeans"), {}, "start is one of.*k-means"),
         (GaussianHMM(2, fixed=["means"]), {}, "no part 'means'"),
         (GaussianHMM(2, restarts=-1), {}, "restarts must be a whole number"),

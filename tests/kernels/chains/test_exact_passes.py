@@ -130,8 +130,7 @@ def test_answers_do_not_depend_on_the_place_in_memory(size, is_exact):
         seen[:] = values
         log_scale, _ = walk(
             sparse_transition(transition), is_exact, seen, np.zeros(30), np.arange(30), False, message, previous,
-            lattice, MEET,
-            pairs, 1.0,
+            lattice, MEET, pairs, 1.0,
         )  # fmt: skip
         answers.add((log_scale, lattice.tobytes(), pairs.tobytes(), message.tobytes(), previous.tobytes()))
     assert len(answers) == 1

@@ -37,9 +37,8 @@ def smooth(initial, transition, log_likelihoods, is_exact, use=MEET):
     size, num_steps = len(initial), len(log_likelihoods)
     lattice, pairs, log_evidence = np.empty((num_steps, size)), np.zeros((size, size)), np.empty(1)
     walk_each(
-        sparse_transition(transition), sparse_transition(transition.T), is_exact,
-        *relative(log_likelihoods, is_exact), np.array([0, num_steps]),
-        initial, lattice, use, pairs, np.ones(1), log_evidence,
+        sparse_transition(transition), sparse_transition(transition.T), is_exact, *relative(log_likelihoods, is_exact),
+        np.array([0, num_steps]), initial, lattice, use, pairs, np.ones(1), log_evidence,
     )  # fmt: skip
     return log_evidence[0], lattice, pairs.T * transition
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import juncture as jt
-from juncture.learning.conditionals.causes import beliefs_about
-from juncture.learning.conditionals.noisy_or import Likelihood
+from juncture.learning.conditionals.causes import posterior_of_causes
+from juncture.learning.conditionals.noisy import NoisyOrLikelihood
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -51,7 +51,7 @@ def test_a_noisy_or_against_brute_force(seed):
 def test_the_derivatives_of_the_noisy_or(seed):
     rng = np.random.default_rng(seed)
     active = np.concatenate([np.ones((6, 1)), rng.integers(0, 2, (6, 3))], axis=1)
-    likelihood = Likelihood(active, rng.integers(0, 2, 6) == 1, rng.random(6))
+    likelihood = NoisyOrLikelihood(active, rng.integers(0, 2, 6) == 1, rng.random(6))
     theta = rng.random(4) + 0.1
     gradient, curvature = likelihood.slopes(theta)
     for place, step in enumerate(1e-6 * np.eye(4)):
@@ -99,7 +99,7 @@ def test_causes_that_always_and_never_work():
 
 def test_a_noisy_or_needs_rows():
     empty = jt.Dataset.from_codes(noisy_or([0.5], 0.1).variables, {"c0": np.empty(0, int), "e": np.empty(0, int)})
-    with pytest.raises(jt.InvalidData, match="nothing is known of 'e'"):
+    with pytest.raises(jt.InvalidData, match="the noisy causes of 'e' need at least one row"):
         jt.fit(noisy_or([0.5], 0.1), empty, {"c0": 1.0})
 
 
@@ -123,7 +123,7 @@ def test_beliefs_about_causes_against_enumeration(seed):
     produced = [rng.dirichlet(np.ones(num_states), num_states) for _ in range(num_causes)]
     joint = np.ones((num_states,) * num_causes)
     largest = np.arange(num_states)  # row y has seen y
-    found = beliefs_about(produced, largest)
+    found = posterior_of_causes(produced, largest)
     for y in range(num_states):
         joint = np.zeros((num_states,) * num_causes)
         for place in np.ndindex(joint.shape):
@@ -137,9 +137,9 @@ def test_beliefs_about_causes_against_enumeration(seed):
 def test_beliefs_about_causes_that_hardly_ever_work():
     """Differences of numbers near 1 would lose them."""
     tiny = np.array([[1.0, 1e-30]])
-    for belief in beliefs_about([tiny, 3 * tiny / np.array([3.0, 1.0])], np.array([1])):
+    for belief in posterior_of_causes([tiny, 3 * tiny / np.array([3.0, 1.0])], np.array([1])):
         assert belief.sum() == pytest.approx(1.0)
-    first, second = beliefs_about([tiny, np.array([[1.0, 3e-30]])], np.array([1]))
+    first, second = posterior_of_causes([tiny, np.array([[1.0, 3e-30]])], np.array([1]))
     assert (first[0, 1], second[0, 1]) == (pytest.approx(0.25), pytest.approx(0.75))
 
 

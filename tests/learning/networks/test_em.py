@@ -13,8 +13,8 @@ import juncture as jt
 from juncture.errors import ObjectiveDecreased
 from juncture.factors.noisy import NoisyMax, NoisyOr
 from juncture.inference.exact.junction_tree.packed_tree import PackedTree
-from juncture.learning.networks import expectation_maximization, expected_statistics
-from juncture.learning.networks.expected_statistics import Expectation
+from juncture.learning.networks import em as network_em
+from juncture.learning.networks.em import Expectation
 from support.builders import joint_table, random_network
 from support.learning_oracles import (
     counted,
@@ -64,14 +64,14 @@ def test_what_no_double_can_hold_is_run_in_logarithms(monkeypatch, is_safe):
     _, model, rows = holey(7, num_rows=40)
     tables, total = expected_by_enumeration(model, rows)
     if not is_safe:
-        plain = expected_statistics.pack_factors
+        plain = network_em.pack_factors
 
         def unsafe(plan, factors):
             tree = plain(plan, factors)
             fields = {name: getattr(tree, name) for name in tree.__dataclass_fields__ if name != "workspaces"}
             return PackedTree(**(fields | {"is_safe": False}))
 
-        monkeypatch.setattr(expected_statistics, "pack_factors", unsafe)
+        monkeypatch.setattr(network_em, "pack_factors", unsafe)
     statistics, log_likelihood = Expectation.of(model, rows).run(model)
     assert log_likelihood == pytest.approx(total, abs=1e-9)
     for name, table in tables.items():
@@ -166,14 +166,14 @@ def test_a_step_that_lowers_the_objective_is_an_error(monkeypatch):
     """A maximisation that maximises nothing is found out, not taken for convergence."""
     model = latent_class(np.random.default_rng(0))
     rows = jt.sample(model, 50, rng=0)
-    good = expectation_maximization.estimated_network
+    good = network_em.estimate_conditionals
 
-    def worse(model, statistics, wishes, fixed):
-        better = good(model, statistics, wishes, fixed)
+    def worse(model, statistics, options, fixed):
+        better = good(model, statistics, options, fixed)
         mixed = [jt.Conditional(p.child, p.parents, p.values[..., ::-1]) for p in better.conditionals]
         return jt.BayesianNetwork(mixed)
 
-    monkeypatch.setattr(expectation_maximization, "estimated_network", worse)
+    monkeypatch.setattr(network_em, "estimate_conditionals", worse)
     with pytest.raises(ObjectiveDecreased, match="lowered the objective"):
         jt.fit(model, with_holes(np.random.default_rng(0), rows, 0.1), 1.0)
 
@@ -195,9 +195,9 @@ def test_complete_rows_take_one_step():
 
 def one_step(model, rows):
     """One step of EM, on rows that need none."""
-    from juncture.learning.conditionals.contract import Wishes
+    from juncture.learning.conditionals.contract import EstimationOptions
 
-    algorithm = expectation_maximization.NetworkEM(model, Expectation.of(model, rows), Wishes())
+    algorithm = network_em.NetworkEM(model, Expectation.of(model, rows), EstimationOptions())
     return algorithm.step(algorithm.init()).model
 
 

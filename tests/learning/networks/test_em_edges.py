@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.learning.networks.starts import is_symmetric, without_symmetry
+from juncture.learning.networks.problem import break_symmetry, is_symmetric
 from support.learning_oracles import (
     holey,
     latent_class,
@@ -44,8 +44,8 @@ def test_two_states_that_mean_the_same_are_a_symmetry():
     assert is_symmetric(alike, "h")
     assert not is_symmetric(apart, "h")
     assert not is_symmetric(apart, "f")  # no children: nothing to tell apart
-    assert without_symmetry(apart, ["h"], np.random.default_rng(0)) is apart
-    assert without_symmetry(alike, ["h"], np.random.default_rng(0), frozenset({"f"})) is alike
+    assert break_symmetry(apart, ["h"], np.random.default_rng(0)) is apart
+    assert break_symmetry(alike, ["h"], np.random.default_rng(0), frozenset({"f"})) is alike
 
 
 def test_fixed_tables_are_not_moved_to_break_a_symmetry():

@@ -125,7 +125,7 @@ def test_a_prior_for_what_takes_none_is_refused():
 
 @pytest.mark.parametrize("options", [{"point": "median"}, {"on_unseen": "zero"}])
 def test_wishes_that_make_no_sense(options):
-    with pytest.raises(jt.InvalidData, match=r"point is|on_unseen is"):
+    with pytest.raises(jt.InvalidData, match=r"point of the posterior must be|on_unseen must be"):
         jt.fit(CHAIN, ROWS, **options)
 
 
@@ -198,7 +198,7 @@ def test_statistics_must_be_of_the_models_kind_and_states():
     with pytest.raises(jt.InvalidData, match=r"states \[0, 1, 2\] for 'y', the model has \[0, 1\]"):
         jt.estimate(jt.BayesianNetwork(parts), jt.statistics(CHAIN, ROWS))
     noisy = jt.BayesianNetwork([parts[0], jt.NoisyOr(binary, [X], [0.5])])
-    with pytest.raises(jt.InvalidData, match=r"are TableCounts, from which NoisyOr\(y \| x\) cannot be told"):
+    with pytest.raises(jt.InvalidData, match=r"are TableCounts, from which NoisyOr\(y \| x\) cannot be estimated"):
         jt.estimate(noisy, jt.statistics(CHAIN, {"x": ["a", "b"], "y": [0, 1]}))
     with pytest.raises(jt.InvalidData, match="are given no parents"):
         jt.estimate(jt.BayesianNetwork(parts), jt.statistics(jt.DirectedGraph(nodes=["x", "y"]), ROWS))

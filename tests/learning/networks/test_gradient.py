@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.learning.conditionals.contract import Wishes
-from juncture.learning.networks.expected_statistics import Expectation
+from juncture.learning.conditionals.contract import EstimationOptions
+from juncture.learning.networks.em import Expectation
+from juncture.learning.networks.estimation import network_log_prior
 from juncture.learning.networks.free_tables import FreeTables
-from juncture.learning.networks.tied_conditionals import log_prior_of
 from support.learning_oracles import quiet, random_tables, with_holes
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -72,13 +72,13 @@ def test_leaps_save_steps():
 def test_the_gradient_is_the_expected_statistics(seed, prior):
     """S4-160, S0-067, Fisher's identity: against central differences of the objective."""
     rng = np.random.default_rng(seed)
-    model, wishes = random_tables(rng), Wishes(prior)
+    model, options = random_tables(rng), EstimationOptions(prior)
     rows = with_holes(rng, jt.sample(model, 15, rng=rng), 0.4)
-    tables, expectation = FreeTables(model, frozenset(), wishes), Expectation.of(model, rows)
+    tables, expectation = FreeTables(model, frozenset(), options), Expectation.of(model, rows)
 
     def value(logits):
         moved = tables.model(logits)
-        return expectation.run(moved)[1] + log_prior_of(moved, wishes, frozenset())
+        return expectation.run(moved)[1] + network_log_prior(moved, options, frozenset())
 
     start = tables.logits(model)
     gradient = tables.gradient(model, expectation.run(model)[0])

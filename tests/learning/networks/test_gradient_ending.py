@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.learning.conditionals.contract import Wishes
-from juncture.learning.networks.expected_statistics import Expectation
+from juncture.learning.conditionals.contract import EstimationOptions
+from juncture.learning.networks.em import Expectation
 from juncture.learning.networks.free_tables import FreeTables
 from support.learning_oracles import random_tables, with_holes
 
@@ -50,8 +50,8 @@ def test_an_entry_next_to_zero_that_should_be_larger_is_found():
 
 def test_slopes_are_derivatives_along_moves_of_probability():
     model, rows, prior = rows_with_holes(1)
-    wishes = Wishes(prior)
-    tables = FreeTables(model, frozenset(), wishes)
+    options = EstimationOptions(prior)
+    tables = FreeTables(model, frozenset(), options)
     expectation = Expectation.of(model, rows)
     slopes = tables.slopes(model, expectation.run(model)[0])
     values = tables.values(model)

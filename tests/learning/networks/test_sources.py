@@ -59,7 +59,7 @@ def test_how_thin_the_fifty_are_spread(fifty):
     statistics = jt.statistics(COLLIDER, fifty)
     assert statistics["x3"].of_parents.tolist() == [[14.0, 16.0], [11.0, 9.0]]
     assert statistics["x3"].of_parents.sum() == 50
-    assert statistics.thin(12) == [("x3", {"x1": 1, "x2": 1}, 9.0), ("x3", {"x1": 1, "x2": 0}, 11.0)]
+    assert statistics.rare_rows(12) == [("x3", {"x1": 1, "x2": 1}, 9.0), ("x3", {"x1": 1, "x2": 0}, 11.0)]
 
 
 PAIR = [jt.Variable("x1", 2), jt.Variable("x2", 2)]

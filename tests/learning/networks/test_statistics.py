@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.learning.conditionals.table_counts import TableCounts
-from juncture.learning.networks import counting
+from juncture.learning.conditionals.table import TableCounts
+from juncture.learning.networks import statistics as counting
 from support.builders import random_network
 from support.learning_oracles import counted, random_codes, random_tables
 
@@ -150,9 +150,9 @@ def test_scaling_takes_a_number_that_makes_sense():
 def test_thin_rows_are_listed():
     found = jt.statistics(jt.DirectedGraph([("x", "y")]), {"x": ["a", "a", "b"], "y": [0, 1, 1]})
     assert found["y"].of_parents.tolist() == [2.0, 1.0]
-    assert found.thin(2) == [("y", {"x": "b"}, 1.0)]
-    assert [row.weight for row in found.thin(10)] == [1.0, 2.0, 3.0]
-    assert found.thin(1) == []
+    assert found.rare_rows(2) == [("y", {"x": "b"}, 1.0)]
+    assert [row.weight for row in found.rare_rows(10)] == [1.0, 2.0, 3.0]
+    assert found.rare_rows(1) == []
 
 
 @given(seed=SEEDS)

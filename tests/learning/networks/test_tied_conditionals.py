@@ -31,9 +31,9 @@ def test_tied_tables_pool_their_counts():
     """S1-042, S4-210: the maximum likelihood of a tied chain is its pooled transitions."""
     model = tied_chain()
     fitted = jt.fit(model, TIED_ROWS)
-    pooled = TRANSITIONS / TRANSITIONS.sum(axis=1, keepdims=True)
+    pool_statistics = TRANSITIONS / TRANSITIONS.sum(axis=1, keepdims=True)
     for name in ("x1", "x2", "x3"):
-        assert fitted.model[name].values == pytest.approx(pooled)
+        assert fitted.model[name].values == pytest.approx(pool_statistics)
     assert fitted.model.tied == model.tied
     untied = quiet(jt.fit, jt.BayesianNetwork(model.conditionals), TIED_ROWS)
     assert fitted.log_likelihood <= untied.log_likelihood

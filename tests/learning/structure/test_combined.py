@@ -13,15 +13,14 @@ from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.conditionals.priors import BDeu
+from juncture.learning.conditionals.table import BDeu
 from juncture.learning.structure.learn import learn_structure, search_structure
 from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
-from juncture.learning.structure.scores.scores import families_of, structure_score
-from juncture.learning.structure.searches.climbing import Climb
+from juncture.learning.structure.scores.scores import as_local_scores, structure_score
 from juncture.learning.structure.searches.combined import CombinedSearch
-from juncture.learning.structure.searches.hill_climbing import HillClimbing, perturbed
+from juncture.learning.structure.searches.hill_climbing import HillClimbing, ScoredGraph, perturb
+from juncture.learning.structure.sets import graph_of
 from juncture.learning.structure.strength import edge_strengths
-from juncture.learning.structure.translation import graph_of
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
 from juncture.verbs import sample
@@ -33,12 +32,12 @@ SCORES = ["bic", "aic", BDeu(10), "k2"]
 
 def network_rows(rng: np.random.Generator, num_variables: int, num_rows: int) -> Dataset:
     """Rows of a random network: peaks are many where families are large."""
-    variables = [Variable(f"n{place}", int(rng.integers(2, 4))) for place in range(num_variables)]
+    variables = [Variable(f"n{index}", int(rng.integers(2, 4))) for index in range(num_variables)]
     order = rng.permutation(num_variables)
     parts = []
-    for number, place in enumerate(order):
+    for number, index in enumerate(order):
         chosen = rng.choice(order[:number], size=min(number, int(rng.integers(0, 4))), replace=False)
-        parts.append(random_table(rng, variables[place], Scope(variables[one] for one in sorted(chosen))))
+        parts.append(random_table(rng, variables[index], Scope(variables[one] for one in sorted(chosen))))
     data = sample(BayesianNetwork(parts), num_rows, rng=rng)
     return data.only([variable.name for variable in variables])
 
@@ -50,12 +49,12 @@ class TextbookClimb:
     """
 
     def __init__(self, data: Dataset, score) -> None:
-        self.names, self.families, self.known = tuple(data.columns), families_of(score, data), {}
+        self.names, self.families, self.known = tuple(data.columns), as_local_scores(score, data), {}
 
     def family(self, child: int, parents: frozenset) -> float:
         if (child, parents) not in self.known:
             *rest, last = sorted(parents) or [-1]
-            self.known[child, parents] = float(self.families.extended(child, rest, [last])[0])
+            self.known[child, parents] = float(self.families.score_extensions(child, rest, [last])[0])
         return self.known[child, parents]
 
     def total(self, parents: tuple[frozenset, ...]) -> float:
@@ -109,7 +108,7 @@ def test_the_order_of_the_columns_matters_less_to_the_default(score):
     for seed in range(15):
         rng = np.random.default_rng(seed)
         data = network_rows(rng, 7, 400)
-        orders = [[list(data.columns)[place] for place in rng.permutation(7)] for _ in range(3)]
+        orders = [[list(data.columns)[index] for index in rng.permutation(7)] for _ in range(3)]
         highest = max(TextbookClimb(data.only(order), score).climb() for order in orders)
         for method in lower:
             lower[method] += structure_score(learn_structure(data, method, score=score), data, score) < highest - 1e-5
@@ -164,9 +163,9 @@ def test_a_perturbed_graph_keeps_the_constraints(seed):
     rng = np.random.default_rng(seed)
     data = random_rows(rng, 60, [2, 3, 2, 2, 3, 2])
     limits = {"required": [("n0", "n1")], "forbidden": [("n2", "n3")], "max_parents": 2}
-    scores = ScoreCache(families_of("bic", data))
+    scores = ScoreCache(as_local_scores("bic", data))
     bounds = HillClimbing(**limits).bounds(scores.names)
-    graph = graph_of(scores.names, perturbed(Climb(scores, bounds, bounds.needed), rng))
+    graph = graph_of(scores.names, perturb(ScoredGraph(scores, bounds, bounds.needed), rng))
     assert keeps(graph, **limits)
 
 

@@ -13,7 +13,7 @@ from juncture.learning.structure.comparison import compare_graphs
 from juncture.learning.structure.constraints import Constrained
 from juncture.learning.structure.independence.tests import PermutationTest
 from juncture.learning.structure.scores.scores import structure_score
-from juncture.learning.structure.strength import EdgeStrengths, drawn_anew, edge_strengths
+from juncture.learning.structure.strength import EdgeStrengths, edge_strengths, resample_rows
 from juncture.verbs import sample
 from support.graph_examples import all_directed_graphs
 from support.structure_examples import keeps, random_rows
@@ -86,7 +86,7 @@ def test_rows_are_drawn_by_their_weights():
     weights = np.repeat([1.0, 0.0], 50)
     found = edge_strengths(data, samples=10, weights=weights)
     assert found == edge_strengths(Dataset(data, weights=weights), samples=10)
-    drawn = drawn_anew(Dataset(data, weights=weights), np.random.default_rng(0))
+    drawn = resample_rows(Dataset(data, weights=weights), np.random.default_rng(0))
     assert not drawn.weights[50:].any()
     assert drawn.weights.sum() == pytest.approx(50.0)
 

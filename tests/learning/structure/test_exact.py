@@ -9,9 +9,9 @@ from juncture.data.dataset import Dataset
 from juncture.errors import TooLarge
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.scores.local_scores import ScoreCache
-from juncture.learning.structure.scores.scores import families_of, structure_score
-from juncture.learning.structure.searches.exact import refuse_too_many, spread_out, squeezed
-from juncture.learning.structure.translation import parents_of
+from juncture.learning.structure.scores.scores import as_local_scores, structure_score
+from juncture.learning.structure.searches.exact import check_size, insert_bit, remove_bit
+from juncture.learning.structure.sets import parents_of
 from support.graph_examples import all_directed_graphs
 from support.structure_examples import keeps, random_reals, random_rows
 
@@ -28,7 +28,7 @@ def renamed(data: Dataset) -> Dataset:
 def test_it_is_the_best_of_all_graphs(score, constraints):
     for seed in range(3):
         data = renamed(random_rows(np.random.default_rng(seed), 60, [2, 3, 2, 2]))
-        cache = ScoreCache(families_of(score, data))
+        cache = ScoreCache(as_local_scores(score, data))
         within = [graph for graph in all_directed_graphs(4) if keeps(graph, **constraints)]
         best = max(cache.total(parents_of(graph)) for graph in within)
         found = learn_structure(data, "exact", score=score, **constraints)
@@ -39,7 +39,7 @@ def test_it_is_the_best_of_all_graphs(score, constraints):
 def test_it_is_the_best_over_numbers():
     data = renamed(random_reals(np.random.default_rng(0), 25, 4))
     for score in ("bic", "bge"):
-        cache = ScoreCache(families_of(score, data))
+        cache = ScoreCache(as_local_scores(score, data))
         best = max(cache.total(parents_of(graph)) for graph in all_directed_graphs(4))
         assert structure_score(learn_structure(data, "exact", score=score), data, score) == pytest.approx(best)
 
@@ -48,9 +48,9 @@ def test_it_is_the_best_over_numbers():
 def test_families_of_all_sets_are_those_scored_one_by_one(score):
     """A set left out scores no more than one of its subsets."""
     data = random_rows(np.random.default_rng(1), 80, [2, 3, 2, 4, 2, 2])
-    families = families_of(score, data)
+    families = as_local_scores(score, data)
     cache = ScoreCache(families)
-    found = families.of_subsets(1, [0], [2, 3, 4, 5], 3)
+    found = families.score_subsets(1, [0], [2, 3, 4, 5], 3)
     single = {}
     for number in range(16):
         single[number] = cache.family(1, 0b1 | number << 2)
@@ -78,10 +78,10 @@ def test_sets_without_one_bit():
     for child in range(5):
         for number in range(32):
             without = number & ~(1 << child)
-            assert spread_out(squeezed(without, child), child) == without
-            assert squeezed(without, child) < 16
+            assert insert_bit(remove_bit(without, child), child) == without
+            assert remove_bit(without, child) < 16
 
 
 def test_too_many_variables():
     with pytest.raises(TooLarge, match="exact search over 31 variables takes"):
-        refuse_too_many(31)
+        check_size(31)

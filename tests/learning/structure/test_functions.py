@@ -7,14 +7,14 @@ import warnings
 import numpy as np
 import pytest
 
-from juncture.errors import DeterminedWarning
+from juncture.errors import DeterministicRelationWarning
 from juncture.formats.bundled import example
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.strength import edge_strengths
 from juncture.verbs import sample
 
 BOTH = pytest.mark.parametrize("method", ["pc", "mmhc"])
-quiet = pytest.mark.filterwarnings("ignore::juncture.errors.DeterminedWarning")
+quiet = pytest.mark.filterwarnings("ignore::juncture.errors.DeterministicRelationWarning")
 
 
 def pairs(graph) -> set[frozenset[str]]:
@@ -25,7 +25,7 @@ def pairs(graph) -> set[frozenset[str]]:
 def test_children_of_a_function_stay_with_it(method):
     """In asia `either` is a function of `tub` and `lung`, and still the parent of two."""
     model = example("asia")
-    with pytest.warns(DeterminedWarning, match="'either' of 'tub', 'lung'; tests cannot tell"):
+    with pytest.warns(DeterministicRelationWarning, match="'either' of 'tub', 'lung'; tests cannot tell"):
         found = learn_structure(sample(model, 20_000, rng=0), method)
     assert pairs(found) == pairs(model.graph)
 
@@ -71,6 +71,6 @@ def test_chance_is_no_function():
 
 
 def test_samples_tell_once():
-    with pytest.warns(DeterminedWarning) as told:
+    with pytest.warns(DeterministicRelationWarning) as told:
         edge_strengths(sample(example("asia"), 2000, rng=0), "pc", samples=5)
     assert len(told) == 1

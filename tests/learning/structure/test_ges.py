@@ -11,14 +11,13 @@ from juncture.data.dataset import Dataset
 from juncture.errors import InvalidModel
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.conditionals.priors import BDeu
+from juncture.learning.conditionals.table import BDeu
 from juncture.learning.structure.learn import learn_structure
+from juncture.learning.structure.scores.discrete import NodeAverage
 from juncture.learning.structure.scores.local_scores import ScoreCache
-from juncture.learning.structure.scores.observed import NodeAverage
-from juncture.learning.structure.scores.scores import SCORES, BDs, EdgePrior, families_of, structure_score
-from juncture.learning.structure.searches.equivalence_classes import GraphClass, completed
-from juncture.learning.structure.searches.equivalence_search import EquivalenceSearch
-from juncture.learning.structure.searches.ges import GES
+from juncture.learning.structure.scores.scores import SCORES, BDs, EdgePrior, as_local_scores, structure_score
+from juncture.learning.structure.searches.equivalence_classes import GraphClass, complete_class
+from juncture.learning.structure.searches.ges import GES, EquivalenceSearch
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
 from juncture.verbs import sample
@@ -57,8 +56,8 @@ def test_no_edge_more_or_less_improves_any_graph_of_the_class(seed):
     best = structure_score(found, data)
     for member in found.equivalence_class():
         order = member.topological_order()
-        for place, head in enumerate(order):
-            for tail in order[:place]:
+        for index, head in enumerate(order):
+            for tail in order[:index]:
                 edges = set(member.edges) ^ {(tail, head)}
                 assert structure_score(DirectedGraph(edges, member.nodes), data) <= best + 1e-6
 
@@ -81,7 +80,7 @@ def test_no_edge_turned_improves_any_graph_of_the_class(seed):
 def test_turns_gain_what_they_say():
     """Every turn that can be drawn, from the class of random graphs: the difference of two whole scores."""
     data = random_rows(np.random.default_rng(5), 200, [2, 3, 2, 2, 3])
-    scores = ScoreCache(families_of("bic", data))
+    scores = ScoreCache(as_local_scores("bic", data))
     search = EquivalenceSearch(scores, GES().bounds(scores.names))
     num_turns = 0
     for graph in all_directed_graphs(4)[::7]:
@@ -89,10 +88,10 @@ def test_turns_gain_what_they_say():
         member = DirectedGraph(((names[tail], names[head]) for tail, head in graph.edges), scores.names)
         state = GraphClass(member.essential_graph(), member)
         for step in search._turns(state):
-            drawn = state.turned(step)
+            drawn = state.turn(step)
             if drawn is not None:
                 num_turns += 1
-                gain = search.score(completed(drawn, search.bounds)) - search.score(state)
+                gain = search.score(complete_class(drawn, search.bounds)) - search.score(state)
                 assert gain == pytest.approx(step.gain, abs=1e-8)
     assert num_turns > 100
 
@@ -102,7 +101,7 @@ def test_many_small_problems_end_at_the_best_class():
     num_best = 0
     for seed in range(40):
         rng = np.random.default_rng(seed)
-        names = [f"n{place}" for place in rng.permutation(6)]
+        names = [f"n{index}" for index in rng.permutation(6)]
         edges = [pair for pair in combinations(names, 2) if rng.random() < 0.4]
         data = sample(random_network(DirectedGraph(edges, sorted(names)), rng), 20_000, rng=seed)
         best = structure_score(learn_structure(data, "exact"), data)

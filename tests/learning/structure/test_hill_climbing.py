@@ -12,10 +12,9 @@ from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.scores.local_scores import ScoreCache
-from juncture.learning.structure.scores.scores import families_of, structure_score
-from juncture.learning.structure.searches.climbing import Change, Climb, Move, paths_below, reachability
-from juncture.learning.structure.searches.hill_climbing import HillClimbing
-from juncture.learning.structure.translation import graph_of, parents_of
+from juncture.learning.structure.scores.scores import as_local_scores, structure_score
+from juncture.learning.structure.searches.hill_climbing import Change, HillClimbing, Move, ScoredGraph
+from juncture.learning.structure.sets import find_descendants, find_paths, graph_of, parents_of
 from juncture.verbs import sample
 from support.structure_examples import random_reals, random_rows
 
@@ -30,9 +29,9 @@ def changed(edges: set, change: Change, edge: tuple[str, str]) -> set:
 def test_gains_equal_full_rescoring_along_a_random_walk(seed, score):
     rng = np.random.default_rng(seed)
     data = random_rows(rng, 80, [2, 3, 2, 2, 3])
-    scores = ScoreCache(families_of(score, data))
+    scores = ScoreCache(as_local_scores(score, data))
     bounds = HillClimbing(max_parents=3, forbidden=[("n0", "n4")]).bounds(scores.names)
-    state = Climb(scores, bounds, bounds.needed)
+    state = ScoredGraph(scores, bounds, bounds.needed)
     for _ in range(12):
         options = state.options()
         legal = np.argwhere(options > -np.inf)
@@ -53,7 +52,7 @@ def test_both_ways_to_find_paths_agree(seed):
     size = int(rng.integers(1, 12))
     order = rng.permutation(size)
     edges = np.triu(rng.random((size, size)) < rng.random(), 1)[np.ix_(order, order)]
-    assert np.array_equal(paths_below(edges), reachability(edges))
+    assert np.array_equal(find_descendants(edges), find_paths(edges))
 
 
 def neighbours(graph: DirectedGraph):
@@ -80,9 +79,9 @@ def test_no_single_change_improves_the_end(seed):
 
 def test_the_options_are_all_legal_changes():
     data = random_rows(np.random.default_rng(0), 100, [2, 2, 2, 2])
-    scores = ScoreCache(families_of("bic", data))
+    scores = ScoreCache(as_local_scores("bic", data))
     graph = DirectedGraph.parse("n0 -> n1 -> n2; n0 -> n2; n3")
-    state = Climb(scores, HillClimbing().bounds(scores.names), parents_of(graph))
+    state = ScoredGraph(scores, HillClimbing().bounds(scores.names), parents_of(graph))
     assert (state.options() > -np.inf).sum() == len(list(neighbours(graph)))
 
 

@@ -10,10 +10,10 @@ from juncture.errors import InvalidData
 from juncture.formats.bundled import example
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.comparison import compare_graphs
-from juncture.learning.structure.learn import learn_structure, named_method
-from juncture.learning.structure.scores.observed import NodeAverage
+from juncture.learning.structure.learn import learn_structure, resolve_method
+from juncture.learning.structure.scores.discrete import NodeAverage
 from juncture.learning.structure.scores.scores import EdgePrior, structure_score
-from juncture.learning.structure.searches.structural_em import StructuralEM, completed, observed_score
+from juncture.learning.structure.searches.structural_em import StructuralEM, complete_rows, observed_score
 from juncture.variables import Variable
 from juncture.verbs import fit
 from support.builders import joint_table, rows_with_holes
@@ -44,7 +44,7 @@ def test_holes_are_drawn_from_their_joint_posterior():
     names = list(model.variables.names)
     codes = {name: np.full(20_000, -1) for name in names}
     codes["dysp"][:] = 0
-    rows = completed(model, Dataset.from_codes(model.variables, codes), 1, np.random.default_rng(0))
+    rows = complete_rows(model, Dataset.from_codes(model.variables, codes), 1, np.random.default_rng(0))
     joint = joint_table(model).take(0, axis=names.index("dysp"))
     expected = joint / joint.sum()
     counts = np.zeros(expected.shape)
@@ -57,7 +57,7 @@ def test_holes_are_drawn_from_their_joint_posterior():
 def test_completions_share_the_weight_and_keep_what_is_known():
     model = example("asia")
     data = rows_with_holes(model, 200, share=0.2)
-    rows = completed(model, data, 4, np.random.default_rng(0))
+    rows = complete_rows(model, data, 4, np.random.default_rng(0))
     assert len(rows) == 800
     assert rows.is_complete
     assert rows.weights.sum() == pytest.approx(200)
@@ -106,5 +106,5 @@ def test_a_score_that_takes_holes_needs_no_em(score):
     """The quick way: by itself the search is hill climbing."""
     data = rows_with_holes(example("asia"), 400)
     assert learn_structure(data, score=score).edges == learn_structure(data, "hill-climbing", score=score).edges
-    assert named_method("auto", data, score) == "hill-climbing"
-    assert named_method("auto", data, "bdeu") == named_method("auto", data) == "structural-em"
+    assert resolve_method("auto", data, score) == "hill-climbing"
+    assert resolve_method("auto", data, "bdeu") == resolve_method("auto", data) == "structural-em"

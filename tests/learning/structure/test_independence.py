@@ -89,10 +89,10 @@ def test_p_values_of_independent_columns_are_uniform(name):
 def test_an_oracle_is_certain():
     graph = DirectedGraph.parse("a -> c <- b")
     tester = OracleTester(graph.nodes, graph.is_separated)
-    places = {name: place for place, name in enumerate(graph.nodes)}
-    pair = (places["a"], places["b"])
+    indices = {name: index for index, name in enumerate(graph.nodes)}
+    pair = (indices["a"], indices["b"])
     assert tester.p_values(pair, [()]) == 1.0
-    assert tester.p_values(pair, [(places["c"],)]) == 0.0
+    assert tester.p_values(pair, [(indices["c"],)]) == 0.0
 
 
 def test_refusals():

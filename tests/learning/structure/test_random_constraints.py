@@ -21,9 +21,9 @@ PAIRS = [(tail, head) for tail in NAMES for head in NAMES if tail != head]
 
 def random_constraints(rng: np.random.Generator) -> dict[str, Any]:
     """Often ones that contradict each other."""
-    picked = [PAIRS[place] for place in rng.permutation(len(PAIRS))]
+    picked = [PAIRS[index] for index in rng.permutation(len(PAIRS))]
     num_required, num_forbidden = rng.integers(0, 3, size=2)
-    order = [NAMES[place] for place in rng.permutation(4)]
+    order = [NAMES[index] for index in rng.permutation(4)]
     constraints = {"required": picked[:num_required], "forbidden": picked[-num_forbidden:] if num_forbidden else []}
     if rng.random() < 0.4:
         constraints["tiers"] = [order[:1], order[1:3]]

@@ -9,7 +9,7 @@ import pytest
 
 from juncture.errors import InvalidData
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.conditionals.priors import BDeu
+from juncture.learning.conditionals.table import BDeu
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.scores.scores import BDs, EdgePrior, structure_score
 from support.structure_examples import random_rows

@@ -14,12 +14,11 @@ from scipy.stats import multivariate_t
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.conditionals.priors import K2, BDeu
+from juncture.learning.conditionals.table import K2, BDeu
 from juncture.learning.structure.scores.gaussian import BGe
 from juncture.learning.structure.scores.local_scores import NOTHING, ScoreCache
-from juncture.learning.structure.scores.scores import BDs, EdgePrior, families_of, structure_score
-from juncture.learning.structure.sets import members, set_of
-from juncture.learning.structure.translation import parents_of
+from juncture.learning.structure.scores.scores import BDs, EdgePrior, as_local_scores, structure_score
+from juncture.learning.structure.sets import members, parents_of, set_of
 from juncture.verbs import fit
 from support.graph_examples import all_directed_graphs
 from support.structure_examples import random_reals, random_rows
@@ -44,7 +43,7 @@ def test_evidence_is_the_product_of_predictions(parents):
     states = 3 * np.prod([data.variables[parent].num_states for parent in parents])
     seen = len({tuple(data.arrays[parent][row] for parent in parents) for row in range(60)})
     for score, before in ((K2(), 1.0), (BDeu(5.0), 5.0 / states), (BDs(5.0), 5.0 / (seen * 3))):
-        found = ScoreCache(families_of(score, data)).family(1, set_of(parents))
+        found = ScoreCache(as_local_scores(score, data)).family(1, set_of(parents))
         assert found == pytest.approx(predicted(data, 1, parents, before), rel=1e-10)
 
 
@@ -74,7 +73,7 @@ EQUIVALENT = ["log-likelihood", "aic", "bic", "bdeu", EdgePrior(BDeu(1.0), 0.5)]
 
 def by_class(graphs, data, score) -> dict:
     found: dict = {}
-    cache = ScoreCache(families_of(score, data))
+    cache = ScoreCache(as_local_scores(score, data))
     for graph in graphs:
         found.setdefault(graph.essential_graph(), []).append(cache.total(parents_of(graph)))
     return found
@@ -125,8 +124,8 @@ def test_gaussian_likelihood_by_regression():
     design = np.column_stack([np.ones(40), values[0], values[2]])
     noise = values[1] - design @ np.linalg.lstsq(design, values[1], rcond=None)[0]
     log_likelihood = -20 * (np.log(2 * np.pi * np.mean(noise**2)) + 1)
-    families = families_of("bic", data)
-    assert families.extended(1, [0], [2])[0] == pytest.approx(log_likelihood - 4 * np.log(40) / 2)
+    families = as_local_scores("bic", data)
+    assert families.score_extensions(1, [0], [2])[0] == pytest.approx(log_likelihood - 4 * np.log(40) / 2)
 
 
 def test_tables_larger_than_the_rows_are_counted_by_hashing():
@@ -140,10 +139,10 @@ def test_tables_larger_than_the_rows_are_counted_by_hashing():
     counts = np.array(list(groups.values()))
     with np.errstate(divide="ignore", invalid="ignore"):
         expected = np.nansum(counts * np.log(counts / counts.sum(axis=1, keepdims=True)))
-    cache = ScoreCache(families_of("log-likelihood", data))
+    cache = ScoreCache(as_local_scores("log-likelihood", data))
     assert cache.family(1, set_of(parents)) == pytest.approx(expected)
     cost = 5 * 6**7 * np.log(40) / 2
-    assert ScoreCache(families_of("bic", data)).family(1, set_of(parents)) == pytest.approx(expected - cost)
+    assert ScoreCache(as_local_scores("bic", data)).family(1, set_of(parents)) == pytest.approx(expected - cost)
 
 
 @pytest.mark.parametrize("score", ["bic", "bdeu", "bds", "k2"])
@@ -160,14 +159,14 @@ def test_a_weight_is_a_number_of_rows(score):
 def test_toggling_equals_scoring_anew(score):
     """One pass over candidates gives what each family scores by itself, whatever the order of its parents."""
     data = random_rows(np.random.default_rng(2), 300, [2, 3, 2, 4, 2])
-    cache, fresh = ScoreCache(families_of(score, data)), families_of(score, data)
+    cache, fresh = ScoreCache(as_local_scores(score, data)), as_local_scores(score, data)
     for child, chosen in product(range(5), (0, 0b10100, 0b01011)):
         parents = chosen & ~(1 << child)
-        toggled = cache.toggled(child, parents, 0b11111 & ~(1 << child))
-        assert np.isnan(toggled[child])
+        toggle_scores = cache.toggle_scores(child, parents, 0b11111 & ~(1 << child))
+        assert np.isnan(toggle_scores[child])
         for other in set(range(5)) - {child}:
             *common, last = members(parents ^ 1 << other)[::-1] or [NOTHING]
-            assert toggled[other] == pytest.approx(fresh.extended(child, common, [last])[0])
+            assert toggle_scores[other] == pytest.approx(fresh.score_extensions(child, common, [last])[0])
 
 
 def test_an_edge_prior_costs_its_log_odds():

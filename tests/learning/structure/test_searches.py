@@ -12,10 +12,10 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.comparison import compare_graphs
 from juncture.learning.structure.independence.tests import PermutationTest
 from juncture.learning.structure.learn import SEARCHES, learn_structure
+from juncture.learning.structure.scores.discrete import NodeAverage
 from juncture.learning.structure.scores.gaussian import BGe
-from juncture.learning.structure.scores.observed import NodeAverage
 from juncture.learning.structure.scores.scores import BDs, EdgePrior, structure_score
-from juncture.learning.structure.searches.exact import Exact
+from juncture.learning.structure.searches.exact import ExactSearch
 from juncture.learning.structure.searches.pc import PC
 from juncture.learning.structure.searches.structural_em import StructuralEM
 from juncture.learning.structure.searches.trees import TreeAugmented
@@ -24,7 +24,7 @@ from juncture.variables import Variable
 from juncture.verbs import fit, sample
 from support.structure_examples import keeps, random_reals, random_rows
 
-pytestmark = pytest.mark.filterwarnings("ignore::juncture.errors.DeterminedWarning")  # asia has a function
+pytestmark = pytest.mark.filterwarnings("ignore::juncture.errors.DeterministicRelationWarning")  # asia has a function
 NEEDED = {"tree-augmented": {"target": "bronc"}, "pc": {"directed": True}, "ges": {"directed": True}}
 ROWS = {"a": [0, 1] * 20, "b": [0, 0, 1, 1] * 10}
 HOLED_NUMBERS = {"a": [0.5, None, 2.5], "b": [1.5, 2.5, 0.0]}
@@ -76,7 +76,7 @@ def test_constraints_hold_on_random_data(name):
     rng = np.random.default_rng(0)
     for _ in range(6):
         data = random_rows(rng, 150, [2, 3, 2, 2, 3])
-        order = [f"n{place}" for place in rng.permutation(5)]
+        order = [f"n{index}" for index in rng.permutation(5)]
         constraints = {"required": [(order[0], order[1])], "forbidden": [(order[1], order[2]), (order[2], order[3])]}
         constraints |= {"tiers": [order[:2], order[3:]], "max_parents": 2}
         options = {"target": order[0]} if name == "tree-augmented" else NEEDED.get(name, {})
@@ -126,9 +126,9 @@ def test_progress_is_told(name, asia):
 
 
 def test_methods_are_names_or_objects(asia):
-    assert learn_structure(asia, Exact(max_parents=1)) == learn_structure(asia, "exact", max_parents=1)
-    assert learn_structure(asia, Exact(), max_parents=1) == learn_structure(asia, "exact", max_parents=1)
-    assert learn_structure(asia, Exact) == learn_structure(asia, "exact")
+    assert learn_structure(asia, ExactSearch(max_parents=1)) == learn_structure(asia, "exact", max_parents=1)
+    assert learn_structure(asia, ExactSearch(), max_parents=1) == learn_structure(asia, "exact", max_parents=1)
+    assert learn_structure(asia, ExactSearch) == learn_structure(asia, "exact")
 
 
 def test_declared_states_count():
@@ -164,7 +164,7 @@ def test_refusals(asia):
     [
         (lambda: learn_structure(ROWS, 3), "a method is a name or a search such as HillClimbing"),
         (lambda: learn_structure(ROWS, PC(), levl=0.1), "PC has no option 'levl'; did you mean 'level'"),
-        (lambda: learn_structure(ROWS, TreeAugmented), "TreeAugmented must be told its target"),
+        (lambda: learn_structure(ROWS, TreeAugmented), "TreeAugmented needs target"),
         (lambda: learn_structure(ROWS, "pc", level="x"), "between 0 and 1; got 'x'"),
         (lambda: learn_structure(ROWS, "pc", max_given=-1), "max_given must be a whole number of at least 0"),
         (lambda: learn_structure(ROWS, "mmhc", max_given=1.5), "max_given must be a whole number"),

@@ -14,7 +14,7 @@ from juncture.errors import InvalidData, InvalidModel, UnknownVariable
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.scores.scores import structure_score
-from juncture.learning.structure.searches.branchings import OUTSIDE, maximum_branching
+from juncture.learning.structure.searches.trees import OUTSIDE, maximum_branching
 from support.graph_examples import all_directed_graphs
 from support.structure_examples import random_reals, random_rows
 
@@ -93,7 +93,7 @@ def named(graph: DirectedGraph, names) -> DirectedGraph:
 
 def test_refusals():
     data = random_rows(np.random.default_rng(2), 30, [2, 3, 2])
-    with pytest.raises(InvalidData, match="one parent at most"):
+    with pytest.raises(InvalidData, match="at most one parent"):
         learn_structure(data, "chow-liu", required=[("n0", "n2"), ("n1", "n2")])
     with pytest.raises(InvalidData, match="'n0' is the class"):
         learn_structure(data, "tree-augmented", target="n0", required=[("n1", "n0")])

@@ -210,14 +210,14 @@ def brute_expected(chain: MarkovChain, sequences: list[list[int | None]]) -> tup
 
 @given(st.integers(0, 1000))
 def test_expected_counts_against_enumeration(seed):
-    from juncture.learning.conditionals.contract import Wishes
+    from juncture.learning.conditionals.contract import EstimationOptions
     from juncture.sequences.markov_chains.em import ChainEM, GapCounts
 
     rng = np.random.default_rng(seed)
     chain = MarkovChain(rng.dirichlet(np.ones(2), 2), rng.dirichlet(np.ones(2)))
     lengths = rng.integers(0, 7, 4)
     data = [[None if rng.random() < 0.5 else int(rng.integers(2)) for _ in range(length)] for length in lengths]
-    found = ChainEM(chain, GapCounts.of(chain.sequences(data), 2), Wishes()).expect(chain)
+    found = ChainEM(chain, GapCounts.of(chain.sequences(data), 2), EstimationOptions()).expect(chain)
     first, moves = brute_expected(chain, data)
     assert found.statistics.starts[0].counts == pytest.approx(first, abs=1e-12)
     assert found.statistics.transitions.counts == pytest.approx(moves, abs=1e-12)

@@ -271,5 +271,5 @@ def test_what_cannot_be_learned_is_refused():
         jt.fit(WALK, [1.0, 2.0], {"transition_noise": jt.InverseWishart(3.0, np.eye(2))})
     with pytest.raises(InvalidModel, match="no density"):
         jt.fit(WALK.with_parts(observation_noise=0.0, transition_noise=0.0), [1.0, 2.0])
-    with pytest.raises(InvalidData, match="progress is a function of the step"):
+    with pytest.raises(InvalidData, match="progress is a function of the step and the objective; got True"):
         jt.fit(WALK, [1.0, 2.0], progress=True)

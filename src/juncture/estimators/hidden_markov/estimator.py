@@ -17,7 +17,7 @@ from juncture.data.tables.labels import label_array
 from juncture.errors import InvalidData, InvalidModel
 from juncture.estimators.hidden_markov.sequences import Stack, stack_of, state_variable
 from juncture.estimators.tables import seed_of, validated
-from juncture.learning.em.learners import ExpectationMaximization
+from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.fit import Fit
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.variables import Variable

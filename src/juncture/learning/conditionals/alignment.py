@@ -1,4 +1,4 @@
-"""Statistics of the same family whose variables have other states, brought to the union of both by label."""
+"""Statistics of the same family whose variables have different states, aligned to the union of the states by label."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from juncture.errors import InvalidData
 from juncture.variables import Scope, Variable, state_key
 
 
-def united_scope(mine: Scope, theirs: Scope) -> Scope:
+def unite_scopes(mine: Scope, theirs: Scope) -> Scope:
     """The variables of two families of the same names, each with the states of both."""
     if mine.names != theirs.names:
         raise InvalidData(
             f"statistics add within one family; here {', '.join(mine.names)} meets {', '.join(theirs.names)}"
         )
-    return Scope(united(one, other) for one, other in zip(mine, theirs, strict=True))
+    return Scope(unite_states(one, other) for one, other in zip(mine, theirs, strict=True))
 
 
-def united(mine: Variable, theirs: Variable) -> Variable:
+def unite_states(mine: Variable, theirs: Variable) -> Variable:
     """A variable with the states of both: as they are when they agree, else sorted."""
     if mine == theirs:
         return mine
@@ -30,16 +30,16 @@ def united(mine: Variable, theirs: Variable) -> Variable:
     return Variable(mine.name, sorted(labels.values(), key=sorting_key))
 
 
-def new_codes(narrow: Variable, wide: Variable) -> np.ndarray:
+def map_codes(narrow: Variable, wide: Variable) -> np.ndarray:
     """The code in `wide` of each state of `narrow`."""
     return np.array([wide.code(label) for label in narrow.labels], dtype=np.int64)
 
 
-def spread(array: np.ndarray, narrow: Sequence[Variable], wide: Sequence[Variable]) -> np.ndarray:
-    """The array, whose first axes are `narrow`, with more states or in another order; 0 where there were none."""
+def align_states(array: np.ndarray, narrow: Sequence[Variable], wide: Sequence[Variable]) -> np.ndarray:
+    """The array, whose first axes are `narrow`, on the states of `wide`; 0 for new states."""
     if tuple(narrow) == tuple(wide):
         return array
-    places = [new_codes(one, other) for one, other in zip(narrow, wide, strict=True)]
-    table = np.zeros((*Scope(wide).shape, *array.shape[len(places) :]))
-    table[np.ix_(*places)] = array
+    indices = [map_codes(one, other) for one, other in zip(narrow, wide, strict=True)]
+    table = np.zeros((*Scope(wide).shape, *array.shape[len(indices) :]))
+    table[np.ix_(*indices)] = array
     return table

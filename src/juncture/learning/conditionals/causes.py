@@ -1,7 +1,7 @@
-"""What the causes of a noisy maximum produced, which no row shows: believed given the rows, and counted.
+"""The values that the causes of a noisy maximum produced, which no row shows: their posterior, and counts.
 
 Y = max(leak, Z1, …, Zn). Given Y = y, the value z of one cause has the probability p(z) times the probability that the
-maximum of the others is y, or for z = y at most y: exact, and cheap for each different row.
+maximum of the others is y, or for z = y at most y: exact, and cheap for each distinct row.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from juncture.learning.conditionals.row_counts import RowCounts
 from juncture.values import Value, read_only
 from juncture.variables import Scope, Variable
 
-Chances: TypeAlias = tuple[np.ndarray, np.ndarray]  # each (row,): of being below what was seen, and of being it
+Chances: TypeAlias = tuple[
+    np.ndarray, np.ndarray
+]  # each (row,): P(value below the observed one), P(value equal to the observed one)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +34,7 @@ class Causes:
 
 
 class CauseCounts(Value):
-    """Expected weights of what each cause produced, by its own state, and of what the leak produced."""
+    """Expected weights of the values that each cause produced, by its state, and that the leak produced."""
 
     _fields = ("child", "parents", "tables", "leak")
     child: Variable
@@ -74,7 +76,7 @@ class CauseCounts(Value):
 def normalized(counts: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
     """Each row divided by its sum; a row without any counts stays as it was."""
     totals = counts.sum(axis=1, keepdims=True)
-    return np.asarray(np.divide(counts, totals, out=otherwise.copy(), where=totals > 0))
+    return np.divide(counts, totals, out=otherwise.copy(), where=totals > 0)
 
 
 def causes_of(conditional: NoisyOr | NoisyMax) -> Causes:
@@ -84,20 +86,20 @@ def causes_of(conditional: NoisyOr | NoisyMax) -> Causes:
     return Causes(conditional.tables, conditional.leak)
 
 
-def counted_causes(part: RowCounts, causes: Causes) -> CauseCounts:
-    """The weights of what each cause produced in each of its states, believed given the rows."""
+def count_causes(part: RowCounts, causes: Causes) -> CauseCounts:
+    """The expected weights of the values that each cause produced in each of its states, given the rows."""
     codes = part.rows.astype(np.int64)
     produced = [table[column] for table, column in zip(causes.tables, codes.T, strict=False)]  # each (row, state)
     produced.append(np.broadcast_to(causes.leak, (len(codes), len(causes.leak))))
-    beliefs = [belief * part.weights[:, None] for belief in beliefs_about(produced, codes[:, -1])]
+    beliefs = [belief * part.weights[:, None] for belief in posterior_of_causes(produced, codes[:, -1])]
     tables = [
-        sums_by(column, belief, len(table))
+        sum_by_code(column, belief, len(table))
         for table, column, belief in zip(causes.tables, codes.T, beliefs, strict=False)
     ]
     return CauseCounts(part.child, part.parents, tables, beliefs[-1].sum(axis=0))
 
 
-def beliefs_about(produced: Sequence[np.ndarray], largest: np.ndarray) -> list[np.ndarray]:
+def posterior_of_causes(produced: Sequence[np.ndarray], largest: np.ndarray) -> list[np.ndarray]:
     """P(Z = z | max = y) of each cause, as (row, z)."""
     rows, states = np.arange(len(largest)), np.arange(produced[0].shape[1])
     chances = []
@@ -114,7 +116,7 @@ def beliefs_about(produced: Sequence[np.ndarray], largest: np.ndarray) -> list[n
 
 
 def maxima_of_others(chances: Sequence[Chances]) -> list[Chances]:
-    """For each cause, the chances of the maximum of all the others: from those before it and those after."""
+    """For each cause, the probabilities of the maximum of all other causes: of those before and those after."""
     nothing = (np.ones_like(chances[0][0]), np.zeros_like(chances[0][0]))
     before = list(accumulate(chances[:-1], larger, initial=nothing))
     after = list(accumulate(chances[:0:-1], larger, initial=nothing))[::-1]
@@ -122,10 +124,31 @@ def maxima_of_others(chances: Sequence[Chances]) -> list[Chances]:
 
 
 def larger(one: Chances, other: Chances) -> Chances:
-    """Of the larger of two independent values; sums only, so that small chances stay exact."""
+    """The probabilities of the larger of two independent values; only sums, so that small probabilities stay exact."""
     return one[0] * other[0], one[1] * (other[0] + other[1]) + one[0] * other[1]
 
 
-def sums_by(column: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:
+def sum_by_code(column: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:
     """The sums of the rows of `counts` that have the same code: (code, state)."""
     return np.stack([np.bincount(column, state, minlength=size) for state in counts.T], axis=1)
+
+
+def count_causes_of_chain(conditional: NoisyOr | NoisyMax, causes: Causes, tables: Sequence[np.ndarray]) -> CauseCounts:
+    """Expected counts of the causes from those of the chain A1 = max(leak, Z1), A2 = max(A1, Z2), ….
+
+    Where the maximum rises from one link to the next, the value of Z is known; where it stays, Z is at most that value.
+    """
+    first = NoisyMax(conditional.child, conditional.parents[:1], [causes.tables[0]], causes.leak)
+    start = count_causes(RowCounts.of_table(first, tables[0]), causes_of(first))
+    later = [link_counts(link, table) for link, table in zip(tables[1:], causes.tables[1:], strict=True)]
+    return CauseCounts(conditional.child, conditional.parents, (start.tables[0], *later), start.leak)
+
+
+def link_counts(link: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """The weights of Z by the parent's state, (x, z), from those of (before, x, after)."""
+    states = np.arange(table.shape[1])
+    rises = np.where(states[:, None, None] < states, link, 0.0).sum(axis=0)  # (x, after): Z is the new maximum
+    stays = link[states, :, states].T  # (x, a): Z is at most a
+    cumulative = np.cumsum(table, axis=1)
+    share = np.divide(stays, cumulative, out=np.zeros_like(stays), where=cumulative > 0)
+    return rises + table * np.cumsum(share[:, ::-1], axis=1)[:, ::-1]

@@ -1,8 +1,8 @@
-"""What each kind of conditional learns from, as functions that a kind registers itself with, in a file of its own.
+"""How each kind of conditional learns: functions that every kind registers with, in a file of its own.
 
-`summarise` gives statistics that add, `estimated` a conditional of the same kind from them; `expected_part` turns what
-a clique tree expects of the conditional's factors into such statistics. A kind that registers nothing can be kept as it
-is among conditionals that are learned.
+`summarise` gives statistics that add, `estimate_conditional` gives a conditional of the same kind from statistics, and
+`summarise_expected` turns the expected counts of a junction tree into statistics. A kind that registers nothing cannot
+be learned, but may be kept fixed among conditionals that are learned.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Point = Literal["mean", "mode"]
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """How to estimate: the prior, which point of its posterior, and what to do where nothing was seen."""
+class EstimationOptions:
+    """How to estimate: the prior, the point of the posterior, and the policy for unseen parents' states."""
 
     prior: Any = None
     point: Point = "mean"
@@ -40,24 +40,24 @@ class Wishes:
 
 @singledispatch
 def summarise(conditional: AnyConditional, data: Dataset) -> Any:
-    """The statistics of one family from rows without holes in it: the different rows, unless less will do."""
+    """The statistics of one family from complete rows: by default the distinct rows with their weights."""
     return RowCounts.of(conditional, data)
 
 
 @singledispatch
-def expected_part(conditional: AnyConditional, tables: Sequence[np.ndarray]) -> Any:
-    """The statistics of a family from expected counts of the states of each factor it was lowered to."""
+def summarise_expected(conditional: AnyConditional, tables: Sequence[np.ndarray]) -> Any:
+    """The statistics of a family from the expected counts of each factor that the conditional was lowered to."""
     return RowCounts.of_table(conditional, tables[0])
 
 
 @singledispatch
 def learns_from(conditional: AnyConditional) -> tuple[type, ...]:
-    """The kinds of statistics that tell what a conditional of this kind needs to know."""
+    """The kinds of statistics from which a conditional of this kind can be estimated."""
     return (RowCounts,)
 
 
 @singledispatch
-def estimated(conditional: AnyConditional, part: Any, wishes: Wishes) -> AnyConditional:
+def estimate_conditional(conditional: AnyConditional, part: Any, options: EstimationOptions) -> AnyConditional:
     """A conditional of the same kind, estimated from its statistics."""
     name = conditional.child.name
     raise Unsupported(f"{signature(conditional)} cannot be learned; keep it as it is with fixed=[{name!r}]")
@@ -65,17 +65,17 @@ def estimated(conditional: AnyConditional, part: Any, wishes: Wishes) -> AnyCond
 
 @singledispatch
 def log_likelihood_of(conditional: AnyConditional, part: Any) -> float:
-    """Log p(child | parents), summed over the rows that the statistics sum up."""
+    """Log p(child | parents), summed over the rows of the statistics."""
     return float(part.log_likelihood(conditional))
 
 
 @singledispatch
-def log_prior(conditional: AnyConditional, wishes: Wishes) -> float:
-    """What the prior adds to the objective that the estimate maximises, up to a constant."""
+def log_prior(conditional: AnyConditional, options: EstimationOptions) -> float:
+    """The log prior density at the conditional, up to a constant: the term that the prior adds to the objective."""
     return 0.0
 
 
 @singledispatch
 def takes_prior(conditional: AnyConditional) -> bool:
-    """Whether a prior for this child changes what is estimated."""
+    """Whether a prior for this child changes the estimate."""
     return False

@@ -12,8 +12,14 @@ from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, warn_user
 from juncture.factors.conditional import as_parents
 from juncture.factors.gaussian import LinearGaussian
-from juncture.learning.conditionals.alignment import spread, united_scope
-from juncture.learning.conditionals.contract import Wishes, estimated, learns_from, log_likelihood_of, summarise
+from juncture.learning.conditionals.alignment import align_states, unite_scopes
+from juncture.learning.conditionals.contract import (
+    EstimationOptions,
+    estimate_conditional,
+    learns_from,
+    log_likelihood_of,
+    summarise,
+)
 from juncture.numerics import LOG_TWO_PI
 from juncture.values import Value, read_only
 from juncture.variables import Scope, Variable
@@ -47,8 +53,8 @@ class LineMoments(Value):
     def __add__(self, other: object) -> LineMoments:
         if not isinstance(other, LineMoments):
             return NotImplemented
-        scope = united_scope(self.scope, other.scope)
-        mine, theirs = self._spread(scope), other._spread(scope)
+        scope = unite_scopes(self.scope, other.scope)
+        mine, theirs = self._align(scope), other._align(scope)
         weight = mine.weight + theirs.weight
         share = np.divide(theirs.weight, weight, out=np.zeros_like(weight), where=weight > 0)
         shift = theirs.center - mine.center
@@ -56,10 +62,10 @@ class LineMoments(Value):
         center = mine.center + share[..., None] * shift
         return LineMoments(scope[-1], scope[:-1], weight, center, mine.scatter + theirs.scatter + cross)
 
-    def _spread(self, scope: Scope) -> LineMoments:
+    def _align(self, scope: Scope) -> LineMoments:
         """The same on variables that may have more states."""
         narrow, wide = self.discrete, discrete_of(scope)
-        arrays = (spread(array, narrow, wide) for array in (self.weight, self.center, self.scatter))
+        arrays = (align_states(array, narrow, wide) for array in (self.weight, self.center, self.scatter))
         return LineMoments(scope[-1], scope[:-1], *arrays)
 
     def scaled(self, factor: float) -> LineMoments:
@@ -112,40 +118,42 @@ def grouped_moments(
     return weight, center, scatter
 
 
-@estimated.register
-def _(conditional: LinearGaussian, part: LineMoments, wishes: Wishes) -> LinearGaussian:
+@estimate_conditional.register
+def _(conditional: LinearGaussian, part: LineMoments, options: EstimationOptions) -> LinearGaussian:
     if not (part.weight > 0).all():
         raise InvalidData(
             f"no row has some combination of the parents' states of {part.child.name!r},"
-            " of whose numbers nothing is known then: give rows for each, or drop the parent"
+            " so that its coefficients are not determined: give rows for each combination, or drop the parent"
         )
     across, along = part.scatter[..., :-1, :-1], part.scatter[..., :-1, -1]
     coefficients = np.zeros(along.shape)
-    for place in np.ndindex(part.weight.shape):
-        coefficients[place] = slopes(across[place], along[place], part.child.name)
+    for index in np.ndindex(part.weight.shape):
+        coefficients[index] = slopes(across[index], along[index], part.child.name)
     intercept = part.center[..., -1] - (coefficients * part.center[..., :-1]).sum(axis=-1)
     rest = part.scatter[..., -1, -1] - (coefficients * along).sum(axis=-1)
     variance = rest / part.weight
     if not (variance > 1e-14 * (part.scatter[..., -1, -1] / part.weight)).all():
         raise InvalidData(
-            f"the variance of {part.child.name!r} given its parents would be 0: its rows lie on a line exactly;"
-            " give more rows than parents, with some spread"
+            f"the variance of {part.child.name!r} given its parents would be 0: its rows lie exactly on a line;"
+            " give more rows than parents, with some variance"
         )
     return LinearGaussian(part.child, part.parents, coefficients, intercept, variance)
 
 
 def slopes(across: np.ndarray, along: np.ndarray, name: str) -> np.ndarray:
-    """The least-squares slopes; the shortest where parents depend on each other linearly, which is said."""
+    """The least-squares slopes; the minimum-norm solution, with a warning, where parents are linearly dependent."""
     spreads = np.sqrt(np.diag(across))
-    scale = np.where(spreads > 0, spreads, 1.0)  # or a parent of small numbers would pass for a combination of others
+    scale = np.where(
+        spreads > 0, spreads, 1.0
+    )  # else a parent with small numbers would look like a linear combination of others
     found, _, rank, _ = np.linalg.lstsq(across / np.outer(scale, scale), along / scale, rcond=1e-13)
     if rank < len(along):
         warn_user(
             f"the real parents of {name!r} depend on each other linearly (rank {rank} of {len(along)}):"
-            " of all slopes that fit alike, the shortest are taken",
+            " the coefficients of minimum norm are taken",
             UserWarning,
         )
-    return np.asarray(found / scale)
+    return found / scale
 
 
 @log_likelihood_of.register

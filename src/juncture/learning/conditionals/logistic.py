@@ -9,9 +9,9 @@ import numpy as np
 
 from juncture.errors import InvalidData
 from juncture.factors.logistic import Logistic
-from juncture.learning.conditionals.contract import Wishes, estimated, log_prior, takes_prior
-from juncture.learning.conditionals.priors import prior_of
+from juncture.learning.conditionals.contract import EstimationOptions, estimate_conditional, log_prior, takes_prior
 from juncture.learning.conditionals.row_counts import RowCounts
+from juncture.learning.conditionals.table import prior_of
 from juncture.numerics import log_sum_exp, softmax
 
 MAX_STEPS = 100  # where the likelihood rises for ever, each step moves the scores by about 1
@@ -25,13 +25,13 @@ def _(conditional: Logistic) -> bool:
 
 
 @log_prior.register
-def _(conditional: Logistic, wishes: Wishes) -> float:
+def _(conditional: Logistic, options: EstimationOptions) -> float:
     """-½ Σ weight² / variance: the mode under independent Gaussians; the bias has a flat prior."""
-    return -0.5 * prior_precision(wishes, conditional.child.name) * float(np.sum(conditional.weights**2))
+    return -0.5 * prior_precision(options, conditional.child.name) * float(np.sum(conditional.weights**2))
 
 
-@estimated.register
-def _(conditional: Logistic, part: RowCounts, wishes: Wishes) -> Logistic:
+@estimate_conditional.register
+def _(conditional: Logistic, part: RowCounts, options: EstimationOptions) -> Logistic:
     """Newton's method on inputs with mean 0 and spread 1, whatever theirs are."""
     numbers = [
         column if parent.is_real else parent.numbers[column.astype(np.int64)]
@@ -40,7 +40,7 @@ def _(conditional: Logistic, part: RowCounts, wishes: Wishes) -> Logistic:
     inputs = np.stack([np.ones(len(part.rows)), *numbers], axis=1)  # (row, bias and parents)
     center, spread = centers_and_spreads(inputs[:, 1:], part.weights)
     inputs[:, 1:] = (inputs[:, 1:] - center) / spread
-    penalty = np.append(0.0, prior_precision(wishes, part.child.name) / spread**2)
+    penalty = np.append(0.0, prior_precision(options, part.child.name) / spread**2)
     likelihood = Likelihood(inputs, part.rows[:, -1].astype(np.int64), part.weights, penalty)
     found = newton(likelihood, part.child.num_states - 1, part.child.name)  # (state but the first, bias and parents)
     weights = found[:, 1:] / spread
@@ -78,7 +78,7 @@ class Likelihood:
     def gradient(self, found: np.ndarray) -> np.ndarray:
         seen = np.eye(len(found) + 1)[self.codes][:, 1:]
         residuals = seen - self.probabilities(found)
-        return np.asarray((self.weights[:, None] * residuals).T @ self.inputs - self.penalty * found)
+        return (self.weights[:, None] * residuals).T @ self.inputs - self.penalty * found
 
     def curvature(self, found: np.ndarray) -> np.ndarray:
         """Σ w (diag p - p pᵀ) ⊗ x xᵀ + penalty, flat: (state and input, state and input)."""
@@ -88,12 +88,12 @@ class Likelihood:
             for other in states:
                 bend = self.weights * p[:, one] * ((one == other) - p[:, other])
                 curvature[one, :, other] = (self.inputs * bend[:, None]).T @ self.inputs
-        return np.asarray(curvature.reshape(found.size, found.size) + np.diag(np.tile(self.penalty, len(found))))
+        return curvature.reshape(found.size, found.size) + np.diag(np.tile(self.penalty, len(found)))
 
     def newton_step(self, found: np.ndarray) -> np.ndarray:
         """The gradient divided by the curvature."""
         flat = np.linalg.lstsq(self.curvature(found), self.gradient(found).reshape(-1), rcond=None)[0]
-        return np.asarray(flat).reshape(found.shape)
+        return flat.reshape(found.shape)
 
     def probabilities(self, found: np.ndarray) -> np.ndarray:
         """P(state) of all states but the first: (row, state)."""
@@ -116,20 +116,20 @@ def newton(likelihood: Likelihood, num_free: int, name: str) -> np.ndarray:
     if still and rank(likelihood.curvature(found)) == rank(likelihood.curvature(start)):
         return found
     raise InvalidData(
-        f"the logistic weights of {name!r} grow without end: its parents tell its states apart exactly, or a state has"
-        f" no rows; give rows in which it is not so, or a prior such as {{{name!r}: jt.Gaussian(0, 10)}}"
+        f"the logistic weights of {name!r} grow without end: its parents separate its states exactly, or a state has"
+        f" no rows; give rows that are not separable, or a prior such as {{{name!r}: jt.Gaussian(0, 10)}}"
     )
 
 
 def rank(curvature: np.ndarray) -> int:
-    """In how many directions there is any: a direction that has lost its curvature leads to infinity."""
+    """The numerical rank: along a direction without curvature the maximum lies at infinity."""
     return int(np.linalg.matrix_rank(curvature, tol=FLAT * np.abs(curvature).max(initial=0.0), hermitian=True))
 
 
-def prior_precision(wishes: Wishes, name: str) -> float:
+def prior_precision(options: EstimationOptions, name: str) -> float:
     """One over the variance of a Gaussian prior for the weights of this child; 0 when it has none."""
-    prior: Any = prior_of(wishes.prior, name)
-    if prior is None or (wishes.prior is prior and not hasattr(prior, "variance")):
+    prior: Any = prior_of(options.prior, name)
+    if prior is None or (options.prior is prior and not hasattr(prior, "variance")):
         return 0.0
     if not hasattr(prior, "variance") or prior.mean != 0:
         raise InvalidData(f"the prior of the logistic weights of {name!r} is a jt.Gaussian with mean 0; got {prior!r}")

@@ -10,7 +10,7 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.factors.conditional import AnyConditional, Columns, as_parents, signature
-from juncture.learning.conditionals.alignment import new_codes, united_scope
+from juncture.learning.conditionals.alignment import map_codes, unite_scopes
 from juncture.values import Value, read_only
 from juncture.variables import Scope, Variable
 
@@ -32,8 +32,8 @@ class RowCounts(Value):
             raise InvalidData(
                 f"the rows of {child.name!r} need one weight each; {len(rows)} rows, {weights.size} weights"
             )
-        different, place = np.unique(rows, axis=0, return_inverse=True)
-        summed = np.bincount(place.ravel(), weights, minlength=len(different))
+        different, index = np.unique(rows, axis=0, return_inverse=True)
+        summed = np.bincount(index.ravel(), weights, minlength=len(different))
         self._set(child=child, parents=parents, rows=read_only(different), weights=read_only(summed))
 
     @classmethod
@@ -50,9 +50,9 @@ class RowCounts(Value):
     @classmethod
     def of_table(cls, conditional: AnyConditional, counts: np.ndarray) -> RowCounts:
         """The same from a table of counts (*parents, child): a row for each cell that has any."""
-        places = np.nonzero(counts)
-        rows = np.stack(places, axis=1)
-        return cls(conditional.child, conditional.parents, rows, counts[places])
+        indices = np.nonzero(counts)
+        rows = np.stack(indices, axis=1)
+        return cls(conditional.child, conditional.parents, rows, counts[indices])
 
     def log_likelihood(self, conditional: AnyConditional) -> float:
         """Log p(child | parents), summed over the rows."""
@@ -74,8 +74,8 @@ class RowCounts(Value):
     def __add__(self, other: object) -> RowCounts:
         if not isinstance(other, RowCounts):
             return NotImplemented
-        scope = united_scope(self.scope, other.scope)
-        rows = np.concatenate([recoded(self, scope), recoded(other, scope)])
+        scope = unite_scopes(self.scope, other.scope)
+        rows = np.concatenate([recode(self, scope), recode(other, scope)])
         return RowCounts(scope[-1], scope[:-1], rows, np.concatenate([self.weights, other.weights]))
 
     def scaled(self, factor: float) -> RowCounts:
@@ -90,10 +90,10 @@ class RowCounts(Value):
         return f"RowCounts({self.child.name}{given}: {self.weights.sum():g})"
 
 
-def recoded(part: RowCounts, scope: Scope) -> np.ndarray:
+def recode(part: RowCounts, scope: Scope) -> np.ndarray:
     """The rows with the codes of a scope that may have more states."""
     columns = [
-        column if old.is_real or old == new else new_codes(old, new)[column.astype(np.int64)]
+        column if old.is_real or old == new else map_codes(old, new)[column.astype(np.int64)]
         for old, new, column in zip(part.scope, scope, part.rows.T, strict=True)
     ]
     return np.stack(columns, axis=1)

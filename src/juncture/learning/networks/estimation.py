@@ -1,8 +1,11 @@
-"""`estimate`: a network from statistics: maximum likelihood, or with a prior the posterior's mean or mode."""
+"""`estimate`: a network from statistics: maximum likelihood, or with a prior the posterior's mean or mode.
+
+Tied conditionals share their statistics and their prior, and are learned or kept together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,13 +13,65 @@ import numpy as np
 from juncture.errors import InvalidData, UnknownVariable, UnseenParentsWarning, Unsupported, warn_user
 from juncture.factors.conditional import AnyConditional, signature
 from juncture.graphs.directed import DirectedGraph
-from juncture.learning.conditionals.contract import Point, Wishes, estimated, learns_from
-from juncture.learning.conditionals.table import added_counts
-from juncture.learning.conditionals.table_counts import TableCounts
-from juncture.learning.networks.network_statistics import NetworkStatistics
-from juncture.learning.networks.templates import blank, refuse_fixed_graph
-from juncture.learning.networks.tied_conditionals import checked_prior, groups_of, kept_children, pooled
+from juncture.learning.conditionals.contract import (
+    EstimationOptions,
+    Point,
+    estimate_conditional,
+    learns_from,
+    log_prior,
+    takes_prior,
+)
+from juncture.learning.conditionals.table import TableCounts, added_counts
+from juncture.learning.networks.statistics import NetworkStatistics
+from juncture.learning.networks.templates import blank_conditional, check_fixed
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.options import as_names
+
+
+def learned_groups(model: BayesianNetwork, fixed: frozenset[str] = frozenset()) -> list[tuple[str, ...]]:
+    """The groups of tied children that are learned; a child without ties is a group of one."""
+    tied = {name: group for group in model.tied for name in group}
+    groups = dict.fromkeys(tied.get(name, (name,)) for name in model.variables.names)
+    return [group for group in groups if not fixed & set(group)]
+
+
+def fixed_children(model: BayesianNetwork, fixed: Iterable[str]) -> frozenset[str]:
+    """The children whose conditionals stay fixed: the named children, and the children tied to them."""
+    named = {model.variable(name).name for name in as_names(fixed, "fixed")}
+    return frozenset(named.union(*(group for group in model.tied if named & set(group))))
+
+
+def resolve_prior(prior: Any, model: BayesianNetwork) -> Any:
+    """Check that a mapping of priors names children that take a prior, and share a child's prior with tied children."""
+    if not isinstance(prior, Mapping):
+        return prior
+    for name in prior:
+        if name not in model.variables.names:
+            raise UnknownVariable.among(name, model.variables.names)
+        if prior[name] is not None and not takes_prior(model[name]):
+            raise InvalidData(f"a prior for {name!r} would change nothing: {signature(model[name])} takes none")
+    shared = {
+        name: prior[named[0]]
+        for group in model.tied
+        if (named := [one for one in group if one in prior])
+        for name in group
+    }
+    return {**prior, **shared}
+
+
+def pool_statistics(model: BayesianNetwork, statistics: NetworkStatistics) -> dict[str, Any]:
+    """The statistics that each conditional is estimated from: tied conditionals share the sum of their statistics."""
+    parts = dict(statistics.parts)
+    for group in model.tied:
+        first = parts[group[0]]
+        total = sum((parts[name].renamed(first.child, first.parents) for name in group[1:]), first)
+        parts.update({name: total.renamed(parts[name].child, parts[name].parents) for name in group})
+    return parts
+
+
+def network_log_prior(model: BayesianNetwork, options: EstimationOptions, fixed: frozenset[str]) -> float:
+    """The log prior of all learned parameters; tied parameters count once."""
+    return float(sum(log_prior(model[group[0]], options) for group in learned_groups(model, fixed)))
 
 
 def estimate_network(
@@ -28,21 +83,24 @@ def estimate_network(
     on_unseen: Any = "uniform",
     fixed: Iterable[str] = (),
 ) -> BayesianNetwork:
-    template = template_for(structure, statistics)
-    refuse_fixed_graph(structure, fixed)
-    wishes, kept = Wishes(checked_prior(prior, template), point, on_unseen), kept_children(template, fixed)
-    report_unseen(template, statistics, wishes, kept)
-    return estimated_network(template, statistics, wishes, kept)
+    template = resolve_template(structure, statistics)
+    check_fixed(structure, fixed)
+    options, kept = EstimationOptions(resolve_prior(prior, template), point, on_unseen), fixed_children(template, fixed)
+    report_unseen(template, statistics, options, kept)
+    return estimate_conditionals(template, statistics, options, kept)
 
 
-def estimated_network(
-    template: BayesianNetwork, statistics: NetworkStatistics, wishes: Wishes, fixed: frozenset[str] = frozenset()
+def estimate_conditionals(
+    template: BayesianNetwork,
+    statistics: NetworkStatistics,
+    options: EstimationOptions,
+    fixed: frozenset[str] = frozenset(),
 ) -> BayesianNetwork:
-    """Every conditional estimated from its part; tied ones from the sum of theirs."""
-    parts = pooled(template, statistics)
+    """Estimate every conditional from its part; tied conditionals from the sum of their parts."""
+    parts = pool_statistics(template, statistics)
     return BayesianNetwork(
         [
-            part if part.child.name in fixed else estimated(part, parts[part.child.name], wishes)
+            part if part.child.name in fixed else estimate_conditional(part, parts[part.child.name], options)
             for part in template.conditionals
         ],
         tied=template.tied,
@@ -50,25 +108,27 @@ def estimated_network(
     )
 
 
-def template_for(structure: Any, statistics: NetworkStatistics) -> BayesianNetwork:
+def resolve_template(structure: Any, statistics: NetworkStatistics) -> BayesianNetwork:
     """The structure as a network whose families are those of the statistics."""
     if not isinstance(statistics, NetworkStatistics):
         raise InvalidData(f"estimate takes jt.statistics(structure, data); got {type(statistics).__name__}")
     if not isinstance(structure, BayesianNetwork | DirectedGraph):
-        raise Unsupported(f"what is estimated is a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}")
+        raise Unsupported(f"estimate takes a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}")
     graph = structure.graph if isinstance(structure, BayesianNetwork) else structure
     for name in graph.nodes:
         if name not in statistics.parts:
             raise UnknownVariable.among(name, statistics.parts, where="the statistics")
-        refuse_other_parents(statistics[name], graph.parents(name))
+        check_parents_agree(statistics[name], graph.parents(name))
     if not isinstance(structure, BayesianNetwork):
-        return BayesianNetwork(blank(statistics[name].child, statistics[name].parents) for name in graph.nodes)
+        return BayesianNetwork(
+            blank_conditional(statistics[name].child, statistics[name].parents) for name in graph.nodes
+        )
     for conditional in structure.conditionals:
-        refuse_other_kind(conditional, statistics[conditional.child.name])
+        check_statistics_fit(conditional, statistics[conditional.child.name])
     return structure
 
 
-def refuse_other_parents(part: Any, parents: Iterable[str]) -> None:
+def check_parents_agree(part: Any, parents: Iterable[str]) -> None:
     if part.parents.names != tuple(parents):
         raise InvalidData(
             f"the statistics of {part.child.name!r} are given {', '.join(part.parents.names) or 'no parents'};"
@@ -76,12 +136,12 @@ def refuse_other_parents(part: Any, parents: Iterable[str]) -> None:
         )
 
 
-def refuse_other_kind(conditional: AnyConditional, part: Any) -> None:
-    """A noisy OR cannot be told from the counts of a graph's table, nor a table from states that it does not have."""
+def check_statistics_fit(conditional: AnyConditional, part: Any) -> None:
+    """Check that the statistics are of a kind and of states from which the conditional can be estimated."""
     if type(part) not in learns_from(conditional):
         raise InvalidData(
             f"the statistics of {part.child.name!r} are {type(part).__name__}, from which {signature(conditional)}"
-            " cannot be told: take them with jt.statistics(model, data)"
+            " cannot be estimated: take them with jt.statistics(model, data)"
         )
     for mine, theirs in zip((*conditional.parents, conditional.child), (*part.parents, part.child), strict=True):
         if mine != theirs:
@@ -92,13 +152,13 @@ def refuse_other_kind(conditional: AnyConditional, part: Any) -> None:
 
 
 def report_unseen(
-    template: BayesianNetwork, statistics: NetworkStatistics, wishes: Wishes, fixed: frozenset[str]
+    template: BayesianNetwork, statistics: NetworkStatistics, options: EstimationOptions, fixed: frozenset[str]
 ) -> None:
     """One warning, or an error on request, when combinations of parents' states that no row has get a uniform row."""
-    parts = pooled(template, statistics)
+    parts = pool_statistics(template, statistics)
     unseen = {
-        group[0]: int(np.sum((part.counts + added_counts(wishes, part)).sum(axis=-1) == 0))
-        for group in groups_of(template, fixed)
+        group[0]: int(np.sum((part.counts + added_counts(options, part)).sum(axis=-1) == 0))
+        for group in learned_groups(template, fixed)
         if isinstance(part := parts[group[0]], TableCounts)
     }
     unseen = {name: number for name, number in unseen.items() if number}
@@ -109,6 +169,6 @@ def report_unseen(
         f"{sum(unseen.values())} combinations of parents' states were never seen, in {len(unseen)} families"
         f" (most in that of {worst!r}: {unseen[worst]})"
     )
-    if wishes.on_unseen == "error":
+    if options.on_unseen == "error":
         raise InvalidData(f'{message}; give a prior, or on_unseen="uniform"')
-    warn_user(f"{message}; there the child is taken as uniform: give a prior to say otherwise", UnseenParentsWarning)
+    warn_user(f"{message}; there the child is uniform: give a prior to change this", UnseenParentsWarning)

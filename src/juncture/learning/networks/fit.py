@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from juncture.data.dataset import Dataset
-from juncture.errors import ImpossibleEvidenceWarning, warn_user
-from juncture.iteration import Trace, Watch, check_progress
-from juncture.learning.conditionals.contract import Point, Wishes, log_likelihood_of
-from juncture.learning.em.learners import learner_for
+from juncture.errors import ImpossibleEvidenceWarning, Unsupported, warn_user
+from juncture.iteration import ProgressCallback, Trace, check_progress
+from juncture.learning.conditionals.contract import EstimationOptions, Point, log_likelihood_of
+from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.fit import Fit
-from juncture.learning.networks.estimation import estimated_network, report_unseen
-from juncture.learning.networks.statistics import statistics_of
-from juncture.learning.networks.task import Task
-from juncture.learning.networks.templates import prepared, refuse_fixed_graph
-from juncture.learning.networks.tied_conditionals import checked_prior, kept_children, log_prior_of
+from juncture.learning.networks.estimation import (
+    estimate_conditionals,
+    fixed_children,
+    network_log_prior,
+    report_unseen,
+    resolve_prior,
+)
+from juncture.learning.networks.gradient import GradientAscent
+from juncture.learning.networks.problem import NetworkProblem
+from juncture.learning.networks.statistics import compute_statistics
+from juncture.learning.networks.templates import check_fixed, prepare
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.options import as_generator
+from juncture.options import as_generator, resolve
 from juncture.variables import Variable
 
 
-def fit_network(  # noqa: PLR0913 (one verb, many wishes)
+def fit_network(  # noqa: PLR0913 (one verb, many options)
     structure: Any,
     data: Any,
     prior: Any = None,
@@ -35,37 +41,37 @@ def fit_network(  # noqa: PLR0913 (one verb, many wishes)
     on_unseen: Any = "uniform",
     method: Any = "em",
     rng: Any = 0,
-    progress: Watch | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Fit:
-    refuse_fixed_graph(structure, fixed)
-    learner = learner_for(method)
+    check_fixed(structure, fixed)
+    learner = resolve_learner(method)
     check_progress(progress)
-    template, dataset = prepared(structure, data, variables, latent, weights)
-    wishes, kept = Wishes(checked_prior(prior, template), point, on_unseen), kept_children(template, fixed)
+    template, dataset = prepare(structure, data, variables, latent, weights)
+    options, kept = EstimationOptions(resolve_prior(prior, template), point, on_unseen), fixed_children(template, fixed)
     if dataset.is_complete and len(dataset.columns) == len(template.variables):
-        return fit_complete(template, dataset, wishes, kept)
-    is_start = isinstance(structure, BayesianNetwork)
-    task = Task(template, dataset, wishes, kept, is_start, as_generator(rng), progress)
-    found, trace = learner.run(task)
-    report_unseen(template, found.statistics, wishes, kept)
+        return fit_complete(template, dataset, options, kept)
+    starts_at_template = isinstance(structure, BayesianNetwork)
+    problem = NetworkProblem(template, dataset, options, kept, starts_at_template, as_generator(rng), progress)
+    found, trace = learner.run(problem)
+    report_unseen(template, found.statistics, options, kept)
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
 
 
-def fit_complete(template: BayesianNetwork, data: Dataset, wishes: Wishes, fixed: frozenset[str]) -> Fit:
-    """Counted once, estimated once."""
-    statistics = statistics_of(template, data)
-    report_unseen(template, statistics, wishes, fixed)
-    model = estimated_network(template, statistics, wishes, fixed)
+def fit_complete(template: BayesianNetwork, data: Dataset, options: EstimationOptions, fixed: frozenset[str]) -> Fit:
+    """Estimate from complete rows: one count, one estimate."""
+    statistics = compute_statistics(template, data)
+    report_unseen(template, statistics, options, fixed)
+    model = estimate_conditionals(template, statistics, options, fixed)
     logs = {part.child.name: log_likelihood_of(part, statistics[part.child.name]) for part in model.conditionals}
-    warn_of_impossible(logs)
+    warn_of_impossible_rows(logs)
     log_likelihood = sum(logs.values())
-    objective = log_likelihood + log_prior_of(model, wishes, fixed)
+    objective = log_likelihood + network_log_prior(model, options, fixed)
     trace = Trace((objective,), True, "complete data: estimated in one step")
     return Fit(model, log_likelihood, trace, statistics)
 
 
-def warn_of_impossible(logs: dict[str, float]) -> None:
-    """What is estimated allows every row; what stays as it is may forbid some."""
+def warn_of_impossible_rows(logs: dict[str, float]) -> None:
+    """Warn of rows with probability zero, which only fixed conditionals can cause."""
     forbidding = [repr(name) for name, value in logs.items() if value == -math.inf]
     if forbidding:
         warn_user(
@@ -73,3 +79,17 @@ def warn_of_impossible(logs: dict[str, float]) -> None:
             f" {', '.join(forbidding)}; the log-likelihood is -inf",
             ImpossibleEvidenceWarning,
         )
+
+
+LEARNERS: dict[str, Callable[[], Any]] = {"em": ExpectationMaximization, "gradient": GradientAscent}
+
+
+def resolve_learner(method: Any) -> Any:
+    """The method of learning that a name or an object stands for."""
+    learner = resolve(method, LEARNERS, what="method")
+    if not hasattr(learner, "run"):
+        raise Unsupported(
+            f"a method of learning is one of {', '.join(map(repr, LEARNERS))}, or an object such as"
+            f" jt.ExpectationMaximization(…); got {learner!r}"
+        )
+    return learner

@@ -10,15 +10,15 @@ import numpy as np
 from juncture.errors import Unsupported
 from juncture.factors.conditional import Conditional, signature
 from juncture.factors.deterministic import Deterministic
-from juncture.learning.conditionals.contract import Wishes
+from juncture.learning.conditionals.contract import EstimationOptions
 from juncture.learning.conditionals.table import added_counts
-from juncture.learning.networks.network_statistics import NetworkStatistics
-from juncture.learning.networks.starts import rebuilt
-from juncture.learning.networks.tied_conditionals import groups_of, pooled
+from juncture.learning.networks.estimation import learned_groups, pool_statistics
+from juncture.learning.networks.statistics import NetworkStatistics
+from juncture.learning.networks.templates import with_conditionals
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.numerics import softmax
 
-SMALLEST = 1e-13  # what a probability of zero starts from: a logarithm must be finite
+SMALLEST = 1e-13  # the start of a probability of zero: its logarithm must be finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,13 +27,13 @@ class FreeTables:
 
     template: BayesianNetwork
     fixed: frozenset[str]
-    wishes: Wishes
+    options: EstimationOptions
 
     @cached_property
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """The children of each free table: one, or all that are tied."""
         free = tuple(
-            g for g in groups_of(self.template, self.fixed) if not isinstance(self.template[g[0]], Deterministic)
+            g for g in learned_groups(self.template, self.fixed) if not isinstance(self.template[g[0]], Deterministic)
         )
         for group in free:
             if not isinstance(self.template[group[0]], Conditional):
@@ -64,10 +64,12 @@ class FreeTables:
             table, start = softmax(logits[start:stop].reshape(shape)), stop
             parts = (self.template[name] for name in group)
             made.update({part.child.name: Conditional(part.child, part.parents, table) for part in parts})
-        return rebuilt(self.template, (made.get(part.child.name, part) for part in self.template.conditionals))
+        return with_conditionals(
+            self.template, (made.get(part.child.name, part) for part in self.template.conditionals)
+        )
 
     def gradient(self, model: BayesianNetwork, statistics: NetworkStatistics) -> np.ndarray:
-        """Of the objective in the logits: expected counts less what the table itself would expect of as many rows."""
+        """The gradient in the logits: expected counts less the counts that the table predicts for as many rows."""
         parts = [(counts - expected).reshape(-1) for counts, expected in self._counts(model, statistics)]
         return np.concatenate([np.empty(0), *parts])
 
@@ -77,10 +79,10 @@ class FreeTables:
         return [(c - e) / table for (c, e), table in zip(counted, self.values(model), strict=True)]
 
     def _counts(self, model: BayesianNetwork, statistics: NetworkStatistics) -> list[tuple[np.ndarray, np.ndarray]]:
-        """For each table the expected counts, and what the table itself would expect of as many rows."""
-        shared, found = pooled(model, statistics), []
+        """For each table the expected counts, and the counts that the table itself predicts for as many rows."""
+        shared, found = pool_statistics(model, statistics), []
         for group, table in zip(self.groups, self.values(model), strict=True):
             part = shared[group[0]]
-            counts = part.counts + added_counts(self.wishes, part)
+            counts = part.counts + added_counts(self.options, part)
             found.append((counts, counts.sum(axis=-1, keepdims=True) * table))
         return found

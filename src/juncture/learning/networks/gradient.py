@@ -1,7 +1,7 @@
-"""Gradient ascent on the log-likelihood of what was observed: its gradient is the expected statistics.
+"""Gradient ascent on the observed-data log-likelihood, whose gradient follows from the expected statistics.
 
-Fisher's identity: ∇ log p(seen) = E[∇ log p(seen, unseen) | seen]. From the same start it reaches an optimum that EM
-has nothing to add to, often in fewer steps near the end (L-BFGS).
+Fisher's identity: ∇ log p(seen) = E[∇ log p(seen, unseen) | seen]. L-BFGS often takes fewer
+steps than EM near the optimum.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from juncture.errors import NotConvergedWarning, warn_user
-from juncture.iteration import INTERRUPTED, Trace, Watch, check_ending
-from juncture.learning.networks.expectation_maximization import Believed, NetworkEM
+from juncture.iteration import INTERRUPTED, ProgressCallback, Trace, check_stopping_rule
+from juncture.learning.networks.em import NetworkEM, NetworkState
 from juncture.learning.networks.free_tables import FreeTables
-from juncture.learning.networks.task import Task
+from juncture.learning.networks.problem import NetworkProblem
 
-EM_STEPS = 8  # that follow L-BFGS: what they gain tells what is left
+EM_STEPS = 8  # EM steps after L-BFGS: their gains estimate the remaining gain
 LEFT = 10.0  # times the tolerance may be left to gain
 ROUNDING = 1e-12  # of the objective
 LIFT = 1e-9  # of each row of a table is shared out, so that no entry is zero
-SLOPE = 1e-4  # what a row of a table may gain by the unit of probability moved
+SLOPE = 1e-4  # the largest slope, per unit of probability, of a row at the optimum
 SHARES = (0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-5)  # of each row that is moved to its best entries
 OUT_OF_STEPS = 1  # the status in which L-BFGS ends by the number of its steps
 
@@ -30,18 +30,22 @@ class GradientAscent:
     """L-BFGS on the observed log-likelihood, with a prior plus its logarithm, in the logarithms of the tables.
 
     L-BFGS ends when one of its steps gains less than `tolerance` relative to the objective, which may happen far from
-    the optimum. So a few steps of EM follow: where they gain more, or would gain more if they went on, L-BFGS begins
-    anew; also where entries next to zero should be larger, which both see only slowly.
+    the optimum. So a few steps of EM follow: where they gain more, or would gain more if they went on, L-BFGS
+    starts again; also where entries near zero should be larger, which both methods change only slowly.
     """
 
     tolerance: float = 1e-10
     max_steps: int = 1000
 
     def __post_init__(self) -> None:
-        check_ending(self.tolerance, self.max_steps)
+        check_stopping_rule(self.tolerance, self.max_steps)
 
-    def run(self, task: Task) -> tuple[Believed, Trace]:
-        ascent = Ascent(task.algorithm(task.start()), FreeTables(task.template, task.fixed, task.wishes), task.progress)
+    def run(self, problem: NetworkProblem) -> tuple[NetworkState, Trace]:
+        ascent = Ascent(
+            problem.algorithm(problem.start()),
+            FreeTables(problem.template, problem.fixed, problem.options),
+            problem.progress,
+        )
         try:
             converged, reason = self._run(ascent)
         except KeyboardInterrupt:
@@ -64,9 +68,9 @@ class GradientAscent:
 
 
 class Ascent:
-    """Where an ascent has come to, and its objective after each step."""
+    """The state of an ascent, and the objective after each step."""
 
-    def __init__(self, algorithm: NetworkEM, tables: FreeTables, progress: Watch | None) -> None:
+    def __init__(self, algorithm: NetworkEM, tables: FreeTables, progress: ProgressCallback | None) -> None:
         self.algorithm, self.tables, self.progress = algorithm, tables, progress
         self.state = self._at(tables.logits(algorithm.start))
         self.values = [self.state.objective]
@@ -97,7 +101,7 @@ class Ascent:
         return int(found.status), f"L-BFGS: {str(found.message).lower()}"
 
     def by_expectation(self, num_steps: int) -> float:
-        """Steps of EM: what is left to gain, if each further step gains by the same factor less than the one before."""
+        """Steps of EM: the remaining gain, if the gains of further steps decrease geometrically."""
         gains = [0.0, 0.0]
         for _ in range(num_steps):
             state = self.algorithm.step(self.state)
@@ -108,7 +112,7 @@ class Ascent:
         return float(last / (1 - rate) if 0 < rate < 1 else num_steps * last)
 
     def by_leaving_edges(self, allowed: float) -> bool:
-        """One step towards the entries of which more would gain most; whether it gains more than is allowed.
+        """One step towards the entries with the steepest slopes; whether the step gains more than `allowed`.
 
         An entry next to zero hardly moves by its logarithm or by EM, even where it should be larger.
         """
@@ -117,7 +121,7 @@ class Ascent:
         slopes = self.tables.slopes(lifted.model, lifted.statistics)
         if not any((slope > SLOPE).any() for slope in slopes):
             return False
-        corners = [corner_of(table, slope) for table, slope in zip(tables, slopes, strict=True)]
+        corners = [steepest_corner(table, slope) for table, slope in zip(tables, slopes, strict=True)]
         for share in SHARES:
             state = self._of([(1 - share) * t + share * c for t, c in zip(tables, corners, strict=True)])
             if state.objective > self.state.objective + allowed:
@@ -126,13 +130,13 @@ class Ascent:
                 return True
         return False
 
-    def _of(self, tables: list[np.ndarray]) -> Believed:
+    def _of(self, tables: list[np.ndarray]) -> NetworkState:
         return self._at(np.concatenate([np.empty(0), *(np.log(table).reshape(-1) for table in tables)]))
 
-    def _at(self, logits: np.ndarray) -> Believed:
-        return self.algorithm.believed(self.tables.model(logits))
+    def _at(self, logits: np.ndarray) -> NetworkState:
+        return self.algorithm.expect(self.tables.model(logits))
 
-    def _keep(self, state: Believed) -> None:
+    def _keep(self, state: NetworkState) -> None:
         self.state = state if state.objective >= self.state.objective else self.state
 
     def _record(self, value: float) -> None:
@@ -141,7 +145,7 @@ class Ascent:
             self.progress(self.num_steps, value)
 
 
-def corner_of(table: np.ndarray, slope: np.ndarray) -> np.ndarray:
+def steepest_corner(table: np.ndarray, slope: np.ndarray) -> np.ndarray:
     """The table whose rows are certain of the entry with the steepest slope; rows without a slope as they are."""
     steepest = slope.max(axis=-1, keepdims=True)
     corner = (slope == steepest) / (slope == steepest).sum(axis=-1, keepdims=True)

@@ -1,4 +1,4 @@
-"""`posterior`: what the data leave uncertain of every table, as a Dirichlet for each combination of parents' states."""
+"""`posterior`: the posterior of every table, a Dirichlet for each combination of parents' states."""
 
 from __future__ import annotations
 
@@ -6,30 +6,40 @@ from typing import TYPE_CHECKING, Any
 
 from juncture.errors import InvalidData, Unsupported
 from juncture.factors.conditional import Conditional, signature
-from juncture.learning.conditionals.priors import prior_of, pseudo_counts
-from juncture.learning.networks.estimation import template_for
-from juncture.learning.networks.network_statistics import NetworkStatistics
-from juncture.learning.networks.tied_conditionals import checked_prior, pooled
+from juncture.learning.conditionals.table import prior_of, pseudo_counts
+from juncture.learning.networks.estimation import pool_statistics, resolve_prior, resolve_template
+from juncture.learning.networks.statistics import NetworkStatistics
 
 if TYPE_CHECKING:
     from juncture.families.vectors.dirichlet import Dirichlet
 
 
 def posterior(structure: Any, statistics: NetworkStatistics, prior: Any = 1.0) -> dict[str, Dirichlet]:
-    """The posterior of every table by child: a batch of Dirichlets of the shape of the parents' states.
+    """The posterior of every table.
 
-    The prior is a pseudo-count per cell, `BDeu`, `K2`, `Dirichlet`, or a mapping from child to these; each must leave
-    every cell a positive count.
+    Parameters
+    ----------
+    structure
+        A `BayesianNetwork` of tables or a `DirectedGraph`.
+    statistics
+        The counts of complete rows, `jt.statistics(structure, data)`.
+    prior
+        A pseudo-count per cell, `BDeu`, `K2`, a `Dirichlet`, or a mapping from child to one of these. Each cell needs a
+        positive count of rows and prior together.
+
+    Returns
+    -------
+    For each child a batch of Dirichlets in the shape of the parents' states.
     """
     from juncture.families.vectors.dirichlet import Dirichlet
 
-    template = template_for(structure, statistics)
-    given, parts = checked_prior(prior, template), pooled(template, statistics)
+    template = resolve_template(structure, statistics)
+    given, parts = resolve_prior(prior, template), pool_statistics(template, statistics)
     found = {}
     for conditional in template.conditionals:
         name = conditional.child.name
         if not isinstance(conditional, Conditional):
-            raise Unsupported(f"the posterior of tables is told by Dirichlets; {signature(conditional)} is none")
+            raise Unsupported(f"only tables have Dirichlet posteriors; {signature(conditional)} is no table")
         own = prior_of(given, name)
         counts = parts[name].counts + (
             0.0 if own is None else pseudo_counts(own, conditional.child, conditional.parents)

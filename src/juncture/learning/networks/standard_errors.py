@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidData, NotIdentifiedWarning, warn_user
-from juncture.learning.conditionals.contract import Wishes
-from juncture.learning.networks.expected_statistics import Expectation
+from juncture.learning.conditionals.contract import EstimationOptions
+from juncture.learning.networks.em import Expectation
+from juncture.learning.networks.estimation import fixed_children
 from juncture.learning.networks.free_tables import FreeTables
-from juncture.learning.networks.templates import prepared
-from juncture.learning.networks.tied_conditionals import kept_children
+from juncture.learning.networks.templates import prepare
 from juncture.networks.bayesian_network import BayesianNetwork
 
 EXTRA = 8  # sums of scores beyond the number of parameters
@@ -25,20 +25,36 @@ STILL, ROUGHLY_STILL = (
 SHOWN = 6  # names
 STEP = 1e-4  # in logits: central differences of the gradient then err by some 1e-8
 FLAT = 1e-6  # a curvature this small, relative to what each entry has by itself, is none
-EDGE = 1e-6  # a probability below this lies on the boundary, where no curvature tells its error
+EDGE = 1e-6  # a probability below this lies on the boundary, where the curvature does not give its error
 
 
 def standard_errors(model: BayesianNetwork, data: Any, *, fixed: Any = (), latent: Any = ()) -> dict[str, np.ndarray]:
-    """The standard error of every entry of the free tables, by child, in the shape of its table.
+    """The standard errors of the tables at a maximum of the likelihood.
 
-    From the inverse of the observed information, by the delta method. Infinite where the data say nothing of an
-    entry: parents' states that were never seen, entries that others can make up for (which a `NotIdentifiedWarning`
-    names), and those on the boundary. Entries make up for each other where some direction changes the probability of no
-    row, to first order: the rank of the rows' scores tells, whether or not learning went on to the very end.
+    They come from the inverse of the observed information, by the delta method. A standard error is infinite where the
+    data say nothing of an entry: for parents' states that were never seen, for entries that the data do not identify
+    (which a `NotIdentifiedWarning` names), and for entries on the boundary. Entries are not identified where some
+    direction changes the probability of no row, to first order: the rank of the rows' scores decides, also before EM
+    has fully converged.
+
+    Parameters
+    ----------
+    model
+        A network that was fitted to the data without a prior.
+    data
+        The rows; cells may be missing.
+    fixed
+        The children whose tables were not learned.
+    latent
+        The variables without a column.
+
+    Returns
+    -------
+    For each child of a free table the standard errors of its entries, in the shape of the table.
     """
-    template, dataset = prepared(model, data, latent=latent)
+    template, dataset = prepare(model, data, latent=latent)
     tables, expectation = (
-        FreeTables(template, kept_children(template, fixed), Wishes()),
+        FreeTables(template, fixed_children(template, fixed), EstimationOptions()),
         Expectation.of(template, dataset),
     )
     values = np.concatenate([np.empty(0), *(table.reshape(-1) for table in tables.values(model))])
@@ -47,7 +63,7 @@ def standard_errors(model: BayesianNetwork, data: Any, *, fixed: Any = (), laten
     information, jacobian = observed_information(tables, expectation)[square], table_jacobian(tables, model)[square]
     hidden = flat_directions(sums_of_scores(tables, expectation)[:, inside])
     errors = np.full(len(values), np.inf)
-    errors[inside] = errors_of(information, hidden, jacobian)
+    errors[inside] = invert_information(information, hidden, jacobian)
     is_seen = np.zeros(len(values), bool)
     is_seen[inside] = np.diag(information) > UNSEEN
     warn_of_unidentified(split(np.isinf(errors) & is_seen, tables))
@@ -60,20 +76,20 @@ def observed_information(tables: FreeTables, expectation: Expectation) -> np.nda
     """-∇² of the log-likelihood in the logits, by central differences of its gradient."""
     start = tables.logits(tables.template)
     columns = []
-    for place in range(len(start)):
+    for index in range(len(start)):
         sides = []
         for sign in (1.0, -1.0):
             moved = start.copy()
-            moved[place] += sign * STEP
+            moved[index] += sign * STEP
             model = tables.model(moved)
             sides.append(tables.gradient(model, expectation.run(model)[0]))
         columns.append((sides[1] - sides[0]) / (2 * STEP))
     matrix = np.stack(columns, axis=1) if columns else np.zeros((0, 0))
-    return np.asarray((matrix + matrix.T) / 2)
+    return (matrix + matrix.T) / 2
 
 
 def sums_of_scores(tables: FreeTables, expectation: Expectation) -> np.ndarray:
-    """Sums of ∇ log p(row) over the distinct rows, weighed at random: together they span what the rows' scores span."""
+    """Sums of ∇ log p(row) over the distinct rows, with random weights: they span the space of the rows' scores."""
     start = tables.logits(tables.template)
     rng, model = np.random.default_rng(0), tables.model(start)
     sums = []
@@ -90,7 +106,7 @@ def flat_directions(scores: np.ndarray) -> np.ndarray:
     scale = np.where(size > 0, size, 1.0)
     _, widths, directions = np.linalg.svd(scores / scale, full_matrices=True)
     rank = int((widths > RANK * widths.max(initial=0.0)).sum())
-    return np.asarray(directions[rank:].T / scale[:, None])
+    return directions[rank:].T / scale[:, None]
 
 
 def table_jacobian(tables: FreeTables, model: BayesianNetwork) -> np.ndarray:
@@ -105,13 +121,13 @@ def table_jacobian(tables: FreeTables, model: BayesianNetwork) -> np.ndarray:
     return jacobian
 
 
-def errors_of(information: np.ndarray, hidden: np.ndarray, jacobian: np.ndarray) -> np.ndarray:
-    """The square roots of the diagonal of J I⁻¹ Jᵀ; infinite where a direction of which nothing is known leads.
+def invert_information(information: np.ndarray, hidden: np.ndarray, jacobian: np.ndarray) -> np.ndarray:
+    """The square roots of the diagonal of J I⁻¹ Jᵀ; infinite along directions without information.
 
-    The logits' common shift in each row, of which nothing is known either, does not move the tables.
+    The common shift of the logits in each row has no information either, but does not change the tables.
     """
     own = np.diag(information)
-    scale = np.sqrt(np.where(own > UNSEEN, own, 1.0))  # of few rows as of many: what counts is relative
+    scale = np.sqrt(np.where(own > UNSEEN, own, 1.0))  # relative, for few rows as for many
     basis, num_hidden = np.linalg.qr(hidden * scale[:, None], mode="complete")[0], hidden.shape[1]
     seen = basis[:, num_hidden:]
     curvatures, turns = np.linalg.eigh(seen.T @ (information / np.outer(scale, scale)) @ seen)
@@ -125,8 +141,8 @@ def errors_of(information: np.ndarray, hidden: np.ndarray, jacobian: np.ndarray)
 
 
 def moves_along(directions: np.ndarray, jacobian: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """(entry, direction): the square of how far an entry moves, in units of what its own information alone tells."""
-    return np.asarray((jacobian @ (directions / scale[:, None]) * scale[:, None]) ** 2)
+    """(entry, direction): the square of how far an entry moves, in standard errors of the entry alone."""
+    return (jacobian @ (directions / scale[:, None]) * scale[:, None]) ** 2
 
 
 def split(numbers: np.ndarray, tables: FreeTables) -> dict[str, np.ndarray]:

@@ -1,35 +1,196 @@
-"""`statistics`: what the families of a network need to know of complete data."""
+"""`statistics`: the sufficient statistics of a network, one part for each family, counted from complete rows.
+
+All tables are counted in one pass over the rows, on all cores; other conditionals summarise their rows one by one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from juncture.checks import check_kind, check_number
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
-from juncture.errors import InvalidData
+from juncture.errors import FormatError, InvalidData, UnknownVariable
 from juncture.factors.conditional import Conditional
+from juncture.files.json_text import parse_strictly
+from juncture.kernels.tables.network_counts import count_rows, weigh_families
 from juncture.learning.conditionals.contract import summarise
-from juncture.learning.conditionals.table_counts import TableCounts
-from juncture.learning.networks.counting import count_families
-from juncture.learning.networks.network_statistics import NetworkStatistics
-from juncture.learning.networks.templates import prepared
+from juncture.learning.conditionals.table import TableCounts
+from juncture.learning.networks.document import as_document, read_document
+from juncture.learning.networks.templates import prepare
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.variables import Variable
+from juncture.values import Value
+from juncture.variables import Assignment, Scope, Variable
+
+
+class RareRow(NamedTuple):
+    """A row of a table with few rows of data: the child, the states of its parents, and their weight."""
+
+    child: str
+    given: Assignment
+    weight: float
+
+
+class NetworkStatistics(Value):
+    """The statistics of every family, by the name of its child; `a + b` are those of both data sets."""
+
+    _fields = ("parts", "weight")
+    parts: dict[str, Any]
+    weight: float  # of all rows
+
+    def __init__(self, parts: Mapping[str, Any], weight: float) -> None:
+        self._set(parts=dict(parts), weight=float(weight))
+
+    def __getitem__(self, child: str) -> Any:
+        if not isinstance(child, str) or child not in self.parts:
+            raise UnknownVariable.among(child, self.parts, where="the statistics")
+        return self.parts[child]
+
+    def __add__(self, other: object) -> NetworkStatistics:
+        if not isinstance(other, NetworkStatistics):
+            return NotImplemented
+        if self.parts.keys() != other.parts.keys():
+            only = sorted(self.parts.keys() ^ other.parts.keys())
+            raise InvalidData(f"statistics add when they are of the same families; only one side has {only[0]!r}")
+        for name, part in self.parts.items():
+            if type(part) is not type(other.parts[name]):
+                kinds = f"{type(part).__name__} and {type(other.parts[name]).__name__}"
+                raise InvalidData(f"the statistics of {name!r} are of two kinds, which do not add: {kinds}")
+        parts = {name: part + other.parts[name] for name, part in self.parts.items()}
+        return NetworkStatistics(parts, self.weight + other.weight)
+
+    def __radd__(self, other: object) -> NetworkStatistics:
+        return self if isinstance(other, int) and other == 0 else NotImplemented  # sum([...]) starts from 0
+
+    def scaled(self, factor: float) -> NetworkStatistics:
+        """The statistics of the same rows with every weight multiplied by `factor`."""
+        factor = check_number(factor, "the factor that scales statistics", least=0, finite=True)
+        return NetworkStatistics({name: part.scaled(factor) for name, part in self.parts.items()}, self.weight * factor)
+
+    def rare_rows(self, threshold: float = 5.0) -> list[RareRow]:
+        """The combinations of parents' states with a weight below `threshold`, in increasing order of weight."""
+        check_number(threshold, "the threshold")
+        tables = {name: part for name, part in self.parts.items() if isinstance(part, TableCounts)}
+        rows = [
+            RareRow(name, given, weight) for name, part in tables.items() for given, weight in part.rare_rows(threshold)
+        ]
+        return sorted(rows, key=lambda row: row.weight)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, text and numbers, from which `from_dict` makes an equal value."""
+        return as_document(self.parts, self.weight)
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> NetworkStatistics:
+        return cls(*read_document(document))
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> NetworkStatistics:
+        """The statistics that `to_json` wrote; a `FormatError` says what is wrong with any other text."""
+        check_kind(text, (str, bytes), "the JSON of statistics")
+        document = parse_strictly(text, "saved statistics")
+        try:
+            return cls.from_dict(document)
+        except InvalidData as error:
+            raise FormatError(str(error)) from error
+
+    def __repr__(self) -> str:
+        return f"NetworkStatistics({len(self.parts)} families, weight {self.weight:g})"
+
+
+CHUNK = 2**18  # rows counted into one table: fixed, so that sums of weights do not depend on the number of cores
+BLOCK = 2**12  # rows whose codes fit a core's cache
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyLayout:
+    """The offset of each family's cells in one array, and the strides from codes to cells."""
+
+    starts: np.ndarray
+    nodes: np.ndarray
+    strides: np.ndarray
+    offsets: np.ndarray
+    shapes: tuple[tuple[int, ...], ...]
+    num_cells: int
+
+    @classmethod
+    def of(cls, scopes: Sequence[Scope], indices: dict[str, int]) -> FamilyLayout:
+        sizes = [scope.size for scope in scopes]
+        strides = [stride for scope in scopes for stride in strides_of(scope.shape)]
+        return cls(
+            starts=np.cumsum([0, *(len(scope) for scope in scopes)], dtype=np.int64),
+            nodes=np.array([indices[name] for scope in scopes for name in scope.names], dtype=np.int64),
+            strides=np.array(strides, dtype=np.int64),
+            offsets=np.cumsum([0, *sizes[:-1]], dtype=np.int64) if sizes else np.empty(0, np.int64),
+            shapes=tuple(scope.shape for scope in scopes),
+            num_cells=sum(sizes),
+        )
+
+    def tables(self, cells: np.ndarray) -> list[np.ndarray]:
+        """Each family's counts in its own shape."""
+        ends = [*self.offsets[1:].tolist(), self.num_cells] if self.shapes else []
+        parts = zip(self.offsets, ends, self.shapes, strict=True)
+        return [cells[start:end].reshape(shape) for start, end, shape in parts]
+
+
+def strides_of(shape: Sequence[int]) -> list[int]:
+    return [int(np.prod(shape[axis + 1 :], dtype=np.int64)) for axis in range(len(shape))]
+
+
+def count_families(data: Dataset, scopes: Sequence[Scope]) -> list[np.ndarray]:
+    """The counts of each scope, whose columns must have no holes: in chunks of rows that are added in order."""
+    names = sorted({name for scope in scopes for name in scope.names})
+    layout = FamilyLayout.of(scopes, {name: index for index, name in enumerate(names)})
+    columns = [data.columns[name] for name in names]
+    chunks = [(start, min(start + CHUNK, len(data))) for start in range(0, len(data), CHUNK)]
+
+    def count(chunk: tuple[int, int]) -> np.ndarray:
+        return count_chunk(columns, data.weights, layout, *chunk)
+
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        parts = list(pool.map(count, chunks)) if len(chunks) > 1 else [count(chunk) for chunk in chunks]
+    return layout.tables(sum(parts, np.zeros(layout.num_cells)))
+
+
+def count_chunk(
+    columns: Sequence[np.ndarray], weights: np.ndarray | None, layout: FamilyLayout, start: int, stop: int
+) -> np.ndarray:
+    """The cells of one chunk, a block of rows at a time."""
+    cells = np.zeros(layout.num_cells, np.int64 if weights is None else np.float64)
+    buffer = np.empty((len(columns), min(BLOCK, stop - start)), np.int64)
+    for first in range(start, stop, BLOCK):
+        last = min(first + BLOCK, stop)
+        codes = buffer if last - first == buffer.shape[1] else np.empty((len(columns), last - first), np.int64)
+        for index, column in enumerate(columns):
+            codes[index] = column[first:last]
+        how = (layout.starts, layout.nodes, layout.strides, layout.offsets, cells)
+        if weights is None:
+            count_rows(codes, *how)
+        else:
+            weigh_families(codes, np.array(weights[first:last]), *how)
+    return cells
 
 
 def network_statistics(
     structure: Any, data: Any, *, variables: Iterable[Variable] | None = None, weights: Any = None
 ) -> NetworkStatistics:
-    template, dataset = prepared(structure, data, variables, weights=weights)
-    return statistics_of(template, dataset)
+    template, dataset = prepare(structure, data, variables, weights=weights)
+    return compute_statistics(template, dataset)
 
 
-def statistics_of(template: BayesianNetwork, data: Dataset) -> NetworkStatistics:
-    """All tables in one pass, other kinds of conditionals each by itself."""
-    refuse_holes(data, template.variables.names)
+def compute_statistics(template: BayesianNetwork, data: Dataset) -> NetworkStatistics:
+    """The statistics of all families: all tables in one pass, each other conditional by itself."""
+    check_complete(data, template.variables.names)
     tables = [part for part in template.conditionals if isinstance(part, Conditional)]
     counts = count_families(data, [part.scope for part in tables])
     parts: dict[str, Any] = {
@@ -47,7 +208,7 @@ def total_weight(data: Dataset) -> float:
     return float(len(data) if data.weights is None else np.sum(data.weights))
 
 
-def refuse_holes(data: Dataset, names: Iterable[str]) -> None:
+def check_complete(data: Dataset, names: Iterable[str]) -> None:
     for name in names:
         if name not in data.columns:
             raise InvalidData(f"the statistics of complete rows need a column {name!r}; jt.fit learns without it")

@@ -1,4 +1,4 @@
-"""What is to be learned: a network whose conditionals say the kind, and rows coded by its variables."""
+"""The structure to learn, as a network whose conditionals have their kind, and the rows coded by its variables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from juncture.variables import Scope, Variable
 
 
 @singledispatch
-def prepared(
+def prepare(
     structure: Any,
     data: Any,
     variables: Iterable[Variable] | None = None,
@@ -32,12 +32,12 @@ def prepared(
 ) -> tuple[BayesianNetwork, Dataset]:
     """A network of the kind to be learned, and the data coded by its variables; a latent one's column is left out."""
     raise Unsupported(
-        f"what is learned is a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}"
+        f"parameters are learned for a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}"
         f"{'' if not hasattr(structure, 'consistent_extension') else ': take a graph of it, consistent_extension()'}"
     )
 
 
-@prepared.register
+@prepare.register
 def _(
     structure: BayesianNetwork,
     data: Any,
@@ -50,12 +50,12 @@ def _(
     for variable in declared:
         if structure.variable(variable.name) != variable:
             raise InvalidData(f"the variable {variable.name!r} is declared with other states than the model has")
-    dataset = coded_by(data, structure.variables.without(hidden), weights)
-    refuse_missing_columns(structure.variables.names, dataset, {*declared.names, *hidden}, data)
+    dataset = code_data(data, structure.variables.without(hidden), weights)
+    check_columns(structure.variables.names, dataset, {*declared.names, *hidden}, data)
     return structure, dataset
 
 
-@prepared.register
+@prepare.register
 def _(
     structure: DirectedGraph,
     data: Any,
@@ -69,13 +69,13 @@ def _(
             raise UnknownVariable(f"the graph has no node {name!r}; {hint(name, structure.nodes)}")
     if missing := sorted(hidden - set(declared.names)):
         raise InvalidData(f"the states of the latent {missing[0]!r} are not known: declare it in variables=[…]")
-    dataset = declared_dataset(data, set(structure.nodes) - hidden, declared, weights)
-    refuse_missing_columns(tuple(structure.nodes), dataset, {*declared.names, *hidden}, data)
+    dataset = code_columns(data, set(structure.nodes) - hidden, declared, weights)
+    check_columns(tuple(structure.nodes), dataset, {*declared.names, *hidden}, data)
     known = {variable.name: variable for variable in (*dataset.variables, *declared)}
-    return template_of(structure, known), dataset
+    return build_template(structure, known), dataset
 
 
-def coded_by(data: Any, variables: Scope, weights: Any = None) -> Dataset:
+def code_data(data: Any, variables: Scope, weights: Any = None) -> Dataset:
     """The data coded by these variables; columns that are coded so already are shared, not copied."""
     if isinstance(data, Dataset) and weights is None:
         mine = {variable.name: variable for variable in data.variables}
@@ -84,7 +84,7 @@ def coded_by(data: Any, variables: Scope, weights: Any = None) -> Dataset:
     return Dataset(data, variables=variables, weights=weights, extra="ignore")
 
 
-def declared_dataset(data: Any, names: set[str], declared: Scope, weights: Any = None) -> Dataset:
+def code_columns(data: Any, names: set[str], declared: Scope, weights: Any = None) -> Dataset:
     """The columns of these names: with declared states where there are, with their own otherwise."""
     if weights is None and isinstance(data, Dataset):
         weights = data.weights
@@ -92,19 +92,19 @@ def declared_dataset(data: Any, names: set[str], declared: Scope, weights: Any =
     kept = [name for name in table.cells if name in names]
     own = Dataset(table.only(name for name in kept if name not in declared.names))
     known = {variable.name: variable for variable in (*own.variables, *declared)}
-    cells: Any = own if len(own.columns) == len(kept) else table.only(kept)  # what is coded already is shared
+    cells: Any = own if len(own.columns) == len(kept) else table.only(kept)  # columns that are coded already are shared
     return Dataset(cells, variables=[known[name] for name in kept], weights=weights)
 
 
-def refuse_fixed_graph(structure: Any, fixed: Iterable[str]) -> None:
-    """A graph has no conditionals to keep."""
+def check_fixed(structure: Any, fixed: Iterable[str]) -> None:
+    """Check that a graph, which has no conditionals, comes without `fixed`."""
     if isinstance(structure, DirectedGraph) and (names := as_names(fixed, "fixed")):
         raise InvalidData(
             f"fixed={names} keeps conditionals as they are, but a graph has none: give a BayesianNetwork that has them"
         )
 
 
-def refuse_missing_columns(names: tuple[str, ...], used: Dataset, latent: set[str], data: Any) -> None:
+def check_columns(names: tuple[str, ...], used: Dataset, latent: set[str], data: Any) -> None:
     for name in names:
         if name not in used.columns and name not in latent:
             given = as_table(
@@ -116,15 +116,16 @@ def refuse_missing_columns(names: tuple[str, ...], used: Dataset, latent: set[st
             )
 
 
-def template_of(graph: DirectedGraph, variables: dict[str, Variable]) -> BayesianNetwork:
-    """A network on the graph: tables between states, lines for real children, logistic where a real parent decides."""
+def build_template(graph: DirectedGraph, variables: dict[str, Variable]) -> BayesianNetwork:
+    """A network on the graph: tables between states, linear Gaussians for real children, logistic for real parents."""
     return BayesianNetwork(
-        blank(variables[name], Scope(variables[parent] for parent in graph.parents(name))) for name in graph.nodes
+        blank_conditional(variables[name], Scope(variables[parent] for parent in graph.parents(name)))
+        for name in graph.nodes
     )
 
 
-def blank(child: Variable, parents: Scope) -> AnyConditional:
-    """A conditional of the kind that fits the variables, that says nothing yet."""
+def blank_conditional(child: Variable, parents: Scope) -> AnyConditional:
+    """A conditional of the kind that fits the variables, with uniform or zero parameters."""
     if child.is_real:
         shape = Scope(parent for parent in parents if not parent.is_real).shape
         num_real = sum(parent.is_real for parent in parents)
@@ -134,3 +135,13 @@ def blank(child: Variable, parents: Scope) -> AnyConditional:
         return Logistic(child, parents, np.zeros((*states, len(parents))), np.zeros(states))
     shape = check_table_size(Scope((*parents, child)), f"the table of {child.name!r}").shape
     return Conditional(child, parents, np.full(shape, 1.0 / child.num_states))
+
+
+def with_conditionals(template: BayesianNetwork, parts: Iterable[AnyConditional]) -> BayesianNetwork:
+    """The template with other conditionals; tied tables get the values of the first of their group."""
+    made = {part.child.name: part for part in parts}
+    for group in template.tied:
+        first = made[group[0]]
+        if isinstance(first, Conditional):
+            made.update({n: Conditional(made[n].child, made[n].parents, first.values) for n in group})
+    return BayesianNetwork(made.values(), tied=template.tied, plates=template.plates)

@@ -1,4 +1,4 @@
-"""How far a learned graph is from another: edges that differ, found and missed, and what the data say."""
+"""A learned graph compared with another: different, found and missed edges, and the gap of their scores."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.graphs.edges import Edge
 from juncture.learning.structure.scores.scores import structure_score
-from juncture.learning.structure.translation import member_of
+from juncture.learning.structure.sets import member_of
 
 AnyGraph: TypeAlias = DirectedGraph | PartiallyDirectedGraph
 
 
 @dataclass(frozen=True)
 class GraphComparison:
-    """A learned graph beside the truth.
+    """A learned graph compared with the true graph.
 
     `distance` (SHD) counts the pairs whose edge is missing, extra or otherwise directed; `class_distance` the same
-    between the classes of both, where a direction that no data can tell does not count. Precision and recall are of
-    edges whatever their direction, `arrow_…` of edges with it. `score_gap` is what the learned graph scores less
-    than the truth, where data were given.
+    between the classes of both, where directions that data cannot identify do not count. Precision and recall are of
+    edges whatever their direction, `arrow_…` of edges with it. `score_gap` is the score of the truth less that
+    of the learned graph, where data were given.
     """
 
     distance: int
@@ -35,8 +35,21 @@ class GraphComparison:
 
 
 def compare_graphs(learned: Any, truth: Any, data: Any = None, score: Any = "bic") -> GraphComparison:
-    """What a learned graph has in common with another.
+    """Compare a learned graph with the true graph.
 
+    Parameters
+    ----------
+    learned, truth
+        Directed graphs, or equivalence classes, with the same nodes.
+    data, score
+        Where data are given, `score_gap` is the score of the truth less the score of the learned graph.
+
+    Returns
+    -------
+    A `GraphComparison`.
+
+    Examples
+    --------
     >>> truth = DirectedGraph.parse("a -> b -> c")
     >>> found = compare_graphs(DirectedGraph.parse("c -> b -> a"), truth)
     >>> found.distance, found.class_distance, found.recall, found.arrow_recall

@@ -1,4 +1,4 @@
-"""What a learned graph must and must not have: required and forbidden edges, tiers, and how many parents at most."""
+"""Constraints on a learned graph: required and forbidden edges, tiers, and the largest number of parents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from juncture.learning.structure.sets import Positions, set_of
 
 
 @dataclass(frozen=True, eq=False)
-class Bounds:
+class EdgeConstraints:
     """Constraints on the edges between variables, as matrices (parent, child)."""
 
     names: tuple[str, ...]
@@ -29,28 +29,28 @@ class Bounds:
 
     @property
     def is_free(self) -> bool:
-        """Whether every acyclic graph will do."""
+        """Whether every acyclic graph satisfies the constraints."""
         size = len(self.names)
         return self.max_parents >= size - 1 and not self.required.any() and self.allowed.sum() == size * (size - 1)
 
     @cached_property
     def candidates(self) -> list[Positions]:
-        """Those that may be the parents of each."""
+        """The possible parents of each variable."""
         return [set_of(np.flatnonzero(column).tolist()) for column in self.allowed.T]
 
     @cached_property
     def needed(self) -> list[Positions]:
-        """Those that must be the parents of each."""
+        """The required parents of each variable."""
         return [set_of(np.flatnonzero(column).tolist()) for column in self.required.T]
 
-    def within(self, pairs: np.ndarray) -> Bounds:
+    def within(self, pairs: np.ndarray) -> EdgeConstraints:
         """The same, with edges only between these pairs (a symmetric matrix) and where they are required."""
-        return Bounds(self.names, self.allowed & (pairs | self.required), self.required, self.max_parents)
+        return EdgeConstraints(self.names, self.allowed & (pairs | self.required), self.required, self.max_parents)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Constrained:
-    """What every search can be told: edges that must be there, edges that must not, tiers, and the most parents.
+    """Options of every search: required edges, forbidden edges, tiers, and the largest number of parents.
 
     `tiers` is a list of lists of names: no edge leads from a later tier to an earlier one. A variable in none of
     them is free.
@@ -69,14 +69,14 @@ class Constrained:
         if self.max_parents is not None:
             check_whole(self.max_parents, "max_parents")
 
-    def bounds(self, names: Sequence[str]) -> Bounds:
+    def bounds(self, names: Sequence[str]) -> EdgeConstraints:
         """The constraints over these variables, checked to leave at least one graph."""
-        places = {name: place for place, name in enumerate(names)}
-        required, forbidden = edge_matrix(self.required, places), edge_matrix(self.forbidden, places)
-        allowed = ~(forbidden | backward(self.tiers, places) | np.eye(len(names), dtype=np.bool_))
+        indices = {name: index for index, name in enumerate(names)}
+        required, forbidden = edge_matrix(self.required, indices), edge_matrix(self.forbidden, indices)
+        allowed = ~(forbidden | against_tiers(self.tiers, indices) | np.eye(len(names), dtype=np.bool_))
         most = len(names) if self.max_parents is None else int(self.max_parents)
-        refuse_contradictions(names, allowed, required, most)
-        return Bounds(tuple(names), allowed, required, most)
+        check_consistent(names, allowed, required, most)
+        return EdgeConstraints(tuple(names), allowed, required, most)
 
 
 def check_whole(value: Any, what: str, least: int = 0) -> None:
@@ -99,32 +99,32 @@ def as_tier(tier: Any) -> tuple[str, ...]:
     return tuple(check_kind(name, str, "a name in the tiers") for name in check_iterable(tier, "a tier"))
 
 
-def edge_matrix(edges: Iterable[Edge], places: dict[str, int]) -> np.ndarray:
-    matrix = np.zeros((len(places), len(places)), dtype=np.bool_)
+def edge_matrix(edges: Iterable[Edge], indices: dict[str, int]) -> np.ndarray:
+    matrix = np.zeros((len(indices), len(indices)), dtype=np.bool_)
     for edge in edges:
-        matrix[tuple(place_of(name, places) for name in edge)] = True
+        matrix[tuple(index_of(name, indices) for name in edge)] = True
     return matrix
 
 
-def backward(tiers: Iterable[Iterable[str]], places: dict[str, int]) -> np.ndarray:
+def against_tiers(tiers: Iterable[Iterable[str]], indices: dict[str, int]) -> np.ndarray:
     """The edges from a later tier to an earlier one."""
-    rank = np.full(len(places), -1)
+    rank = np.full(len(indices), -1)
     for number, tier in enumerate(tiers):
         for name in tier:
-            place = place_of(name, places)
-            if rank[place] >= 0:
+            index = index_of(name, indices)
+            if rank[index] >= 0:
                 raise InvalidData(f"{name!r} stands twice in the tiers; give each variable one tier")
-            rank[place] = number
+            rank[index] = number
     return (rank[:, np.newaxis] > rank) & (rank >= 0)
 
 
-def place_of(name: str, places: dict[str, int]) -> int:
-    if not isinstance(name, str) or name not in places:
-        raise UnknownVariable.among(name, places, where="the data")
-    return places[name]
+def index_of(name: str, indices: dict[str, int]) -> int:
+    if not isinstance(name, str) or name not in indices:
+        raise UnknownVariable.among(name, indices, where="the data")
+    return indices[name]
 
 
-def refuse_contradictions(names: Sequence[str], allowed: np.ndarray, required: np.ndarray, most: int) -> None:
+def check_consistent(names: Sequence[str], allowed: np.ndarray, required: np.ndarray, most: int) -> None:
     for parent, child in np.argwhere(required & ~allowed).tolist():
         raise InvalidData(
             f"the edge {names[parent]!r} -> {names[child]!r} is required, but forbidden too (by name or by the tiers)"

@@ -1,4 +1,4 @@
-"""`learn_structure`: which graph the data want."""
+"""`learn_structure` and `search_structure`: a graph learned from data."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ from dataclasses import MISSING, fields, replace
 from typing import Any
 
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData, UnknownVariable, Unsupported, hint
+from juncture.errors import InvalidData, Unsupported, hint
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import as_oracle
-from juncture.iteration import Watch, check_progress
-from juncture.learning.networks.templates import declared_dataset
+from juncture.iteration import ProgressCallback, check_progress
+from juncture.learning.structure.data import as_dataset
 from juncture.learning.structure.independence.tests import OracleTester, SeparationTester
 from juncture.learning.structure.scores.scores import takes_holes
-from juncture.learning.structure.search_result import SearchResult
-from juncture.learning.structure.searches.combined import CombinedSearch
-from juncture.learning.structure.searches.exact import Exact
+from juncture.learning.structure.searches.combined import CombinedSearch, SearchResult
+from juncture.learning.structure.searches.exact import ExactSearch
 from juncture.learning.structure.searches.ges import GES
 from juncture.learning.structure.searches.hill_climbing import HillClimbing
 from juncture.learning.structure.searches.mmhc import MMHC
 from juncture.learning.structure.searches.pc import PC
 from juncture.learning.structure.searches.structural_em import StructuralEM
 from juncture.learning.structure.searches.trees import ChowLiu, TreeAugmented
-from juncture.options import as_generator, chosen
+from juncture.options import as_generator, resolve
 from juncture.variables import Scope, Variable
 
 SEARCHES: dict[str, Callable[..., Any]] = {
@@ -32,7 +31,7 @@ SEARCHES: dict[str, Callable[..., Any]] = {
     "tree-augmented": TreeAugmented,
     "pc": PC,
     "ges": GES,
-    "exact": Exact,
+    "exact": ExactSearch,
     "mmhc": MMHC,
     "structural-em": StructuralEM,
     "combined": CombinedSearch,
@@ -46,16 +45,36 @@ def learn_structure(
     variables: Iterable[Variable] | None = None,
     weights: Any = None,
     rng: Any = 0,
-    progress: Watch | None = None,
+    progress: ProgressCallback | None = None,
     **options: Any,
 ) -> Any:
-    """The graph that the data want: a `DirectedGraph`, from PC and GES a `PartiallyDirectedGraph` for its class.
+    """Learn a graph from data.
 
-    The method is a name with options, or a search such as `HillClimbing(score="bdeu", tabu=10)`. By default it is
-    `CombinedSearch`, the best of hill climbing and GES, and structural EM where rows have holes; `search_structure`
-    tells which search found the graph. `variables` declares states. PC also learns from an oracle: a graph, whose
-    separations it asks, or a joint table.
+    Parameters
+    ----------
+    data
+        What `Dataset` takes, with columns that all have states or are all real. PC also learns from an oracle: a graph,
+        whose separations answer the tests, or a joint table.
+    method
+        The name of a search, or a search such as `HillClimbing(score="bdeu", tabu=10)`. "auto" is `CombinedSearch`, the
+        best of hill climbing and GES, and structural EM where rows have missing cells.
+    variables
+        Variables whose states are declared, also those that no row shows.
+    weights
+        The weight of each row.
+    rng
+        A seed or a generator: the same seed gives the same graph.
+    progress
+        A function of the step and the score, called after each step.
+    **options
+        The options of the search, such as `score`, `required`, `forbidden`, `tiers` and `max_parents`.
 
+    Returns
+    -------
+    A `DirectedGraph`; from PC and GES a `PartiallyDirectedGraph`, the equivalence class, unless `directed=True`.
+
+    Examples
+    --------
     >>> data = {"a": [0, 0, 1, 1] * 9, "b": [0, 0, 1, 1] * 9, "c": [0, 1, 0, 1] * 9}
     >>> learn_structure(data)
     DirectedGraph('a -> b; c')
@@ -74,21 +93,32 @@ def search_structure(
     variables: Iterable[Variable] | None = None,
     weights: Any = None,
     rng: Any = 0,
-    progress: Watch | None = None,
+    progress: ProgressCallback | None = None,
     **options: Any,
 ) -> SearchResult:
-    """The graph of `learn_structure`, with the search that found it and the scores that the searches reached.
+    """Learn a graph from data as `learn_structure` does, and report which search found the graph.
 
+    Parameters
+    ----------
+    data, method, variables, weights, rng, progress, **options
+        As in `learn_structure`.
+
+    Returns
+    -------
+    A `SearchResult`: the graph, the name of the search that found it, and the scores that the searches reached.
+
+    Examples
+    --------
     >>> data = {"a": [0, 0, 1, 1] * 9, "b": [0, 0, 1, 1] * 9, "c": [0, 1, 0, 1] * 9}
     >>> found = search_structure(data)
     >>> found.graph, found.method, list(found.scores)
     (DirectedGraph('a -> b; c'), 'hill-climbing', ['hill-climbing', 'ges', 'restarts'])
     """
     check_progress(progress)
-    source = oracle_of(data, variables) or dataset_of(data, variables, weights)
-    search = search_of(named_method(method, source, options.get("score")), options)
+    source = as_oracle_tester(data, variables) or as_dataset(data, variables, weights)
+    search = resolve_search(resolve_method(method, source, options.get("score")), options)
     if isinstance(source, OracleTester) and not isinstance(search, PC):
-        raise Unsupported(f"{type(search).__name__} scores rows; of an oracle only PC can learn")
+        raise Unsupported(f"{type(search).__name__} scores rows; only PC can learn from an oracle")
     generator = as_generator(rng)
     if isinstance(search, CombinedSearch):
         return search.compare(source, rng=generator, progress=progress)  # type: ignore[arg-type]
@@ -96,8 +126,8 @@ def search_structure(
     return SearchResult(search.run(source, rng=generator, progress=progress), name)
 
 
-def named_method(method: Any, source: Dataset | OracleTester, score: Any = None, default: str = "combined") -> Any:
-    """What "auto" stands for: what can learn from the source; a score that takes holes as they are needs no EM."""
+def resolve_method(method: Any, source: Dataset | OracleTester, score: Any = None, default: str = "combined") -> Any:
+    """The method that "auto" stands for, given the source; a score that takes missing cells needs no EM."""
     if not isinstance(method, str) or method != "auto":
         return method
     if isinstance(source, OracleTester):
@@ -108,16 +138,16 @@ def named_method(method: Any, source: Dataset | OracleTester, score: Any = None,
     return "hill-climbing" if takes_holes(score) else "structural-em"
 
 
-def search_of(method: Any, options: dict[str, Any]) -> Any:
+def resolve_search(method: Any, options: dict[str, Any]) -> Any:
     """The search that a name and options, or an object, stand for."""
     kind = SEARCHES.get(method, method) if isinstance(method, str) else method
     if isinstance(kind, type) and kind in SEARCHES.values():
         check_options(kind, options)
         for field in fields(kind):
             if field.default is MISSING and field.name not in options:
-                raise Unsupported(f"{kind.__name__} must be told its {field.name}: give {field.name}=…")
+                raise Unsupported(f"{kind.__name__} needs {field.name}: give {field.name}=…")
         return kind(**options)
-    search = chosen(kind, SEARCHES, what="method")
+    search = resolve(kind, SEARCHES, what="method")
     if type(search) not in SEARCHES.values():
         raise Unsupported(f"a method is a name or a search such as HillClimbing(); got {method!r}")
     check_options(type(search), options)
@@ -131,22 +161,7 @@ def check_options(kind: Any, options: dict[str, Any]) -> None:
             raise Unsupported(f"{kind.__name__} has no option {name!r}; {hint(name, known)}")
 
 
-def dataset_of(data: Any, variables: Iterable[Variable] | None, weights: Any) -> Dataset:
-    """The columns to learn over, with declared states where there are."""
-    declared = Scope(() if variables is None else variables)
-    found = data if isinstance(data, Dataset) else Dataset(data)
-    for name in declared.names:
-        if name not in found.columns:
-            raise UnknownVariable(f"the data have no column {name!r}, which is declared; {hint(name, found.columns)}")
-    dataset = declared_dataset(data if declared else found, set(found.columns), declared, weights)
-    if not dataset.variables:
-        raise InvalidData("there are no columns to learn a structure over")
-    if dataset.weights is not None and not dataset.weights.any():
-        raise InvalidData("the weights of all rows are zero: structure is learned from at least one row")
-    return dataset
-
-
-def oracle_of(source: Any, variables: Iterable[Variable] | None) -> OracleTester | None:
+def as_oracle_tester(source: Any, variables: Iterable[Variable] | None) -> OracleTester | None:
     """An oracle with the names that it knows; None for data."""
     if isinstance(source, DirectedGraph):
         return SeparationTester.of(source)
@@ -156,5 +171,5 @@ def oracle_of(source: Any, variables: Iterable[Variable] | None) -> OracleTester
     named = getattr(source, "nodes", None) or getattr(getattr(source, "scope", None), "names", None)
     names = named or tuple(variable.name for variable in Scope(() if variables is None else variables))
     if not names:
-        raise InvalidData("an oracle that is a function does not say over what: give variables=[…]")
+        raise InvalidData("an oracle that is a function has no names of variables: give variables=[…]")
     return OracleTester(tuple(names), as_oracle(source))

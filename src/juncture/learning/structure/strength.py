@@ -1,4 +1,4 @@
-"""How sure an edge is: learned again and again from rows drawn anew, how often it is there (Friedman et al. 1999)."""
+"""Edge strengths by bootstrap: the share of resampled data sets with the edge (Friedman et al. 1999)."""
 
 from __future__ import annotations
 
@@ -10,42 +10,43 @@ import numpy as np
 
 from juncture.checks import check_number
 from juncture.data.dataset import Dataset
-from juncture.errors import DeterminedWarning
+from juncture.errors import DeterministicRelationWarning
 from juncture.graphs.directed import DirectedGraph
-from juncture.iteration import Watch, check_progress
+from juncture.iteration import ProgressCallback, check_progress
 from juncture.learning.structure.comparison import links
-from juncture.learning.structure.constraints import Bounds, check_whole
-from juncture.learning.structure.learn import dataset_of, named_method, search_of
-from juncture.learning.structure.searches.climbing import reachability
-from juncture.learning.structure.searches.equivalence_classes import informed
+from juncture.learning.structure.constraints import EdgeConstraints, check_whole
+from juncture.learning.structure.data import as_dataset
+from juncture.learning.structure.learn import resolve_method, resolve_search
+from juncture.learning.structure.searches.equivalence_classes import apply_constraints
+from juncture.learning.structure.sets import find_paths
 from juncture.options import as_generator
 from juncture.values import Value, content_key, read_only
 from juncture.variables import Variable
 
-SHOWN = 5  # edges that the text of strengths tells
+SHOWN = 5  # edges that the repr shows
 
 
 class EdgeStrengths(Value):
     """The share of samples in which each edge was learned.
 
     `joined[i, j]` is that of an edge between two names, either way; `directed[i, j]` that of i -> j, where an edge
-    whose direction no data can tell counts half for each.
+    whose direction data cannot identify counts half for each.
     """
 
     _fields = ("names", "joined", "directed", "bounds")
     names: tuple[str, ...]
     joined: np.ndarray
     directed: np.ndarray
-    bounds: Bounds
+    bounds: EdgeConstraints
 
-    def __init__(self, names: tuple[str, ...], directed: Any, bounds: Bounds) -> None:
+    def __init__(self, names: tuple[str, ...], directed: Any, bounds: EdgeConstraints) -> None:
         shares = np.asarray(directed, dtype=np.float64)
         self._set(names=names, joined=read_only(shares + shares.T), directed=read_only(shares), bounds=bounds)
 
     def __repr__(self) -> str:
         edges = self.strongest()
-        told = [f"{tail} -> {head} {strength:.2f}" for tail, head, strength, _ in edges[:SHOWN]]
-        return f"EdgeStrengths({', '.join(told)}{', …' if len(edges) > SHOWN else ''})"
+        shown = [f"{tail} -> {head} {strength:.2f}" for tail, head, strength, _ in edges[:SHOWN]]
+        return f"EdgeStrengths({', '.join(shown)}{', …' if len(edges) > SHOWN else ''})"
 
     def _key(self) -> Hashable:
         limits = (self.bounds.allowed, self.bounds.required, self.bounds.max_parents)
@@ -63,8 +64,8 @@ class EdgeStrengths(Value):
         heights = np.arange(len(strengths) + 1) / len(strengths)
         widths = np.diff(edges)
         areas = [float(np.sum(widths * np.abs(heights - height))) for height in heights]
-        place = int(np.argmin(areas))
-        return float(strengths[place]) if place < len(strengths) else 1.0
+        index = int(np.argmin(areas))
+        return float(strengths[index]) if index < len(strengths) else 1.0
 
     def average(self, threshold: float | None = None) -> DirectedGraph:
         """The edges at least as strong, the strongest first, each in its stronger direction; none closes a cycle."""
@@ -87,7 +88,7 @@ class EdgeStrengths(Value):
     def _fits(self, edges: np.ndarray, tail: int, head: int) -> bool:
         may = self.bounds.allowed[tail, head] and not self.bounds.required[head, tail]
         has_room = edges[:, head].sum() < self.bounds.max_parents
-        return bool(may and has_room and not reachability(edges)[head, tail])
+        return bool(may and has_room and not find_paths(edges)[head, tail])
 
     def strongest(self) -> list[tuple[str, str, float, float]]:
         """(tail, head, strength, share of that direction), the strongest first."""
@@ -109,32 +110,43 @@ def edge_strengths(
     variables: Iterable[Variable] | None = None,
     weights: Any = None,
     rng: Any = 0,
-    progress: Watch | None = None,
+    progress: ProgressCallback | None = None,
     **options: Any,
 ) -> EdgeStrengths:
-    """How often each edge is learned from as many rows as there are, drawn with replacement, by their weights.
+    """The share of bootstrap samples from which each edge is learned.
 
-    The method is by default hill climbing, the quickest, and structural EM where rows have holes.
+    Parameters
+    ----------
+    data, variables, weights, rng, progress, **options
+        As in `learn_structure`; `progress` is called with the number of the sample and the share of samples done.
+    method
+        As in `learn_structure`; "auto" is hill climbing, and structural EM where rows have missing cells.
+    samples
+        The number of bootstrap samples, each of as many rows as the data, drawn with replacement by their weights.
+
+    Returns
+    -------
+    `EdgeStrengths`, with the strength and the direction of each edge and their average graph.
     """
     check_whole(samples, "samples", least=1)
     check_progress(progress)
-    dataset = dataset_of(data, variables, weights)
-    search = search_of(named_method(method, dataset, options.get("score"), default="hill-climbing"), options)
+    dataset = as_dataset(data, variables, weights)
+    search = resolve_search(resolve_method(method, dataset, options.get("score"), default="hill-climbing"), options)
     names = tuple(dataset.columns)
     bounds = search.bounds(names)
     total = np.zeros((len(names), len(names)))
     for number, child in enumerate(as_generator(rng).spawn(samples), start=1):
         with warnings.catch_warnings():
             if number > 1:  # once is enough
-                warnings.simplefilter("ignore", DeterminedWarning)
-            graph = search.run(drawn_anew(dataset, child), rng=child)
-        total += directions(graph, bounds)
+                warnings.simplefilter("ignore", DeterministicRelationWarning)
+            graph = search.run(resample_rows(dataset, child), rng=child)
+        total += edge_directions(graph, bounds)
         if progress is not None:
             progress(number, float(number) / samples)
     return EdgeStrengths(names, total / samples, bounds)
 
 
-def drawn_anew(data: Dataset, rng: np.random.Generator) -> Dataset:
+def resample_rows(data: Dataset, rng: np.random.Generator) -> Dataset:
     """Rows drawn with replacement; where rows have weights, the same rows, weighed by how often they were drawn."""
     weights = np.ones(len(data)) if data.weights is None else data.weights
     times = rng.multinomial(len(data), weights / weights.sum())
@@ -143,14 +155,14 @@ def drawn_anew(data: Dataset, rng: np.random.Generator) -> Dataset:
     return Dataset.from_codes(data.variables, data.columns, times * (weights.sum() / len(data)))
 
 
-def directions(graph: Any, bounds: Bounds) -> np.ndarray:
+def edge_directions(graph: Any, bounds: EdgeConstraints) -> np.ndarray:
     """1 for each edge of the graph's class, (tail, head); half and half where it has no direction."""
-    places = {name: place for place, name in enumerate(bounds.names)}
+    indices = {name: index for index, name in enumerate(bounds.names)}
     if isinstance(graph, DirectedGraph):
-        graph = informed(graph.essential_graph(), bounds) or graph
-    shares = np.zeros((len(places), len(places)))
+        graph = apply_constraints(graph.essential_graph(), bounds) or graph
+    shares = np.zeros((len(indices), len(indices)))
     for pair, edge in links(graph).items():
-        one, other = (places[name] for name in edge or sorted(pair))
+        one, other = (indices[name] for name in edge or sorted(pair))
         shares[one, other] = 1.0 if edge else 0.5
         shares[other, one] = 0.0 if edge else 0.5
     return shares

@@ -21,7 +21,7 @@ from juncture.components.family import FamilyEmissions
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import ImpossibleEvidence
 from juncture.iteration import has_fallen
-from juncture.learning.em.squarem import leap
+from juncture.learning.em.squarem import extrapolate_tables
 from juncture.parallel import block_rows, over_blocks
 from juncture.sequences.hidden_markov.chain import Chain
 from juncture.sequences.hidden_markov.forward_backward import is_long, map_parts, smooth
@@ -150,13 +150,13 @@ class BaumWelch:
 
 @dataclass(frozen=True, eq=False)
 class AcceleratedBaumWelch(BaumWelch):
-    """SQUAREM: two steps of EM, then an extrapolation of the tables, kept only if it raises the objective."""
+    """Two steps of EM, then the SQUAREM extrapolation of the tables where it raises the objective."""
 
     def step(self, state: EMState) -> EMState:
         once = super().step(state)
         twice = super().step(once)
         stages = [self.tables(stage.model) for stage in (state, once, twice)]
-        further = leap(*(list(tables.values()) for tables in stages))
+        further = extrapolate_tables(*(list(tables.values()) for tables in stages))
         if further is None:
             return twice
         reached = self.expect(with_tables(twice.model, dict(zip(stages[0], further, strict=True))))

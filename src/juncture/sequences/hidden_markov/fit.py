@@ -12,9 +12,9 @@ import numpy as np
 
 from juncture.checks import check_iterable
 from juncture.data.sequences.sequences import Sequences
-from juncture.errors import InvalidData, Unsupported, UnvisitedStatesWarning, hint, warn_user
-from juncture.iteration import Trace, Watch, check_progress
-from juncture.learning.em.learners import ExpectationMaximization, learner_for
+from juncture.errors import InvalidData, UnvisitedStatesWarning, hint, warn_user
+from juncture.iteration import ProgressCallback, Trace, check_progress
+from juncture.learning.em.expectation_maximization import ExpectationMaximization, as_expectation_maximization
 from juncture.learning.fit import Fit
 from juncture.options import as_generator
 from juncture.sequences.hidden_markov.baum_welch import (
@@ -50,7 +50,7 @@ class SequenceTask:
 
     starts: Starts
     kind: str
-    progress: Watch | None
+    progress: ProgressCallback | None
 
     def start(self) -> HiddenMarkovModel:
         return self.starts.make(self.kind)
@@ -101,7 +101,7 @@ def reseed_unvisited(
         dead = unvisited(end[0].statistics)
         if not dead.any() or end[1].is_interrupted:
             break
-        other = learner.climb(task.starts.reseed(end[0], dead), task)
+        other = learner.run_from(task.starts.reseed(end[0], dead), task)
         end = other if other[0].objective > end[0].objective else end
     return end
 
@@ -130,7 +130,7 @@ def fit_hidden_markov(  # noqa: PLR0913 (one verb, many options)
     method: Any = "em",
     on_unvisited: Literal["hold", "reseed"] = "hold",
     rng: Any = 0,
-    progress: Watch | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Fit:
     """Learn a hidden Markov model from sequences by Baum-Welch; zeros of initial and transition stay zeros.
 
@@ -167,7 +167,7 @@ def fit_hidden_markov(  # noqa: PLR0913 (one verb, many options)
     Fit
         The model, its log-likelihood, the trace of the objective and the expected statistics.
     """
-    learner = check_learner(method)
+    learner = as_expectation_maximization(method, "hidden Markov models")
     check_start(start, STARTS)
     check_start(on_unvisited, ("hold", "reseed"), "on_unvisited")
     check_progress(progress)
@@ -215,13 +215,6 @@ def as_left_to_right(model: HiddenMarkovModel, fixed: Collection[str] = ()) -> H
     if "initial" not in fixed and (initial > 0).all():
         initial = np.eye(model.num_states)[0]
     return HiddenMarkovModel(initial, transition, model.emissions, states=model.states)
-
-
-def check_learner(method: Any) -> ExpectationMaximization:
-    learner = learner_for(method)
-    if not isinstance(learner, ExpectationMaximization):
-        raise Unsupported(f'hidden Markov models are learned by "em" or jt.ExpectationMaximization(…); got {method!r}')
-    return learner
 
 
 def check_start(choice: Any, known: tuple[str, ...], what: str = "start") -> None:

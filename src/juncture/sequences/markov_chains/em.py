@@ -12,10 +12,10 @@ import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import ImpossibleEvidence, Unsupported
-from juncture.iteration import Watch
-from juncture.learning.conditionals.contract import Wishes
+from juncture.iteration import ProgressCallback
+from juncture.learning.conditionals.contract import EstimationOptions
 from juncture.learning.conditionals.table import weighted_logs
-from juncture.learning.em.learners import Acceleration
+from juncture.learning.em.expectation_maximization import Acceleration
 from juncture.sequences.markov_chains.estimation import Estimate, log_prior
 from juncture.sequences.markov_chains.evolution import power
 from juncture.sequences.markov_chains.model import MarkovChain
@@ -60,7 +60,7 @@ class ChainEM:
 
     start: MarkovChain
     counts: GapCounts
-    wishes: Wishes
+    wishes: EstimationOptions
 
     def init(self) -> EMState:
         found = self.expect(self.start)
@@ -117,9 +117,9 @@ class ChainTask:
 
     template: MarkovChain
     counts: GapCounts
-    wishes: Wishes
+    wishes: EstimationOptions
     rng: np.random.Generator
-    progress: Watch | None
+    progress: ProgressCallback | None
 
     def start(self) -> MarkovChain:
         size = self.template.num_states

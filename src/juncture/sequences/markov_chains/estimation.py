@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidData, UnseenParentsWarning, hint, warn_user
-from juncture.learning.conditionals.contract import Wishes
-from juncture.learning.conditionals.table import added_counts, weighted_logs
-from juncture.learning.conditionals.table_counts import TableCounts
+from juncture.learning.conditionals.contract import EstimationOptions
+from juncture.learning.conditionals.table import TableCounts, added_counts, weighted_logs
 from juncture.sequences.markov_chains.model import MarkovChain
 from juncture.sequences.markov_chains.statistics import MarkovChainStatistics
 
@@ -24,7 +23,7 @@ class Estimate:
     """A chain as tables: of how sequences begin, step by step, and of what follows what."""
 
     statistics: MarkovChainStatistics
-    wishes: Wishes
+    wishes: EstimationOptions
 
     @property
     def parts(self) -> Iterator[tuple[TableCounts, np.ndarray]]:
@@ -68,18 +67,18 @@ class Estimate:
         )
 
 
-def log_prior(statistics: MarkovChainStatistics, tables: Sequence[np.ndarray], wishes: Wishes) -> float:
+def log_prior(statistics: MarkovChainStatistics, tables: Sequence[np.ndarray], wishes: EstimationOptions) -> float:
     """Σ α log θ, up to a constant."""
     parts = zip((*statistics.starts, statistics.transitions), tables, strict=True)
     return sum(weighted_logs(np.broadcast_to(added_counts(wishes, part), table.shape), table) for part, table in parts)
 
 
-def wishes_of(prior: Any, order: int, point: Any, on_unseen: Any) -> Wishes:
+def wishes_of(prior: Any, order: int, point: Any, on_unseen: Any) -> EstimationOptions:
     """What is asked, with a prior of parts of the chain as one of the tables of its statistics."""
     if not isinstance(prior, Mapping):
-        return Wishes(prior, point, on_unseen)
+        return EstimationOptions(prior, point, on_unseen)
     for name in prior:
         if name not in PARTS:
             raise InvalidData(f"the prior of a Markov chain is of its initial or transition; {hint(name, PARTS)}")
     tables = {f"state{step}": prior.get("initial") for step in range(order)}
-    return Wishes({**tables, "next": prior.get("transition")}, point, on_unseen)
+    return EstimationOptions({**tables, "next": prior.get("transition")}, point, on_unseen)

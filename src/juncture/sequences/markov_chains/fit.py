@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from juncture.errors import InvalidData, Unsupported
-from juncture.iteration import Trace, Watch
+from juncture.errors import InvalidData
+from juncture.iteration import ProgressCallback, Trace
 from juncture.learning.conditionals.contract import Point
-from juncture.learning.em.learners import ExpectationMaximization, learner_for
+from juncture.learning.em.expectation_maximization import as_expectation_maximization
 from juncture.learning.fit import Fit
 from juncture.options import as_generator
 from juncture.sequences.hidden_markov.statistics import check_observed, with_weights
@@ -53,7 +53,7 @@ def fit_chain(  # noqa: PLR0913 (one verb, many wishes)
     on_unseen: Any = "uniform",
     method: Any = "em",
     rng: Any = 0,
-    progress: Watch | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Fit:
     """A chain of the same states and order, learned from sequences of states, whose `weights` may be given.
 
@@ -75,13 +75,6 @@ def fit_chain(  # noqa: PLR0913 (one verb, many wishes)
         )
     check_observed([sequences])
     task = ChainTask(model, GapCounts.of(sequences, model.num_states), wishes, as_generator(rng), progress)
-    found, trace = check_learner(method).run(task)
+    found, trace = as_expectation_maximization(method, "Markov chains").run(task)
     Estimate(found.statistics, wishes).report_unseen()
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
-
-
-def check_learner(method: Any) -> ExpectationMaximization:
-    learner = learner_for(method)
-    if not isinstance(learner, ExpectationMaximization):
-        raise Unsupported(f'Markov chains are learned by "em" or jt.ExpectationMaximization(…); got {method!r}')
-    return learner

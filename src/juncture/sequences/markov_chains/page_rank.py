@@ -14,8 +14,8 @@ import numpy as np
 
 from juncture.checks import check_choice, check_flag, check_kind, check_number
 from juncture.errors import NotConvergedWarning, UnknownVariable, Unsupported, hint, warn_user
-from juncture.iteration import Trace, check_ending
-from juncture.options import chosen
+from juncture.iteration import Trace, check_stopping_rule
+from juncture.options import resolve
 from juncture.sequences.markov_chains.links import as_links
 from juncture.sequences.markov_chains.surfer import Surfer
 from juncture.values import Value, read_only
@@ -91,13 +91,13 @@ def page_rank(
     check_number(damping, "the damping of page_rank", least=0, below=1)
     check_choice(dangling, ("random", "none"), "dangling")
     check_flag(normalized, "normalized")
-    check_ending(tolerance, max_steps)
+    check_stopping_rule(tolerance, max_steps)
     pages, weights = as_links(links)
     surfer = Surfer.of(weights, float(damping))
     ways = {"exact": lambda: surfer.solve, "power": lambda: surfer.iterate_ranks}
     ways["auto"] = ways["exact" if len(pages) <= MANY_PAGES else "power"]
     check_kind(method, str, "the method of page_rank", error=Unsupported)
-    values, trace = chosen(method, ways, what="method")(tolerance, max_steps)
+    values, trace = resolve(method, ways, what="method")(tolerance, max_steps)
     if not trace.converged:
         warn_user(f"page_rank {trace.reason}; raise max_steps or tolerance", NotConvergedWarning)
     if not normalized:

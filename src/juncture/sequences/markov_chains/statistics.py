@@ -9,7 +9,7 @@ import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidData
-from juncture.learning.conditionals.table_counts import TableCounts
+from juncture.learning.conditionals.table import TableCounts
 from juncture.sequences.markov_chains.model import MarkovChain
 from juncture.sequences.markov_chains.windows import cells, own_steps, owners
 from juncture.values import Value, number_of

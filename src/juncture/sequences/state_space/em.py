@@ -14,7 +14,7 @@ import numpy as np
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidModel
 from juncture.iteration import has_fallen
-from juncture.learning.em.squarem import extrapolated
+from juncture.learning.em.squarem import extrapolate
 from juncture.sequences.state_space.estimation import StateSpaceOptions, estimate_state_space
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.moments import StateSpaceMoments, expected_moments
@@ -71,12 +71,12 @@ class StateSpaceEM:
 
 @dataclass(frozen=True, eq=False)
 class AcceleratedStateSpaceEM(StateSpaceEM):
-    """SQUAREM: two steps of EM, then an extrapolation of the parts, kept only if it raises the objective."""
+    """Two steps of EM, then the SQUAREM extrapolation where it raises the objective."""
 
     def step(self, state: EMState) -> EMState:
         once = super().step(state)
         twice = super().step(once)
-        parts = extrapolated(*(self.learned(stage.model) for stage in (state, once, twice)))
+        parts = extrapolate(*(self.learned(stage.model) for stage in (state, once, twice)))
         reached = None if parts is None else self.reached(twice, parts)
         return twice if reached is None or not reached.objective > twice.objective else reached
 

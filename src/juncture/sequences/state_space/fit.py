@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
-from juncture.errors import InvalidData, Unsupported, hint
+from juncture.errors import InvalidData, hint
 from juncture.families.vectors.inverse_wishart import InverseWishart
-from juncture.iteration import Watch, check_progress
-from juncture.learning.em.learners import ExpectationMaximization, learner_for
+from juncture.iteration import ProgressCallback, check_progress
+from juncture.learning.em.expectation_maximization import as_expectation_maximization
 from juncture.learning.fit import Fit
 from juncture.options import as_generator, check_names
 from juncture.sequences.hidden_markov.statistics import check_observed, with_weights
@@ -33,7 +33,7 @@ def fit_state_space(  # noqa: PLR0913 (one verb, many options)
     fixed: Iterable[str] = (),
     method: Any = "em",
     rng: Any = 0,
-    progress: Watch | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Fit:
     """The state space that fits sequences best, by EM from the given model.
 
@@ -48,7 +48,7 @@ def fit_state_space(  # noqa: PLR0913 (one verb, many options)
     that is observed, noises would vanish: they are kept above 1e-10 of the variance of the observations, or of the
     expected states, and above 1e-6 of their own where values' noises become all but the same; a warning names them.
     """
-    learner = check_learner(method)
+    learner = as_expectation_maximization(method, "state spaces")
     check_progress(progress)
     options = StateSpaceOptions(fixed_parts(model, fixed), check_priors(model, prior, fixed))
     sequences = with_weights(model.sequences(data, lengths), weights)
@@ -68,7 +68,7 @@ class StateSpaceTask:
     sequences: Sequences
     options: StateSpaceOptions
     rng: np.random.Generator
-    progress: Watch | None
+    progress: ProgressCallback | None
 
     def start(self) -> LinearGaussianStateSpace:
         return self.model
@@ -82,13 +82,6 @@ class StateSpaceTask:
 
 
 # -- checks
-
-
-def check_learner(method: Any) -> ExpectationMaximization:
-    learner = learner_for(method)
-    if not isinstance(learner, ExpectationMaximization):
-        raise Unsupported(f'a state space is learned by "em" or jt.ExpectationMaximization(…); got {method!r}')
-    return learner
 
 
 def fixed_parts(model: LinearGaussianStateSpace, fixed: Iterable[str]) -> frozenset[str]:

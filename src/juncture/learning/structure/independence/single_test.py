@@ -1,4 +1,4 @@
-"""`independence_test`: one question to the rows, as PC and MMHC ask many."""
+"""`independence_test`: a single test, as PC and MMHC run many."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 from juncture.checks import check_iterable, check_kind
 from juncture.errors import InvalidData
-from juncture.learning.structure.constraints import place_of
+from juncture.learning.structure.constraints import index_of
+from juncture.learning.structure.data import as_dataset
 from juncture.learning.structure.independence.tests import as_tester
-from juncture.learning.structure.learn import dataset_of
 from juncture.options import as_generator
 
 
@@ -23,23 +23,40 @@ def independence_test(
     weights: Any = None,
     rng: Any = 0,
 ) -> float:
-    """The p-value of a test that two columns are independent given others: small where the rows speak against it.
+    """The p-value of a test that two columns are independent given others: small where rows contradict independence.
 
-    The test is "g2" for columns with states and "fisher-z" for numbers, unless told. It is 1
-    where nothing can be compared, as one of the two is a constant or a function of what is given.
+    Parameters
+    ----------
+    data
+        What `Dataset` takes.
+    a, b, given
+        The names of the two columns, and of the columns to condition on.
+    test
+        The name of a test, or a test such as `PermutationTest(1000)`. "auto" is "g2" for columns with states and
+        "fisher-z" for numbers.
+    weights
+        The weight of each row.
+    rng
+        A seed or a generator, for permutation tests.
 
+    Returns
+    -------
+    The p-value; 1 where one of the two columns is constant, or a function of the given columns.
+
+    Examples
+    --------
     >>> rows = {"a": [0, 0, 1, 1] * 9, "b": [0, 0, 1, 1] * 9, "c": [0, 1, 0, 1] * 9}
     >>> independence_test(rows, "a", "c"), independence_test(rows, "a", "b") < 0.001
     (1.0, True)
     """
-    dataset = dataset_of(data, None, weights)
+    dataset = as_dataset(data, None, weights)
     others = () if given is None else [given] if isinstance(given, str) else check_iterable(given, "given")
     asked = [check_kind(name, str, "the name of a column") for name in (a, b, *others)]
     if len(set(asked)) < len(asked):
         raise InvalidData(f"a, b and given must be different columns; got {', '.join(map(repr, asked))}")
-    places = {name: place for place, name in enumerate(dataset.columns)}
+    indices = {name: index for index, name in enumerate(dataset.columns)}
     for name in asked:
-        place_of(name, places)
+        index_of(name, indices)
     tester = as_tester(dataset.only(asked), test, as_generator(rng))
     first, second, *rest = (tester.names.index(name) for name in asked)
     return float(tester.p_values((first, second), [rest])[0])

@@ -19,11 +19,11 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import Oracle
 from juncture.graphs.separation_sets import SeparationSets
 from juncture.learning.structure.constraints import check_whole
-from juncture.learning.structure.mixed import refuse_mixed
+from juncture.learning.structure.data import check_same_kind
 from juncture.learning.structure.scores.discrete import CodedRows
 from juncture.learning.structure.scores.gaussian import Moments
 from juncture.learning.structure.sets import set_of
-from juncture.options import chosen
+from juncture.options import resolve
 
 KINDS = ("likelihood ratio", "chi squared")  # by the numbers they have in the kernel
 NOTHING_LEFT = 1e-10  # a share of the variance that is rounding
@@ -120,7 +120,7 @@ def coded(data: Dataset) -> CodedRows:
 
 @dataclass(frozen=True)
 class PermutationTest:
-    """G² compared with those after shuffling one variable among rows alike in the others: no large sample needed."""
+    """G² compared with G² after shuffling one variable among rows with equal given values: exact in small samples."""
 
     num_shuffles: int = 1000
 
@@ -219,7 +219,7 @@ class CorrelationTester:
         standard = scatter / np.outer(scale, scale)
         own, rest = slice(len(positions)), slice(len(positions), None)
         slopes = standard[own, rest] @ np.linalg.pinv(standard[rest, rest], hermitian=True)
-        return np.asarray(standard[own, own] - slopes @ standard[rest, own])
+        return standard[own, own] - slopes @ standard[rest, own]
 
     def rows_for_function(self, given: Sequence[int], child: int) -> float:
         is_function = self.moments.scatter[child, child] > 0 and self._left([child], given)[0, 0] < NOTHING_LEFT
@@ -231,15 +231,15 @@ class CorrelationTester:
 
 @dataclass(frozen=True, eq=False)
 class OracleTester:
-    """p-values of 1 and 0: what a graph's separations or a joint table say."""
+    """p-values of 1 and 0, by the separations of a graph or the independencies of a joint table."""
 
     names: tuple[str, ...]
     oracle: Oracle
     num_rows = 0
 
     def p_values(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> np.ndarray:
-        a, b = ({self.names[place]} for place in pair)
-        return np.array([float(self.oracle(a, b, {self.names[place] for place in given})) for given in conditions])
+        a, b = ({self.names[index]} for index in pair)
+        return np.array([float(self.oracle(a, b, {self.names[index] for index in given})) for given in conditions])
 
     def rows_for_function(self, given: Sequence[int], child: int) -> float:
         return 0.0
@@ -247,7 +247,7 @@ class OracleTester:
 
 @dataclass(frozen=True, eq=False)
 class SeparationTester(OracleTester):
-    """The same for the separations of a directed graph, many of which one pass tells."""
+    """The same for the separations of a directed graph, computed many at a time."""
 
     separations: SeparationSets
 
@@ -273,11 +273,11 @@ def as_tester(source: Any, test: Any, rng: np.random.Generator) -> Tester:
     """The test on the data, by itself one that fits their kind; an oracle answers by itself."""
     if isinstance(source, OracleTester):
         return source
-    refuse_mixed(source)
+    check_same_kind(source)
     if isinstance(test, str) and test == "auto":
         test = "fisher-z" if any(variable.is_real for variable in source.variables) else "g2"
-    wanted = chosen(test, TESTS, what="test")
-    if type(wanted) not in TESTS.values():
-        raise Unsupported(f"a test of independence is a name or a test such as GSquaredTest(); got {shown(test)}")
+    wanted = None if test is None else resolve(test, TESTS, what="test")
+    if wanted is None or type(wanted) not in TESTS.values():
+        raise Unsupported(f"a test is a name such as 'g2', or an object such as GSquaredTest(); got {shown(test)}")
     tester: Tester = wanted.on(source, rng)
     return tester

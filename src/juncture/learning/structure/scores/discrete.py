@@ -1,18 +1,20 @@
-"""Families of variables with states, scored from counts of coded rows."""
+"""Local scores of variables with states, from counts of coded rows, complete or observed in a family."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
+from math import log, prod, sqrt
 
 import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.tables.distinct import Numbering, distinct_keys
 from juncture.errors import InvalidData, TooLarge
-from juncture.learning.structure.scores.local_scores import NOTHING
+from juncture.learning.conditionals.table import check_pseudo_count
+from juncture.learning.structure.data import check_complete
+from juncture.learning.structure.scores.local_scores import NOTHING, score_subsets_one_by_one
 
 KINDS = ("likelihood", "cell", "even", "seen")  # by the numbers they have in the kernel
 MAX_CELLS = 2**27  # of a table of counts, a gigabyte; the kernels number its cells with 32 bits
@@ -31,7 +33,7 @@ class CodedRows:
 
     @classmethod
     def of(cls, data: Dataset) -> CodedRows:
-        refuse_holes(data)
+        check_complete(data)
         return cls.with_holes(data)
 
     @classmethod
@@ -61,15 +63,15 @@ class CodedRows:
     def check_table(self, own: Sequence[int], given: Sequence[int]) -> None:
         """Refuse to count the states of some columns given others where the table would be too large.
 
-        Of the states of the given, at most about as many combinations as there are rows are told apart.
+        The combinations of states of the given columns that are counted are at most about as many as the rows.
         """
         if self.has_small_tables:
             return
         layers = min(prod(self.sizes[list(given)].tolist()), self._max_layers)
         cells = layers * prod(self.sizes[list(own)].tolist())
         if cells > MAX_CELLS:
-            columns = sorted({*own, *given}, key=lambda place: -self.sizes[place])[:SHOWN]
-            shown = ", ".join(f"{self.names[place]!r} ({self.sizes[place]:,} states)" for place in columns)
+            columns = sorted({*own, *given}, key=lambda index: -self.sizes[index])[:SHOWN]
+            shown = ", ".join(f"{self.names[index]!r} ({self.sizes[index]:,} states)" for index in columns)
             raise TooLarge(
                 f"a table of counts over {shown} would have {cells:,} cells; the limit is {MAX_CELLS:,}:"
                 " leave out columns with so many states, or group their values, for numbers with jt.Discretizer"
@@ -77,7 +79,7 @@ class CodedRows:
 
 
 @dataclass(frozen=True, eq=False)
-class CountedFamilies:
+class DiscreteScores:
     """Each family's table is counted, and its score added up, in compiled code."""
 
     rows: CodedRows
@@ -92,7 +94,7 @@ class CountedFamilies:
     def num_rows(self) -> int:
         return self.rows.num_rows
 
-    def extended(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
+    def score_extensions(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
         from juncture.kernels.structure.local_scores import score_extensions
 
         if not self.rows.has_small_tables:
@@ -104,7 +106,7 @@ class CountedFamilies:
         score_extensions(*rows, *family, self.kind, self.amount, scores)
         return scores
 
-    def of_subsets(self, child: int, needed: Sequence[int], free: Sequence[int], most: int) -> np.ndarray:
+    def score_subsets(self, child: int, needed: Sequence[int], free: Sequence[int], most: int) -> np.ndarray:
         from juncture.kernels.structure.subsets import score_subsets
 
         has_cost = self.kind == KINDS.index("likelihood") and self.amount > 0.0  # then large tables are not counted
@@ -118,7 +120,7 @@ class CountedFamilies:
 
 
 def distinct_columns(codes: np.ndarray) -> Numbering:
-    """Which columns of the codes, the rows of the data, are alike: found by a hash of their words."""
+    """The numbers of the distinct columns of the codes, which are the rows of the data, by a hash of their words."""
     from juncture.kernels.tables.distinct import are_as_numbered, hash_words
 
     num_bytes = codes.dtype.itemsize * len(codes)
@@ -134,14 +136,73 @@ def distinct_columns(codes: np.ndarray) -> Numbering:
     return group.ravel(), first
 
 
-def counted_families(data: Dataset, kind: str, amount: float) -> CountedFamilies:
-    return CountedFamilies(CodedRows.of(data), KINDS.index(kind), float(amount))
+def discrete_scores(data: Dataset, kind: str, amount: float) -> DiscreteScores:
+    return DiscreteScores(CodedRows.of(data), KINDS.index(kind), float(amount))
 
 
-def refuse_holes(data: Dataset) -> None:
+@dataclass(frozen=True)
+class NodeAverage:
+    """The log-likelihood of the rows in which a family is observed, on average, times all rows (Balov 2013).
+
+    Each free parameter costs `cost`, by default ½ log n + √(h n log n) for n rows and a share h of holes: families are
+    compared on different rows, and BIC's cost alone would take the difference for gains (Bodewes and Scutari 2021). The
+    score is quick, and right where cells are missing completely at random; where missingness depends on observed
+    values, structural EM is right.
+    """
+
+    cost: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.cost is not None:
+            check_pseudo_count(self.cost, "the cost of a parameter")
+
+
+@dataclass(frozen=True, eq=False)
+class ObservedScores:
+    """Each family by itself: its observed rows are counted, and weighed up to all rows."""
+
+    rows: CodedRows
+    cost: float
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.rows.names
+
+    @property
+    def num_rows(self) -> int:
+        return self.rows.num_rows
+
+    def score_extensions(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
+        sets = ([*parents, one] if one != NOTHING else list(parents) for one in candidates)
+        return np.array([self._family(child, one) for one in sets])
+
+    def score_subsets(self, child: int, needed: Sequence[int], free: Sequence[int], most: int) -> np.ndarray:
+        return score_subsets_one_by_one(self, child, needed, free, most)
+
+    def _family(self, child: int, parents: list[int]) -> float:
+        """N / n · log-likelihood of the n rows in which all are observed, less the cost of the parameters."""
+        members = [child, *parents]
+        is_whole = (self.rows.codes[members] >= 0).all(axis=0)
+        weights, sizes = self.rows.weights[is_whole], self.rows.sizes[members]
+        total = float(weights.sum())
+        if total == 0.0:
+            return -np.inf
+        observed = CodedRows(self.names, np.ascontiguousarray(self.rows.codes[members][:, is_whole]), weights, sizes)
+        *common, last = range(1, len(members)) if parents else [NOTHING]
+        log_likelihood = DiscreteScores(observed, 0, 0.0).score_extensions(0, common, [last])[0]
+        num_parameters = float(np.prod(sizes[1:], dtype=float)) * (sizes[0] - 1)
+        return float(self.rows.weights.sum() / total * log_likelihood - self.cost * num_parameters)
+
+
+def observed_scores(score: NodeAverage, data: Dataset) -> ObservedScores:
     for name, column in data.columns.items():
-        holes = np.isnan(column) if column.dtype.kind == "f" else column < 0
-        if holes.any():
-            row = int(np.argmax(holes.reshape(len(data), -1).any(axis=1)))
-            ways = "" if column.dtype.kind == "f" else ", or learn with method='structural-em' or score='node-average'"
-            raise InvalidData(f"the column {name!r} has holes, the first in row {row}: drop the rows with holes{ways}")
+        if not (column >= 0).any():
+            raise InvalidData(f"the column {name!r} has no value in any row: leave it out")
+    rows = CodedRows.with_holes(data)
+    return ObservedScores(rows, default_cost(rows) if score.cost is None else score.cost)
+
+
+def default_cost(rows: CodedRows) -> float:
+    total = max(float(rows.weights.sum()), 1.0)
+    holes = float(((rows.codes < 0) @ rows.weights).mean() / total)
+    return 0.5 * log(total) + sqrt(holes * total * log(total))

@@ -1,4 +1,4 @@
-"""Families of real variables: a child that is a line of its parents plus noise."""
+"""Local scores of real variables: a child is a linear function of its parents plus Gaussian noise."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.learning.structure.constraints import check_positive
-from juncture.learning.structure.scores.discrete import refuse_holes
-from juncture.learning.structure.scores.local_scores import NOTHING, one_by_one
+from juncture.learning.structure.data import check_complete
+from juncture.learning.structure.scores.local_scores import NOTHING, score_subsets_one_by_one
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Moments:
 
     @classmethod
     def of(cls, data: Dataset) -> Moments:
-        refuse_holes(data)
+        check_complete(data)
         for variable in data.variables:
             if variable.dimension > 1:
                 raise Unsupported(f"structure is learned over numbers, but {variable.name!r} is a vector: split it")
@@ -60,7 +60,7 @@ class Moments:
         return cls(names, len(data), total, (centred * weights) @ centred.T)
 
 
-class GaussianFamilies:
+class GaussianScores:
     """A family's score is a difference: of the set with the child, less that of the parents alone."""
 
     def __init__(self, moments: Moments) -> None:
@@ -74,18 +74,18 @@ class GaussianFamilies:
     def num_rows(self) -> int:
         return self.moments.num_rows
 
-    def extended(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
+    def score_extensions(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
         sets = ([*parents, one] if one != NOTHING else list(parents) for one in candidates)
         return np.array([self.set_score([*one, child]) - self.set_score(one) for one in sets])
 
-    def of_subsets(self, child: int, needed: Sequence[int], free: Sequence[int], most: int) -> np.ndarray:
-        return one_by_one(self, child, needed, free, most)
+    def score_subsets(self, child: int, needed: Sequence[int], free: Sequence[int], most: int) -> np.ndarray:
+        return score_subsets_one_by_one(self, child, needed, free, most)
 
     def set_score(self, positions: list[int]) -> float:
         raise NotImplementedError
 
 
-class LikelihoodFamilies(GaussianFamilies):
+class GaussianLikelihoodScores(GaussianScores):
     """The log-likelihood at its maximum, less a cost for each mean, weight and variance."""
 
     def __init__(self, moments: Moments, cost: float) -> None:
@@ -100,7 +100,7 @@ class LikelihoodFamilies(GaussianFamilies):
         return -0.5 * weight * (size * log(2 * pi) + log_volume + size) - self.cost * num_parameters
 
 
-class EvidenceFamilies(GaussianFamilies):
+class GaussianEvidenceScores(GaussianScores):
     """The evidence of the columns of a set, all others integrated out."""
 
     def __init__(self, moments: Moments, prior: BGe) -> None:
@@ -134,17 +134,17 @@ class EvidenceFamilies(GaussianFamilies):
 
 def log_multigamma(value: float, size: int) -> float:
     """log Γ_d(x), without the power of π, which cancels."""
-    return sum(lgamma(value - 0.5 * place) for place in range(size))
+    return sum(lgamma(value - 0.5 * index) for index in range(size))
 
 
 def log_determinant(moments: Moments, positions: list[int]) -> float:
-    """log |scatter|, of the correlations and the scales apart, as columns may be told in any unit."""
+    """log |scatter|, of the correlations and the scales separately, as columns may have any unit."""
     if not positions:
         return 0.0
-    for place in positions:
-        if moments.scatter[place, place] == 0.0:
+    for index in positions:
+        if moments.scatter[index, index] == 0.0:
             raise InvalidData(
-                f"the column {moments.names[place]!r} has the same number in every row, so that the likelihood has no"
+                f"the column {moments.names[index]!r} has the same number in every row, so that the likelihood has no"
                 " maximum: leave it out, or take score='bge'"
             )
     scatter = moments.scatter[np.ix_(positions, positions)]
@@ -152,7 +152,7 @@ def log_determinant(moments: Moments, positions: list[int]) -> float:
     correlations = scatter / scales / scales[:, np.newaxis]
     sign, value = np.linalg.slogdet(correlations)
     if sign <= 0 or np.linalg.matrix_rank(correlations, hermitian=True) < len(positions):
-        names = ", ".join(repr(moments.names[place]) for place in positions)
+        names = ", ".join(repr(moments.names[index]) for index in positions)
         raise InvalidData(
             f"the columns {names} lie on a plane in these rows, so that the likelihood has no maximum:"
             " drop one of them, take more rows, or take score='bge'"
@@ -161,14 +161,14 @@ def log_determinant(moments: Moments, positions: list[int]) -> float:
 
 
 @singledispatch
-def gaussian_families(score: Any, data: Dataset) -> GaussianFamilies:
-    """The families of real variables under a score."""
+def gaussian_scores(score: Any, data: Dataset) -> GaussianScores:
+    """The local scores of real variables under a score."""
     if not callable(getattr(score, "cost", None)):
         raise Unsupported(f"the score {score!r} is not one of real variables; take 'bic' or 'bge'")
     moments = Moments.of(data)
-    return LikelihoodFamilies(moments, score.cost(moments.weight))
+    return GaussianLikelihoodScores(moments, score.cost(moments.weight))
 
 
-@gaussian_families.register
-def _(score: BGe, data: Dataset) -> GaussianFamilies:
-    return EvidenceFamilies(Moments.of(data), score)
+@gaussian_scores.register
+def _(score: BGe, data: Dataset) -> GaussianScores:
+    return GaussianEvidenceScores(Moments.of(data), score)

@@ -1,4 +1,4 @@
-"""What a score asks of data: the scores of families. A family is a child and its parents, all given by position."""
+"""Local scores: the scores of families. A family is a child and its parents, all given by position."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from juncture.learning.structure.sets import Positions, members
 from juncture.parallel import num_cores, on_cores
 
 NOTHING = -1  # the candidate that adds no parent
-WORTH_THREADS = 1_000_000  # cells to count, below which handing work to another core takes longer than doing it
+WORTH_THREADS = 1_000_000  # cells to count, below which one thread is quicker
 
 
-class Families(Protocol):
-    """The families of some data under one score."""
+class LocalScores(Protocol):
+    """The scores of the families of some data under one score."""
 
     @property
     def names(self) -> tuple[str, ...]: ...
@@ -24,11 +24,11 @@ class Families(Protocol):
     @property
     def num_rows(self) -> int: ...
 
-    def extended(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
+    def score_extensions(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
         """The score of the child's family with each candidate added to the parents; `NOTHING` adds none."""
         ...
 
-    def of_subsets(self, child: int, needed: Sequence[int], free: Sequence[int], most: int) -> np.ndarray:
+    def score_subsets(self, child: int, needed: Sequence[int], free: Sequence[int], most: int) -> np.ndarray:
         """The score of the needed parents with each set of at most `most` of the free ones: bit i is `free[i]`.
 
         It is -inf for larger sets, and may be for sets that score no more than one of their subsets.
@@ -37,41 +37,41 @@ class Families(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class WeighedFamilies:
-    """Families of which each parent costs the same besides."""
+class EdgePriorScores:
+    """Local scores, less the same cost for each parent."""
 
-    families: Families
+    scores: LocalScores
     cost: float
 
     @property
     def names(self) -> tuple[str, ...]:
-        return self.families.names
+        return self.scores.names
 
     @property
     def num_rows(self) -> int:
-        return self.families.num_rows
+        return self.scores.num_rows
 
-    def extended(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
+    def score_extensions(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
         num_parents = len(parents) + (np.array(candidates, dtype=np.int64) != NOTHING)
-        return np.asarray(self.families.extended(child, parents, candidates) - self.cost * num_parents)
+        return self.scores.score_extensions(child, parents, candidates) - self.cost * num_parents
 
-    def of_subsets(self, child: int, needed: Sequence[int], free: Sequence[int], most: int) -> np.ndarray:
+    def score_subsets(self, child: int, needed: Sequence[int], free: Sequence[int], most: int) -> np.ndarray:
         num_parents = np.array([len(needed) + number.bit_count() for number in range(1 << len(free))])
-        return self.families.of_subsets(child, needed, free, most) - self.cost * num_parents
+        return self.scores.score_subsets(child, needed, free, most) - self.cost * num_parents
 
 
-def weighed_families(families: Families, expected_parents: float) -> WeighedFamilies:
+def with_edge_prior(scores: LocalScores, expected_parents: float) -> EdgePriorScores:
     """Each of the others is a parent with probability p = expected / others; an edge costs log((1 - p) / p)."""
-    odds = min(expected_parents / max(len(families.names) - 1, 1), 1 - 1e-9)
-    return WeighedFamilies(families, float(np.log((1 - odds) / odds)))
+    odds = min(expected_parents / max(len(scores.names) - 1, 1), 1 - 1e-9)
+    return EdgePriorScores(scores, float(np.log((1 - odds) / odds)))
 
 
 class ScoreCache:
     """Scores of families, each computed once; parents are sets of positions."""
 
-    def __init__(self, families: Families) -> None:
-        self.families = families
-        self.names = families.names
+    def __init__(self, scores: LocalScores) -> None:
+        self.scores = scores
+        self.names = scores.names
         self._scores: dict[tuple[int, Positions], float] = {}
         self._toggled: dict[tuple[int, Positions], np.ndarray] = {}
 
@@ -79,21 +79,21 @@ class ScoreCache:
         key = (child, parents)
         if key not in self._scores:
             *common, last = members(parents) or [NOTHING]
-            self._scores[key] = float(self.families.extended(child, common, [last])[0])
+            self._scores[key] = float(self.scores.score_extensions(child, common, [last])[0])
         return self._scores[key]
 
     def total(self, parents: Iterable[Positions]) -> float:
         """The score of a whole graph, given by the parents of each child."""
         return float(sum(self.family(child, one) for child, one in enumerate(parents)))
 
-    def toggled(self, child: int, parents: Positions, candidates: Positions) -> np.ndarray:
+    def toggle_scores(self, child: int, parents: Positions, candidates: Positions) -> np.ndarray:
         """For each candidate, the child's score when it joins its parents, or leaves them; NaN for all others."""
         if (child, parents) not in self._toggled:
-            self.toggle_all([(child, parents, candidates)])
+            self.compute_toggles([(child, parents, candidates)])
         return self._toggled[child, parents]
 
-    def toggle_all(self, wanted: Sequence[tuple[int, Positions, Positions]]) -> None:
-        """Work out many at once, on all cores: the candidates of few children are shared out."""
+    def compute_toggles(self, wanted: Sequence[tuple[int, Positions, Positions]]) -> None:
+        """Compute many toggles at once, on all cores: the candidates of few children are divided among the cores."""
         missing = [one for one in wanted if one[:2] not in self._toggled]
         if not missing:
             return
@@ -104,8 +104,8 @@ class ScoreCache:
             for (child, parents, _), some in zip(missing, joining, strict=True)
             for part in range(parts)
         ]
-        cells = sum(map(len, joining)) * self.families.num_rows
-        scores = iter(spread(lambda task: self.families.extended(*task), tasks, cells))
+        cells = sum(map(len, joining)) * self.scores.num_rows
+        scores = iter(map_tasks(lambda task: self.scores.score_extensions(*task), tasks, cells))
         for (child, parents, _), some in zip(missing, joining, strict=True):
             found = np.full(len(self.names), np.nan)
             for part in range(parts):
@@ -120,21 +120,23 @@ class ScoreCache:
         self._toggled[child, parents] = toggled
 
 
-def one_by_one(families: Families, child: int, needed: Sequence[int], free: Sequence[int], most: int) -> np.ndarray:
-    """The scores of all sets of parents, where there is no quicker way."""
+def score_subsets_one_by_one(
+    local: LocalScores, child: int, needed: Sequence[int], free: Sequence[int], most: int
+) -> np.ndarray:
+    """The scores of all sets of parents, one after the other."""
     scores = np.full(1 << len(free), -np.inf)
     for number in range(1 << len(free)):
         if number.bit_count() <= most:
             parents = [*needed, *(free[bit] for bit in members(number))]
-            scores[number] = families.extended(child, parents, [NOTHING])[0]
+            scores[number] = local.score_extensions(child, parents, [NOTHING])[0]
     return scores
 
 
-def spread(run: Callable[[Any], Any], tasks: Sequence[Any], cells: float) -> list[Any]:
+def map_tasks(run: Callable[[Any], Any], tasks: Sequence[Any], cells: float) -> list[Any]:
     """Each task's result; on all cores when there is enough to do."""
     return on_cores(run, tasks, is_worth_threads=cells >= WORTH_THREADS)
 
 
 def rounding(score: float) -> float:
-    """A gain that is no more than this is none."""
+    """The largest gain that counts as rounding."""
     return 1e-6 + 1e-12 * abs(score)

@@ -1,4 +1,4 @@
-"""Scores of structures: sums over families, the higher the better; `families_of` computes them from data.
+"""Scores of structures: sums over families, the higher the better; `as_local_scores` computes them from data.
 
 `jt.BDeu` and `jt.K2`, the priors of tables, are scores as well: the evidence of the rows under them.
 """
@@ -16,15 +16,14 @@ from juncture.checks import check_number
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
-from juncture.learning.conditionals.priors import K2, BDeu, checked_count
+from juncture.learning.conditionals.table import K2, BDeu, check_pseudo_count
 from juncture.learning.structure.constraints import check_positive
-from juncture.learning.structure.mixed import refuse_mixed
-from juncture.learning.structure.scores.discrete import counted_families
-from juncture.learning.structure.scores.gaussian import BGe, gaussian_families
-from juncture.learning.structure.scores.local_scores import Families, ScoreCache, weighed_families
-from juncture.learning.structure.scores.observed import NodeAverage, observed_families
-from juncture.learning.structure.translation import member_of, parents_of
-from juncture.options import chosen
+from juncture.learning.structure.data import check_same_kind
+from juncture.learning.structure.scores.discrete import NodeAverage, discrete_scores, observed_scores
+from juncture.learning.structure.scores.gaussian import BGe, gaussian_scores
+from juncture.learning.structure.scores.local_scores import LocalScores, ScoreCache, with_edge_prior
+from juncture.learning.structure.sets import member_of, parents_of
+from juncture.options import resolve
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class BDs:
     equivalent_sample_size: float = 10.0
 
     def __post_init__(self) -> None:
-        checked_count(self.equivalent_sample_size, "the equivalent sample size of BDs")
+        check_pseudo_count(self.equivalent_sample_size, "the equivalent sample size of BDs")
 
 
 @dataclass(frozen=True)
@@ -88,38 +87,49 @@ LEAST_SIZE = 1e-100  # rows before the data, which are spread over many cells
 EVIDENCES = {K2: "cell", BDeu: "even", BDs: "seen"}
 
 
-def families_of(score: Any, data: Dataset) -> Families:
-    """The families of the data under a score: tables where all variables have states, lines where all are real."""
-    wanted = chosen(score, SCORES, what="score")
+def as_local_scores(score: Any, data: Dataset) -> LocalScores:
+    """The local scores of the data: tables where all variables have states, linear Gaussians where all are real."""
+    wanted = resolve(score, SCORES, what="score")
     if isinstance(wanted, EdgePrior):
-        return weighed_families(families_of(wanted.score, data), wanted.expected_parents)
-    refuse_mixed(data)
+        return with_edge_prior(as_local_scores(wanted.score, data), wanted.expected_parents)
+    check_same_kind(data)
     if any(variable.is_real for variable in data.variables):
-        return gaussian_families(wanted, data)
+        return gaussian_scores(wanted, data)
     if isinstance(wanted, NodeAverage):
-        return observed_families(wanted, data)
+        return observed_scores(wanted, data)
     if hasattr(wanted, "cost"):
         total = len(data) if data.weights is None else float(np.sum(data.weights))
-        return counted_families(data, "likelihood", wanted.cost(total))
+        return discrete_scores(data, "likelihood", wanted.cost(total))
     if type(wanted) not in EVIDENCES:
         raise Unsupported(f"the score {wanted!r} is not one of variables with states; take 'bic' or 'bdeu'")
     size = getattr(wanted, "equivalent_sample_size", 1.0)
     if not size >= LEAST_SIZE:
         raise InvalidData(f"the evidence under {wanted!r} needs rows before the data: give at least {LEAST_SIZE}")
-    return counted_families(data, EVIDENCES[type(wanted)], size)
+    return discrete_scores(data, EVIDENCES[type(wanted)], size)
 
 
 def takes_holes(score: Any) -> bool:
     """Whether a score takes rows with holes as they are."""
     if score is None:
         return False
-    wanted = chosen(score, SCORES, what="score")
+    wanted = resolve(score, SCORES, what="score")
     return takes_holes(wanted.score) if isinstance(wanted, EdgePrior) else isinstance(wanted, NodeAverage)
 
 
 def structure_score(graph: DirectedGraph | PartiallyDirectedGraph, data: Any, score: Any = "bic") -> float:
-    """The score of a graph, a sum over its families; of a class, that of one of its graphs.
+    """The score of a graph: the sum of the scores of its families.
 
+    Parameters
+    ----------
+    graph
+        A graph whose nodes are columns of the data, or an equivalence class, of which one graph is scored.
+    data
+        What `Dataset` takes.
+    score
+        The name of a score, or a score such as `BDeu(10)`; the higher the better.
+
+    Examples
+    --------
     >>> data = {"a": [0, 0, 1, 1], "b": [0, 0, 1, 1]}
     >>> round(structure_score(DirectedGraph.parse("a -> b"), data, "log-likelihood"), 6)  # 4 log ½
     -2.772589
@@ -129,4 +139,4 @@ def structure_score(graph: DirectedGraph | PartiallyDirectedGraph, data: Any, sc
     if missing := [name for name in member.nodes if name not in dataset.columns]:
         raise InvalidData(f"the data have no column {missing[0]!r}, which is a node of the graph")
     kept = dataset.only(member.nodes)
-    return ScoreCache(families_of(score, kept)).total(parents_of(member))
+    return ScoreCache(as_local_scores(score, kept)).total(parents_of(member))

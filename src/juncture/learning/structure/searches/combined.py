@@ -1,28 +1,53 @@
-"""The default search: hill climbing, and where that is quick greedy equivalence search and restarts; the best graph.
+"""The default search: hill climbing, and where they are quick greedy equivalence search and restarts; the best graph.
 
-Each ends at peaks where the other does not. Among changes that gain alike, as an edge and its reverse do under most
-scores, hill climbing takes the first in the order of the columns, which may lead to a lower peak; greedy equivalence
-search moves between whole classes.
+Each search ends at maxima where another does not. Among changes with equal gains, as an edge and its reverse have under
+most scores, hill climbing takes the first in the order of the columns, which may lead to a lower maximum; greedy
+equivalence search moves between whole equivalence classes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Any
 
 import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.graphs.directed import DirectedGraph
-from juncture.iteration import Watch
+from juncture.iteration import ProgressCallback
 from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
-from juncture.learning.structure.scores.scores import families_of
-from juncture.learning.structure.search_result import SearchResult
+from juncture.learning.structure.scores.scores import as_local_scores
 from juncture.learning.structure.searches.ges import GES
-from juncture.learning.structure.searches.hill_climbing import ClimbingOptions, HillClimbing, Path
-from juncture.learning.structure.sets import Positions
-from juncture.learning.structure.translation import graph_of, parents_of
+from juncture.learning.structure.searches.hill_climbing import ClimbingOptions, HillClimb, HillClimbing
+from juncture.learning.structure.sets import Positions, graph_of, parents_of
+from juncture.values import Value
+
+
+class SearchResult(Value):
+    """A learned graph, the name of the search that found it, and the score that each search reached.
+
+    Of a `CombinedSearch`, `method` is "hill-climbing", "ges" (with a climb from the graph of GES), "restarts" or
+    "further walks" (the tabu walk and the restarts asked for). Of other searches `scores` is empty.
+    """
+
+    _fields = ("graph", "method", "_scores")
+    graph: Any
+    method: str
+    _scores: tuple[tuple[str, float], ...]
+
+    def __init__(self, graph: Any, method: str, scores: Mapping[str, float] | None = None) -> None:
+        self._set(graph=graph, method=method, _scores=tuple((scores or {}).items()))
+
+    @property
+    def scores(self) -> dict[str, float]:
+        return dict(self._scores)
+
+    def __repr__(self) -> str:
+        reached = ", ".join(f"{name} {score:.6g}" for name, score in self._scores)
+        return f"SearchResult({self.graph!r}, by {self.method}{f'; {reached}' if reached else ''})"
+
 
 MAX_REINSERTED = 64  # variables up to which GES with reinsertion, and restarts, are quick
 MAX_VARIABLES = 256  # variables up to which GES is quick without reinsertion
@@ -42,13 +67,17 @@ class CombinedSearch(ClimbingOptions):
     GES does not reinsert; above 64 variables only the restarts asked for are made. Without these `rng` has no part.
     """
 
-    def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
+    def run(
+        self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
+    ) -> DirectedGraph:
         return self.compare(data, rng=rng, progress=progress).graph
 
-    def compare(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> SearchResult:
-        """The best graph, the search that found it, and what each search reached; of equals the first."""
-        scores = ScoreCache(families_of(self.score, data))
-        path = Path(scores, self.bounds(scores.names), 0, None if progress is None else Continued(progress))
+    def compare(
+        self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
+    ) -> SearchResult:
+        """The best graph, the search that found it, and the score of each search; of equal scores the first."""
+        scores = ScoreCache(as_local_scores(self.score, data))
+        path = HillClimb(scores, self.bounds(scores.names), 0, None if progress is None else Continued(progress))
         reached = dict(self._peaks(path, rng))
         best = reached["hill-climbing"]
         method = "hill-climbing"
@@ -57,7 +86,7 @@ class CombinedSearch(ClimbingOptions):
                 best, method = peak, name
         return SearchResult(graph_of(scores.names, path.best), method, reached)
 
-    def _peaks(self, path: Path, rng: np.random.Generator) -> Iterator[tuple[str, float]]:
+    def _peaks(self, path: HillClimb, rng: np.random.Generator) -> Iterator[tuple[str, float]]:
         """Each search in turn, with the score that it reached; the path keeps the best graph."""
         climbing = HillClimbing(reinsert=self.reinsert)
         climbing.climb(path, path.bounds.needed)
@@ -66,29 +95,29 @@ class CombinedSearch(ClimbingOptions):
         if is_quick(path.best):
             reinserts = self.reinsert and is_small and path.bounds.is_free
             found = GES(reinsert=reinserts).search(path.scores, path.bounds, path.progress)
-            other = path.beside()
+            other = path.new_climb()
             climbing.climb(other, parents_of(found.member))
             path.take(other)
             yield "ges", other.peak
         if is_small:
-            replace(climbing, restarts=NUM_RESTARTS).walk_on(path, np.random.default_rng(0))
+            replace(climbing, restarts=NUM_RESTARTS).continue_search(path, np.random.default_rng(0))
             yield "restarts", path.peak
         if self.tabu or self.restarts:
-            replace(climbing, tabu=self.tabu, restarts=self.restarts).walk_on(path, rng)
+            replace(climbing, tabu=self.tabu, restarts=self.restarts).continue_search(path, rng)
             yield "further walks", path.peak
 
 
 def is_quick(climbed: Sequence[Positions]) -> bool:
-    """Whether GES is quick too, judged by the graph of the climb."""
+    """Whether GES is quick, judged by the graph of the climb."""
     num_parents = [parents.bit_count() for parents in climbed]
     is_sparse = len(climbed) <= FEW_VARIABLES or sum(num_parents) <= MAX_EDGES * len(climbed)
     return is_sparse and len(climbed) <= MAX_VARIABLES and max(num_parents) <= MAX_PARENTS
 
 
 class Continued:
-    """A watcher of several searches, one after the other: steps count on, and the best score so far never falls."""
+    """A progress callback for several searches in turn: the steps are counted through, with the best score so far."""
 
-    def __init__(self, progress: Watch) -> None:
+    def __init__(self, progress: ProgressCallback) -> None:
         self.progress, self.num_steps, self.peak = progress, 0, -inf
 
     def __call__(self, step: int, value: float) -> None:

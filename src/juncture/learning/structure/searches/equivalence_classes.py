@@ -1,4 +1,4 @@
-"""Classes of equivalent graphs as greedy equivalence search moves between them: insert, delete or turn an edge."""
+"""Classes of equivalent graphs: operators on their edges, and directed graphs of a class within constraints."""
 
 from __future__ import annotations
 
@@ -9,13 +9,62 @@ import numpy as np
 
 from juncture.errors import InvalidModel
 from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
-from juncture.learning.structure.constraints import Bounds
-from juncture.learning.structure.searches.extension import directed_extension
+from juncture.learning.structure.constraints import EdgeConstraints
 from juncture.learning.structure.sets import Positions, members, set_of
 
 
-class Step(NamedTuple):
-    """Insert tail -> head, delete what joins them, or turn it; `others` are neighbours of the head with a direction."""
+def directed_extension(
+    graph: PartiallyDirectedGraph, bounds: EdgeConstraints, weakness: np.ndarray | None = None
+) -> DirectedGraph:
+    """All edges directed, without a cycle and, if possible, without new immoralities (Dor and Tarsi 1992).
+
+    Again and again a node goes that can come last, with all its edges pointing to it. Where none can, the one that
+    breaks least does: an arrow that closes a cycle goes, and of too many parents the weakest.
+    """
+    indices = {name: index for index, name in enumerate(bounds.names)}
+    arrows, plain = matrices(graph, indices)
+    weak = np.zeros(arrows.shape) if weakness is None else weakness
+    found = np.zeros_like(arrows)
+    left = list(range(len(indices)))
+    while left:
+        node = min(left, key=lambda one: (*count_violations(arrows, plain, bounds, one), -one))
+        parents = np.flatnonzero(arrows[:, node] | plain[:, node])
+        order = sorted(parents, key=lambda one: (not bounds.required[one, node], weak[one, node], one))
+        found[order[: bounds.max_parents], node] = True
+        left.remove(node)
+        for matrix in (arrows, plain):
+            matrix[node] = matrix[:, node] = False
+    names = bounds.names
+    edges = [(names[tail], names[head]) for head in range(len(names)) for tail in np.flatnonzero(found[:, head])]
+    return DirectedGraph(edges, names)
+
+
+def count_violations(
+    arrows: np.ndarray, plain: np.ndarray, bounds: EdgeConstraints, node: int
+) -> tuple[bool, int, int, int]:
+    """What breaks when the node comes last: a required arrow, other arrows, the limit of parents, immoralities."""
+    parents = arrows[:, node] | plain[:, node]
+    joined = arrows | arrows.T | plain
+    around = np.flatnonzero(parents | arrows[node])
+    beside = np.flatnonzero(plain[:, node])
+    new = int((~joined[np.ix_(beside, around)]).sum()) - len(beside)  # no node is joined to itself
+    too_many = max(int(parents.sum()) - bounds.max_parents, 0)
+    return bool((bounds.required[node] & arrows[node]).any()), int(arrows[node].sum()), too_many, new
+
+
+def matrices(graph: PartiallyDirectedGraph, indices: dict[str, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Arrows (tail, head), and plain edges, both ways."""
+    arrows = np.zeros((len(indices), len(indices)), dtype=np.bool_)
+    plain = arrows.copy()
+    for tail, head in graph.directed_edges:
+        arrows[indices[tail], indices[head]] = True
+    for one, other in graph.undirected_edges:
+        plain[indices[one], indices[other]] = plain[indices[other], indices[one]] = True
+    return arrows, plain
+
+
+class Operator(NamedTuple):
+    """Insert, delete or turn the edge tail -> head; `others` are neighbours of the head whose edges get a direction."""
 
     gain: float
     tail: int
@@ -29,10 +78,10 @@ class GraphClass:
     def __init__(self, essential: PartiallyDirectedGraph, member: DirectedGraph) -> None:
         self.essential, self.member = essential, member
         names = essential.nodes
-        places = {name: place for place, name in enumerate(names)}
-        self.parents = [set_of(places[one] for one in essential.parents(name)) for name in names]
-        self.children = [set_of(places[one] for one in essential.children(name)) for name in names]
-        self.neighbors = [set_of(places[one] for one in essential.neighbors(name)) for name in names]
+        indices = {name: index for index, name in enumerate(names)}
+        self.parents = [set_of(indices[one] for one in essential.parents(name)) for name in names]
+        self.children = [set_of(indices[one] for one in essential.children(name)) for name in names]
+        self.neighbors = [set_of(indices[one] for one in essential.neighbors(name)) for name in names]
         self.joined = [sum(one) for one in zip(self.parents, self.children, self.neighbors, strict=True)]
 
     def is_clique(self, positions: Positions) -> bool:
@@ -78,20 +127,20 @@ class GraphClass:
             extra &= self.joined[one]
         return extra
 
-    def inserted(self, step: Step) -> PartiallyDirectedGraph | None:
+    def insert(self, step: Operator) -> PartiallyDirectedGraph | None:
         """The arrow tail -> head added, and arrows from the others to the head; None where it stands for no class."""
         if not self.is_blocked(step.head, step.tail, self.common(step.tail, step.head) | step.others):
             return None
-        turned = [(other, step.head) for other in members(step.others)]
-        return self._redrawn([(step.tail, step.head), *turned], [])
+        arrows = [(other, step.head) for other in members(step.others)]
+        return self._with_edges([(step.tail, step.head), *arrows], [])
 
-    def deleted(self, step: Step) -> PartiallyDirectedGraph:
+    def delete(self, step: Operator) -> PartiallyDirectedGraph:
         """The edge removed, and arrows to the others from both its ends, where an edge is plain."""
         ends = ((end, other) for other in members(step.others) for end in (step.head, step.tail))
-        turned = [(end, other) for end, other in ends if self.neighbors[end] >> other & 1]
-        return self._redrawn(turned, [(step.tail, step.head)])
+        arrows = [(end, other) for end, other in ends if self.neighbors[end] >> other & 1]
+        return self._with_edges(arrows, [(step.tail, step.head)])
 
-    def turned(self, step: Step) -> PartiallyDirectedGraph | None:
+    def turn(self, step: Operator) -> PartiallyDirectedGraph | None:
         """The edge made tail -> head, where it was plain or pointed the other way; None where that closes a cycle.
 
         Of the head's neighbours the others point to it, and it to all the rest; the tail comes first among its own,
@@ -103,10 +152,10 @@ class GraphClass:
         arrows += [(head, other) for other in members(near & ~others)]
         arrows += [(other, tail) for other in members(before)]
         arrows += [(tail, other) for other in members(self.neighbors[tail] & ~before & ~(1 << head))]
-        drawn = self._redrawn(arrows, [])
+        drawn = self._with_edges(arrows, [])
         return drawn if drawn.is_extendable() else None
 
-    def _redrawn(self, arrows: Sequence[tuple[int, int]], gone: Sequence[tuple[int, int]]) -> PartiallyDirectedGraph:
+    def _with_edges(self, arrows: Sequence[tuple[int, int]], gone: Sequence[tuple[int, int]]) -> PartiallyDirectedGraph:
         names = self.essential.nodes
         added = [(names[tail], names[head]) for tail, head in arrows]
         replaced = {frozenset((names[one], names[other])) for one, other in (*arrows, *gone)}
@@ -115,45 +164,45 @@ class GraphClass:
         return PartiallyDirectedGraph((*kept, *added), plain, names)
 
 
-def completed(drawn: PartiallyDirectedGraph, bounds: Bounds) -> GraphClass | None:
+def complete_class(drawn: PartiallyDirectedGraph, bounds: EdgeConstraints) -> GraphClass | None:
     """The class that a partly directed graph stands for; None where no graph of it is within the bounds."""
-    extended = drawn.consistent_extension()
+    extension = drawn.consistent_extension()
     if bounds.is_free:
-        return GraphClass(extended.essential_graph(), extended)
-    essential = extended.essential_graph()
-    told = informed(essential, bounds)
-    if told is None:
+        return GraphClass(extension.essential_graph(), extension)
+    essential = extension.essential_graph()
+    constrained = apply_constraints(essential, bounds)
+    if constrained is None:
         return None
-    member = directed_extension(told, bounds)
-    is_within = has_bounds(member, bounds) and member.is_equivalent(extended)
+    member = directed_extension(constrained, bounds)
+    is_within = keeps_constraints(member, bounds) and member.is_equivalent(extension)
     return GraphClass(essential, member) if is_within else None
 
 
-def informed(essential: PartiallyDirectedGraph, bounds: Bounds) -> PartiallyDirectedGraph | None:
-    """The class with the directions that the constraints give, and what follows; None where they contradict it."""
-    places = {name: place for place, name in enumerate(bounds.names)}
+def apply_constraints(essential: PartiallyDirectedGraph, bounds: EdgeConstraints) -> PartiallyDirectedGraph | None:
+    """The class with the directions that follow from the constraints; None where they contradict it."""
+    indices = {name: index for index, name in enumerate(bounds.names)}
 
     def may(tail: str, head: str) -> bool:
-        tail_place, head_place = places[tail], places[head]
-        return bool(bounds.allowed[tail_place, head_place] and not bounds.required[head_place, tail_place])
+        tail_index, head_index = indices[tail], indices[head]
+        return bool(bounds.allowed[tail_index, head_index] and not bounds.required[head_index, tail_index])
 
-    told = essential
+    constrained = essential
     for one, other in essential.undirected_edges:
-        is_open = (one, other) in told.undirected_edges or (other, one) in told.undirected_edges
+        is_open = (one, other) in constrained.undirected_edges or (other, one) in constrained.undirected_edges
         if is_open and may(one, other) != may(other, one):
             try:
-                told = told.orient((one, other) if may(one, other) else (other, one))
+                constrained = constrained.orient((one, other) if may(one, other) else (other, one))
             except InvalidModel:
                 return None
-    arrows_fit = all(may(*edge) for edge in told.directed_edges)
-    return told if arrows_fit and all(may(*edge) for edge in told.undirected_edges) else None
+    arrows_fit = all(may(*edge) for edge in constrained.directed_edges)
+    return constrained if arrows_fit and all(may(*edge) for edge in constrained.undirected_edges) else None
 
 
-def has_bounds(graph: DirectedGraph, bounds: Bounds) -> bool:
+def keeps_constraints(graph: DirectedGraph, bounds: EdgeConstraints) -> bool:
     """Whether a graph keeps the constraints."""
-    places = {name: place for place, name in enumerate(bounds.names)}
+    indices = {name: index for index, name in enumerate(bounds.names)}
     edges = np.zeros_like(bounds.allowed)
     for tail, head in graph.edges:
-        edges[places[tail], places[head]] = True
+        edges[indices[tail], indices[head]] = True
     is_few = bool((edges.sum(axis=0) <= bounds.max_parents).all())
     return is_few and not (edges & ~bounds.allowed).any() and not (bounds.required & ~edges).any()

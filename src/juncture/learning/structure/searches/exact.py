@@ -14,12 +14,11 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.errors import TooLarge
 from juncture.graphs.directed import DirectedGraph
-from juncture.iteration import Watch
-from juncture.learning.structure.constraints import Bounds, Constrained
-from juncture.learning.structure.scores.local_scores import WORTH_THREADS, Families, spread
-from juncture.learning.structure.scores.scores import families_of
-from juncture.learning.structure.sets import Positions, members
-from juncture.learning.structure.translation import graph_of
+from juncture.iteration import ProgressCallback
+from juncture.learning.structure.constraints import Constrained, EdgeConstraints
+from juncture.learning.structure.scores.local_scores import WORTH_THREADS, LocalScores, map_tasks
+from juncture.learning.structure.scores.scores import as_local_scores
+from juncture.learning.structure.sets import Positions, graph_of, members
 from juncture.memory import default_memory_limit, told_bytes
 
 BYTES_PER_SET = 12  # a score and a set of parents, for each variable and each set of others
@@ -27,19 +26,23 @@ MAX_VARIABLES = 30  # sets are 32-bit numbers
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exact(Constrained):
+class ExactSearch(Constrained):
     """A graph of the largest score within the constraints; no search finds a better one."""
 
     score: Any = "bic"
 
-    def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
-        families = families_of(self.score, data)
-        bounds = self.bounds(families.names)
-        refuse_too_many(len(families.names))
-        return graph_of(families.names, best_graph(families, bounds, progress))
+    def run(
+        self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
+    ) -> DirectedGraph:
+        local = as_local_scores(self.score, data)
+        bounds = self.bounds(local.names)
+        check_size(len(local.names))
+        return graph_of(local.names, best_graph(local, bounds, progress))
 
 
-def best_graph(families: Families, bounds: Bounds, progress: Watch | None = None) -> list[Positions]:
+def best_graph(
+    local: LocalScores, bounds: EdgeConstraints, progress: ProgressCallback | None = None
+) -> list[Positions]:
     """The parents of each in a graph of the largest score."""
     from juncture.kernels.structure.subsets import best_orders, best_within
 
@@ -48,46 +51,46 @@ def best_graph(families: Families, bounds: Bounds, progress: Watch | None = None
     choices = np.empty(scores.shape, dtype=np.int32)
 
     def fill(child: int) -> None:
-        scores[child] = family_scores(families, bounds, child)
+        scores[child] = score_parent_sets(local, bounds, child)
         best_within(scores[child], choices[child])
         if progress is not None:
             progress(child + 1, float(scores[child].max()))
 
-    spread(fill, range(size), WORTH_THREADS)
+    map_tasks(fill, range(size), WORTH_THREADS)
     last = best_orders(scores)
     parents, left = [0] * size, (1 << size) - 1
     while left:
         child = int(last[left])
         left ^= 1 << child
-        parents[child] = spread_out(int(choices[child, squeezed(left, child)]), child)
+        parents[child] = insert_bit(int(choices[child, remove_bit(left, child)]), child)
     return parents
 
 
-def family_scores(families: Families, bounds: Bounds, child: int) -> np.ndarray:
+def score_parent_sets(local: LocalScores, bounds: EdgeConstraints, child: int) -> np.ndarray:
     """The score of every set of parents, numbered without the child's own bit; -inf for those that may not be."""
     needed = bounds.needed[child]
     free = members(bounds.candidates[child] & ~needed)
-    found = families.of_subsets(child, members(needed), free, bounds.max_parents - needed.bit_count())
-    numbers = np.full(1, squeezed(needed, child))
+    found = local.score_subsets(child, members(needed), free, bounds.max_parents - needed.bit_count())
+    numbers = np.full(1, remove_bit(needed, child))
     for parent in free:  # the number of each set of the free, in the order of their own numbers
-        numbers = np.concatenate([numbers, numbers | squeezed(1 << parent, child)])
+        numbers = np.concatenate([numbers, numbers | remove_bit(1 << parent, child)])
     scores = np.full(1 << max(len(bounds.names) - 1, 0), -np.inf)
     scores[numbers] = found
     return scores
 
 
-def squeezed(positions: Positions, child: int) -> int:
+def remove_bit(positions: Positions, child: int) -> int:
     """The set without the child's bit, those above it moved down."""
     below = (1 << child) - 1
     return positions & below | positions >> 1 & ~below
 
 
-def spread_out(positions: int, child: int) -> Positions:
+def insert_bit(positions: int, child: int) -> Positions:
     below = (1 << child) - 1
     return positions & below | (positions & ~below) << 1
 
 
-def refuse_too_many(size: int) -> None:
+def check_size(size: int) -> None:
     needed, limit = size * BYTES_PER_SET << max(size - 1, 0), default_memory_limit()
     if size > MAX_VARIABLES or needed > limit:
         raise TooLarge(

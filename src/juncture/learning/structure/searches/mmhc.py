@@ -1,4 +1,4 @@
-"""Max-min hill climbing (Tsamardinos, Brown and Aliferis 2006): tests say who may be joined, a score decides.
+"""Max-min hill climbing (Tsamardinos, Brown and Aliferis 2006): tests select possible edges, a score decides.
 
 For many variables: hill climbing then looks at few pairs only.
 """
@@ -14,15 +14,15 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.graphs.directed import DirectedGraph
-from juncture.iteration import Watch
-from juncture.learning.structure.constraints import Bounds, Constrained, check_level, check_whole
-from juncture.learning.structure.independence.functions import determined, tell_functions
+from juncture.iteration import ProgressCallback
+from juncture.learning.structure.constraints import Constrained, EdgeConstraints, check_level, check_whole
+from juncture.learning.structure.independence.functions import determined_by, warn_of_functions
 from juncture.learning.structure.independence.tests import Tester, as_tester
-from juncture.learning.structure.scores.local_scores import ScoreCache, spread
-from juncture.learning.structure.scores.scores import families_of
+from juncture.learning.structure.scores.local_scores import ScoreCache, map_tasks
+from juncture.learning.structure.scores.scores import as_local_scores
 from juncture.learning.structure.searches.hill_climbing import HillClimbing
 from juncture.learning.structure.searches.trees import edge_gains
-from juncture.learning.structure.translation import graph_of
+from juncture.learning.structure.sets import graph_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,20 +41,22 @@ class MMHC(Constrained):
         check_level(self.level)
         check_whole(self.max_given, "max_given")
 
-    def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
-        scores = ScoreCache(families_of(self.score, data))
+    def run(
+        self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
+    ) -> DirectedGraph:
+        scores = ScoreCache(as_local_scores(self.score, data))
         bounds = self.bounds(scores.names)
         gains = edge_gains(scores, bounds, [0] * len(scores.names))
         tester = as_tester(data, self.test, rng)
         pairs = related(tester, bounds, gains, self.level, self.max_given)
-        tell_functions(tester, pairs)
+        warn_of_functions(tester, pairs)
         near = bounds.within(pairs)
         search = HillClimbing(tabu=self.tabu, restarts=self.restarts)
         return graph_of(scores.names, search.search(scores, near, rng, progress))
 
 
-def related(tester: Tester, bounds: Bounds, gains: np.ndarray, level: float, max_given: int) -> np.ndarray:
-    """The pairs of which each takes the other for a parent or a child."""
+def related(tester: Tester, bounds: EdgeConstraints, gains: np.ndarray, level: float, max_given: int) -> np.ndarray:
+    """The pairs in which each is a candidate parent or child of the other."""
     pairs = bounds.allowed | bounds.allowed.T
     strength = np.maximum(gains, gains.T)
 
@@ -62,9 +64,9 @@ def related(tester: Tester, bounds: Bounds, gains: np.ndarray, level: float, max
         return MaxMin(tester, target, strength[target], level, max_given).relatives(np.flatnonzero(pairs[target]))
 
     near = np.zeros_like(pairs)
-    for target, found in enumerate(spread(relatives, range(len(pairs)), len(pairs) ** 2 * tester.num_rows)):
+    for target, found in enumerate(map_tasks(relatives, range(len(pairs)), len(pairs) ** 2 * tester.num_rows)):
         near[target, found] = True
-    return np.asarray(near & near.T)
+    return near & near.T
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,5 +118,5 @@ class MaxMin:
     def is_function(self, given: tuple[int, ...]) -> bool:
         """Whether the given leave the target no choice: then they separate it from anyone, its neighbours too."""
         if given not in self._functions:
-            self._functions[given] = bool(determined(self.tester, [self.target], given))
+            self._functions[given] = bool(determined_by(self.tester, [self.target], given))
         return self._functions[given]

@@ -1,6 +1,6 @@
 """PC: edges from tests of independence, directions from colliders (Spirtes and Glymour 1991; stable by Colombo 2014).
 
-Choose it to see what the data say about directions, and what they leave open; on an oracle its answer is certain.
+Choose PC to see which directions the data identify, and which they leave open; with an oracle the answer is exact.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ import numpy as np
 from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.graphs.orientation import RULES, Marks
 from juncture.graphs.traversal import reachable
-from juncture.iteration import Watch
-from juncture.learning.structure.constraints import Bounds, Constrained, check_level, check_whole
-from juncture.learning.structure.independence.functions import tell_functions
+from juncture.iteration import ProgressCallback
+from juncture.learning.structure.constraints import Constrained, EdgeConstraints, check_level, check_whole
+from juncture.learning.structure.independence.functions import warn_of_functions
 from juncture.learning.structure.independence.tests import as_tester
-from juncture.learning.structure.searches.climbing import reachability
-from juncture.learning.structure.searches.colliders import Verdicts, check_rule, find_colliders
-from juncture.learning.structure.searches.extension import directed_extension
-from juncture.learning.structure.searches.skeleton import Skeleton, find_skeleton
+from juncture.learning.structure.searches.equivalence_classes import directed_extension
+from juncture.learning.structure.searches.skeleton import Skeleton, Verdicts, check_rule, find_colliders, find_skeleton
+from juncture.learning.structure.sets import find_paths
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,19 +48,19 @@ class PC(Constrained):
             check_whole(self.max_given, "max_given")
 
     def run(
-        self, data: Any, *, rng: np.random.Generator, progress: Watch | None = None
+        self, data: Any, *, rng: np.random.Generator, progress: ProgressCallback | None = None
     ) -> PartiallyDirectedGraph | DirectedGraph:
         tester = as_tester(data, self.test, rng)
         bounds = self.bounds(tester.names)
         skeleton = find_skeleton(tester, bounds, self.level, self.max_given, progress)
-        tell_functions(tester, skeleton.joined)
+        warn_of_functions(tester, skeleton.joined)
         verdicts = find_colliders(tester, skeleton, self.colliders, self.level, self.max_given)
-        graph = oriented(skeleton, verdicts, bounds)
+        graph = orient_skeleton(skeleton, verdicts, bounds)
         return directed_extension(graph, bounds, skeleton.p_values) if self.directed else graph
 
 
-def oriented(skeleton: Skeleton, verdicts: Verdicts, bounds: Bounds) -> PartiallyDirectedGraph:
-    """The directions that follow: from the constraints, from colliders, and from both by Meek's rules."""
+def orient_skeleton(skeleton: Skeleton, verdicts: Verdicts, bounds: EdgeConstraints) -> PartiallyDirectedGraph:
+    """The directions that follow from the constraints, from colliders, and from both by Meek's rules."""
     names = bounds.names
     arrows = skeleton.joined & bounds.allowed & (bounds.required | ~bounds.allowed.T)
     arrows &= ~bounds.required.T
@@ -71,17 +70,17 @@ def oriented(skeleton: Skeleton, verdicts: Verdicts, bounds: Bounds) -> Partiall
         turned[pair, middle] = True
         is_open = bounds.allowed[pair, middle].all() and not arrows[middle, pair].any()
         has_room = turned[:, middle].sum() <= bounds.max_parents
-        if is_open and has_room and not reachability(turned).diagonal().any():
+        if is_open and has_room and not find_paths(turned).diagonal().any():
             arrows = turned
     plain = np.triu(skeleton.joined & ~arrows & ~arrows.T)
     edges = [[(names[tail], names[head]) for tail, head in np.argwhere(matrix)] for matrix in (arrows, plain)]
     marks = Marks(names, *edges)
-    follow(marks, {(names[tail], names[middle], names[head]) for tail, middle, head in verdicts.ambiguous})
-    return trimmed(as_graph(marks, names), skeleton, bounds)
+    apply_meek_rules(marks, {(names[tail], names[middle], names[head]) for tail, middle, head in verdicts.ambiguous})
+    return limit_parents(as_graph(marks, names), skeleton, bounds)
 
 
-def follow(marks: Marks, ambiguous: Set[tuple[str, str, str]] = frozenset()) -> None:
-    """Apply Meek's rules until none applies; tests may contradict each other, and what closes a cycle stays open.
+def apply_meek_rules(marks: Marks, ambiguous: Set[tuple[str, str, str]] = frozenset()) -> None:
+    """Apply Meek's rules until none applies; tests may contradict each other: edges that close a cycle stay open.
 
     An arrow into the middle of an ambiguous triple says nothing of the triple's other edge. Edges are looked at in the
     order of their names, so that the order of the columns does not matter.
@@ -92,7 +91,7 @@ def follow(marks: Marks, ambiguous: Set[tuple[str, str, str]] = frozenset()) -> 
         pending = False
         plain = sorted((tail, head) for tail, others in marks.neighbors.items() for head in others)
         for rule, (tail, head) in product(rules, plain):
-            if head in marks.neighbors[tail] and rule(marks, tail, head) and not leads(marks, head, tail):
+            if head in marks.neighbors[tail] and rule(marks, tail, head) and not has_path(marks, head, tail):
                 marks.orient(tail, head)
                 pending = True
 
@@ -102,7 +101,7 @@ def away_from_definite_collider(ambiguous: Set[tuple[str, str, str]], marks: Mar
     return any(not marks.are_joined(a, head) and (a, tail, head) not in ambiguous for a in marks.parents[tail])
 
 
-def leads(marks: Marks, start: str, end: str) -> bool:
+def has_path(marks: Marks, start: str, end: str) -> bool:
     steps: Any = marks.children
     return end in reachable({start}, steps)
 
@@ -113,12 +112,12 @@ def as_graph(marks: Marks, names: Sequence[str]) -> PartiallyDirectedGraph:
     return PartiallyDirectedGraph(arrows, plain, names)
 
 
-def trimmed(graph: PartiallyDirectedGraph, skeleton: Skeleton, bounds: Bounds) -> PartiallyDirectedGraph:
-    """The graph without the weakest arrows into those that have too many."""
-    places = {name: place for place, name in enumerate(bounds.names)}
+def limit_parents(graph: PartiallyDirectedGraph, skeleton: Skeleton, bounds: EdgeConstraints) -> PartiallyDirectedGraph:
+    """The graph without the weakest arrows into variables with too many parents."""
+    indices = {name: index for index, name in enumerate(bounds.names)}
     gone: set[tuple[str, str]] = set()
-    for name, child in places.items():
-        parents = [places[parent] for parent in graph.parents(name)]
+    for name, child in indices.items():
+        parents = [indices[parent] for parent in graph.parents(name)]
         order = sorted(parents, key=lambda one: (not bounds.required[one, child], skeleton.p_values[one, child]))
         gone |= {(bounds.names[one], name) for one in order[bounds.max_parents :]}
     if not gone:

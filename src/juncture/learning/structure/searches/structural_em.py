@@ -1,6 +1,6 @@
-"""Structural EM (Friedman 1998): holes are filled in by the best model so far, and the structure is learned again.
+"""Structural EM (Friedman 1998): the best model so far completes the missing cells, and the structure is learned again.
 
-Holes are drawn from their joint posterior, several times each, so that what is learned from is what is expected. The
+Missing cells are drawn from their joint posterior, several times each, which approximates the expected counts. The
 graph whose fitted model has the best BIC, of the rows as they are, is kept.
 """
 
@@ -16,12 +16,12 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.errors import Unsupported
 from juncture.graphs.directed import DirectedGraph
-from juncture.iteration import Watch
+from juncture.iteration import ProgressCallback
 from juncture.learning.fit import Fit
 from juncture.learning.structure.constraints import Constrained, check_positive, check_whole
-from juncture.learning.structure.mixed import refuse_mixed
+from juncture.learning.structure.data import check_same_kind
+from juncture.learning.structure.scores.discrete import NodeAverage
 from juncture.learning.structure.scores.local_scores import rounding
-from juncture.learning.structure.scores.observed import NodeAverage
 from juncture.learning.structure.searches.hill_climbing import HillClimbing
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.verbs import fit, infer
@@ -31,7 +31,7 @@ PATIENCE = 3  # steps without a better graph that end it: completions are drawn,
 
 @dataclass(frozen=True, kw_only=True)
 class StructuralEM(Constrained):
-    """Hill climbing on completed rows, again and again; it starts from what the observed cells say of each family.
+    """Hill climbing on completed rows, repeated; the first graph maximises the node-average score.
 
     `completions` is how often each hole is drawn; `prior` the pseudo-count of each cell while parameters are fitted.
     """
@@ -49,10 +49,12 @@ class StructuralEM(Constrained):
             check_whole(getattr(self, name), name, least)
         check_positive(self.prior, "the prior of structural EM")
 
-    def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
+    def run(
+        self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
+    ) -> DirectedGraph:
         if data.is_complete:
             return self._search(self.score).run(data, rng=rng, progress=progress)
-        refuse_numbers(data)
+        check_discrete(data)
         graph = self._search(NodeAverage()).run(data, rng=rng)
         best, peak, since = graph, -np.inf, 0
         for step in range(1, self.max_steps + 1):
@@ -64,7 +66,7 @@ class StructuralEM(Constrained):
                 progress(step, peak)
             if since == PATIENCE:
                 break
-            rows = completed(fitted.model, data, self.completions, rng)
+            rows = complete_rows(fitted.model, data, self.completions, rng)
             graph = self._search(self.score).run(rows, rng=rng)
         return best
 
@@ -73,8 +75,8 @@ class StructuralEM(Constrained):
         return HillClimbing(score=score, tabu=self.tabu, restarts=self.restarts, **constraints)
 
 
-def refuse_numbers(data: Dataset) -> None:
-    refuse_mixed(data)
+def check_discrete(data: Dataset) -> None:
+    check_same_kind(data)
     if any(variable.is_real for variable in data.variables):
         raise Unsupported(
             "structural EM fills the holes of columns with states, but these are numbers: drop the rows with holes, or"
@@ -83,26 +85,26 @@ def refuse_numbers(data: Dataset) -> None:
 
 
 def observed_score(fitted: Fit, data: Dataset) -> float:
-    """The BIC of the rows as they are: what the holes might have been is summed out."""
+    """The BIC of the observed cells: missing cells are summed out."""
     weight = len(data) if data.weights is None else float(np.sum(data.weights))
     tables = (part.parents.size * (part.child.num_states - 1) for part in fitted.model.conditionals)
     return float(fitted.log_likelihood - 0.5 * log(max(weight, 1.0)) * sum(tables))
 
 
-def completed(model: BayesianNetwork, data: Dataset, times: int, rng: np.random.Generator) -> Dataset:
-    """The rows, each several times with its holes drawn from what the model says of them, weights shared out."""
-    places = np.repeat(np.arange(len(data)), times)
-    columns = {name: np.array(column[places]) for name, column in data.columns.items()}
+def complete_rows(model: BayesianNetwork, data: Dataset, times: int, rng: np.random.Generator) -> Dataset:
+    """Copies of each row with missing cells drawn from their posterior; the copies share the weight of the row."""
+    indices = np.repeat(np.arange(len(data)), times)
+    columns = {name: np.array(column[indices]) for name, column in data.columns.items()}
     for name in data.columns:
-        fill(model, data, columns, name, rng)
+        draw_missing(model, data, columns, name, rng)
     weights = np.ones(len(data)) if data.weights is None else data.weights
-    return Dataset.from_codes(data.variables, columns, weights[places] / times)
+    return Dataset.from_codes(data.variables, columns, weights[indices] / times)
 
 
-def fill(
+def draw_missing(
     model: BayesianNetwork, data: Dataset, columns: Mapping[str, np.ndarray], name: str, rng: np.random.Generator
 ) -> None:
-    """Draw the holes of one column given all that is known of their rows, and what was drawn before."""
+    """Draw the missing cells of one column given the observed and the previously drawn cells of their rows."""
     holes = np.flatnonzero(columns[name] < 0)
     if len(holes):
         rows = Dataset.from_codes(data.variables, {other: column[holes] for other, column in columns.items()})

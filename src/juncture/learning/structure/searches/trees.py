@@ -1,4 +1,4 @@
-"""Trees: the best graph in which everyone has at most one parent (Chow and Liu 1968), and the same beside a class."""
+"""Trees: the best graph in which each variable has at most one parent (Chow and Liu 1968), or one besides a class."""
 
 from __future__ import annotations
 
@@ -11,13 +11,77 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, UnknownVariable
 from juncture.graphs.directed import DirectedGraph
-from juncture.iteration import Watch
-from juncture.learning.structure.constraints import Bounds, Constrained
+from juncture.iteration import ProgressCallback
+from juncture.learning.structure.constraints import Constrained, EdgeConstraints
 from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
-from juncture.learning.structure.scores.scores import families_of
-from juncture.learning.structure.searches.branchings import OUTSIDE, maximum_branching
-from juncture.learning.structure.sets import Positions, members
-from juncture.learning.structure.translation import graph_of
+from juncture.learning.structure.scores.scores import as_local_scores
+from juncture.learning.structure.sets import Positions, graph_of, members
+
+OUTSIDE = -1
+
+
+def maximum_branching(weights: np.ndarray) -> list[int]:
+    """The parent of each node, `OUTSIDE` for roots, with the largest sum of `weights` (parent, child).
+
+    An edge of weight -inf cannot be; one of weight 0 is as good as none, and is taken. Chu and Liu's way (1965):
+    every node takes its best parent; a cycle is contracted to one node, whose edges have the cost of leaving it.
+    """
+    size = len(weights)
+    with_root = np.full((size + 1, size + 1), -np.inf)
+    with_root[:size, :size] = weights
+    with_root[size, :size] = -penalty(weights)  # an outside root, a possible parent of every node, at a cost
+    np.fill_diagonal(with_root, -np.inf)
+    parents = arborescence(with_root, list(range(size)), size)
+    return [OUTSIDE if parents[child] == size else parents[child] for child in range(size)]
+
+
+def penalty(weights: np.ndarray) -> float:
+    """What a root costs: nothing is added that would lower the sum, so that it only decides ties."""
+    finite = weights[np.isfinite(weights)]
+    return 1e-12 * max(1.0, float(np.abs(finite).max(initial=0.0)))
+
+
+def arborescence(weights: np.ndarray, nodes: list[int], root: int) -> dict[int, int]:
+    """The parent of each of the nodes, all of which the root reaches."""
+    parents = {node: int(np.argmax(weights[:, node])) for node in nodes}
+    cycle = find_cycle(parents, root)
+    if not cycle:
+        return parents
+    whole = len(weights)
+    merged, entry, leaving = contract(weights, np.array(cycle), parents)
+    found = arborescence(merged, [*(node for node in nodes if node not in set(cycle)), whole], root)
+    outside = {child: int(leaving[child]) if parent == whole else parent for child, parent in found.items()}
+    broken = int(entry[outside.pop(whole)])
+    return outside | {node: parents[node] for node in cycle} | {broken: found[whole]}
+
+
+def contract(weights: np.ndarray, inside: np.ndarray, parents: dict[int, int]) -> tuple[np.ndarray, ...]:
+    """The cycle as one more node: (weights, where an edge from each node enters it, where one to each leaves it)."""
+    size = len(weights)
+    kept = np.array([weights[parents[int(node)], node] for node in inside])
+    into = weights[:, inside] - kept
+    merged = np.full((size + 1, size + 1), -np.inf)
+    merged[:size, :size] = weights
+    merged[:size, size] = into.max(axis=1)
+    merged[size, :size] = weights[inside].max(axis=0)
+    merged[inside] = merged[:, inside] = -np.inf
+    return merged, inside[into.argmax(axis=1)], inside[weights[inside].argmax(axis=0)]
+
+
+def find_cycle(parents: dict[int, int], root: int) -> list[int]:
+    """The nodes of one cycle, or none."""
+    finished = {root}
+    for start in parents:
+        path: dict[int, None] = {}
+        node = start
+        while node not in finished and node not in path:
+            path[node] = None
+            node = parents[node]
+        if node in path:
+            nodes = list(path)
+            return nodes[nodes.index(node) :]
+        finished.update(path)
+    return []
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,22 +89,24 @@ class ChowLiu(Constrained):
     """The tree of the largest score: with the log-likelihood, of the most mutual information along its edges.
 
     A score with a cost for parameters, such as "bic", gives a forest: an edge that costs more than it gains is left
-    out. Without constraints the root, which no score can tell, is the first variable.
+    out. Without constraints the root, which no score identifies, is the first variable.
     """
 
     score: Any = "log-likelihood"
     root: str | None = None
 
-    def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
-        scores = ScoreCache(families_of(self.score, data))
+    def run(
+        self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
+    ) -> DirectedGraph:
+        scores = ScoreCache(as_local_scores(self.score, data))
         bounds = self.bounds(scores.names)
         weights = edge_gains(scores, bounds, [0] * len(scores.names))
-        refuse_two_parents(bounds, range(len(scores.names)))
+        check_one_parent(bounds, range(len(scores.names)))
         if self.root is not None or bounds.is_free:
-            root = place_named(self.root, scores.names) if self.root is not None else 0
-            refuse_edges_into(bounds, root, "is the root")
+            root = index_named(self.root, scores.names) if self.root is not None else 0
+            check_no_parents(bounds, root, "is the root")
             weights[:, root : root + 1] = -np.inf
-        return graph_of(scores.names, one_each(weights, bounds, [0] * len(scores.names)))
+        return graph_of(scores.names, add_one_parent(weights, bounds, [0] * len(scores.names)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,70 +120,72 @@ class TreeAugmented(Constrained):
     target: str
     score: Any = "log-likelihood"
 
-    def run(self, data: Dataset, *, rng: np.random.Generator, progress: Watch | None = None) -> DirectedGraph:
-        scores = ScoreCache(families_of(self.score, data))
+    def run(
+        self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
+    ) -> DirectedGraph:
+        scores = ScoreCache(as_local_scores(self.score, data))
         bounds = self.bounds(scores.names)
-        target = place_named(self.target, scores.names)
-        refuse_edges_into(bounds, target, "is the class, the parent of all others")
+        target = index_named(self.target, scores.names)
+        check_no_parents(bounds, target, "is the class, the parent of all others")
         under = bounds.allowed[target] & (bounds.max_parents > 0)
         common = [int(flag) << target for flag in under]
-        features = [place for place in range(len(scores.names)) if place != target]
-        refuse_two_parents(bounds, features, besides=target)
-        refuse_full(bounds, target, under)
+        features = [index for index in range(len(scores.names)) if index != target]
+        check_one_parent(bounds, features, besides=target)
+        check_room(bounds, target, under)
         weights = edge_gains(scores, bounds, common)
         weights[target] = weights[:, target] = -np.inf
-        return graph_of(scores.names, one_each(weights, bounds, common))
+        return graph_of(scores.names, add_one_parent(weights, bounds, common))
 
 
-def edge_gains(scores: ScoreCache, bounds: Bounds, common: Sequence[Positions]) -> np.ndarray:
-    """What each child gains from each parent, beside those that it has: (parent, child), -inf where it may not be."""
+def edge_gains(scores: ScoreCache, bounds: EdgeConstraints, common: Sequence[Positions]) -> np.ndarray:
+    """The gain of each child from one more parent: (parent, child), -inf where the edge is not allowed."""
     wanted = [(child, parents, bounds.candidates[child]) for child, parents in enumerate(common)]
-    scores.toggle_all(wanted)
+    scores.compute_toggles(wanted)
     gains = np.full(bounds.allowed.shape, -np.inf)
     for child, parents, candidates in wanted:
         alone = scores.family(child, parents)
         if parents.bit_count() < bounds.max_parents and np.isfinite(alone):
             joining = members(candidates & ~parents)
-            found = scores.toggled(child, parents, candidates)[joining] - alone
+            found = scores.toggle_scores(child, parents, candidates)[joining] - alone
             gains[joining, child] = np.where(np.abs(found) < rounding(alone), 0.0, found)
     return gains
 
 
-def one_each(weights: np.ndarray, bounds: Bounds, common: Sequence[Positions]) -> list[Positions]:
-    """The parents of each when everyone gets at most one more; required ones first of all."""
+def add_one_parent(weights: np.ndarray, bounds: EdgeConstraints, common: Sequence[Positions]) -> list[Positions]:
+    """The parents of each variable with at most one more parent; required parents come first."""
     finite = np.where(np.isfinite(weights), weights, 0.0)
     enough = 1.0 + np.abs(finite).max(initial=0.0) * (len(weights) + 1)
-    is_common = np.array([[one >> place & 1 for one in common] for place in range(len(common))], dtype=np.bool_)
+    is_common = np.array([[one >> index & 1 for one in common] for index in range(len(common))], dtype=np.bool_)
     preferred = np.where(bounds.required & ~is_common, enough, weights)
     parents = maximum_branching(preferred)
     return [one | (0 if parent == OUTSIDE else 1 << parent) for one, parent in zip(common, parents, strict=True)]
 
 
-def refuse_two_parents(bounds: Bounds, children: Sequence[int], besides: int | None = None) -> None:
-    """In a tree everyone has one parent at most, the class aside."""
+def check_one_parent(bounds: EdgeConstraints, children: Sequence[int], besides: int | None = None) -> None:
+    """Check that no child has two required parents, apart from the class."""
     required = bounds.required.copy()
     if besides is not None:
         required[besides] = False
     for child in children:
         if required[:, child].sum() > 1:
-            first, second = (bounds.names[place] for place in np.flatnonzero(required[:, child])[:2])
+            first, second = (bounds.names[index] for index in np.flatnonzero(required[:, child])[:2])
             raise InvalidData(
                 f"the edges {first!r} -> {bounds.names[child]!r} and {second!r} -> {bounds.names[child]!r} are both"
-                " required, but in a tree everyone has one parent at most"
+                " required, but in a tree each variable has at most one parent"
             )
 
 
-def refuse_edges_into(bounds: Bounds, place: int, what: str) -> None:
-    """Some have no parent by what they are."""
-    for parent in np.flatnonzero(bounds.required[:, place]):
+def check_no_parents(bounds: EdgeConstraints, index: int, what: str) -> None:
+    """Check that the root or the class has no required parent."""
+    for parent in np.flatnonzero(bounds.required[:, index]):
         names = bounds.names
         raise InvalidData(
-            f"the edge {names[parent]!r} -> {names[place]!r} is required, but {names[place]!r} {what}, and has no"
+            f"the edge {names[parent]!r} -> {names[index]!r} is required, but {names[index]!r} {what}, and has no"
             " parent"
         )
 
 
-def refuse_full(bounds: Bounds, target: int, under: np.ndarray) -> None:
+def check_room(bounds: EdgeConstraints, target: int, under: np.ndarray) -> None:
     """A feature that has the class as its one allowed parent has no room for another."""
     for parent, child in np.argwhere(bounds.required & under):
         if parent != target and bounds.max_parents < 2:
@@ -127,7 +195,7 @@ def refuse_full(bounds: Bounds, target: int, under: np.ndarray) -> None:
             )
 
 
-def place_named(name: str, names: Sequence[str]) -> int:
+def index_named(name: str, names: Sequence[str]) -> int:
     if name not in names:
         raise UnknownVariable.among(name, names, where="the data")
     return names.index(name)

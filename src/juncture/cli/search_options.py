@@ -1,4 +1,4 @@
-"""What `juncture learn` is told of its search: names and numbers that are none are wrong usage."""
+"""The options of `juncture learn` for its search: unknown names and numbers out of range are wrong usage."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from juncture.learning.structure.scores.scores import SCORES
 
 
 def check_choices(method: str, score: str | None, test: str | None, level: float | None) -> None:
-    """Each is one of those that there are."""
+    """Check that the method, the score and the test are known, and that the level lies between 0 and 1."""
     named: list[tuple[str, str | None, Iterable[str]]] = [
         ("--method", method, ("auto", *SEARCHES)),
         ("--score", score, SCORES),
@@ -28,14 +28,14 @@ def check_choices(method: str, score: str | None, test: str | None, level: float
         raise typer.BadParameter(f"the level of a test lies between 0 and 1; got {level}", param_hint="--level")
 
 
-def check_taken(method: str, wishes: Mapping[str, Any]) -> None:
-    """The method takes all that is wished, and is told all that it needs."""
-    for name in wishes:
+def check_options(method: str, options: Mapping[str, Any]) -> None:
+    """Check that the method takes every given option, and that every option it needs is given."""
+    for name in options:
         if name not in options_of(method):
             takers = ", ".join(other for other in SEARCHES if name in options_of(other))
-            raise typer.BadParameter(f"--method {method} does not take it; it is for {takers}", param_hint=f"--{name}")
-    if "target" in options_of(method) and "target" not in wishes:
-        raise typer.BadParameter(f"--method {method} must be told the class, a column", param_hint="--target")
+            raise typer.BadParameter(f"no option of --method {method}, but of {takers}", param_hint=f"--{name}")
+    if "target" in options_of(method) and "target" not in options:
+        raise typer.BadParameter(f"--method {method} needs the class: give the name of a column", param_hint="--target")
 
 
 def options_of(method: str) -> set[str]:

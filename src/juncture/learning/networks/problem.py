@@ -1,0 +1,146 @@
+"""`NetworkProblem`: a structure whose parameters are learned from rows with missing cells, and where learning starts.
+
+Learning starts from a given model, or from the counts of complete families and random tables for the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.errors import Unsupported
+from juncture.factors.conditional import AnyConditional, Conditional, signature
+from juncture.iteration import ProgressCallback
+from juncture.learning.conditionals.contract import EstimationOptions
+from juncture.learning.networks.em import AcceleratedEM, Expectation, NetworkEM
+from juncture.learning.networks.statistics import count_families
+from juncture.learning.networks.templates import with_conditionals
+from juncture.networks.bayesian_network import BayesianNetwork
+
+SMOOTHING = 1.0  # a row per cell, so that no start gives an observed row probability zero
+NOISE = 0.2  # the standard deviation of the perturbation of symmetric states, in logarithms
+
+
+def start_from_rows(template: BayesianNetwork, data: Dataset, rng: np.random.Generator) -> BayesianNetwork:
+    """Each table from the rows in which its family is complete; tables of latent variables at random."""
+    return with_conditionals(template, (table_from_rows(part, data, rng) for part in template.conditionals))
+
+
+def draw_start(template: BayesianNetwork, rng: np.random.Generator, fixed: frozenset[str]) -> BayesianNetwork:
+    """Every free table drawn at random."""
+    parts = (part if part.child.name in fixed else draw_table(part, rng) for part in template.conditionals)
+    return with_conditionals(template, parts)
+
+
+def table_from_rows(part: AnyConditional, data: Dataset, rng: np.random.Generator) -> AnyConditional:
+    if not isinstance(part, Conditional):
+        return part
+    names = part.scope.names
+    if any(name not in data.columns or (data.columns[name] < 0).all() for name in names):
+        return draw_table(part, rng)
+    complete = np.all([data.columns[name] >= 0 for name in names], axis=0)
+    counts = count_families(data.take(complete), [part.scope])[0] + SMOOTHING
+    return Conditional(part.child, part.parents, counts / counts.sum(axis=-1, keepdims=True))
+
+
+def draw_table(part: AnyConditional, rng: np.random.Generator) -> AnyConditional:
+    if not isinstance(part, Conditional):
+        return part
+    rows = rng.dirichlet(np.ones(part.child.num_states), part.parents.shape)
+    return Conditional(part.child, part.parents, rows)
+
+
+def break_symmetry(
+    model: BayesianNetwork, latent: Iterable[str], rng: np.random.Generator, fixed: frozenset[str] = frozenset()
+) -> BayesianNetwork:
+    """Perturb the children of latent variables with symmetric states, which EM would never separate."""
+    children = {name for hidden in latent if is_symmetric(model, hidden) for name in model.graph.children(hidden)}
+    moved = children - fixed
+    if not moved:
+        return model
+    return with_conditionals(
+        model, (perturb_table(part, rng) if part.child.name in moved else part for part in model.conditionals)
+    )
+
+
+def is_symmetric(model: BayesianNetwork, hidden: str) -> bool:
+    """Whether two states of a latent variable give all its children the same distribution: EM would keep them equal."""
+    slices = []  # (state, numbers) of each child
+    for name in model.graph.children(hidden):
+        part = model[name]
+        if not isinstance(part, Conditional):
+            return False
+        axis = part.parents.names.index(hidden)
+        slices.append(np.moveaxis(part.values, axis, 0).reshape(part.values.shape[axis], -1))
+    if not slices:
+        return False
+    rows = np.concatenate(slices, axis=1)
+    pairs = combinations(rows, 2)
+    return any(np.allclose(one, other, rtol=1e-9, atol=0) for one, other in pairs)
+
+
+def perturb_table(part: AnyConditional, rng: np.random.Generator) -> AnyConditional:
+    if not isinstance(part, Conditional):
+        return part
+    values = part.values * np.exp(NOISE * rng.standard_normal(part.values.shape))
+    return Conditional(part.child, part.parents, values / values.sum(axis=-1, keepdims=True))
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkProblem:
+    """A structure, the rows, and the options of learning its parameters."""
+
+    template: BayesianNetwork
+    data: Dataset
+    options: EstimationOptions
+    fixed: frozenset[str]
+    starts_at_template: bool  # whether learning starts from the parameters of the template
+    rng: np.random.Generator
+    progress: ProgressCallback | None = None
+
+    @property
+    def latent(self) -> list[str]:
+        """The variables that no row observes."""
+        columns = self.data.columns
+        names = self.template.variables.names
+        return [name for name in names if name not in columns or (columns[name] < 0).all()]
+
+    @property
+    def partly_latent(self) -> list[str]:
+        """The variables with missing cells and at least two states that no row has."""
+        columns = {v: self.data.columns[v.name] for v in self.template.variables if v.name in self.data.columns}
+        return [
+            variable.name
+            for variable, codes in columns.items()
+            if (codes < 0).any() and np.unique(codes[codes >= 0]).size < variable.num_states - 1
+        ]
+
+    def start(self) -> BayesianNetwork:
+        if self.starts_at_template:
+            return break_symmetry(self.template, self.latent, self.rng, self.fixed)
+        counted = start_from_rows(self.template, self.data, self.rng)
+        return break_symmetry(counted, self.partly_latent, self.rng, self.fixed)
+
+    def another_start(self) -> BayesianNetwork:
+        return draw_start(self.template, self.rng, self.fixed)
+
+    def algorithm(self, start: BayesianNetwork, acceleration: Any = None) -> NetworkEM:
+        kind = NetworkEM if acceleration is None else AcceleratedEM
+        return kind(start, self.expectation, self.options, self.fixed)
+
+    @cached_property
+    def expectation(self) -> Expectation:
+        for part in self.template.conditionals:
+            if any(variable.is_real for variable in (*part.parents, part.child)):
+                raise Unsupported(
+                    f"rows with holes need variables with states; {signature(part)} has numbers:"
+                    " drop the rows with holes, cut the numbers with jt.Discretizer, or declare the states of columns"
+                    " of whole numbers in variables=[…]"
+                )
+        return Expectation.of(self.template, self.data)

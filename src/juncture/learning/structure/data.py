@@ -1,0 +1,49 @@
+"""The rows that a structure is learned from, as a `Dataset`: all columns with states or all real, and complete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.errors import InvalidData, UnknownVariable, Unsupported, hint
+from juncture.learning.networks.templates import code_columns
+from juncture.variables import Scope, Variable
+
+
+def check_same_kind(data: Dataset) -> None:
+    """Check that all columns have states, or that all are real."""
+    real = next((variable.name for variable in data.variables if variable.is_real), None)
+    coded = next((variable.name for variable in data.variables if not variable.is_real), None)
+    if real is not None and coded is not None:
+        raise Unsupported(
+            f"structure is learned from columns that all have states or are all numbers, but {coded!r} has states and"
+            f" {real!r} numbers: put the numbers into bins first, jt.Discretizer(bins=5).fit(data).transform(data) or"
+            " juncture learn --bins 5"
+        )
+
+
+def as_dataset(data: Any, variables: Iterable[Variable] | None, weights: Any) -> Dataset:
+    """The columns to learn a structure over, with the declared states of declared variables."""
+    declared = Scope(() if variables is None else variables)
+    found = data if isinstance(data, Dataset) else Dataset(data)
+    for name in declared.names:
+        if name not in found.columns:
+            raise UnknownVariable(f"the data have no column {name!r}, which is declared; {hint(name, found.columns)}")
+    dataset = code_columns(data if declared else found, set(found.columns), declared, weights)
+    if not dataset.variables:
+        raise InvalidData("there are no columns to learn a structure over")
+    if dataset.weights is not None and not dataset.weights.any():
+        raise InvalidData("the weights of all rows are zero: structure is learned from at least one row")
+    return dataset
+
+
+def check_complete(data: Dataset) -> None:
+    for name, column in data.columns.items():
+        holes = np.isnan(column) if column.dtype.kind == "f" else column < 0
+        if holes.any():
+            row = int(np.argmax(holes.reshape(len(data), -1).any(axis=1)))
+            ways = "" if column.dtype.kind == "f" else ", or learn with method='structural-em' or score='node-average'"
+            raise InvalidData(f"the column {name!r} has holes, the first in row {row}: drop the rows with holes{ways}")
