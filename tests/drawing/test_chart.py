@@ -71,3 +71,7 @@ def test_whole_numbers_have_whole_ticks():
 
 def test_the_same_chart_is_the_same_text():
     assert chart_svg([HILL, BARS]) == chart_svg([HILL, BARS])
+
+
+def test_a_curve_below_the_smallest_normal_number_is_drawn():
+    assert lines(parse(Series(((0.0, 0.0), (1.0, 5e-324)))))

@@ -35,7 +35,7 @@ ORDERS = {
         "sets", "constraints", "data", "scores", "independence", "comparison", "searches", "learn", "strength",
     ],
     "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space"],
-    "data": ["tables", "files", "entries", "dataset", "missingness", "bins", "sequences", "likelihoods", "findings"],
+    "data": ["tables", "files", "entries", "dataset", "likelihoods", "findings", "missingness", "bins", "sequences"],
 }  # fmt: skip
 
 

@@ -163,17 +163,22 @@ def use_result(result: Any, path: Path) -> None:
 
 ROWS = (FormatError, InvalidData)
 READERS = {
-    "csv": Reader("data.csv_text", ".csv", CSV, read_csv, use_rows, ROWS),
-    "csv by arrow": Reader("data.csv_arrow", ".csv", CSV, read_by_arrow, use_rows, ROWS),
+    "csv": Reader("data.files.csv_text", ".csv", CSV, read_csv, use_rows, ROWS),
+    "csv by arrow": Reader("data.files.csv_arrow", ".csv", CSV, read_by_arrow, use_rows, ROWS),
     "packed csv": Reader(
-        "data.csv_text", ".csv.gz", [gzip.compress(data, mtime=0) for data in CSV], jt.Dataset, use_rows, ROWS
+        "data.files.csv_text", ".csv.gz", [gzip.compress(data, mtime=0) for data in CSV], jt.Dataset, use_rows, ROWS
     ),
     "parquet": Reader(
-        "data.parquet", ".parquet", [parquet_bytes(TABLE, **how) for how in PARQUET_OPTIONS], jt.Dataset, use_rows, ROWS
+        "data.files.parquet",
+        ".parquet",
+        [parquet_bytes(TABLE, **how) for how in PARQUET_OPTIONS],
+        jt.Dataset,
+        use_rows,
+        ROWS,
     ),
-    "pattern": Reader("data.csv_text", ".csv", CSV, read_pattern, use_rows, ROWS),
+    "pattern": Reader("data.files.csv_text", ".csv", CSV, read_pattern, use_rows, ROWS),
     "network statistics": Reader(
-        "learning.network_statistics",
+        "learning.networks.statistics",
         ".json",
         [found.to_json().encode() for found in NETWORK_STATISTICS],
         lambda path: jt.NetworkStatistics.from_json(text_in(path)),
@@ -181,7 +186,7 @@ READERS = {
         is_text=True,
     ),
     "family statistics": Reader(
-        "families.statistics",
+        "families.statistics.statistics",
         ".json",
         [member.statistics(member.sample(5, rng=0)).to_json().encode() for member in MEMBERS],
         lambda path: jt.statistics_from_json(text_in(path)),
@@ -189,7 +194,7 @@ READERS = {
         is_text=True,
     ),
     "discretizer": Reader(
-        "data.discretizer",
+        "data.bins.discretizer",
         ".json",
         [b'{"cuts": {"age": [29.5], "size": []}}', '{"cuts": {"ä b": [-1e300, 0, 5e-324, 1.5, 2]}}'.encode()],
         lambda path: jt.FittedDiscretizer.from_json(text_in(path)),

@@ -78,7 +78,7 @@ def _frame(series: Sequence[Series], beside: float) -> Frame:
 
 def _apart(low: float, high: float) -> tuple[float, float]:
     """The two ends, moved apart where floating point hardly tells them apart."""
-    return (low, high) if high - low > 1e-12 * abs(low) else (low, high + max(1.0, 1e-6 * abs(high)))
+    return (low, high) if high - low > max(1e-12 * abs(low), 1e-300) else (low, high + max(1.0, 1e-6 * abs(high)))
 
 
 def ticks(low: float, high: float, most: int, whole: bool = False) -> list[float]:
