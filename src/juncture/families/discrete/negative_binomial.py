@@ -87,7 +87,8 @@ class NegativeBinomial(ExponentialFamily):
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         p = self._given["probability"]
         with np.errstate(over="ignore"):  # a success may be as rare as never
-            rates = rng.standard_gamma(self._given["successes"], shape) * ((1 - p) / p)
+            odds = np.minimum((1 - p) / p, np.finfo(float).max)  # finite, for a draw of Gamma may be 0
+            rates = rng.standard_gamma(self._given["successes"], shape) * odds
         return np.asarray(rng.poisson(np.minimum(rates, LARGEST)))
 
     @property
