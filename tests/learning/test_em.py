@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import juncture as jt
@@ -124,6 +124,7 @@ def test_every_step_raises_the_likelihood_with_a_prior(seed, point, accelerated)
 
 
 @given(seed=SEEDS)
+@example(seed=3221)  # a parent that hardly varies: the prior of its weight bends far more than the rows do
 def test_every_step_raises_the_likelihood_for_all_kinds_of_conditionals(seed):
     """Noisy, logistic and deterministic conditionals among the tables."""
     _, model, rows = holey(seed, build=random_network)

@@ -113,7 +113,8 @@ def newton(likelihood: Likelihood, num_free: int, name: str) -> np.ndarray:
         still = np.abs(step).max(initial=0.0) <= 1e-8 * (1 + np.abs(found).max(initial=0.0))
         if still and gain <= TOLERANCE * max(1.0, abs(value)):
             break
-    if still and rank(likelihood.curvature(found)) == rank(likelihood.curvature(start)):
+    before = likelihood.curvature(start)
+    if still and rank(likelihood.curvature(found), before) == rank(before, before):
         return found
     raise InvalidData(
         f"the logistic weights of {name!r} grow without end: its parents tell its states apart exactly, or a state has"
@@ -121,9 +122,14 @@ def newton(likelihood: Likelihood, num_free: int, name: str) -> np.ndarray:
     )
 
 
-def rank(curvature: np.ndarray) -> int:
-    """In how many directions there is any: a direction that has lost its curvature leads to infinity."""
-    return int(np.linalg.matrix_rank(curvature, tol=FLAT * np.abs(curvature).max(initial=0.0), hermitian=True))
+def rank(curvature: np.ndarray, before: np.ndarray) -> int:
+    """In how many directions there is any: a direction that has lost its curvature leads to infinity.
+
+    Each direction is measured by what it had before: a prior may bend one far more than the rows bend the others.
+    """
+    size = np.sqrt(np.maximum(np.diag(before), np.finfo(float).tiny))
+    relative = curvature / np.outer(size, size)
+    return int(np.linalg.matrix_rank(relative, tol=FLAT * np.abs(relative).max(initial=0.0), hermitian=True))
 
 
 def prior_precision(wishes: Wishes, name: str) -> float:
