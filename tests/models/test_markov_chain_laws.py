@@ -219,7 +219,7 @@ def test_the_mixing_time_is_the_first_time(chain, threshold):
     if time > 10_000:
         return
     distances = [
-        np.abs(chain.transition_after(t) - chain.stationary).sum(axis=1).max() / 2 for t in {max(time - 1, 0), time}
+        np.abs(chain.transition_after(t) - chain.stationary).sum(axis=1).max() / 2 for t in (max(time - 1, 0), time)
     ]
     assert distances[-1] <= threshold + 1e-12
     assert time == 0 or distances[0] > threshold - 1e-12

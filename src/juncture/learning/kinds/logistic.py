@@ -16,6 +16,7 @@ from juncture.numerics import log_sum_exp, softmax
 
 MAX_STEPS = 100  # where the likelihood rises for ever, each step moves the scores by about 1
 TOLERANCE = 1e-10
+ROUNDING = 1e-14  # of the likelihood: a fall this small is none
 FLAT = 1e-11  # a curvature this small, relative to the largest, is none
 
 
@@ -107,7 +108,8 @@ def newton(likelihood: Likelihood, num_free: int, name: str) -> np.ndarray:
     value = likelihood.value(found)
     for _ in range(MAX_STEPS):
         step, size = likelihood.newton_step(found), 1.0
-        while (moved := likelihood.value(found + size * step)) < value and size > 1e-10:
+        least = value - ROUNDING * max(1.0, abs(value))
+        while (moved := likelihood.value(found + size * step)) < least and size > 1e-10:
             size /= 2
         found, gain, value = found + size * step, moved - value, max(moved, value)
         still = np.abs(step).max(initial=0.0) <= 1e-8 * (1 + np.abs(found).max(initial=0.0))
