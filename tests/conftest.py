@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 settings.register_profile(
     "test",
@@ -19,9 +19,10 @@ settings.register_profile(
     deadline=None,
     derandomize=False,
     print_blob=True,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # a failure is repeated by its blob, not made smaller
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("fuzz", settings.get_profile("test"), max_examples=500)
+settings.register_profile("fuzz", settings.get_profile("test"), max_examples=500, phases=tuple(Phase))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -288,3 +288,8 @@ def test_not_exponential_families():
     for member in (Hypergeometric(9, 4, 3), BetaBinomial(3, 1, 1), BetaNegativeBinomial(3, 1, 1)):
         with pytest.raises(Unsupported, match="not an exponential family"):
             _ = member.natural_parameters
+
+
+def test_draws_where_a_success_is_all_but_impossible():
+    """The odds (1 - p)/p are beyond the largest double, and a draw of Gamma(1e-12) is 0."""
+    assert NegativeBinomial(1e-12, 5e-324).sample(3, rng=1).tolist() == [0, 0, 0]

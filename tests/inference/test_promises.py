@@ -247,7 +247,7 @@ def test_rows_that_are_all_impossible():
 def test_a_plan_says_what_it_does_not_touch():
     asia = jt.example("asia")
     plan = jt.compile(asia, observed=["xray"], targets=["lung"])
-    with pytest.raises(jt.InvalidData, match="'dysp' is not touched by this plan"):
+    with pytest.raises(jt.InvalidData, match="'dysp' is not part of this plan"):
         plan.run(asia, {"dysp": "yes"})
 
 

@@ -40,6 +40,14 @@ def test_nothing_has_more_evidence(counts):
                 assert evidence(counts, nearby) <= fit.log_evidence + 1e-7
 
 
+def test_the_climb_comes_back_from_beyond_the_maximum():
+    """Where the evidence is convex in the strength, far above the best one."""
+    counts = [[2, 1, 9], [12, 1, 9]]
+    fit = fit_concentration(counts)
+    strengths = fit.strength * np.array([0.5, 0.99, 1.01, 2.0, 10.0])
+    assert all(evidence(counts, strength * fit.frequencies) < fit.log_evidence for strength in strengths)
+
+
 def test_the_gradient_is_zero():
     """To 1e-10: differences of the evidence along each concentration vanish at the fit."""
     counts = np.array([[9, 1, 3], [1, 9, 2], [5, 5, 5], [0, 2, 7]])

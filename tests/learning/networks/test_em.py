@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import juncture as jt
@@ -124,6 +124,8 @@ def test_every_step_raises_the_likelihood_with_a_prior(seed, point, accelerated)
 
 
 @given(seed=SEEDS)
+@example(seed=3221)  # a parent that hardly varies: the prior of its weight bends far more than the rows do
+@example(seed=281)  # the last step of Newton's method is lost in the rounding of the likelihood
 def test_every_step_raises_the_likelihood_for_all_kinds_of_conditionals(seed):
     """Noisy, logistic and deterministic conditionals among the tables."""
     _, model, rows = holey(seed, build=random_network)

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import juncture as jt
@@ -27,14 +27,19 @@ def test_labelled_steps_teach_each_state_the_member_that_fits_them(name, shape, 
     rng, states = np.random.default_rng(seed), np.repeat([0, 1], 150)
     distributions = [HEAVY[name](shape), HEAVY[name](4.0)]
     values = np.concatenate([np.asarray(distribution.sample(150, rng=rng)) for distribution in distributions])
+    families = [type(distribution) for distribution in distributions]
+    parts = [values[states == state] for state in (0, 1)]
+    try:
+        best = [family.estimate(family.statistics(own)) for family, own in zip(families, parts, strict=True)]
+    except jt.JunctureError:  # rows with tails no heavier than a Gaussian's have no Student-t
+        assume(False)
     model = jt.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [HEAVY[name](1.5), HEAVY[name](3.0)])
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # no state keeps the distribution it had
         learned = jt.fit(model, jt.Sequence(values, states=states)).model
     for state in (0, 1):
-        own, family = values[states == state], type(distributions[state])
-        best = family.estimate(family.statistics(own))
-        assert np.isclose(learned[state].log_prob(own).sum(), best.log_prob(own).sum(), rtol=1e-6)
+        own = parts[state]
+        assert np.isclose(learned[state].log_prob(own).sum(), best[state].log_prob(own).sum(), rtol=1e-6)
 
 
 def test_a_pareto_of_shape_below_one_has_the_shape_of_the_closed_form():

@@ -88,7 +88,8 @@ def test_what_holes_hide(seed):
     for step, distribution in enumerate(beliefs.smoothed):
         expected = [sum(w for path, w in zip(paths, weights, strict=True) if path[step] == state) for state in "abc"]
         assert distribution == pytest.approx(np.array(expected) / weights.sum(), abs=1e-12)
-    assert tuple(jt.most_probable(chain, observed).path) == paths[int(np.argmax(weights))]
+    best = tuple(str(state) for state in jt.most_probable(chain, observed).path)
+    assert weights[paths.index(best)] == pytest.approx(weights.max(), rel=1e-12)  # the same steps in another order tie
     with pytest.raises(Unsupported, match="order 2"):
         jt.infer(MarkovChain.uniform(2, order=2), [0, None, 1])
 

@@ -17,6 +17,8 @@ from juncture.numerics import log
 
 MAX_STEPS = 500
 TOLERANCE = 1e-12
+LEAST_GAIN = 1e-18  # of the evidence: far below its last digit, and the step that gains it is taken
+MAX_STEP = 3.0  # in log α, along a principal direction of the curvature
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +116,7 @@ def _gain_of_differing(counts: np.ndarray, frequencies: np.ndarray) -> float:
 
 
 def _climbed(counts: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
-    """Newton's method in log α; where its step does not lead uphill, Minka's fixed point does."""
+    """Newton's method in log α, uphill also along directions in which the evidence is convex."""
     place = np.log(frequencies * len(frequencies))
     value = _log_evidence(counts, np.exp(place))
     for _ in range(MAX_STEPS):
@@ -125,7 +127,7 @@ def _climbed(counts: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
                 break
             step = step / 2
         place, value = place + step, better
-        if np.abs(step).max() <= TOLERANCE or gain <= 1e-26:
+        if np.abs(step).max() <= TOLERANCE or gain <= LEAST_GAIN * abs(value):
             return np.asarray(np.exp(place))
     raise Unsupported(f"the concentration did not settle in {MAX_STEPS} steps")
 
@@ -139,11 +141,10 @@ def _step(counts: np.ndarray, alpha: np.ndarray) -> tuple[np.ndarray, float]:
     curved = (polygamma(1, counts + alpha) - polygamma(1, alpha)).sum(axis=0)
     curved_together = (polygamma(1, totals + strength) - polygamma(1, strength)).sum()
     hessian = np.diag(alpha**2 * curved + slope) - curved_together * np.outer(alpha, alpha)
-    if np.linalg.eigvalsh(hessian)[-1] < 0:
-        step = -np.linalg.solve(hessian, slope)
-        step = step * min(1.0, 3.0 / np.abs(step).max()) if step.any() else step
-        return step, float(slope @ step)
-    return np.log(grown / shared), np.inf
+    curvatures, directions = np.linalg.eigh(hessian)
+    along = (directions.T @ slope) / np.maximum(np.abs(curvatures), np.finfo(float).tiny)
+    step = directions @ np.clip(along, -MAX_STEP, MAX_STEP)
+    return step, float(slope @ step)
 
 
 def _log_evidence(counts: np.ndarray, alpha: np.ndarray) -> float:

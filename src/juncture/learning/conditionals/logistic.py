@@ -16,6 +16,7 @@ from juncture.numerics import log_sum_exp, softmax
 
 MAX_STEPS = 100  # where the likelihood rises for ever, each step moves the scores by about 1
 TOLERANCE = 1e-10
+ROUNDING = 1e-14  # of the likelihood: a fall this small is none
 FLAT = 1e-11  # a curvature this small, relative to the largest, is none
 
 
@@ -107,13 +108,15 @@ def newton(likelihood: Likelihood, num_free: int, name: str) -> np.ndarray:
     value = likelihood.value(found)
     for _ in range(MAX_STEPS):
         step, size = likelihood.newton_step(found), 1.0
-        while (moved := likelihood.value(found + size * step)) < value and size > 1e-10:
+        least = value - ROUNDING * max(1.0, abs(value))
+        while (moved := likelihood.value(found + size * step)) < least and size > 1e-10:
             size /= 2
         found, gain, value = found + size * step, moved - value, max(moved, value)
         still = np.abs(step).max(initial=0.0) <= 1e-8 * (1 + np.abs(found).max(initial=0.0))
         if still and gain <= TOLERANCE * max(1.0, abs(value)):
             break
-    if still and rank(likelihood.curvature(found)) == rank(likelihood.curvature(start)):
+    before = likelihood.curvature(start)
+    if still and rank(likelihood.curvature(found), before) == rank(before, before):
         return found
     raise InvalidData(
         f"the logistic weights of {name!r} grow without end: its parents separate its states exactly, or a state has"
@@ -121,9 +124,14 @@ def newton(likelihood: Likelihood, num_free: int, name: str) -> np.ndarray:
     )
 
 
-def rank(curvature: np.ndarray) -> int:
-    """The numerical rank: along a direction without curvature the maximum lies at infinity."""
-    return int(np.linalg.matrix_rank(curvature, tol=FLAT * np.abs(curvature).max(initial=0.0), hermitian=True))
+def rank(curvature: np.ndarray, before: np.ndarray) -> int:
+    """In how many directions there is any: a direction that has lost its curvature leads to infinity.
+
+    Each direction is measured by what it had before: a prior may bend one far more than the rows bend the others.
+    """
+    size = np.sqrt(np.maximum(np.diag(before), np.finfo(float).tiny))
+    relative = curvature / np.outer(size, size)
+    return int(np.linalg.matrix_rank(relative, tol=FLAT * np.abs(relative).max(initial=0.0), hermitian=True))
 
 
 def prior_precision(options: EstimationOptions, name: str) -> float:
