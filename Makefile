@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
-COMMIT := $(shell git rev-parse --short=7 HEAD 2>/dev/null || echo 0)
-SEED := $(shell printf '%d' 0x$(COMMIT))  # of random examples: other ones with each commit, the same for each run of it
+TESTS := $(shell git rev-parse --short=7 HEAD:tests 2>/dev/null || echo 0)
+SEED := $(shell printf '%d' 0x$(TESTS))  # of random examples: fresh ones whenever the tests change, the same in each run
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=20 --hypothesis-seed=$(SEED)
 SOURCES := pyproject.toml
 KERNELS := $(shell find src/juncture/kernels -name '*.py')

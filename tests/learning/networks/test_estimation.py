@@ -125,7 +125,7 @@ def test_a_prior_for_what_takes_none_is_refused():
 
 @pytest.mark.parametrize("options", [{"point": "median"}, {"on_unseen": "zero"}])
 def test_wishes_that_make_no_sense(options):
-    with pytest.raises(jt.InvalidData, match="point is|on_unseen is"):
+    with pytest.raises(jt.InvalidData, match=r"point is|on_unseen is"):
         jt.fit(CHAIN, ROWS, **options)
 
 
