@@ -1,6 +1,6 @@
 """Shared settings: the profiles of Hypothesis, floating-point trouble as errors, and the public networks.
 
-Random examples are fresh in every run: few in `make test`, many in `make fuzz` (or with `HYPOTHESIS_PROFILE=fuzz`). A
+Random examples are few in `make test`, which gives a seed, and many and fresh in `make fuzz`. A
 failure prints its example and a decorator that repeats it; `--hypothesis-seed=N` repeats a whole run.
 """
 

@@ -41,7 +41,7 @@ def test_a_change_in_a_callee_is_seen(tmp_path):
     for step, expected in ((1, "4"), (1, "4"), (2, "6")):
         (package / "kernels" / "callee.py").write_text(CALLEE.format(step=step))
         run = subprocess.run(
-            [sys.executable, "-c", "from juncture.kernels.caller import outer; print(outer(1))"],
+            [sys.executable, "-B", "-c", "from juncture.kernels.caller import outer; print(outer(1))"],
             env={**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
             capture_output=True,
             text=True,

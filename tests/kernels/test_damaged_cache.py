@@ -58,7 +58,9 @@ def package(tmp_path):
 def run(package: Path) -> tuple[str, str, str]:
     """The answer, how often the cache had it, and the warnings; in a process of its own."""
     environment = {**os.environ, "PYTHONPATH": str(package), "NUMBA_CACHE_DIR": str(package / "cache")}
-    done = subprocess.run([sys.executable, "-c", RUN], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", RUN], env=environment, capture_output=True, text=True, check=True
+    )
     assert done.stderr == ""
     answer, hits, told = done.stdout.strip().split(" ", 2)
     return answer, hits, told
