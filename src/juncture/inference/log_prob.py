@@ -14,18 +14,19 @@ from juncture.data.missingness import has_hole, packed
 from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import run_engine
-from juncture.inference.engines.contract import Engine
+from juncture.inference.engines.contract import Engine, Question
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.infer import engine_for
 from juncture.networks.bayesian_network import BayesianNetwork
 
+LOG_EVIDENCE = frozenset({Question.LOG_EVIDENCE})
 MANY_PATTERNS = 32  # of holes: from here on all rows go through one run of the whole model
 
 
 def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extra = "error") -> Any:
     is_single = isinstance(rows, Mapping) and all(np.ndim(value) == 0 for value in rows.values())
     dataset = Dataset([dict(rows)] if is_single else rows, variables=model.variables, extra=extra)
-    engine = engine_for(method)
+    engine = engine_for(method, questions=LOG_EVIDENCE)
     values = np.empty(len(dataset))
     groups = group_by_pattern(dataset)
     if len(groups) > MANY_PATTERNS and not any(variable.is_real for variable in model.variables):

@@ -9,17 +9,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional, Conditional, signature
-from juncture.iteration import ProgressCallback
 from juncture.learning.conditionals.contract import EstimationOptions
-from juncture.learning.networks.em import AcceleratedEM, Expectation, NetworkEM
-from juncture.learning.networks.statistics import count_families
+from juncture.learning.em.contract import EMState, Expected
+from juncture.learning.em.squarem import flatten_tables, unflatten_simplex_tables
+from juncture.learning.networks.estimation import estimate_conditionals, network_log_prior
+from juncture.learning.networks.expectation import NetworkExpectation, RowBlock
+from juncture.learning.networks.statistics import NetworkStatistics, count_families
 from juncture.learning.networks.templates import with_conditionals
 from juncture.networks.bayesian_network import BayesianNetwork
 
@@ -102,7 +104,8 @@ class NetworkProblem:
     fixed: frozenset[str]
     starts_at_template: bool  # whether learning starts from the parameters of the template
     rng: np.random.Generator
-    progress: ProgressCallback | None = None
+    engine: Any = "auto"  # of the E-step
+    models: ClassVar[str] = "networks"
 
     @property
     def latent(self) -> list[str]:
@@ -130,12 +133,8 @@ class NetworkProblem:
     def another_start(self) -> BayesianNetwork:
         return draw_start(self.template, self.rng, self.fixed)
 
-    def algorithm(self, start: BayesianNetwork, acceleration: Any = None) -> NetworkEM:
-        kind = NetworkEM if acceleration is None else AcceleratedEM
-        return kind(start, self.expectation, self.options, self.fixed)
-
     @cached_property
-    def expectation(self) -> Expectation:
+    def expectation(self) -> NetworkExpectation:
         for part in self.template.conditionals:
             if any(variable.is_real for variable in (*part.parents, part.child)):
                 raise Unsupported(
@@ -143,4 +142,37 @@ class NetworkProblem:
                     " drop the rows with holes, cut the numbers with jt.Discretizer, or declare the states of columns"
                     " of whole numbers in variables=[…]"
                 )
-        return Expectation.of(self.template, self.data)
+        return NetworkExpectation.of(self.template, self.engine)
+
+    @cached_property
+    def block(self) -> RowBlock:
+        return RowBlock.of(self.template, self.data)
+
+    def blocks(self) -> list[RowBlock]:
+        return [self.block]
+
+    def expect(self, model: BayesianNetwork, block: RowBlock) -> Expected[NetworkStatistics]:
+        return self.expectation.run(model, block)
+
+    def maximize(self, statistics: NetworkStatistics, model: BayesianNetwork) -> BayesianNetwork:
+        return estimate_conditionals(model, statistics, self.options, self.fixed)
+
+    def log_prior(self, model: BayesianNetwork) -> float:
+        return network_log_prior(model, self.options, self.fixed)
+
+    def to_vector(self, model: BayesianNetwork) -> np.ndarray:
+        return flatten_tables(tables_of(model))
+
+    def from_vector(self, vector: np.ndarray, state: EMState[BayesianNetwork, NetworkStatistics]) -> BayesianNetwork:
+        rest = iter(unflatten_simplex_tables(vector, tables_of(state.model)))
+        return with_conditionals(
+            state.model,
+            [
+                Conditional(part.child, part.parents, next(rest)) if isinstance(part, Conditional) else part
+                for part in state.model.conditionals
+            ],
+        )
+
+
+def tables_of(model: BayesianNetwork) -> list[np.ndarray]:
+    return [part.values for part in model.conditionals if isinstance(part, Conditional)]

@@ -20,6 +20,7 @@ from juncture.sequences.hidden_markov.options import Groups, LearningOptions
 from juncture.values import Value, number_of, read_only
 
 STEPS_AT_ONCE = 2**16
+SequenceParts = Callable[[], Iterable[Sequences]]  # all sequences, part by part; called once a step
 
 
 def check_observed(parts: Iterable[Sequences]) -> None:

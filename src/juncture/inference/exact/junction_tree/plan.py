@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from juncture.errors import TooLarge
-from juncture.inference.exact.clique_search import CliqueTree, Cost, best_tree
+from juncture.inference.engines.contract import Cost
+from juncture.inference.exact.clique_search import CliqueTree, best_tree
 from juncture.kernels.junction_tree.layout import fill_indices, lay_out, place_nodes, place_tables
 from juncture.kernels.junction_tree.packing import house_factors
 from juncture.memory import default_memory_limit, told_bytes

@@ -1,0 +1,111 @@
+"""The E-step of networks: expected statistics of rows with missing cells, by any engine that answers for them.
+
+Rows that are equal are counted once, with the sum of their weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.data.findings import Findings
+from juncture.data.tables.distinct import distinct_keys
+from juncture.errors import ImpossibleEvidence
+from juncture.evidence import as_findings
+from juncture.inference.engines.contract import EnginePlan, Question
+from juncture.inference.infer import engine_for
+from juncture.learning.conditionals.contract import summarise_expected
+from juncture.learning.em.contract import Expected
+from juncture.learning.networks.statistics import NetworkStatistics
+from juncture.networks.bayesian_network import BayesianNetwork
+
+EXPECTED = frozenset({Question.EXPECTED})
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # odd and well mixed: 2^64 over the golden ratio
+SHIFT = np.uint64(29)
+
+
+def distinct_rows(data: Dataset) -> tuple[Dataset, np.ndarray]:
+    """(each distinct row once, the total weight of its copies), in order of first appearance."""
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    if not len(data):
+        return data, weights
+    first, group = group_rows(data)
+    return data.take(first), np.bincount(group, weights=weights, minlength=len(first))
+
+
+def group_rows(data: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """(the first index of each distinct row, the number of each row among the distinct rows)."""
+    group, first = distinct_keys(hash_rows(data))
+    if all(np.array_equal(column, column[first][group]) for column in data.columns.values()):
+        return first, group
+    return group_rows_exactly(data)
+
+
+def hash_rows(data: Dataset) -> np.ndarray:
+    """A number for each row, equal for equal rows, and almost surely different for different ones."""
+    keys = np.zeros(len(data), np.uint64)
+    for column in data.columns.values():
+        keys = (keys ^ (keys >> SHIFT)) * MULTIPLIER + (column.astype(np.int64) + 1).astype(np.uint64)
+    return (keys ^ (keys >> SHIFT)) * MULTIPLIER
+
+
+def group_rows_exactly(data: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """The same grouping without a hash, for rows whose hashes collide."""
+    table = np.stack(list(data.columns.values()), axis=1)
+    _, first, group = np.unique(table, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(len(order))
+    return first[order], ranks[group.ravel()]
+
+
+@dataclass(frozen=True, eq=False)
+class RowBlock:
+    """The distinct rows of a block of data, as evidence, and the total weight of the copies of each."""
+
+    data: Dataset
+    weights: np.ndarray  # (distinct row,)
+    findings: Findings
+
+    @classmethod
+    def of(cls, model: BayesianNetwork, data: Dataset) -> RowBlock:
+        rows, weights = distinct_rows(data)
+        return cls(rows, weights, as_findings(rows, model.variables))
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkExpectation:
+    """The E-step for one structure by one engine: a plan that serves every setting of the parameters."""
+
+    plan: EnginePlan
+
+    @classmethod
+    def of(cls, template: BayesianNetwork, method: Any = "auto") -> NetworkExpectation:
+        engine = engine_for(method, questions=EXPECTED)
+        return cls(engine.compile(template, template.variables.names, ()))
+
+    def run(self, model: BayesianNetwork, block: RowBlock) -> Expected[NetworkStatistics]:
+        """The expected statistics of the rows of a block, and their log-likelihood."""
+        answers = self.plan.run(model, block.findings, questions=EXPECTED)
+        tables = answers.expected(model.conditionals, block.weights)
+        check_possible(block, answers.log_evidence)
+        parts: dict[str, Any] = {
+            part.child.name: summarise_expected(part, own) for part, own in zip(model.conditionals, tables, strict=True)
+        }
+        log_likelihood = block.weights @ np.where(block.weights > 0, answers.log_evidence, 0.0)
+        return Expected(NetworkStatistics(parts, float(block.weights.sum())), float(log_likelihood))
+
+
+def check_possible(block: RowBlock, log_evidence: np.ndarray) -> None:
+    """Raise for the first row that counts and has probability zero."""
+    impossible = np.flatnonzero(np.isneginf(log_evidence) & (block.weights > 0))
+    if len(impossible):
+        row = {name: cells[0] for name, cells in block.data.take([impossible[0]]).to_dict().items()}
+        seen = ", ".join(f"{name}={value}" for name, value in row.items() if value is not None)
+        raise ImpossibleEvidence(
+            f"the model that learning starts from gives a row probability zero ({seen}); "
+            "start from a model without zeros, or from the graph"
+        )
