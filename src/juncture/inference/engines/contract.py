@@ -29,7 +29,7 @@ class Question(StrEnum):
 
 ALL_QUESTIONS = frozenset(Question)
 BELIEFS = frozenset({Question.MARGINALS, Question.LOG_EVIDENCE})
-Request: TypeAlias = AnyConditional | Factor
+Request: TypeAlias = AnyConditional | Factor  # a conditional or a factor of the model
 
 
 @dataclass(frozen=True)

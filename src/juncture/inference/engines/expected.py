@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import Answers, Request
 
 
@@ -15,7 +16,12 @@ def expected_from_marginals(
     """For each request, its joint posterior summed over the possible rows with their weights."""
     possible = answers.log_evidence > -np.inf
     counted = np.where(possible, weights, 0.0)
-    return [[sum_rows(answers.marginal(request.scope.names), counted)] for request in requests]
+    return [[sum_rows(answers.marginal(names_of(request)), counted)] for request in requests]
+
+
+def names_of(request: Request) -> tuple[str, ...]:
+    """The variables of a factor, or of a conditional with the parents first."""
+    return request.scope.names if isinstance(request, Factor) else (*request.parents.names, request.child.name)
 
 
 def sum_rows(tables: np.ndarray, weights: np.ndarray) -> np.ndarray:

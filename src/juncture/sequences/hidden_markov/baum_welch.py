@@ -17,7 +17,7 @@ import numpy as np
 
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions, EmissionStatistics
-from juncture.components.family import FamilyEmissions
+from juncture.components.family import suggest_remedy
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import ImpossibleEvidence
 from juncture.learning.em.contract import EMState, Expected
@@ -43,20 +43,12 @@ def check_possible(model: HiddenMarkovModel, sequences: Sequences, log_evidence:
         step = int(np.argmax(barred))
         raise ImpossibleEvidence(
             f"step {step} of sequence {place + num_before} holds {rows[step].tolist()!r}, which no state can emit"
-            f"{remedy(model, rows[step])}"
+            f"{suggest_remedy(model.emissions, rows[step])}"
         )
     raise ImpossibleEvidence(
         f"sequence {place + num_before} has probability zero under the model that learning starts from, so"
         ' nothing can be learned of it: give a model that allows it, or start="random"'
     )
-
-
-def remedy(model: HiddenMarkovModel, row: np.ndarray) -> str:
-    """What to do; where this is no value of the family, what its values are."""
-    family = model.emissions.family if isinstance(model.emissions, FamilyEmissions) else None
-    if family is None or family.support.contains(row).any():
-        return ': give distributions that allow it, or start="random"'
-    return f", as {type(family).__name__} takes {family.support}: correct the data, or take other distributions"
 
 
 @dataclass(frozen=True, eq=False)
