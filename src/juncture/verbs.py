@@ -110,7 +110,7 @@ def most_probable(
     MostProbablePath
         of a `HiddenMarkovModel` or a `MarkovChain`: the `path` of states; a list for many sequences. The options are
         `lengths`, `k`, `trellis=True`, which keeps the trellis, and `on_impossible`.
-    BestStates
+    MostProbableStates
         of a `LinearGaussianStateSpace`: the path of the smoothed means. The option is `lengths`.
     MostProbable or MostProbableRows
         of a `Mixture`: the most probable component of each row. The option is `on_impossible`.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,10 @@ from juncture.data.findings import Findings
 from juncture.errors import InvalidData
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
-from juncture.inference.engines.contract import Question
-from juncture.inference.infer import as_budget, as_targets, engine_for
+from juncture.inference.engines.contract import EXACT, Diagnostics, Question
+from juncture.inference.engines.impossible import check_policy
+from juncture.inference.engines.methods import as_budget
+from juncture.inference.infer import as_targets, engine_for
 from juncture.memory import check_memory
 from juncture.values import few, format_count, number_of
 from juncture.variables import Assignment, Scope
@@ -32,6 +34,13 @@ class MostProbable:
     assignment: Assignment
     log_prob: float
     log_joint: float
+    method: str = field(default="", compare=False)  # the algorithm that ran
+    diagnostics: Diagnostics = field(default=EXACT, compare=False)
+
+    @property
+    def exact(self) -> bool:
+        """Whether no assignment is more probable, but for rounding."""
+        return self.diagnostics.exact
 
     def __repr__(self) -> str:
         states = few(f"{name!r}: {state!r}" for name, state in self.assignment.items())
@@ -46,6 +55,13 @@ class MostProbableRows:
     log_prob: np.ndarray  # (row,)
     log_joint: np.ndarray  # (row,)
     impossible: tuple[int, ...]
+    method: str = ""  # the algorithm that ran
+    diagnostics: Diagnostics = EXACT
+
+    @property
+    def exact(self) -> bool:
+        """Whether no assignments are more probable, but for rounding."""
+        return self.diagnostics.exact
 
 
 def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
@@ -60,6 +76,7 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
     memory_limit: int | None = None,
     budget: float | None = None,
 ) -> Any:
+    check_policy(on_impossible)
     findings = as_findings(evidence, model.variables, extra=extra)
     if k is not None:
         check_count(k, "k", least=1)
@@ -76,7 +93,13 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
     if not findings.is_single:
         return best_rows(beliefs, scope, codes[:, 0], log_joint[:, 0])
     ranked = [
-        MostProbable(labels(scope, row), float(value - beliefs.log_evidence), float(value))
+        MostProbable(
+            labels(scope, row),
+            float(value - beliefs.log_evidence),
+            float(value),
+            beliefs.method,
+            beliefs.diagnostics,
+        )
         for row, value in zip(codes[0], log_joint[0], strict=True)
         if value > -np.inf
     ]
@@ -104,4 +127,5 @@ def best_rows(beliefs: Beliefs, scope: Scope, codes: np.ndarray, log_joint: np.n
     columns = {name: np.where(possible, codes[:, index], -1) for index, name in enumerate(scope.names)}
     log_prob = np.full(len(log_joint), np.nan)
     np.subtract(log_joint, beliefs.log_evidence, out=log_prob, where=possible)
-    return MostProbableRows(Dataset.from_codes(scope, columns), log_prob, log_joint, beliefs.impossible)
+    chosen = Dataset.from_codes(scope, columns)
+    return MostProbableRows(chosen, log_prob, log_joint, beliefs.impossible, beliefs.method, beliefs.diagnostics)

@@ -73,3 +73,14 @@ def step_html(step: int, distribution: np.ndarray) -> str:
     shares = ((share, 0.0 if np.isnan(share) else share) for share in distribution.tolist())
     cells = (f"<td>{share:.4f}{bar_html(length, STEP_BAR_WIDTH)}</td>" for share, length in shares)
     return f"<tr><th>{step}</th>{''.join(cells)}</tr>"
+
+
+def intervals_html(words: str, means: np.ndarray, deviations: np.ndarray) -> str:
+    """A line of words, and the mean and standard deviation of each coordinate (step, coordinate)."""
+    head = "".join(f"<th>{index}</th>" for index in range(means[:, :MAX_COLUMNS].shape[1]))
+    rows = "".join(
+        f"<tr><th>{step}</th>{''.join(f'<td>{m:.4g} ± {d:.4g}</td>' for m, d in zip(*pair, strict=True))}</tr>"
+        for step, pair in enumerate(zip(means[:MAX_ROWS, :MAX_COLUMNS], deviations[:, :MAX_COLUMNS], strict=False))
+    )
+    table = f"<table><thead><tr><th>step</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f"<p><code>{escape(words)}</code></p>{table}{cut_note(means)}"

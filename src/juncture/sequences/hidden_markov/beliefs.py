@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +14,10 @@ from juncture.checks import check_count
 from juncture.components.mixture import Mixture
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.labels import labelled
-from juncture.errors import ImpossibleEvidence
+from juncture.errors import ImpossibleEvidence, UnknownVariable
+from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.inference.engines.display import steps_html
+from juncture.inference.engines.row_factors import RowFactors, marginals_frame
 from juncture.kernels.chains.lags import look_back
 from juncture.kernels.chains.passes import FORGET
 from juncture.kernels.chains.paths import draw_paths
@@ -25,6 +28,10 @@ from juncture.sequences.hidden_markov.forward_backward import run_pass, smooth
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.online_filter import log_likelihoods_of
 from juncture.values import number_of
+from juncture.variables import Scope, State, Variable
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHOWN = 4  # steps and states
 
@@ -80,14 +87,53 @@ class ChainBeliefs:
     `smoothed` is p(state at t | all observations); other distributions are computed when first asked for.
     """
 
-    model: HiddenMarkovModel
+    model: Any  # the model that was asked: a hidden Markov model, or a Markov chain
+    hidden: HiddenMarkovModel  # the same as a hidden Markov model
     sequences: Sequences
     place: int  # which of them
     log_evidence: float
     smoothed: np.ndarray  # (step, state)
-    exact: bool = True
-    converged: bool = True
-    method: str = "chain"
+    method: str = "forward-backward"
+    diagnostics: Diagnostics = EXACT
+
+    @property
+    def exact(self) -> bool:
+        """Whether the answer is exact, but for rounding."""
+        return self.diagnostics.exact
+
+    @property
+    def converged(self) -> bool:
+        """Whether the algorithm reached its end by its own stopping rule."""
+        return self.diagnostics.converged
+
+    @property
+    def impossible(self) -> tuple[int, ...]:
+        """The index of this sequence among those that were given, if the sequence has probability zero; else ()."""
+        return () if self.is_possible else (self.place,)
+
+    @property
+    def scope(self) -> Scope:
+        return Scope([Variable("state", self.hidden.states)])
+
+    def __getitem__(self, name: str) -> RowFactors:
+        """p(state at t | all observations) by labels: `beliefs["state"]["wet"]` is (step,)."""
+        if not isinstance(name, str) or name != "state":
+            raise UnknownVariable.among(name, ["state"], where="a chain")
+        return RowFactors(self.scope, self.smoothed, "step")
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name == "state"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(("state",))
+
+    def to_dict(self) -> dict[str, dict[State, np.ndarray]]:
+        """Name → state → probability at each step, (step,)."""
+        return {name: self[name].to_dict() for name in self}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A frame of step, variable, state and probability."""
+        return marginals_frame(self.to_dict(), "step")
 
     @cached_property
     def sequence(self) -> Sequences:
@@ -140,7 +186,7 @@ class ChainBeliefs:
     def decoded(self) -> np.ndarray:
         """The most probable state of each step by itself; together they need not be a possible path."""
         self._possible_chain()
-        return labelled(self.model.states, np.argmax(self.smoothed, axis=1))
+        return labelled(self.hidden.states, np.argmax(self.smoothed, axis=1))
 
     def lagged(self, lag: int) -> np.ndarray:
         """p(state at t | observations up to t + lag), (step, state): filtered for 0, smoothed for the whole length."""
@@ -154,11 +200,11 @@ class ChainBeliefs:
     def forecast(self, num_steps: int) -> ChainForecast:
         """The distributions of the steps after the end: of each state, and of what it will emit."""
         count = check_count(num_steps, "the number of steps")
-        check_table_fits((count, self.model.num_states), f"a forecast of {count:,} steps", "ask for fewer steps")
+        check_table_fits((count, self.hidden.num_states), f"a forecast of {count:,} steps", "ask for fewer steps")
         one_pass, _ = run_pass(self._possible_chain(), self.sequence, use=FORGET)
         distribution = as_plain(one_pass.message.copy())
         return ChainForecast(
-            self.model, predict_distributions(distribution / distribution.sum(), self._chain.transition, count)
+            self.hidden, predict_distributions(distribution / distribution.sum(), self._chain.transition, count)
         )
 
     def sample(self, n: int, *, rng: Any = None) -> np.ndarray:
@@ -171,11 +217,11 @@ class ChainBeliefs:
         paths = np.empty((count, self.num_steps), np.int64)
         uniforms = as_generator(rng).random(paths.shape)
         draw_paths(chain.initial, chain.transition, lattice, np.arange(self.num_steps), uniforms, paths)
-        return labelled(self.model.states, paths)
+        return labelled(self.hidden.states, paths)
 
     @property
     def _chain(self) -> Chain:
-        return Chain.of(self.model)
+        return Chain.of(self.hidden)
 
     def _possible_chain(self) -> Chain:
         if not self.is_possible:
@@ -186,11 +232,11 @@ class ChainBeliefs:
         return self.num_steps
 
     def __repr__(self) -> str:
-        size = f"{number_of(self.num_steps, 'step')}, {number_of(self.model.num_states, 'state')}"
+        size = f"{number_of(self.num_steps, 'step')}, {number_of(self.hidden.num_states, 'state')}"
         return f"ChainBeliefs({size}; log_evidence={self.log_evidence:.6g}; exact, by {self.method})"
 
     def _repr_html_(self) -> str:
-        return steps_html(repr(self), self.model.states, self.smoothed)
+        return steps_html(repr(self), self.hidden.states, self.smoothed)
 
 
 def as_plain(numbers: np.ndarray) -> np.ndarray:
