@@ -104,7 +104,7 @@ def test_long_gaps_cost_nothing():
 def test_draws_follow_the_chain():
     """S0-290, S3-063: empirical transitions tend to the table, the first states to the initial distribution."""
     chain = MarkovChain([[0.6, 0.4, 0], [0.1, 0.2, 0.7], [0.5, 0, 0.5]], [0.2, 0.3, 0.5])
-    paths = jt.sample(chain, [50] * 2000, rng=0)
+    paths = [drawn.states for drawn in jt.sample(chain, [50] * 2000, rng=0)]
     counts = np.zeros((3, 3))
     for path in paths:
         np.add.at(counts, (path[:-1], path[1:]), 1)
@@ -115,24 +115,25 @@ def test_draws_follow_the_chain():
 
 def test_draws_of_a_higher_order():
     chain = MarkovChain([[[0.9, 0.1], [0.2, 0.8]], [[0.4, 0.6], [1.0, 0.0]]], [[0, 1], [0, 0]], order=2)
-    path = jt.sample(chain, 20_000, rng=0)
+    path = jt.sample(chain, 20_000, rng=0).states
     assert path[:2].tolist() == [0, 1]
     counts = np.zeros((2, 2, 2))
     np.add.at(counts, (path[:-2], path[1:-1], path[2:]), 1)
     assert counts / counts.sum(axis=-1, keepdims=True) == pytest.approx(chain.transition, abs=0.02)
-    assert jt.sample(chain, 1, rng=0).tolist() == [0]
+    assert jt.sample(chain, 1, rng=0).states.tolist() == [0]
 
 
 def test_draws_are_labels_and_repeatable():
     chain = MarkovChain([[0.9, 0.1], [0.5, 0.5]], "sun", states=["sun", "rain"])
     path = jt.sample(chain, 8, rng=3)
-    assert path[0] == "sun"
-    assert path.tolist() == jt.sample(chain, 8, rng=3).tolist()
+    assert path.states[0] == "sun"
+    assert path.observations.tolist() == path.states.tolist()
+    assert path == jt.sample(chain, 8, rng=3)
     ragged = jt.sample(chain, [3, 0, 1], rng=3)
     assert [len(each) for each in ragged] == [3, 0, 1]
     assert np.isfinite(jt.log_prob(chain, ragged)).all()
     mixed = jt.sample(MarkovChain(chain.transition, 0, states=[0, "one"]), 50, rng=0)
-    assert set(mixed) == {0, "one"}
+    assert set(mixed.states) == {0, "one"}
     for wrong in (-1, 2.5, [[1]], "ten"):
         with pytest.raises(InvalidData):
             jt.sample(chain, wrong)

@@ -61,11 +61,11 @@ def bar_html(probability: float, full: int) -> str:
     return f'<div style="background:#4c78a8;height:0.8em;width:{probability * full:.0f}px"></div>'
 
 
-def steps_html(words: str, labels: Sequence[object], distributions: np.ndarray) -> str:
-    """A line of words, and the distribution of each step: a row of bars, one a state."""
+def steps_html(words: str, labels: Sequence[object], distributions: np.ndarray, unit: str = "step") -> str:
+    """A line of words, and the distribution of each step or row: a row of bars, one a state."""
     head = "".join(f"<th>{escape(str(label))}</th>" for label in labels[:MAX_COLUMNS])
     rows = "".join(step_html(step, row[:MAX_COLUMNS]) for step, row in enumerate(distributions[:MAX_ROWS]))
-    table = f"<table><thead><tr><th>step</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    table = f"<table><thead><tr><th>{unit}</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
     return f"<p><code>{escape(words)}</code></p>{table}{cut_note(distributions)}"
 
 

@@ -18,11 +18,13 @@ from juncture.checks import check_choice
 from juncture.components.contract import Emissions, EmissionStatistics, named
 from juncture.components.family import suggest_remedy
 from juncture.components.mixture import Mixture, MixtureEmissions, MixturePrior
+from juncture.components.posterior_point import check_point, prior_for_point
+from juncture.data.dataset import Dataset
 from juncture.data.sequences.sequences import one_sequence
 from juncture.data.tables.weights import as_weights
 from juncture.errors import ImpossibleEvidence, InvalidData, RegularizedWarning, warn_user
 from juncture.iteration import ProgressCallback, check_progress
-from juncture.latent.mixtures.infer import rows_of
+from juncture.latent.mixtures.rows import rows_of
 from juncture.learning.em.contract import EMState, Expected
 from juncture.learning.em.expectation_maximization import resolve_learner
 from juncture.learning.fit import Fit
@@ -173,12 +175,13 @@ def check_possible(components: Emissions, totals: np.ndarray, block: Block) -> N
         )
 
 
-def fit_mixture(
+def fit_mixture(  # noqa: PLR0913 (one verb, many options)
     model: Mixture,
     data: Any,
     prior: Any = None,
     *,
     weights: Any = None,
+    point: Literal["mean", "mode"] = "mean",
     start: Start = "given",
     method: Any = "em",
     rng: Any = 0,
@@ -194,10 +197,13 @@ def fit_mixture(
     data
         Rows as `infer` takes them; missing numbers (NaN) are summed out.
     prior
-        A pseudo-count for the weights, or a `MixturePrior(weights=…, components=…)` whose components' prior is a
-        conjugate prior of their family: the mode of the posterior is learned.
+        A pseudo-count for each weight, or a `MixturePrior(weights=…, components=…)`: a number or a `Dirichlet` for the
+        weights, a conjugate prior of their family for the components.
     weights
         The weight of each row.
+    point
+        "mean": a number or a `Dirichlet` adds its counts to those of the data, as for networks. "mode": each adds 1
+        less. Of conjugate priors of other families the mode is learned in either case.
     start
         "given", or "random": the likeliest of several draws, in each of which random rows belong to a component.
     method
@@ -214,7 +220,7 @@ def fit_mixture(
     check_choice(start, ("given", "random"), "start")
     check_progress(progress)
     rows, counted = as_rows(model, data, weights)
-    problem = MixtureProblem(model, rows, counted, as_prior(prior), start, as_generator(rng))
+    problem = MixtureProblem(model, rows, counted, as_prior(prior, point), start, as_generator(rng))
     found, trace = learner.run(problem, progress)
     report_regularized(found, problem.prior)
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
@@ -225,7 +231,8 @@ def as_rows(model: Mixture, data: Any, weights: Any) -> tuple[np.ndarray, np.nda
     rows, is_single = rows_of(model, data)
     if is_single:
         raise InvalidData("a mixture is learned from many rows; got one")
-    given = as_weights(weights, len(rows))
+    own = data.weights if weights is None and isinstance(data, Dataset) else weights
+    given = as_weights(own, len(rows))
     counted = np.ones(len(rows)) if given is None else given
     if not (counted > 0).any():
         raise InvalidData("there is no row to learn from: there are none, or they weigh nothing")
@@ -234,8 +241,10 @@ def as_rows(model: Mixture, data: Any, weights: Any) -> tuple[np.ndarray, np.nda
     return model.components.check(one_sequence(rows)).observations, counted
 
 
-def as_prior(prior: Any) -> MixturePrior:
-    return prior if isinstance(prior, MixturePrior) else MixturePrior(weights=prior)
+def as_prior(prior: Any, point: Any) -> MixturePrior:
+    own = prior if isinstance(prior, MixturePrior) else MixturePrior(weights=prior)
+    found: MixturePrior = prior_for_point(own, check_point(point))
+    return found
 
 
 def report_regularized(found: MixtureState, prior: MixturePrior) -> None:

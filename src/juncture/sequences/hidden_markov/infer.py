@@ -53,9 +53,7 @@ class ChainOptions:
     memory_limit: int | None
 
     @classmethod
-    def of(
-        cls, model: Any, verb: str, method: Any, on_impossible: Any, budget: Any, memory_limit: Any
-    ) -> ChainOptions:
+    def of(cls, model: Any, verb: str, method: Any, on_impossible: Any, budget: Any, memory_limit: Any) -> ChainOptions:
         return cls(resolve_method(model, verb, method), check_policy(on_impossible), as_budget(budget), memory_limit)
 
     def check_cost(self, sequences: Sequences, num_states: int) -> None:
