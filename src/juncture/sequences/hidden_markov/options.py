@@ -27,7 +27,8 @@ class HiddenMarkovPrior(Value):
     """A prior for each part of a hidden Markov model; None for maximum likelihood.
 
     For `initial` and `transition` a number or an array of such counts each cell as if it had been seen so often; so
-    does a `Dirichlet` (one for all rows, or a batch with one a row) by its concentration: the mean of the posterior. With `point="mode"` in `fit` each of these adds 1 less, and must be at least 1. What the model forbids stays
+    does a `Dirichlet` (one for all rows, or a batch with one a row) by its concentration: the mean of the posterior.
+    With `point="mode"` in `fit` each of these adds 1 less, and must be at least 1. What the model forbids stays
     forbidden. `emissions` is what the emissions take: the same for tables, or a conjugate prior of their family, whose
     posterior mode is learned.
     """
