@@ -159,13 +159,11 @@ class NetworkProblem:
 
     def from_vector(self, vector: np.ndarray, state: EMState[BayesianNetwork, NetworkStatistics]) -> BayesianNetwork:
         rest = iter(unflatten_simplex_tables(vector, tables_of(state.model)))
-        return with_conditionals(
-            state.model,
-            [
-                Conditional(part.child, part.parents, next(rest)) if isinstance(part, Conditional) else part
-                for part in state.model.conditionals
-            ],
-        )
+        parts = [
+            Conditional.trusted(part, next(rest)) if isinstance(part, Conditional) else part
+            for part in state.model.conditionals
+        ]
+        return with_conditionals(state.model, parts)
 
 
 def check_states(template: BayesianNetwork) -> None:
