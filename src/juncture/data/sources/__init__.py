@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from juncture.data.sources.contract import Block, RowSource, is_source
 from juncture.data.sources.entries import as_source
+from juncture.data.sources.source import collect
 
-__all__ = ["Block", "RowSource", "as_source", "is_source"]
+__all__ = ["Block", "RowSource", "as_source", "collect", "is_source"]

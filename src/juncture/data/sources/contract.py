@@ -11,9 +11,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol, TypeGuard
 
-from juncture.data.dataset import Dataset
+from juncture.data.dataset import Dataset, Extra
+from juncture.data.tables.coding import chosen_names
+from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, UnknownState, UnknownVariable
-from juncture.variables import Variable
+from juncture.variables import Scope, Variable
 
 
 class Origin(NamedTuple):
@@ -93,6 +95,11 @@ class RowSource(Protocol):
 def is_source(data: Any) -> TypeGuard[RowSource]:
     """Whether an object keeps the contract; by its class, so that no property reads the rows."""
     return all(hasattr(type(data), name) for name in ("blocks", "coded", "only", "variables"))
+
+
+def check_extra(names: Iterable[str], scope: Scope | None, extra: Extra) -> None:
+    """Refuse columns that are none of the variables, unless they are to be ignored."""
+    chosen_names(Table(dict.fromkeys(names, ()), 0), scope, extra)
 
 
 def check_weights_name(weights: Any, names: Iterable[str]) -> str | None:

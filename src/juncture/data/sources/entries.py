@@ -6,15 +6,14 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from juncture.checks import check_choice, check_count
+from juncture.checks import check_count
 from juncture.data.dataset import Dataset, Extra
-from juncture.data.sources.contract import RowSource, check_weights_name, is_source
+from juncture.data.sources.contract import RowSource, check_extra, check_weights_name, is_source
 from juncture.data.sources.files import read_files
 from juncture.data.sources.frames import AGAIN, Frames, FramesOnce, FramesReader
 from juncture.data.sources.source import MemorySource, TableSource
 from juncture.data.sources.tables import TableReader
-from juncture.data.tables.coding import as_markers, chosen_names
-from juncture.data.tables.table import Table
+from juncture.data.tables.coding import as_markers
 from juncture.errors import InvalidData
 from juncture.variables import Scope, Variable
 
@@ -69,8 +68,7 @@ def as_source(
             f"an iterator can be read once, and finding states takes a pass: declare `variables`, or {AGAIN}"
         )
     name = check_weights_name(weights, reader.names)
-    others = Table({column: () for column in reader.names if column != name}, 0)
-    chosen_names(others, scope, check_choice(extra, ("error", "ignore"), "extra"))
+    check_extra((column for column in reader.names if column != name), scope, extra)
     as_markers(missing)
     return TableSource(reader, scope, name, missing)
 

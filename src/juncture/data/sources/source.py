@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from juncture.data.dataset import Dataset
-from juncture.data.sources.contract import Block, Origin, check_weights_name
+from juncture.data.sources.contract import Block, Origin, RowSource, check_weights_name
 from juncture.data.sources.states import Survey, survey
 from juncture.data.sources.tables import TableReader, default_block_rows
 from juncture.data.tables.coding import as_markers
@@ -118,3 +120,13 @@ class TableSource:
         return (
             f"{type(self).__name__}({rows} of {number_of(len(self.names), 'variable')}: {type(self.reader).__name__})"
         )
+
+
+def collect(source: RowSource) -> Dataset:
+    """All rows of a source in memory."""
+    blocks = [block.rows for block in source.blocks()]
+    columns = {name: np.concatenate([rows.columns[name] for rows in blocks]) for name in source.names}
+    weights = None
+    if any(rows.weights is not None for rows in blocks):
+        weights = np.concatenate([np.ones(len(rows)) if rows.weights is None else rows.weights for rows in blocks])
+    return Dataset.from_codes(source.variables, columns, weights)
