@@ -62,7 +62,7 @@ class ParquetReader(Value):
 
     def _arrow_tables(self, content: Any, names: Sequence[str]) -> Iterator[Any]:
         """Blocks as Arrow tables; one without rows where the file has none."""
-        batches = content.iter_batches(columns=list(names), batch_size=self.block_rows, use_threads=True)
+        batches = content.iter_batches(columns=list(names), batch_size=self.block_rows, use_threads=False)
         is_empty = True
         for rows in cut(within_memory(batches), self.block_rows):
             is_empty = False
