@@ -97,6 +97,18 @@ def test_vectors_of_other_lengths_are_refused(tmp_path):
     refused(jt.InvalidData, r"vector of length 2.*1\.parquet", lambda: collect(as_source(paths, vector)))
 
 
+def test_files_of_vectors_of_which_some_have_only_holes_are_read_whole(tmp_path):
+    write(tmp_path / "0.parquet", a=pa.array([None, None], pa.list_(pa.float64())))
+    write(tmp_path / "1.parquet", a=[[1.0, 2.0]])
+    write(tmp_path / "2.parquet", a=["x"])
+    paths = [tmp_path / f"{number}.parquet" for number in range(3)]
+    for order in ([0, 1], [1, 0]):
+        whole = jt.Dataset([paths[number] for number in order])
+        assert whole.variables == (jt.Variable("a", dimension=2),)
+        assert whole == collect(as_source([paths[number] for number in order]))
+    refused(jt.InvalidData, "column 'a' holds vectors of 2 numbers in one file", lambda: jt.Dataset(paths))
+
+
 def test_a_label_that_is_no_state_names_file_row_group_row_and_column(tmp_path):
     write(tmp_path / "r.parquet", a=["x", "y", "x", "y", "z", "x"])
     source = as_source(tmp_path / "r.parquet", [jt.Variable("a", ["x", "y"])], block_rows=2)
@@ -148,7 +160,7 @@ def test_an_iterator_is_read_once():
 def test_what_gives_no_frames_is_refused(tmp_path):
     states = [jt.Variable("a", ["x", "y"])]
     refused(jt.InvalidData, "there is no frame", lambda: as_source(iter([]), states))
-    refused(jt.InvalidData, "there is no frame", lambda: as_source(lambda: []))
+    refused(jt.InvalidData, "there is no frame", lambda: as_source(lambda: iter(())))
     refused(jt.InvalidData, "item 0 is 'rows.csv'", lambda: as_source(iter(["rows.csv"]), states))
     refused(jt.InvalidData, "returned a DataFrame", lambda: as_source(lambda: pd.DataFrame({"a": ["x"]})))
     refused(jt.InvalidData, "returned an int", lambda: as_source(lambda: 3))
