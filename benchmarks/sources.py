@@ -17,6 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
+
 import juncture as jt
 from juncture.data.sources import as_source
 
@@ -34,10 +36,9 @@ def main() -> None:
     if options.measure:
         measure(*options.measure)
         return
-    import numpy
-    import pyarrow
+    import pyarrow as pa
 
-    versions = f"juncture {jt.__version__}, NumPy {numpy.__version__}, PyArrow {pyarrow.__version__}"
+    versions = f"juncture {jt.__version__}, NumPy {np.__version__}, PyArrow {pa.__version__}"
     print(f"{versions}, Python {sys.version.split()[0]}; fit of a graph (states are found) and of a network (one pass)")
     print(f"{'rows':>12} {'file':<8} {'how':<24} {'seconds':>8} {'rows/s':>12} {'peak MiB':>9}")
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
