@@ -142,5 +142,8 @@ def test_what_a_source_cannot_give_is_said_in_one_sentence(tmp_path):
         )
     with pytest.raises(jt.InvalidData, match="'lung' is latent; to learn latent variables, read the rows into memory"):
         jt.fit(ASIA, source, latent=["lung"])
+    for verb in (jt.infer, jt.learn_structure, jt.standard_errors, jt.missingness, jt.Dataset):
+        with pytest.raises(jt.InvalidData, match=r"takes rows in memory, not a source.*collect\(source\)"):
+            verb(source) if verb in (jt.learn_structure, jt.missingness, jt.Dataset) else verb(ASIA, source)
     with pytest.raises(jt.UnknownState, match="no state 'perhaps' in row 1"):
         jt.log_prob(ASIA, as_source({"smoke": ["yes", "perhaps"]}))

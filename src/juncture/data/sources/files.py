@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from juncture.data.files.files import PathLike, check_columns, is_parquet, matching
 from juncture.data.sources.csv import CsvReader
-from juncture.data.sources.parquet import ParquetReader
-from juncture.data.sources.tables import SourceTable, TableReader
+from juncture.data.sources.tables import FileReader, SourceTable
 from juncture.errors import InvalidData
 from juncture.values import Value
 
@@ -17,9 +16,9 @@ class FilesReader(Value):
     """The rows of several files, one file after the other; no block has rows of two files."""
 
     _fields = ("readers",)
-    readers: tuple[CsvReader | ParquetReader, ...]
+    readers: tuple[FileReader, ...]
 
-    def __init__(self, readers: Sequence[CsvReader | ParquetReader]) -> None:
+    def __init__(self, readers: Sequence[FileReader]) -> None:
         first = readers[0]
         for reader in readers:
             check_columns(reader.file, set(reader.names), first.file, set(first.names))
@@ -40,11 +39,19 @@ class FilesReader(Value):
             yield from reader.tables(names)
 
 
-def read_files(paths: PathLike | Sequence[PathLike], block_rows: int | None) -> TableReader:
+def read_files(paths: PathLike | Sequence[PathLike], block_rows: int | None) -> FileReader | FilesReader:
     """The reader of files given by a path, a pattern ("rows/*.parquet") or a list of these."""
     given = [paths] if isinstance(paths, str | os.PathLike) else paths
     files = [file for path in given for file in matching(path)]
     if len({is_parquet(file) for file in files}) > 1:
         raise InvalidData("files of one table must be of one kind; these are CSV and Parquet")
-    readers = [ParquetReader(file, block_rows) if is_parquet(file) else CsvReader(file, block_rows) for file in files]
+    readers = [read_file(file, block_rows) for file in files]
     return readers[0] if len(readers) == 1 else FilesReader(readers)
+
+
+def read_file(path: PathLike, block_rows: int | None) -> FileReader:
+    if not is_parquet(path):
+        return CsvReader(path, block_rows)
+    from juncture.data.sources.parquet import ParquetReader
+
+    return ParquetReader(path, block_rows)

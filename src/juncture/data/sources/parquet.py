@@ -14,6 +14,8 @@ from juncture.data.sources.tables import FileState, SourceTable, default_block_r
 from juncture.data.tables.columns import Column, Levels
 from juncture.data.tables.export import imported
 from juncture.data.tables.frames import arrow_levels, series_column
+from juncture.data.tables.parts import is_native
+from juncture.data.tables.table import as_column
 from juncture.errors import FormatError
 from juncture.memory import default_memory_limit, told_bytes
 from juncture.values import Value
@@ -55,8 +57,7 @@ class ParquetReader(Value):
         with opened(self.file, read_dictionary=texts, buffer_size=READ_BYTES) as content:
             for rows in self._arrow_tables(content, names):
                 origin = Origin(self.file, start, self.group_ends)
-                with origin.located():
-                    cells = {name: as_column(rows.column(name), name, is_text=name in texts) for name in names}
+                cells = {name: ArrowCells(rows.column(name), is_text=name in texts) for name in names}
                 yield SourceTable(cells, rows.num_rows, origin)
                 start += rows.num_rows
 
@@ -71,13 +72,30 @@ class ParquetReader(Value):
             yield content.read(columns=list(names))
 
 
-def as_column(cells: Any, name: str, *, is_text: bool) -> Column:
-    """The column of some cells; only a type that says dictionary declares an order of its labels."""
-    cells.validate(full=True)
-    if not is_text:
-        return series_column(cells, name)
-    levels = arrow_levels(cells)
+class ArrowCells(Value):
+    """The cells of a column in one block, which threads may turn into a column beside others."""
+
+    _fields = ("cells", "is_text")
+    cells: Any
+    is_text: bool
+
+    def __init__(self, cells: Any, *, is_text: bool) -> None:
+        self._set(cells=cells, is_text=is_text)
+
+
+@as_column.register
+def _(cells: ArrowCells, name: str) -> Column:
+    """Only a type that says dictionary declares an order of its labels."""
+    cells.cells.validate(full=True)
+    if not cells.is_text:
+        return series_column(cells.cells, name)
+    levels = arrow_levels(cells.cells)
     return Levels(levels.codes, levels.labels)
+
+
+@is_native.register
+def _(cells: ArrowCells) -> bool:
+    return True
 
 
 def within_memory(batches: Iterable[Any]) -> Iterator[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 
 from juncture.data.dataset import Dataset
+from juncture.data.entries import as_table
 from juncture.data.sources.contract import Block, Origin, RowSource, check_weights_name
 from juncture.data.sources.states import Survey, survey
 from juncture.data.sources.tables import TableReader, default_block_rows
 from juncture.data.tables.coding import as_markers
+from juncture.data.tables.table import Table
+from juncture.errors import InvalidData
 from juncture.parallel import blocks_of
 from juncture.values import number_of
 from juncture.variables import Scope, Variable
@@ -120,6 +123,12 @@ class TableSource:
         return (
             f"{type(self).__name__}({rows} of {number_of(len(self.names), 'variable')}: {type(self.reader).__name__})"
         )
+
+
+@as_table.register(MemorySource)
+@as_table.register(TableSource)
+def _(data: RowSource, names: Sequence[str] | None = None) -> Table:
+    raise InvalidData("this takes rows in memory, not a source: read them with juncture.data.sources.collect(source)")
 
 
 def collect(source: RowSource) -> Dataset:

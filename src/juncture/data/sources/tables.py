@@ -49,6 +49,13 @@ class TableReader(Protocol):
     def tables(self, names: Sequence[str]) -> Iterator[SourceTable]: ...
 
 
+class FileReader(TableReader, Protocol):
+    """Reads the tables of one file."""
+
+    @property
+    def file(self) -> str: ...
+
+
 def default_block_rows(num_columns: int) -> int:
     """2^18 rows, or fewer where there are so many columns that a block would have more than 2^24 cells.
 
