@@ -156,7 +156,7 @@ def log_prob(model: Any, rows: Any, *, method: Any = "auto", extra: str = "error
     model
         Any model.
     rows
-        Of a network, a frame or a mapping of columns gives an array and a mapping of states a float. Of a
+        Of a network, a frame, a mapping of columns or a source gives an array and a mapping of states a float. Of a
         `HiddenMarkovModel`, a `MarkovChain` or a `LinearGaussianStateSpace`, a sequence gives a float and a list of
         sequences an array; the option `lengths` cuts one stacked array into sequences. Of a `Mixture`, an array of
         rows.
@@ -206,7 +206,8 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
         `juncture.sequences.state_space.fit`.
     data
         Rows: a frame, a mapping of columns, a `Dataset` or a file. Holes and latent variables are completed by
-        expectation maximisation.
+        expectation maximisation. Complete rows may also be a source, which is read block by block
+        (`juncture.data.sources.as_source`).
     prior
         A pseudo-count per cell, `BDeu`, `K2`, `Dirichlet`, or a mapping from child to these. A `Logistic` takes a
         `Gaussian` with mean 0 for its weights.
@@ -239,7 +240,7 @@ def statistics(structure: Any, data: Any, **options: Any) -> Any:
     structure
         A `BayesianNetwork` or a `DirectedGraph`; or a `HiddenMarkovModel` or `MarkovChain`.
     data
-        Rows without holes; or sequences whose states are all labelled.
+        Rows without holes, in memory, in a file or as a source; or sequences whose states are all labelled.
     **options
         `variables` declares states; `weights` are those of the rows (or the name of their column) or of the sequences;
         `lengths` cuts one stacked array into sequences.

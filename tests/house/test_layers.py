@@ -28,14 +28,17 @@ ORDERS = {
     ],
     "learning": ["fit", "em", "conditionals", "networks", "structure", "verbs"],
     "learning.networks": [
-        "templates", "document", "statistics", "estimation", "posterior", "em", "problem", "free_tables", "gradient",
-        "standard_errors", "fit",
+        "templates", "sources", "document", "statistics", "estimation", "posterior", "em", "problem", "free_tables",
+        "gradient", "standard_errors", "fit",
     ],
     "learning.structure": [
         "sets", "constraints", "data", "scores", "independence", "comparison", "searches", "learn", "strength",
     ],
     "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space"],
-    "data": ["tables", "files", "entries", "dataset", "likelihoods", "findings", "missingness", "bins", "sequences"],
+    "data": [
+        "tables", "files", "entries", "dataset", "likelihoods", "findings", "missingness", "bins", "sequences",
+        "sources",
+    ],
 }  # fmt: skip
 
 

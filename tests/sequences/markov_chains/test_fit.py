@@ -180,14 +180,13 @@ def test_refusals():
         jt.estimate(chain, jt.statistics(MarkovChain.uniform(["a", "b"], order=2), [list("abba")]))
     with pytest.raises(ImpossibleEvidence, match="uniform"):
         jt.fit(MarkovChain(np.eye(2), [0.5, 0.5]), [[0, None, 1]])
-    with pytest.raises(Unsupported, match="learned by"):
+    with pytest.raises(Unsupported, match="no method 'gradient' of learning Markov chains"):
         jt.fit(chain, ["a", None, "b"], method="gradient")
 
 
 def test_acceleration_reaches_the_same_maximum():
     rng = np.random.default_rng(0)
-    states = jt.sample(MarkovChain([[0.8, 0.2], [0.3, 0.7]], [0.5, 0.5], states=["a", "b"]), 200, rng=rng).states
-    sequence = [None if rng.random() < 0.4 else state for state in states]
+    sequence = [None if rng.random() < 0.4 else "ab"[rng.integers(2)] for _ in range(200)]
     chain = MarkovChain([[0.6, 0.4], [0.5, 0.5]], [0.5, 0.5], states=["a", "b"])
     ends = [
         jt.fit(chain, sequence, method=jt.ExpectationMaximization(tolerance=1e-12, acceleration=acceleration))

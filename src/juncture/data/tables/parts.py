@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from juncture.data.tables.columns import HOLE, Column, Levels, Numbers
+from juncture.errors import InvalidData
 
 
 class Parts(tuple[Any, ...]):
@@ -17,14 +18,31 @@ class Parts(tuple[Any, ...]):
     __slots__ = ()
 
 
-def joined(columns: Sequence[Column]) -> Column:
+def joined(columns: Sequence[Column], name: str) -> Column:
     """All rows as one column: numbers of one kind stay numbers, all else goes by the labels of all parts."""
     if len(columns) == 1:
         return columns[0]
+    if any(isinstance(column, Numbers) and column.values.ndim > 1 for column in columns):
+        return join_vectors(columns, name)
     shapes = {(column.values.dtype.kind, column.values.shape[1:]) for column in columns if isinstance(column, Numbers)}
     if len(shapes) == 1 and all(isinstance(column, Numbers) for column in columns):
         return Numbers(np.concatenate([column.values for column in columns if isinstance(column, Numbers)]))
     return joined_levels([column.levels for column in columns])
+
+
+def join_vectors(columns: Sequence[Column], name: str) -> Numbers:
+    """Vectors of one length; a part that has only holes has holes of that length."""
+    length = max(column.values.shape[1] for column in columns if isinstance(column, Numbers) and column.values.ndim > 1)
+    return Numbers(np.concatenate([as_vectors(column, length, name) for column in columns]))
+
+
+def as_vectors(column: Column, length: int, name: str) -> np.ndarray:
+    is_vector = isinstance(column, Numbers) and column.values.ndim > 1
+    if isinstance(column, Numbers) and column.values.shape[1:] == (length,):
+        return column.values
+    if not is_vector and column.levels.num_holes == len(column):
+        return np.full((len(column), length), np.nan)
+    raise InvalidData(f"column {name!r} holds vectors of {length} numbers in one file, and something else in another")
 
 
 def joined_levels(parts: Sequence[Levels]) -> Levels:

@@ -86,7 +86,7 @@ def _(cells: Coded, name: str) -> Column:
 
 @as_column.register
 def _(cells: Parts, name: str) -> Column:
-    return joined([as_column(part, name) for part in cells])
+    return joined([as_column(part, name) for part in cells], name)
 
 
 @as_column.register(str)

@@ -15,7 +15,7 @@ import numpy as np
 
 from juncture import numerics
 from juncture.checks import check_choice
-from juncture.components.contract import Emissions, EmissionStatistics, named
+from juncture.components.contract import Emissions, EmissionStatistics, is_seen, named
 from juncture.components.family import suggest_remedy
 from juncture.components.mixture import Mixture, MixtureEmissions, MixturePrior
 from juncture.components.posterior_point import check_point, prior_for_point
@@ -105,7 +105,7 @@ class MixtureProblem:
         logs = log_joint(model, rows)
         totals = numerics.log_sum_exp(logs, axis=1)
         check_possible(model.components, totals, block)
-        counted = weights > 0
+        counted = (weights > 0) & is_seen(rows)  # a row without any value says nothing of its component
         shares = np.zeros_like(logs)
         shares[counted] = np.exp(logs[counted] - totals[counted, None]) * weights[counted, None]
         return Expected(count_shares(model, rows, shares), float(weights[counted] @ totals[counted]))

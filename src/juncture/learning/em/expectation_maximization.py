@@ -178,13 +178,11 @@ EM_ONLY: Learners = {"em": ExpectationMaximization}
 def resolve_learner(method: Any, models: str, learners: Learners = EM_ONLY) -> Any:
     """The method of learning that a name, a class or an object stands for; `models` names what is learned."""
     if isinstance(method, str) and method not in learners:
-        known = hint(method, learners)
-    else:
-        learner = resolve(method, learners, what="method") if method is not None else None
-        if hasattr(learner, "run"):
-            return learner
-        known = hint("em", learners)
-    raise Unsupported(
-        f"{models} are learned by a method or an object such as jt.ExpectationMaximization(…);"
-        f" got {shown(method)}; {known}"
-    )
+        raise Unsupported(f"there is no method {method!r} of learning {models}; {hint(method, learners)}")
+    learner = None if method is None else resolve(method, learners, what="method")
+    if not hasattr(learner, "run"):
+        raise Unsupported(
+            f"a method of learning {models} is one of {', '.join(map(repr, learners))}, or an object such as"
+            f" jt.ExpectationMaximization(…); got {shown(method)}"
+        )
+    return learner

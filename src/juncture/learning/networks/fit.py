@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from juncture.data.dataset import Dataset
+from juncture.data.sources.contract import RowSource, is_source
 from juncture.errors import ImpossibleEvidenceWarning, warn_user
 from juncture.iteration import ProgressCallback, Trace, check_progress
 from juncture.learning.conditionals.contract import EstimationOptions, Point, log_likelihood_of
@@ -21,8 +22,9 @@ from juncture.learning.networks.estimation import (
 )
 from juncture.learning.networks.gradient import GradientAscent
 from juncture.learning.networks.problem import NetworkProblem
+from juncture.learning.networks.sources import prepare_rows
 from juncture.learning.networks.statistics import compute_statistics
-from juncture.learning.networks.templates import check_fixed, prepare
+from juncture.learning.networks.templates import check_fixed
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.options import as_generator
 from juncture.variables import Variable
@@ -47,9 +49,9 @@ def fit_network(  # noqa: PLR0913 (one verb, many options)
     check_fixed(structure, fixed)
     learner = resolve_learner(method, "networks", LEARNERS)
     check_progress(progress)
-    template, dataset = prepare(structure, data, variables, latent, weights)
+    template, dataset = prepare_rows(structure, data, variables, latent, weights)
     options, kept = EstimationOptions(resolve_prior(prior, template), point, on_unseen), fixed_children(template, fixed)
-    if dataset.is_complete and len(dataset.columns) == len(template.variables):
+    if is_source(dataset) or (dataset.is_complete and len(dataset.columns) == len(template.variables)):
         return fit_complete(template, dataset, options, kept)
     starts_at_template = isinstance(structure, BayesianNetwork)
     problem = NetworkProblem(template, dataset, options, kept, starts_at_template, as_generator(rng), engine)
@@ -58,7 +60,9 @@ def fit_network(  # noqa: PLR0913 (one verb, many options)
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
 
 
-def fit_complete(template: BayesianNetwork, data: Dataset, options: EstimationOptions, fixed: frozenset[str]) -> Fit:
+def fit_complete(
+    template: BayesianNetwork, data: Dataset | RowSource, options: EstimationOptions, fixed: frozenset[str]
+) -> Fit:
     """Estimate from complete rows: one count, one estimate."""
     statistics = compute_statistics(template, data)
     report_unseen(template, statistics, options, fixed)

@@ -135,17 +135,11 @@ class NetworkProblem:
 
     @cached_property
     def expectation(self) -> NetworkExpectation:
-        for part in self.template.conditionals:
-            if any(variable.is_real for variable in (*part.parents, part.child)):
-                raise Unsupported(
-                    f"rows with holes need variables with states; {signature(part)} has numbers:"
-                    " drop the rows with holes, cut the numbers with jt.Discretizer, or declare the states of columns"
-                    " of whole numbers in variables=[…]"
-                )
         return NetworkExpectation.of(self.template, self.engine)
 
     @cached_property
     def block(self) -> RowBlock:
+        check_states(self.template)
         return RowBlock.of(self.template, self.data)
 
     def blocks(self) -> list[RowBlock]:
@@ -165,13 +159,22 @@ class NetworkProblem:
 
     def from_vector(self, vector: np.ndarray, state: EMState[BayesianNetwork, NetworkStatistics]) -> BayesianNetwork:
         rest = iter(unflatten_simplex_tables(vector, tables_of(state.model)))
-        return with_conditionals(
-            state.model,
-            [
-                Conditional(part.child, part.parents, next(rest)) if isinstance(part, Conditional) else part
-                for part in state.model.conditionals
-            ],
-        )
+        parts = [
+            Conditional.trusted(part, next(rest)) if isinstance(part, Conditional) else part
+            for part in state.model.conditionals
+        ]
+        return with_conditionals(state.model, parts)
+
+
+def check_states(template: BayesianNetwork) -> None:
+    """Raise for a network with real variables, whose missing values no engine sums out yet."""
+    for part in template.conditionals:
+        if any(variable.is_real for variable in (*part.parents, part.child)):
+            raise Unsupported(
+                f"rows with holes need variables with states; {signature(part)} has numbers:"
+                " drop the rows with holes, cut the numbers with jt.Discretizer, or declare the states of columns"
+                " of whole numbers in variables=[…]"
+            )
 
 
 def tables_of(model: BayesianNetwork) -> list[np.ndarray]:

@@ -184,6 +184,6 @@ def with_tables(model: HiddenMarkovModel, tables: dict[str, np.ndarray]) -> Hidd
     """The model with other numbers in some of its tables."""
     emissions = model.emissions
     if "emissions" in tables and isinstance(emissions, CategoricalEmissions):
-        emissions = CategoricalEmissions(tables["emissions"], emissions.symbols)
+        emissions = CategoricalEmissions.trusted(emissions, tables["emissions"])
     initial = tables.get("initial", model.initial[None])[0]
-    return HiddenMarkovModel(initial, tables.get("transition", model.transition), emissions, states=model.states)
+    return HiddenMarkovModel.trusted(model, initial, tables.get("transition", model.transition), emissions)

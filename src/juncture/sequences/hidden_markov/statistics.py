@@ -187,7 +187,7 @@ def estimate_parts(
     if options.learns("emissions"):
         with named(lambda place, state: f"state {model.states[place]!r}"):
             emissions = emissions.estimate(statistics.emissions, options.emissions_prior)
-    return HiddenMarkovModel(initial, transition, emissions, states=model.states)
+    return HiddenMarkovModel.trusted(model, initial, transition, emissions)
 
 
 def estimate_quietly(

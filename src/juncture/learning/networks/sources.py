@@ -1,0 +1,56 @@
+"""Rows that are read block by block, prepared for learning: the template, and the source coded by its variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.data.sources.contract import RowSource, check_weights_name, is_source
+from juncture.data.tables.columns import code_type
+from juncture.errors import InvalidData
+from juncture.learning.networks.templates import prepare
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.variables import Scope, Variable
+
+IN_MEMORY = "read the rows into memory with juncture.data.sources.collect(source)"
+
+
+def prepare_rows(
+    structure: Any,
+    data: Any,
+    variables: Iterable[Variable] | None = None,
+    latent: Iterable[str] = (),
+    weights: Any = None,
+) -> tuple[BayesianNetwork, Any]:
+    """What `prepare` gives; the rows of a source stay where they are."""
+    if not is_source(data):
+        return prepare(structure, data, variables, latent, weights)
+    check_weights_name(weights, data.names)
+    declared = None if variables is None else Scope(variables)
+    template, used = prepare(structure, empty_rows(structure, data, declared, weights), declared, latent)
+    if unobserved := [name for name in template.variables.names if name not in used.columns]:
+        raise InvalidData(
+            f"a source must have a column for each variable, and {unobserved[0]!r} is latent;"
+            f" to learn latent variables, {IN_MEMORY}"
+        )
+    return template, data.coded(used.variables, weights)
+
+
+def empty_rows(structure: Any, source: RowSource, declared: Scope | None, weights: str | None) -> Dataset:
+    """No rows of the columns of a source; only where a graph declares no states does a pass over the rows find them."""
+    names = [name for name in source.names if name != weights]
+    known = {variable.name: variable for variable in (*getattr(structure, "variables", ()), *(declared or ()))}
+    nodes = set(getattr(structure, "nodes", ()))
+    found = source.only(name for name in names if name in nodes and name not in known).variables
+    known |= {variable.name: variable for variable in found}
+    columns = [known.get(name, Variable(name)) for name in names]  # others serve only as hints for misspelt names
+    return Dataset.from_codes(columns, {column.name: no_cells(column) for column in columns})
+
+
+def no_cells(variable: Variable) -> np.ndarray:
+    if not variable.is_real:
+        return np.empty(0, code_type(variable.num_states))
+    return np.empty(0 if variable.dimension == 1 else (0, variable.dimension))
