@@ -186,7 +186,7 @@ def fit_mixture(  # noqa: PLR0913 (one verb, many options)
     method: Any = "em",
     rng: Any = 0,
     progress: ProgressCallback | None = None,
-) -> Fit:
+) -> Fit[Mixture]:
     """Learn the weights and the components of a mixture from rows, by expectation maximisation.
 
     Parameters

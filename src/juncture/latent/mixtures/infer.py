@@ -66,7 +66,7 @@ def most_probable_component(
 ) -> MostProbable | MostProbableRows | list[MostProbable]:
     """The most probable component of one row, or of each of many; with `k` a list of the k best of one row."""
     algorithm = resolve_method(model, "most_probable", method)
-    limits = {"budget": budget, "memory_limit": memory_limit}
+    limits: dict[str, Any] = {"budget": budget, "memory_limit": memory_limit}
     beliefs = infer_component(model, evidence, method=algorithm, on_impossible=on_impossible, **limits)
     if k is not None:
         return best_components(beliefs, check_count(k, "k", least=1))

@@ -45,7 +45,7 @@ def fit_network(  # noqa: PLR0913 (one verb, many options)
     engine: Any = "auto",
     rng: Any = 0,
     progress: ProgressCallback | None = None,
-) -> Fit:
+) -> Fit[BayesianNetwork]:
     check_fixed(structure, fixed)
     learner = resolve_learner(method, "networks", LEARNERS)
     check_progress(progress)
@@ -62,7 +62,7 @@ def fit_network(  # noqa: PLR0913 (one verb, many options)
 
 def fit_complete(
     template: BayesianNetwork, data: Dataset | RowSource, options: EstimationOptions, fixed: frozenset[str]
-) -> Fit:
+) -> Fit[BayesianNetwork]:
     """Estimate from complete rows: one count, one estimate."""
     statistics = compute_statistics(template, data)
     report_unseen(template, statistics, options, fixed)

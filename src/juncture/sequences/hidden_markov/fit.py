@@ -110,7 +110,7 @@ def fit_hidden_markov(  # noqa: PLR0913 (one verb, many options)
     on_unvisited: Literal["hold", "reseed"] = "hold",
     rng: Any = 0,
     progress: ProgressCallback | None = None,
-) -> Fit:
+) -> Fit[HiddenMarkovModel]:
     """Learn a hidden Markov model from sequences by Baum-Welch; zeros of initial and transition stay zeros.
 
     Labelled steps keep their state. If every step is labelled, one count suffices.

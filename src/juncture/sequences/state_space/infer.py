@@ -114,7 +114,7 @@ def most_probable_states(
 ) -> MostProbableStates | list[MostProbableStates]:
     """The most probable states of one sequence, or a list of them for many."""
     algorithm = resolve_method(model, "most_probable", method)
-    limits = {"budget": budget, "memory_limit": memory_limit}
+    limits: dict[str, Any] = {"budget": budget, "memory_limit": memory_limit}
     beliefs = infer_states(model, evidence, lengths=lengths, method=algorithm, on_impossible=on_impossible, **limits)
     return [best_states(one) for one in beliefs] if isinstance(beliefs, list) else best_states(beliefs)
 
