@@ -34,7 +34,11 @@ def prior_for_point(prior: Any, point: str) -> Any:
 
 @prior_for_point.register
 def _(prior: Dirichlet, point: str) -> Any:
-    return Dirichlet(np.asarray(prior.concentration) + 1.0) if point == "mean" else prior
+    concentration = np.asarray(prior.concentration)
+    if point == "mean":
+        return Dirichlet(concentration + 1.0)
+    less_one(concentration, "the prior", prior)
+    return prior
 
 
 @prior_for_point.register(Real)
