@@ -10,12 +10,9 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.data.sources.contract import RowSource, check_weights_name, is_source
 from juncture.data.tables.columns import code_type
-from juncture.errors import InvalidData
 from juncture.learning.networks.templates import prepare
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
-
-IN_MEMORY = "read the rows into memory with juncture.data.sources.collect(source)"
 
 
 def prepare_rows(
@@ -31,11 +28,6 @@ def prepare_rows(
     check_weights_name(weights, data.names)
     declared = None if variables is None else Scope(variables)
     template, used = prepare(structure, empty_rows(structure, data, declared, weights), declared, latent)
-    if unobserved := [name for name in template.variables.names if name not in used.columns]:
-        raise InvalidData(
-            f"a source must have a column for each variable, and {unobserved[0]!r} is latent;"
-            f" to learn latent variables, {IN_MEMORY}"
-        )
     return template, data.coded(used.variables, weights)
 
 
