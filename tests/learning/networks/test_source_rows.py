@@ -139,9 +139,9 @@ def test_what_a_source_cannot_give_is_said_in_one_sentence(tmp_path):
         jt.fit(
             ASIA, as_source({"lungs": ["yes"], **{name: ["yes"] for name in ASIA.variables.names if name != "lung"}})
         )
-    for verb in (jt.infer, jt.learn_structure, jt.standard_errors, jt.missingness, jt.Dataset):
+    for verb in (jt.infer, jt.standard_errors, jt.missingness, jt.Dataset):
         with pytest.raises(jt.InvalidData, match=r"takes rows in memory, not a source.*collect\(source\)"):
-            verb(source) if verb in (jt.learn_structure, jt.missingness, jt.Dataset) else verb(ASIA, source)
+            verb(source) if verb in (jt.missingness, jt.Dataset) else verb(ASIA, source)
     with pytest.raises(jt.UnknownState, match="no state 'perhaps' in row 1"):
         jt.log_prob(ASIA, as_source({"smoke": ["yes", "perhaps"]}))
 
@@ -160,3 +160,10 @@ def test_em_over_blocks_is_em_over_all_rows(tmp_path, monkeypatch, most, latent)
         assert found.trace.values == pytest.approx(wanted.trace.values, rel=1e-10)
         for part in wanted.model.conditionals:
             assert found.model[part.child.name].values == pytest.approx(part.values, abs=1e-9)
+
+
+def test_structure_is_learned_from_the_distinct_rows_of_a_source(tmp_path):
+    rows = jt.sample(ASIA, 500, rng=1)
+    wanted = jt.learn_structure(rows, method=jt.HillClimbing())
+    for source in sources(str(tmp_path), rows, 100):
+        assert jt.learn_structure(source, method=jt.HillClimbing()) == wanted
