@@ -82,7 +82,7 @@ class ChainBeliefs:
 
     model: HiddenMarkovModel
     sequences: Sequences
-    place: int  # which of them
+    position: int  # which of them
     log_evidence: float
     smoothed: np.ndarray  # (step, state)
     exact: bool = True
@@ -92,7 +92,7 @@ class ChainBeliefs:
     @cached_property
     def sequence(self) -> Sequences:
         """What was observed."""
-        return self.sequences.take(slice(self.place, self.place + 1))
+        return self.sequences.take(slice(self.position, self.position + 1))
 
     @property
     def num_steps(self) -> int:

@@ -12,11 +12,12 @@ from typing import TypeVar
 
 import numpy as np
 
+from juncture import parallel
 from juncture.data.sequences.sequences import Sequences
 from juncture.kernels.chains.log_encoded import SURE, log_sum_of_products
 from juncture.kernels.chains.passes import FORGET, walk, walk_each
 from juncture.kernels.chains.steps import KEEP, MEET
-from juncture.parallel import BLOCK, on_cores
+from juncture.parallel import BLOCK
 from juncture.sequences.hidden_markov.chain import Chain, Form, LikelihoodBlocks, likelihoods
 
 LONG = 4 * BLOCK  # numbers: from here on a sequence is passed from both ends
@@ -35,10 +36,10 @@ def map_parts(function: Callable[[slice], Result], chain: Chain, sequences: Sequ
     if len(parts) == 1:
         return [function(parts[0])]
     is_alone = [is_long(chain, sequences.take(part)) for part in parts]
-    short = [place for place, alone in enumerate(is_alone) if not alone]
-    answers = on_cores(lambda place: function(parts[place]), short)
+    short = [position for position, alone in enumerate(is_alone) if not alone]
+    answers = parallel.map(lambda position: function(parts[position]), short)
     results = dict(zip(short, answers, strict=True))
-    return [results[place] if place in results else function(part) for place, part in enumerate(parts)]
+    return [results[position] if position in results else function(part) for position, part in enumerate(parts)]
 
 
 def cut_parts(offsets: np.ndarray, num_states: int) -> list[slice]:
@@ -72,14 +73,14 @@ def run_passes(
     is_exact = chain.is_exact if is_exact is None else is_exact
     along = pass_long if is_long(chain, part) else pass_short
     log_evidence = along(chain, part, lattice, use, pairs, is_exact)
-    for place in np.flatnonzero(np.isnan(log_evidence)).tolist():
-        own = lattice if use == FORGET else lattice[part.steps(place)]
+    for position in np.flatnonzero(np.isnan(log_evidence)).tolist():
+        own = lattice if use == FORGET else lattice[part.steps(position)]
         if is_exact:
-            log_evidence[place] = -np.inf
+            log_evidence[position] = -np.inf
             own[:] = np.nan
         else:  # the first step had too little mass for plain numbers
-            again = run_passes(chain, part.take(slice(place, place + 1)), own, use, pairs, True)
-            log_evidence[place] = again[0]
+            again = run_passes(chain, part.take(slice(position, position + 1)), own, use, pairs, True)
+            log_evidence[position] = again[0]
     return log_evidence
 
 
@@ -129,7 +130,7 @@ def pass_long(
 
 
 def run_both(*passes: Callable[[], None]) -> None:
-    on_cores(lambda run: run(), passes)
+    parallel.map(lambda run: run(), passes)
 
 
 class DirectedPass:
@@ -143,14 +144,14 @@ class DirectedPass:
         self.log_scale, self.failed = 0.0, -1
 
     def run(
-        self, places: Iterable[int], lattice: np.ndarray, use: int, pairs: np.ndarray = NOTHING, weight: float = 1.0
+        self, positions: Iterable[int], lattice: np.ndarray, use: int, pairs: np.ndarray = NOTHING, weight: float = 1.0
     ) -> None:
         """Pass over these blocks; stop at the step `failed` where no mass is left."""
         is_exact = self.blocks.form is Form.EXACT
-        for place in places:
-            steps = self.blocks.steps[place]
+        for position in positions:
+            steps = self.blocks.steps[position]
             log_scale, failed = walk(
-                self.transition, is_exact, *self.blocks[place], self.is_reverse, self.message, self.previous,
+                self.transition, is_exact, *self.blocks[position], self.is_reverse, self.message, self.previous,
                 lattice[steps], use, pairs, weight,
             )  # fmt: skip
             self.log_scale += log_scale
@@ -160,8 +161,8 @@ class DirectedPass:
 
     def run_all(self, lattice: np.ndarray, use: int) -> None:
         """Pass over all blocks."""
-        places = range(len(self.blocks))
-        self.run(reversed(places) if self.is_reverse else places, lattice, use)
+        positions = range(len(self.blocks))
+        self.run(reversed(positions) if self.is_reverse else positions, lattice, use)
 
 
 def run_pass(

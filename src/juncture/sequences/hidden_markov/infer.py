@@ -48,8 +48,8 @@ def infer_chain(
     check_possible(chain, sequences, log_evidence, on_impossible)
     edges = pairwise(sequences.offsets.tolist())
     beliefs = [
-        ChainBeliefs(model, sequences, place, own, lattice[first:last])
-        for place, ((first, last), own) in enumerate(zip(edges, log_evidence.tolist(), strict=True))
+        ChainBeliefs(model, sequences, position, own, lattice[first:last])
+        for position, ((first, last), own) in enumerate(zip(edges, log_evidence.tolist(), strict=True))
     ]
     return beliefs[0] if sequences.is_single else beliefs
 
