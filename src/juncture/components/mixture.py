@@ -201,10 +201,10 @@ class MixtureEmissions(Emissions):
 
     def _statistics(self, rows: np.ndarray, weights: np.ndarray) -> EmissionStatistics:
         """Each component has the share of its state's weight that it is responsible for."""
-        from juncture.kernels.densities.mixtures import weigh
+        from juncture.kernels.densities.mixtures import weight_shares
 
         shares = self._summed(rows)[1]
-        weigh(shares, as_buffer(weights), self.num_components)
+        weight_shares(shares, as_buffer(weights), self.num_components)
         counts = shares.sum(axis=0).reshape(self.weights.shape)
         return EmissionStatistics(weights.sum(axis=0), [counts, self.components.statistics(rows, shares)])
 

@@ -20,7 +20,7 @@ from juncture.checks import check_count, check_flag
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.labels import labelled
 from juncture.kernels.chains.best_paths import best_paths
-from juncture.kernels.chains.path_reading import TIE, read_ahead, read_back
+from juncture.kernels.chains.path_reading import TIE, read_backward, read_forward
 from juncture.kernels.chains.viterbi import decode_each, log_weight, score_steps
 from juncture.sequences.hidden_markov.chain import Chain, Form, LikelihoodBlocks, likelihoods
 from juncture.sequences.hidden_markov.forward_backward import is_long, map_parts, score
@@ -52,10 +52,10 @@ def read_from(edge: int, chain: Chain, lattice: np.ndarray, path: np.ndarray) ->
     best = np.flatnonzero(lattice[edge] >= lattice[edge].max() - TIE)
 
     def read_first_half(_: int) -> None:
-        read_back(chain.log_backward, lattice[: edge + 1], path[: edge + 1])
+        read_backward(chain.log_backward, lattice[: edge + 1], path[: edge + 1])
 
     def read_second_half(state: int) -> None:
-        read_ahead(chain.log_transition[state], chain.log_transition, lattice[edge + 1 :], path[edge + 1 :])
+        read_forward(chain.log_transition[state], chain.log_transition, lattice[edge + 1 :], path[edge + 1 :])
 
     if len(best) == 1:
         parallel.map(lambda read: read(best[0]), [read_first_half, read_second_half])
