@@ -151,14 +151,12 @@ class NetworkProblem:
         return NetworkExpectation.of(self.template, self.engine)
 
     @cached_property
-    def block(self) -> RowBlock:
-        return RowBlock.of(self.template, self.data)
+    def blocks_in_memory(self) -> list[RowBlock] | None:
+        return [RowBlock.of(self.template, self.data)] if isinstance(self.data, Dataset) else None
 
     def blocks(self) -> Iterable[RowBlock]:
         """The rows in memory in one block; those of a source are read again for every step."""
-        if isinstance(self.data, Dataset):
-            return [self.block]
-        return (RowBlock.of(self.template, rows) for rows in datasets_of(self.data))
+        return self.blocks_in_memory or (RowBlock.of(self.template, rows) for rows in datasets_of(self.data))
 
     def expect(self, model: BayesianNetwork, block: RowBlock) -> Expected[NetworkStatistics]:
         return self.expectation.run(model, block)
