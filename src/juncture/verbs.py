@@ -85,7 +85,7 @@ def infer(
 
 
 @lazy_dispatch(KINDS)
-def most_probable(
+def most_probable(  # noqa: PLR0913 (one verb, many options)
     model: Any,
     evidence: Any = None,
     *,
@@ -151,8 +151,8 @@ def sample(model: Any, n: Any, *, given: Any = None, rng: Any = None, method: An
         of a network or a `Mixture`: one row a draw. The columns of a mixture are "x", or "x0", "x1", … where a row has
         several numbers; with `given`, "component".
     Sequence
-        of a model of sequences: `states` and `observations`; with `given`, an array of paths. A `LinearGaussianStateSpace` with inputs takes the
-        `covariates` of its steps.
+        of a model of sequences: `states` and `observations`; with `given`, an array of paths. A
+        `LinearGaussianStateSpace` with inputs takes the `covariates` of its steps.
     """
     raise Unsupported(f"sample takes a model; got {type(model).__name__}")
 

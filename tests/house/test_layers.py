@@ -28,8 +28,8 @@ ORDERS = {
     ],
     "learning": ["fit", "em", "conditionals", "networks", "structure", "verbs"],
     "learning.networks": [
-        "templates", "sources", "document", "statistics", "estimation", "posterior", "em", "problem", "free_tables",
-        "gradient", "standard_errors", "fit",
+        "templates", "sources", "document", "statistics", "estimation", "posterior", "expectation", "problem",
+        "free_tables", "gradient", "standard_errors", "fit",
     ],
     "learning.structure": [
         "sets", "constraints", "data", "scores", "independence", "comparison", "searches", "learn", "strength",

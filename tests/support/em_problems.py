@@ -67,7 +67,7 @@ def mixture(rng: np.random.Generator) -> tuple[MixtureProblem, list[Any]]:
     rows = np.asarray(model.sample(40, rng=rng))
     rows[rng.random(rows.shape) < 0.2] = np.nan
     weights = rng.random(40)
-    problem = MixtureProblem(model, rows, weights, MixturePrior(1.0), "given", rng)
+    problem = MixtureProblem(model, lambda: iter([(rows, weights)]), MixturePrior(1.0), "given", rng)
     return problem, [(0, rows[:13], weights[:13]), (13, rows[13:], weights[13:])]
 
 

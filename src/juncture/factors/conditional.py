@@ -58,6 +58,17 @@ class HasTable(Protocol):
     def to_table(self) -> Conditional: ...
 
 
+class HasScope(Protocol):
+    """A family of variables: a conditional, or its statistics."""
+
+    @property
+    def child(self) -> Variable: ...
+    @property
+    def parents(self) -> Scope: ...
+    @property
+    def scope(self) -> Scope: ...
+
+
 class DiscreteConditional(Value):
     """A conditional between variables with states: all follows from a row of probabilities per parents' states."""
 
@@ -138,7 +149,7 @@ class Conditional(DiscreteConditional):
         self._set(child=child, parents=parents, values=numerics.as_probabilities(values, shape, name=title))
 
     @classmethod
-    def trusted(cls, like: DiscreteConditional, values: np.ndarray) -> Conditional:
+    def trusted(cls, like: HasScope, values: np.ndarray) -> Conditional:
         """A table over the variables of another conditional, which sums to 1 over the child and is not checked again.
 
         The array becomes read-only.

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.components.mixture import MixturePrior
+from juncture.data.sources import as_source
 from juncture.latent.mixtures import fit as mixture_fit
 from support.emission_examples import EMISSIONS
 
@@ -134,6 +135,23 @@ def test_components_of_every_kind(kind):
     more = quiet(jt.fit, model, rows, method=jt.ExpectationMaximization(restarts=2))
     assert more.trace.values[-1] >= one.trace.values[-1]
     assert quiet(jt.fit, model, rows, start="random").log_likelihood > -np.inf
+
+
+def test_sources_and_functions_of_frames_are_read_block_by_block(tmp_path):
+    import pandas as pd
+
+    rows = np.random.default_rng(0).normal(size=(200, 2)) + np.arange(200)[:, None] // 100 * 3
+    frame = pd.DataFrame(rows, columns=["a", "b"])
+    start = jt.Mixture([0.5, 0.5], [jt.MultivariateGaussian([m, m], np.eye(2)) for m in (0.0, 1.0)])
+    whole = jt.fit(start, rows)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    for data in (
+        as_source(tmp_path / "rows.parquet", block_rows=37),
+        lambda: iter([frame.iloc[:50], frame.iloc[50:]]),
+    ):
+        found = jt.fit(start, data)
+        assert found.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-9)
+        assert jt.fit(start, data, start="random").log_likelihood == pytest.approx(whole.log_likelihood, abs=0.5)
 
 
 def test_equal_components_are_told_apart():

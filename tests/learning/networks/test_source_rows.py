@@ -132,18 +132,38 @@ def test_what_a_source_cannot_give_is_said_in_one_sentence(tmp_path):
     rows = rows_with_holes(ASIA, 200)
     pq.write_table(rows.to_arrow(), tmp_path / "rows.parquet", row_group_size=50)
     source = as_source(tmp_path / "rows.parquet", block_rows=30)
-    hole = r"is missing in row \d+ of .*rows\.parquet \(row group \d\); to learn from rows with holes, read the rows"
-    for verb in (jt.fit, jt.statistics):
-        with pytest.raises(jt.InvalidData, match=hole):
-            verb(ASIA, source)
+    hole = r"is missing in row \d+ of .*rows\.parquet \(row group \d\); jt.fit learns from rows with holes"
+    with pytest.raises(jt.InvalidData, match=hole):
+        jt.statistics(ASIA, source)
     with pytest.raises(jt.UnknownVariable, match=r"no column 'lung'; did you mean 'lungs'\?"):
         jt.fit(
             ASIA, as_source({"lungs": ["yes"], **{name: ["yes"] for name in ASIA.variables.names if name != "lung"}})
         )
-    with pytest.raises(jt.InvalidData, match="'lung' is latent; to learn latent variables, read the rows into memory"):
-        jt.fit(ASIA, source, latent=["lung"])
-    for verb in (jt.infer, jt.learn_structure, jt.standard_errors, jt.missingness, jt.Dataset):
+    for verb in (jt.infer, jt.standard_errors, jt.missingness, jt.Dataset):
         with pytest.raises(jt.InvalidData, match=r"takes rows in memory, not a source.*collect\(source\)"):
-            verb(source) if verb in (jt.learn_structure, jt.missingness, jt.Dataset) else verb(ASIA, source)
+            verb(source) if verb in (jt.missingness, jt.Dataset) else verb(ASIA, source)
     with pytest.raises(jt.UnknownState, match="no state 'perhaps' in row 1"):
         jt.log_prob(ASIA, as_source({"smoke": ["yes", "perhaps"]}))
+
+
+@pytest.mark.parametrize("most", [2**20, 1], ids=["distinct rows in memory", "blocks read at every step"])
+@pytest.mark.parametrize("latent", [(), ("lung",)])
+def test_em_over_blocks_is_em_over_all_rows(tmp_path, monkeypatch, most, latent):
+    monkeypatch.setattr("juncture.learning.networks.expectation.collect_distinct.__defaults__", (most,))
+    rows = rows_with_holes(ASIA, 300)
+    few = jt.ExpectationMaximization(max_steps=5, tolerance=0.0)
+    with pytest.warns(jt.NotConvergedWarning):
+        wanted = jt.fit(ASIA, rows, 1.0, latent=latent, method=few)
+    for source in sources(str(tmp_path), rows, 37):
+        with pytest.warns(jt.NotConvergedWarning):
+            found = jt.fit(ASIA, source, 1.0, latent=latent, method=few)
+        assert found.trace.values == pytest.approx(wanted.trace.values, rel=1e-10)
+        for part in wanted.model.conditionals:
+            assert found.model[part.child.name].values == pytest.approx(part.values, abs=1e-9)
+
+
+def test_structure_is_learned_from_the_distinct_rows_of_a_source(tmp_path):
+    rows = jt.sample(ASIA, 500, rng=1)
+    wanted = jt.learn_structure(rows, method=jt.HillClimbing())
+    for source in sources(str(tmp_path), rows, 100):
+        assert jt.learn_structure(source, method=jt.HillClimbing()) == wanted

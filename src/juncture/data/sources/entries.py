@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from juncture.checks import check_count
 from juncture.data.dataset import Dataset, Extra
+from juncture.data.files.files import matching
 from juncture.data.sources.contract import RowSource, check_extra, check_weights_name, is_source
 from juncture.data.sources.files import read_files
 from juncture.data.sources.frames import AGAIN, Frames, FramesOnce, FramesReader
@@ -71,6 +73,26 @@ def as_source(
     check_extra((column for column in reader.names if column != name), scope, extra)
     as_markers(missing)
     return TableSource(reader, scope, name, missing)
+
+
+STREAMED = 2**29  # bytes of files; rows of larger files are read block by block
+
+
+def as_lazy_source(data: Any, variables: Iterable[Variable] | None = None) -> RowSource | None:
+    """The source that a learner reads block by block; None for rows that it takes into memory.
+
+    These are sources, functions and iterators of frames, and files that are large together.
+    """
+    if is_source(data):
+        return data
+    if isinstance(data, Iterator) or (callable(data) and not isinstance(data, type)):
+        return as_source(data, variables)
+    paths = data if isinstance(data, list | tuple) else [data]
+    if not paths or not all(isinstance(path, str | os.PathLike) for path in paths):
+        return None
+    files = [Path(file) for path in paths for file in matching(path)]
+    size = sum(file.stat().st_size for file in files if file.is_file())
+    return as_source(data, variables) if size > STREAMED else None
 
 
 def as_reader(data: Any, block_rows: int | None, scope: Scope | None) -> TableReader | None:

@@ -13,7 +13,7 @@ from juncture.data.findings import Findings
 from juncture.errors import TooLarge
 from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
-from juncture.memory import told_bytes
+from juncture.memory import format_bytes
 from juncture.variables import Scope
 
 
@@ -44,7 +44,7 @@ class Cost:
     def __str__(self) -> str:
         return (
             f"width {self.width}, largest table {self.largest_table:,.0f} entries, "
-            f"{told_bytes(self.bytes)}, {self.operations:.2g} operations"
+            f"{format_bytes(self.bytes)}, {self.operations:.2g} operations"
         )
 
 

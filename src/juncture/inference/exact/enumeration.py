@@ -31,7 +31,7 @@ from juncture.inference.engines.contract import (
 from juncture.inference.engines.expected import expected_from_marginals
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.lowering import check_factors
-from juncture.memory import checked_limit
+from juncture.memory import check_memory_limit
 from juncture.values import format_count
 from juncture.variables import Scope
 
@@ -49,7 +49,7 @@ class Enumeration:
 
     def with_memory_limit(self, memory_limit: int) -> Enumeration:
         """The same engine, refusing what would need more than so many bytes."""
-        return Enumeration(int(min(self.max_cells, checked_limit(memory_limit) // BYTES_PER_CELL)))
+        return Enumeration(int(min(self.max_cells, check_memory_limit(memory_limit) // BYTES_PER_CELL)))
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnumerationPlan:
         check_factors(model, "enumeration")

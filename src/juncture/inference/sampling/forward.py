@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture import parallel
 from juncture.data.dataset import Dataset
 from juncture.data.tables.columns import code_type
 from juncture.errors import InvalidData
@@ -18,7 +19,7 @@ from juncture.inference.infer import engine_for
 from juncture.kernels.tables.forward import draw_in_order
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.options import as_generator
-from juncture.parallel import blocks_of, on_cores
+from juncture.parallel import blocks_of
 
 BLOCK = 2**12  # rows that one child generator draws: fixed, so that rows do not depend on the number of cores
 UNREACHABLE = 2.0  # above every uniform
@@ -102,7 +103,7 @@ class ForwardSampler:
             for column, drawn in zip(columns, codes, strict=True):
                 column[block] = drawn
 
-        on_cores(fill, list(zip(blocks, rng.spawn(len(blocks)), strict=True)))
+        parallel.map(fill, list(zip(blocks, rng.spawn(len(blocks)), strict=True)))
         return columns
 
 

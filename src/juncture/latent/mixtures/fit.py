@@ -7,8 +7,8 @@ column sums, and estimates each component from the rows, each weighed by its res
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -21,6 +21,7 @@ from juncture.components.mixture import Mixture, MixtureEmissions, MixturePrior
 from juncture.components.posterior_point import check_point, prior_for_point
 from juncture.data.dataset import Dataset
 from juncture.data.sequences.sequences import one_sequence
+from juncture.data.sources.entries import as_lazy_source
 from juncture.data.tables.weights import as_weights
 from juncture.errors import ImpossibleEvidence, InvalidData, RegularizedWarning, warn_user
 from juncture.iteration import ProgressCallback, check_progress
@@ -58,6 +59,7 @@ class MixtureStatistics(Value):
 
 
 MixtureState: TypeAlias = EMState[Mixture, MixtureStatistics]
+RowParts: TypeAlias = Callable[[], Iterator[tuple[np.ndarray, np.ndarray]]]  # rows and weights, part by part
 Block: TypeAlias = tuple[int, np.ndarray, np.ndarray]  # the number of earlier rows, rows, their weights
 
 
@@ -66,8 +68,7 @@ class MixtureProblem:
     """A mixture to learn by EM: the rows with their weights, the prior, and where to start."""
 
     template: Mixture
-    rows: np.ndarray  # (row, *event)
-    weights: np.ndarray  # (row,)
+    parts: RowParts
     prior: MixturePrior
     kind: Start
     rng: np.random.Generator
@@ -79,26 +80,25 @@ class MixtureProblem:
 
     def another_start(self) -> Mixture:
         """The likeliest of several draws, in each of which a component is estimated from a few random rows."""
-        few = replace(self, **excerpt(self.rows, self.weights, self.rng))
-        drawn = [few.draw() for _ in range(DRAWS)]
-        return max(drawn, key=few.log_likelihood)
+        rows, weights = excerpt(self.parts, self.rng)
+        drawn = [self.draw(rows, weights) for _ in range(DRAWS)]
+        return max(drawn, key=lambda model: float(weights @ numerics.log_sum_exp(log_joint(model, rows), axis=1)))
 
-    def draw(self) -> Mixture:
-        size, num_rows = self.template.num_components, len(self.rows)
+    def draw(self, rows: np.ndarray, weights: np.ndarray) -> Mixture:
+        size, num_rows = self.template.num_components, len(rows)
         number = int(np.clip(num_rows // (2 * size), 1, OWN_ROWS))
         own = np.zeros((num_rows, size))
         for component in range(size):
             own[self.rng.choice(num_rows, min(number, num_rows), replace=False), component] = 1.0
-        shares = (0.5 * number / num_rows + own) * self.weights[:, None]  # a little of all rows forbids none of them
-        return self.maximize(count_shares(self.template, self.rows, shares), self.template)
-
-    def log_likelihood(self, model: Mixture) -> float:
-        logs = numerics.log_sum_exp(log_joint(model, self.rows), axis=1)
-        return float(self.weights @ np.where(self.weights > 0, logs, 0.0))
+        shares = (0.5 * number / num_rows + own) * weights[:, None]  # a little of all rows forbids none of them
+        return self.maximize(count_shares(self.template, rows, shares), self.template)
 
     def blocks(self) -> Iterator[Block]:
-        for start in range(0, len(self.rows), BLOCK):
-            yield start, self.rows[start : start + BLOCK], self.weights[start : start + BLOCK]
+        num_before = 0
+        for rows, weights in self.parts():
+            for start in range(0, len(rows), BLOCK):
+                yield num_before + start, rows[start : start + BLOCK], weights[start : start + BLOCK]
+            num_before += len(rows)
 
     def expect(self, model: Mixture, block: Block) -> Expected[MixtureStatistics]:
         _, rows, weights = block
@@ -156,12 +156,18 @@ def has_equal_components(model: Mixture) -> bool:
     return any(part == earlier for index, part in enumerate(parts) for earlier in parts[:index])
 
 
-def excerpt(rows: np.ndarray, weights: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Random rows that count, at most `EXCERPT` of them."""
-    counted = np.flatnonzero(weights > 0)
-    if len(counted) > EXCERPT:
-        counted = np.sort(rng.choice(counted, EXCERPT, replace=False))
-    return {"rows": rows[counted], "weights": weights[counted]}
+def excerpt(parts: RowParts, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Random rows that count, at most `EXCERPT` of them, and their weights."""
+    kept: tuple[np.ndarray, ...] = ()
+    for rows, weights in parts():
+        keys = np.where(weights > 0, rng.random(len(rows)), np.inf)  # the smallest keys of all parts are kept
+        own = (keys, rows, weights)
+        pairs = zip(kept, own, strict=True)
+        joint = tuple(np.concatenate(pair) for pair in pairs) if kept else own
+        smallest = np.sort(np.argsort(joint[0], kind="stable")[:EXCERPT])
+        kept = tuple(array[smallest] for array in joint)
+    counted = np.isfinite(kept[0])
+    return kept[1][counted], kept[2][counted]
 
 
 def check_possible(components: Emissions, totals: np.ndarray, block: Block) -> None:
@@ -219,11 +225,26 @@ def fit_mixture(  # noqa: PLR0913 (one verb, many options)
     learner = resolve_learner(method, MixtureProblem.models)
     check_choice(start, ("given", "random"), "start")
     check_progress(progress)
-    rows, counted = as_rows(model, data, weights)
-    problem = MixtureProblem(model, rows, counted, as_prior(prior, point), start, as_generator(rng))
+    problem = MixtureProblem(model, as_parts(model, data, weights), as_prior(prior, point), start, as_generator(rng))
     found, trace = learner.run(problem, progress)
     report_regularized(found, problem.prior)
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
+
+
+def as_parts(model: Mixture, data: Any, weights: Any) -> RowParts:
+    """A function that gives the rows and their weights: all in one part, or in the blocks of a source."""
+    source = as_lazy_source(data)
+    if source is None:
+        part = as_rows(model, data, weights)
+        return lambda: iter([part])
+    kept = source if weights is None else source.coded(source.variables, weights)
+    return lambda: (as_rows(model, columns_of(block.rows), block.rows.weights) for block in kept.blocks())
+
+
+def columns_of(rows: Dataset) -> np.ndarray:
+    """The columns of a dataset as (row, column); the codes of a column with states, NaN for its holes."""
+    columns = [np.where(column < 0, np.nan, column) if column.dtype.kind == "i" else column for column in rows.arrays]
+    return np.column_stack(columns) if columns else np.empty((len(rows), 0))
 
 
 def as_rows(model: Mixture, data: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:

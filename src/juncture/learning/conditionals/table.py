@@ -12,7 +12,7 @@ import numpy as np
 
 from juncture import numerics
 from juncture.errors import InvalidData
-from juncture.factors.conditional import Conditional, as_parents
+from juncture.factors.conditional import Conditional, HasScope, as_parents
 from juncture.factors.deterministic import Deterministic
 from juncture.learning.conditionals.alignment import align_states, unite_scopes
 from juncture.learning.conditionals.contract import (
@@ -112,7 +112,7 @@ class TableCounts(Value):
         self._set(child=child, parents=parents, counts=counts)
 
     @classmethod
-    def trusted(cls, like: Any, counts: np.ndarray) -> TableCounts:
+    def trusted(cls, like: HasScope, counts: np.ndarray) -> TableCounts:
         """Counts over the variables of a conditional or of other counts, which are not checked again."""
         counts.setflags(write=False)
         part = cls.__new__(cls)

@@ -12,6 +12,7 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
+from juncture.data.sources.contract import RowSource
 from juncture.data.tables.distinct import distinct_keys
 from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
@@ -23,6 +24,7 @@ from juncture.learning.networks.statistics import NetworkStatistics
 from juncture.networks.bayesian_network import BayesianNetwork
 
 EXPECTED = frozenset({Question.EXPECTED})
+MAX_DISTINCT = 2**20  # rows of a source that are kept in memory
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # odd and well mixed: 2^64 over the golden ratio
 SHIFT = np.uint64(29)
 
@@ -34,6 +36,20 @@ def distinct_rows(data: Dataset) -> tuple[Dataset, np.ndarray]:
         return data, weights
     first, group = group_rows(data)
     return data.take(first), np.bincount(group, weights=weights, minlength=len(first))
+
+
+def collect_distinct(source: RowSource, most: int = MAX_DISTINCT) -> Dataset | None:
+    """The distinct rows of a source with their total weights, in memory; None if there are more than `most`."""
+    merged: Dataset | None = None
+    for block in source.blocks():
+        parts = [distinct_rows(block.rows)] if merged is None else [(merged, merged.weights), distinct_rows(block.rows)]
+        columns = {name: np.concatenate([rows.columns[name] for rows, _ in parts]) for name in source.names}
+        both = Dataset.from_codes(source.variables, columns, np.concatenate([weights for _, weights in parts]))
+        rows, weights = distinct_rows(both)
+        merged = Dataset.from_codes(rows.variables, rows.columns, weights)
+        if len(merged) > most:
+            return None
+    return merged
 
 
 def group_rows(data: Dataset) -> tuple[np.ndarray, np.ndarray]:

@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from juncture.data.dataset import Dataset
-from juncture.data.sources.contract import RowSource, is_source
+from juncture.data.sources.contract import is_source
 from juncture.errors import ImpossibleEvidenceWarning, warn_user
 from juncture.iteration import ProgressCallback, Trace, check_progress
 from juncture.learning.conditionals.contract import EstimationOptions, Point, log_likelihood_of
@@ -20,10 +19,11 @@ from juncture.learning.networks.estimation import (
     report_unseen,
     resolve_prior,
 )
+from juncture.learning.networks.expectation import collect_distinct
 from juncture.learning.networks.gradient import GradientAscent
 from juncture.learning.networks.problem import NetworkProblem
 from juncture.learning.networks.sources import prepare_rows
-from juncture.learning.networks.statistics import compute_statistics
+from juncture.learning.networks.statistics import NetworkStatistics, count_if_complete
 from juncture.learning.networks.templates import check_fixed
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.options import as_generator
@@ -51,8 +51,11 @@ def fit_network(  # noqa: PLR0913 (one verb, many options)
     check_progress(progress)
     template, dataset = prepare_rows(structure, data, variables, latent, weights)
     options, kept = EstimationOptions(resolve_prior(prior, template), point, on_unseen), fixed_children(template, fixed)
-    if is_source(dataset) or (dataset.is_complete and len(dataset.columns) == len(template.variables)):
-        return fit_complete(template, dataset, options, kept)
+    statistics = count_if_complete(template, dataset)
+    if statistics is not None:
+        return fit_complete(template, statistics, options, kept)
+    if is_source(dataset):
+        dataset = collect_distinct(dataset) or dataset
     starts_at_template = isinstance(structure, BayesianNetwork)
     problem = NetworkProblem(template, dataset, options, kept, starts_at_template, as_generator(rng), engine)
     found, trace = learner.run(problem, progress)
@@ -61,10 +64,9 @@ def fit_network(  # noqa: PLR0913 (one verb, many options)
 
 
 def fit_complete(
-    template: BayesianNetwork, data: Dataset | RowSource, options: EstimationOptions, fixed: frozenset[str]
+    template: BayesianNetwork, statistics: NetworkStatistics, options: EstimationOptions, fixed: frozenset[str]
 ) -> Fit[BayesianNetwork]:
-    """Estimate from complete rows: one count, one estimate."""
-    statistics = compute_statistics(template, data)
+    """Estimate from the counts of complete rows."""
     report_unseen(template, statistics, options, fixed)
     model = estimate_conditionals(template, statistics, options, fixed)
     logs = {part.child.name: log_likelihood_of(part, statistics[part.child.name]) for part in model.conditionals}

@@ -9,11 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from juncture.data.dataset import Dataset
+from juncture.data.sources.contract import RowSource
 from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional, Conditional, signature
 from juncture.learning.conditionals.contract import EstimationOptions
@@ -21,15 +22,16 @@ from juncture.learning.em.contract import EMState, Expected
 from juncture.learning.em.squarem import flatten_tables, unflatten_simplex_tables
 from juncture.learning.networks.estimation import estimate_conditionals, network_log_prior
 from juncture.learning.networks.expectation import NetworkExpectation, RowBlock
-from juncture.learning.networks.statistics import NetworkStatistics, count_families
+from juncture.learning.networks.statistics import NetworkStatistics, count_families, datasets_of
 from juncture.learning.networks.templates import with_conditionals
 from juncture.networks.bayesian_network import BayesianNetwork
 
+Rows: TypeAlias = Dataset | RowSource
 SMOOTHING = 1.0  # a row per cell, so that no start gives an observed row probability zero
 NOISE = 0.2  # the standard deviation of the perturbation of symmetric states, in logarithms
 
 
-def start_from_rows(template: BayesianNetwork, data: Dataset, rng: np.random.Generator) -> BayesianNetwork:
+def start_from_rows(template: BayesianNetwork, data: Rows, rng: np.random.Generator) -> BayesianNetwork:
     """Each table from the rows in which its family is complete; tables of latent variables at random."""
     return with_conditionals(template, (table_from_rows(part, data, rng) for part in template.conditionals))
 
@@ -40,14 +42,19 @@ def draw_start(template: BayesianNetwork, rng: np.random.Generator, fixed: froze
     return with_conditionals(template, parts)
 
 
-def table_from_rows(part: AnyConditional, data: Dataset, rng: np.random.Generator) -> AnyConditional:
+def table_from_rows(part: AnyConditional, data: Rows, rng: np.random.Generator) -> AnyConditional:
     if not isinstance(part, Conditional):
         return part
-    names = part.scope.names
-    if any(name not in data.columns or (data.columns[name] < 0).all() for name in names):
+    counts, observed = np.zeros(part.scope.shape), set()
+    for rows in datasets_of(data):
+        columns = {name: rows.columns[name] for name in part.scope.names if name in rows.columns}
+        observed |= {name for name, codes in columns.items() if (codes >= 0).any()}
+        if len(columns) == len(part.scope):
+            complete = np.all([codes >= 0 for codes in columns.values()], axis=0)
+            counts += count_families(rows.take(complete), [part.scope])[0]
+    if len(observed) < len(part.scope):
         return draw_table(part, rng)
-    complete = np.all([data.columns[name] >= 0 for name in names], axis=0)
-    counts = count_families(data.take(complete), [part.scope])[0] + SMOOTHING
+    counts += SMOOTHING
     return Conditional(part.child, part.parents, counts / counts.sum(axis=-1, keepdims=True))
 
 
@@ -99,7 +106,7 @@ class NetworkProblem:
     """A structure, the rows, and the options of learning its parameters."""
 
     template: BayesianNetwork
-    data: Dataset
+    data: Rows
     options: EstimationOptions
     fixed: frozenset[str]
     starts_at_template: bool  # whether learning starts from the parameters of the template
@@ -107,22 +114,28 @@ class NetworkProblem:
     engine: Any = "auto"  # of the E-step
     models: ClassVar[str] = "networks"
 
+    def __post_init__(self) -> None:
+        check_states(self.template)
+
     @property
     def latent(self) -> list[str]:
         """The variables that no row observes."""
-        columns = self.data.columns
-        names = self.template.variables.names
-        return [name for name in names if name not in columns or (columns[name] < 0).all()]
+        return [name for name, seen in self.seen_states.items() if not seen[1:].any()]
 
     @property
     def partly_latent(self) -> list[str]:
         """The variables with missing cells and at least two states that no row has."""
-        columns = {v: self.data.columns[v.name] for v in self.template.variables if v.name in self.data.columns}
-        return [
-            variable.name
-            for variable, codes in columns.items()
-            if (codes < 0).any() and np.unique(codes[codes >= 0]).size < variable.num_states - 1
-        ]
+        return [name for name, seen in self.seen_states.items() if seen[0] and seen[1:].sum() < len(seen) - 2]
+
+    @cached_property
+    def seen_states(self) -> dict[str, np.ndarray]:
+        """For each variable whether some row has a hole there, and whether some row has each of its states."""
+        found = {variable.name: np.zeros(variable.num_states + 1, bool) for variable in self.template.variables}
+        for rows in datasets_of(self.data):
+            for name, seen in found.items():
+                codes = rows.columns.get(name)
+                seen[0 if codes is None else np.unique(codes).astype(np.int64) + 1] = True
+        return found
 
     def start(self) -> BayesianNetwork:
         if self.starts_at_template:
@@ -138,12 +151,12 @@ class NetworkProblem:
         return NetworkExpectation.of(self.template, self.engine)
 
     @cached_property
-    def block(self) -> RowBlock:
-        check_states(self.template)
-        return RowBlock.of(self.template, self.data)
+    def blocks_in_memory(self) -> list[RowBlock] | None:
+        return [RowBlock.of(self.template, self.data)] if isinstance(self.data, Dataset) else None
 
-    def blocks(self) -> list[RowBlock]:
-        return [self.block]
+    def blocks(self) -> Iterable[RowBlock]:
+        """The rows in memory in one block; those of a source are read again for every step."""
+        return self.blocks_in_memory or (RowBlock.of(self.template, rows) for rows in datasets_of(self.data))
 
     def expect(self, model: BayesianNetwork, block: RowBlock) -> Expected[NetworkStatistics]:
         return self.expectation.run(model, block)

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.data.sources.contract import RowSource, check_weights_name, is_source
+from juncture.data.sources.contract import RowSource, check_weights_name
+from juncture.data.sources.entries import as_lazy_source
 from juncture.data.tables.columns import code_type
-from juncture.errors import InvalidData
 from juncture.learning.networks.templates import prepare
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
-
-IN_MEMORY = "read the rows into memory with juncture.data.sources.collect(source)"
 
 
 def prepare_rows(
@@ -26,17 +24,13 @@ def prepare_rows(
     weights: Any = None,
 ) -> tuple[BayesianNetwork, Any]:
     """What `prepare` gives; the rows of a source stay where they are."""
-    if not is_source(data):
-        return prepare(structure, data, variables, latent, weights)
-    check_weights_name(weights, data.names)
     declared = None if variables is None else Scope(variables)
-    template, used = prepare(structure, empty_rows(structure, data, declared, weights), declared, latent)
-    if unobserved := [name for name in template.variables.names if name not in used.columns]:
-        raise InvalidData(
-            f"a source must have a column for each variable, and {unobserved[0]!r} is latent;"
-            f" to learn latent variables, {IN_MEMORY}"
-        )
-    return template, data.coded(used.variables, weights)
+    source = as_lazy_source(data, declared)
+    if source is None:
+        return prepare(structure, data, declared, latent, weights)
+    check_weights_name(weights, source.names)
+    template, used = prepare(structure, empty_rows(structure, source, declared, weights), declared, latent)
+    return template, source.coded(used.variables, weights)
 
 
 def empty_rows(structure: Any, source: RowSource, declared: Scope | None, weights: str | None) -> Dataset:

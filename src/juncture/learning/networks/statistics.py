@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ from juncture.kernels.tables.network_counts import count_rows, weigh_families
 from juncture.learning.conditionals.contract import summarise
 from juncture.learning.conditionals.table import TableCounts
 from juncture.learning.networks.document import as_document, read_document
-from juncture.learning.networks.sources import IN_MEMORY, prepare_rows
+from juncture.learning.networks.sources import prepare_rows
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.values import Value
 from juncture.variables import Assignment, Scope, Variable
@@ -195,12 +195,31 @@ def compute_statistics(template: BayesianNetwork, data: Dataset | RowSource) -> 
     if isinstance(data, Dataset):
         check_complete(data, template.variables.names)
         return count_complete(template, data)
-    remedy = f"to learn from rows with holes, {IN_MEMORY}"
     total: Any = 0
     for block in data.blocks():
-        check_complete(block.rows, template.variables.names, block.place, remedy)
+        check_complete(block.rows, template.variables.names, block.place)
         total = total + count_complete(template, block.rows)
     return total
+
+
+def count_if_complete(template: BayesianNetwork, data: Dataset | RowSource) -> NetworkStatistics | None:
+    """The statistics of complete rows; None if a cell is missing, or a column."""
+    names = template.variables.names
+    total: Any = None
+    for rows in datasets_of(data):
+        if any(name not in rows.columns or has_hole(rows.columns[name]).any() for name in names):
+            return None
+        part = count_complete(template, rows)
+        total = part if total is None else total + part
+    return total
+
+
+def datasets_of(data: Dataset | RowSource) -> Iterator[Dataset]:
+    """The data block by block: all in one, or the blocks of a source."""
+    if isinstance(data, Dataset):
+        yield data
+    else:
+        yield from (block.rows for block in data.blocks())
 
 
 def count_complete(template: BayesianNetwork, data: Dataset) -> NetworkStatistics:
@@ -222,12 +241,7 @@ def total_weight(data: Dataset) -> float:
     return float(len(data) if data.weights is None else np.sum(data.weights))
 
 
-def check_complete(
-    data: Dataset,
-    names: Iterable[str],
-    place: Place = row_place,
-    remedy: str = "jt.fit learns from rows with holes",
-) -> None:
+def check_complete(data: Dataset, names: Iterable[str], place: Place = row_place) -> None:
     for name in names:
         if name not in data.columns:
             raise InvalidData(f"the statistics of complete rows need a column {name!r}; jt.fit learns without it")
@@ -235,5 +249,5 @@ def check_complete(
         if holes.any():
             raise InvalidData(
                 f"the statistics of complete rows were asked for, but {name!r} is missing in"
-                f" {place(int(holes.argmax()))}; {remedy}"
+                f" {place(int(holes.argmax()))}; jt.fit learns from rows with holes"
             )

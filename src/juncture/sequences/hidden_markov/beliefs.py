@@ -18,8 +18,8 @@ from juncture.errors import ImpossibleEvidence, UnknownVariable
 from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.inference.engines.display import steps_html
 from juncture.inference.engines.row_factors import RowFactors, marginals_frame
-from juncture.kernels.chains.lags import look_back
-from juncture.kernels.chains.passes import FORGET
+from juncture.kernels.chains.lags import smooth_with_lag
+from juncture.kernels.chains.passes import DISCARD
 from juncture.kernels.chains.paths import draw_paths
 from juncture.memory import check_table_fits
 from juncture.options import as_generator
@@ -90,7 +90,7 @@ class ChainBeliefs:
     model: Any  # the model that was asked: a hidden Markov model, or a Markov chain
     hidden: HiddenMarkovModel  # the same as a hidden Markov model
     sequences: Sequences
-    place: int  # which of them
+    position: int  # which of them
     log_evidence: float
     smoothed: np.ndarray  # (step, state)
     method: str = "forward-backward"
@@ -109,7 +109,7 @@ class ChainBeliefs:
     @property
     def impossible(self) -> tuple[int, ...]:
         """The index of this sequence among those that were given, if the sequence has probability zero; else ()."""
-        return () if self.is_possible else (self.place,)
+        return () if self.is_possible else (self.position,)
 
     @property
     def scope(self) -> Scope:
@@ -138,7 +138,7 @@ class ChainBeliefs:
     @cached_property
     def sequence(self) -> Sequences:
         """What was observed."""
-        return self.sequences.take(slice(self.place, self.place + 1))
+        return self.sequences.take(slice(self.position, self.position + 1))
 
     @property
     def num_steps(self) -> int:
@@ -194,14 +194,14 @@ class ChainBeliefs:
         one_pass, lattice = run_pass(chain, self.sequence)
         form = one_pass.blocks.form
         found = likelihoods(chain.emissions, self.sequence.observations, self.sequence.states, form)
-        look_back(chain.backward, form is Form.EXACT, found.values, found.rows, check_count(lag, "lag"), lattice)
+        smooth_with_lag(chain.backward, form is Form.EXACT, found.values, found.rows, check_count(lag, "lag"), lattice)
         return as_plain(lattice)
 
     def forecast(self, num_steps: int) -> ChainForecast:
         """The distributions of the steps after the end: of each state, and of what it will emit."""
         count = check_count(num_steps, "the number of steps")
         check_table_fits((count, self.hidden.num_states), f"a forecast of {count:,} steps", "ask for fewer steps")
-        one_pass, _ = run_pass(self._possible_chain(), self.sequence, use=FORGET)
+        one_pass, _ = run_pass(self._possible_chain(), self.sequence, use=DISCARD)
         distribution = as_plain(one_pass.message.copy())
         return ChainForecast(
             self.hidden, predict_distributions(distribution / distribution.sum(), self._chain.transition, count)

@@ -16,7 +16,7 @@ from juncture.data.sequences.sequences import Sequences
 from juncture.inference.engines.contract import Cost
 from juncture.inference.engines.impossible import check_evidence, check_policy
 from juncture.inference.engines.methods import as_budget, check_limits, register_methods, resolve_method
-from juncture.kernels.chains.passes import FORGET
+from juncture.kernels.chains.passes import DISCARD
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs
 from juncture.sequences.hidden_markov.chain import Chain
 from juncture.sequences.hidden_markov.forward_backward import map_parts, run_pass, score, smooth
@@ -101,7 +101,7 @@ def check_possible(chain: Chain, sequences: Sequences, log_evidence: np.ndarray,
     """Raise for a single impossible sequence, warn (or raise, on request) for some among many."""
 
     def explain(index: int) -> str:
-        step = run_pass(chain, sequences.take(slice(index, index + 1)), use=FORGET)[0].failed
+        step = run_pass(chain, sequences.take(slice(index, index + 1)), use=DISCARD)[0].failed
         return f"no path of states explains the observations up to step {step}"
 
     check_evidence(

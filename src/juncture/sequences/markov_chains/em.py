@@ -40,8 +40,8 @@ class GapCounts:
             firsts[time] = np.bincount(seen.first[at], weights[seen.first_owner[at]], size)
         for gap in np.unique(seen.gap).tolist():
             at = seen.gap == gap
-            places = seen.before[at] * size + seen.after[at]
-            pairs[gap] = np.bincount(places, weights[seen.owner[at]], size**2).reshape(size, size)
+            positions = seen.before[at] * size + seen.after[at]
+            pairs[gap] = np.bincount(positions, weights[seen.owner[at]], size**2).reshape(size, size)
         return cls(firsts, pairs)
 
 

@@ -73,7 +73,7 @@ def log_prior(statistics: MarkovChainStatistics, tables: Sequence[np.ndarray], o
     return sum(weighted_logs(np.broadcast_to(added_counts(options, part), table.shape), table) for part, table in parts)
 
 
-def estimation_options(prior: Any, order: int, point: Any, on_unseen: Any) -> EstimationOptions:
+def as_estimation_options(prior: Any, order: int, point: Any, on_unseen: Any) -> EstimationOptions:
     """The options, with a prior for the parts of the chain as one for the tables of its statistics."""
     if not isinstance(prior, Mapping):
         return EstimationOptions(prior, point, on_unseen)

@@ -12,7 +12,7 @@ from juncture.learning.fit import Fit
 from juncture.options import as_generator
 from juncture.sequences.hidden_markov.statistics import check_observed, with_weights
 from juncture.sequences.markov_chains.em import GapCounts, MarkovChainProblem
-from juncture.sequences.markov_chains.estimation import Estimate, estimation_options
+from juncture.sequences.markov_chains.estimation import Estimate, as_estimation_options
 from juncture.sequences.markov_chains.model import MarkovChain
 from juncture.sequences.markov_chains.statistics import (
     MarkovChainStatistics,
@@ -37,7 +37,7 @@ def estimate_chain(
     model: MarkovChain, statistics: Any, prior: Any = None, *, point: Point = "mean", on_unseen: Any = "uniform"
 ) -> MarkovChain:
     """The chain that the statistics lead to."""
-    found = Estimate(as_statistics(statistics, model), estimation_options(prior, model.order, point, on_unseen))
+    found = Estimate(as_statistics(statistics, model), as_estimation_options(prior, model.order, point, on_unseen))
     found.report_unseen()
     return found.chain
 
@@ -62,7 +62,7 @@ def fit_chain(  # noqa: PLR0913 (one verb, many options)
     Where states are missing EM sums them out, from the given chain on; this is for chains of order 1.
     """
     sequences = with_weights(model.sequences(data, lengths), weights)
-    options = estimation_options(prior, model.order, point, on_unseen)
+    options = as_estimation_options(prior, model.order, point, on_unseen)
     hole = first_hole(sequences)
     if hole is None:
         found = Estimate(count_complete(model, sequences), options)

@@ -19,7 +19,7 @@ from juncture.learning.em.squarem import flatten_tables, unflatten_tables
 from juncture.sequences.state_space.estimation import StateSpaceOptions, estimate_state_space
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.moments import StateSpaceMoments, expected_moments
-from juncture.sequences.state_space.noise_floor import ALIKE, FLOOR, lifted, observed_spread, spreads
+from juncture.sequences.state_space.noise_floor import ALIKE, FLOOR, lifted, observed_variances, reference_variances
 from juncture.sequences.state_space.parts import standardized
 from juncture.sequences.state_space.starts import random_start
 
@@ -38,7 +38,7 @@ class StateSpaceProblem:
 
     @cached_property
     def observed(self) -> np.ndarray:
-        return observed_spread(self.sequences)
+        return observed_variances(self.sequences)
 
     def start(self) -> LinearGaussianStateSpace:
         return self.template
@@ -77,9 +77,9 @@ class StateSpaceProblem:
         """The model with no noise below the floor; None if a noise has no positive variance there."""
         learned = self.learned(state.model)
         changed = dict(zip(learned, unflatten_tables(vector, list(learned.values())), strict=True))
-        for noise, spread in spreads(state.statistics, self.observed).items():
+        for noise, variances in reference_variances(state.statistics, self.observed).items():
             if noise in changed:
-                changed[noise] = lifted(changed[noise], spread, state.model.parts[noise])
+                changed[noise] = lifted(changed[noise], variances, state.model.parts[noise])
         try:
             return state.model.with_parts(**changed)
         except InvalidModel:
