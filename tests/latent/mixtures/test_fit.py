@@ -154,6 +154,15 @@ def test_sources_and_functions_of_frames_are_read_block_by_block(tmp_path):
         assert jt.fit(start, data, start="random").log_likelihood == pytest.approx(whole.log_likelihood, abs=0.5)
 
 
+def test_whole_numbers_of_a_source_are_numbers(tmp_path):
+    """Not the codes of the states that a column of integers has."""
+    rows = np.random.default_rng(0).poisson([30] * 100 + [100] * 100)
+    start = jt.Mixture([0.5, 0.5], jt.Poisson([20.0, 80.0]))
+    jt.Dataset({"n": rows}).to_csv(tmp_path / "rows.csv")
+    found = jt.fit(start, as_source(tmp_path / "rows.csv", block_rows=37))
+    assert found.log_likelihood == pytest.approx(jt.fit(start, rows).log_likelihood, rel=1e-9)
+
+
 def test_equal_components_are_told_apart():
     rows = TWO.sample(400, rng=0)
     same = jt.Mixture([0.5, 0.5], [jt.Gaussian(0.0, 1.0)] * 2)

@@ -12,7 +12,7 @@ from typing import Any
 from juncture.checks import check_number, shown
 from juncture.errors import Unsupported, hint
 from juncture.inference.engines.contract import Cost, check_budget
-from juncture.memory import check_memory, checked_limit
+from juncture.memory import check_memory, check_memory_limit
 
 # (kind of model, verb) → the names that method= takes, each with the algorithm that runs
 METHODS: dict[tuple[str, str], Mapping[str, str]] = {}
@@ -48,4 +48,6 @@ def check_limits(cost: Cost, what: str, budget: Any = None, memory_limit: Any = 
     """Raise `TooLarge` for an exact run that needs more bytes than `memory_limit`, or more seconds than `budget`."""
     check_budget(cost, as_budget(budget))
     if memory_limit is not None:
-        check_memory(cost.bytes, what, "raise the limit, or ask about fewer at a time", checked_limit(memory_limit))
+        check_memory(
+            cost.bytes, what, "raise the limit, or ask about fewer at a time", check_memory_limit(memory_limit)
+        )

@@ -238,13 +238,7 @@ def as_parts(model: Mixture, data: Any, weights: Any) -> RowParts:
         part = as_rows(model, data, weights)
         return lambda: iter([part])
     kept = source if weights is None else source.coded(source.variables, weights)
-    return lambda: (as_rows(model, columns_of(block.rows), block.rows.weights) for block in kept.blocks())
-
-
-def columns_of(rows: Dataset) -> np.ndarray:
-    """The columns of a dataset as (row, column); the codes of a column with states, NaN for its holes."""
-    columns = [np.where(column < 0, np.nan, column) if column.dtype.kind == "i" else column for column in rows.arrays]
-    return np.column_stack(columns) if columns else np.empty((len(rows), 0))
+    return lambda: (as_rows(model, block.rows, block.rows.weights) for block in kept.blocks())
 
 
 def as_rows(model: Mixture, data: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:

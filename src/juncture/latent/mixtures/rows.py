@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -55,10 +56,13 @@ def rows_of_dataset(model: Mixture, data: Dataset) -> np.ndarray:
 
 
 def as_numbers(data: Dataset, name: str) -> np.ndarray:
-    """A column as numbers, NaN for holes; labels must be numbers."""
-    if data.variable(name).is_real:
-        return data.columns[name]
-    try:
-        return np.array([np.nan if label is None else label for label in data.labels(name).tolist()], np.float64)
-    except ValueError:
-        raise InvalidData(f"the rows of a mixture are numbers; the column {name!r} holds text") from None
+    """A column as numbers, NaN for holes: labels that are numbers stand for themselves."""
+    variable, column = data.variable(name), data.columns[name]
+    if variable.is_real:
+        return column
+    if not all(isinstance(label, Real) for label in variable.labels):
+        raise InvalidData(
+            f"the rows of a mixture are numbers; the column {name!r} holds labels such as {variable.labels[0]!r}:"
+            " put numbers for them"
+        )
+    return np.array([*variable.labels, np.nan], np.float64)[column]  # the code of a hole is -1
