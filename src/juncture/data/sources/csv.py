@@ -33,7 +33,7 @@ from juncture.data.sources.contract import Origin
 from juncture.data.sources.tables import FileState, SourceTable, default_block_rows, file_name
 from juncture.errors import FormatError
 from juncture.files.reading import PIECE, open_unpacked
-from juncture.memory import default_memory_limit, told_bytes
+from juncture.memory import default_memory_limit, format_bytes
 from juncture.values import Value
 
 
@@ -132,7 +132,7 @@ class CsvReader(Value):
 
     def _too_large(self, limit: int) -> FormatError:
         return FormatError(
-            f"a block of {self.block_rows:,} rows takes more than {told_bytes(limit)}: ask for blocks of fewer rows"
+            f"a block of {self.block_rows:,} rows takes more than {format_bytes(limit)}: ask for blocks of fewer rows"
             " with block_rows",
             file=self.file,
         )

@@ -17,7 +17,7 @@ from juncture.data.tables.frames import arrow_levels, series_column
 from juncture.data.tables.parts import is_native
 from juncture.data.tables.table import as_column
 from juncture.errors import FormatError
-from juncture.memory import default_memory_limit, told_bytes
+from juncture.memory import default_memory_limit, format_bytes
 from juncture.values import Value
 
 READ_BYTES = 2**20  # of a column at a time: a row group need not fit in memory
@@ -105,7 +105,7 @@ def within_memory(batches: Iterable[Any]) -> Iterator[Any]:
     for batch in batches:
         if arrow.total_allocated_bytes() - before > limit:
             raise FormatError(
-                f"a block of {batch.num_rows:,} rows unpacks to more than {told_bytes(limit)}, the memory limit:"
+                f"a block of {batch.num_rows:,} rows unpacks to more than {format_bytes(limit)}, the memory limit:"
                 " ask for blocks of fewer rows with block_rows"
             )
         yield batch
