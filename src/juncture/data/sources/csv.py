@@ -16,8 +16,9 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
-from juncture.data.files.csv_arrow import COPIES, LONG, arrow_columns, as_names, has_empty_line
+from juncture.data.files.csv_arrow import COPIES, LONG, arrow_columns, has_empty_line
 from juncture.data.files.csv_text import (
+    BYTE_ORDER_MARK,
     CHUNK,
     CHUNK_CELLS,
     MAX_ROW,
@@ -84,7 +85,7 @@ class CsvReader(Value):
             return Position(0, 0)
         with open_unpacked(self.file) as stream:
             head = stream.readline(MAX_ROW)
-            if b'"' in head or len(self.names) < 2 or tuple(as_names(head.removesuffix(b"\n"))) != self.names:
+            if len(self.names) < 2 or not is_header(head, self.names):
                 return Position(0, 0)
             position = Position(len(head), 1)
             while lines := self._read_lines(stream):
@@ -135,6 +136,15 @@ class CsvReader(Value):
             " with block_rows",
             file=self.file,
         )
+
+
+def is_header(line: bytes, names: Sequence[str]) -> bool:
+    """Whether the first line, by itself, is the header of these names; quotes in it are common."""
+    try:
+        rows = csv.reader([line.decode().removeprefix(BYTE_ORDER_MARK)], strict=True)
+        return next(rows, []) == list(names)
+    except (UnicodeDecodeError, csv.Error):
+        return False
 
 
 def plain_columns(content: bytes, names: list[str]) -> Columns | None:
