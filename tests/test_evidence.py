@@ -277,17 +277,17 @@ def test_describe():
 def test_merged_findings_hold_both():
     first = as_findings({"xray": [0.5, 1.0], "count": 1}, VARIABLES)
     second = as_findings({"xray": [0.5, 0.25], "count": 1, "age": 3.0}, VARIABLES)
-    merged = first.merged(second)
+    merged = first.merge(second)
     assert merged.likelihoods["xray"].tolist() == [[0.25, 0.25]]
     assert merged.names == ("xray", "count", "age")
-    same(merged, second.merged(first))
-    same(merged.merged(as_findings({}, VARIABLES)), merged)
+    same(merged, second.merge(first))
+    same(merged.merge(as_findings({}, VARIABLES)), merged)
     assert first.names == ("xray", "count")
-    holes = as_findings([{"count": 1}, {}], VARIABLES).merged(as_findings([{}, {"count": 2}], VARIABLES))
+    holes = as_findings([{"count": 1}, {}], VARIABLES).merge(as_findings([{}, {"count": 2}], VARIABLES))
     assert holes.codes["count"].tolist() == [1, 2]
     tiny = as_findings({"xray": [1e-200, 1]}, VARIABLES)
     with pytest.raises(InvalidData, match="'xray' multiply to less than a float can hold"):
-        tiny.merged(tiny)
+        tiny.merge(tiny)
 
 
 @pytest.mark.parametrize(("one", "other"), [({"xray": "yes"}, {"xray": "no"}), ({"age": 1}, {"age": 2})])
@@ -295,16 +295,16 @@ def test_contradicting_findings_are_impossible(one, other):
     name = next(iter(one))
     message = f"{name}=.* and {name}=.* contradict"
     with pytest.raises(ImpossibleEvidence, match=message):
-        as_findings(one, VARIABLES).merged(as_findings(other, VARIABLES))
+        as_findings(one, VARIABLES).merge(as_findings(other, VARIABLES))
     with pytest.raises(ImpossibleEvidence, match=f"{name}=.* in row 1 contradict"):
-        as_findings([one, one], VARIABLES).merged(as_findings([one, other], VARIABLES))
+        as_findings([one, one], VARIABLES).merge(as_findings([one, other], VARIABLES))
 
 
 def test_findings_of_different_models_or_rows_do_not_merge():
     findings = as_findings({"xray": "yes"}, VARIABLES)
     for other in (as_findings([{}], VARIABLES), as_findings({}, [XRAY])):
         with pytest.raises(InvalidData, match="same variables"):
-            findings.merged(other)
+            findings.merge(other)
     with pytest.raises(InvalidData, match="other variables"):
         as_findings(findings, [XRAY])
     assert as_findings(findings, VARIABLES) is findings

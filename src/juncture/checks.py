@@ -215,7 +215,7 @@ def check_index(array: np.ndarray, index: Any, what: str) -> np.ndarray:
         ) from None
 
 
-def check_places(values: Any, size: int, what: str) -> np.ndarray:
+def check_positions(values: Any, size: int, what: str) -> np.ndarray:
     """Whole numbers below `size`, or down to -size, counted from the end; an array without axes for a single one."""
     try:
         places = np.asarray(values)

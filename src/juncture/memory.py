@@ -22,7 +22,10 @@ CGROUP_PAIRS = (
 
 def default_memory_limit() -> int:
     """Half of what is free now: of the machine's memory, or of the container's if that is less."""
-    return min([free_of_machine(), *(free for pair in CGROUP_PAIRS if (free := free_of_group(*pair)) is not None)]) // 2
+    return (
+        min([free_machine_memory(), *(free for pair in CGROUP_PAIRS if (free := free_group_memory(*pair)) is not None)])
+        // 2
+    )
 
 
 def check_memory(needed: float, what: str, remedy: str, limit: float | None = None) -> None:
@@ -31,7 +34,7 @@ def check_memory(needed: float, what: str, remedy: str, limit: float | None = No
         return
     limit = default_memory_limit() if limit is None else limit
     if needed > limit:
-        raise TooLarge(f"{what} would need {told_bytes(needed)}; the limit is {told_bytes(limit)}: {remedy}")
+        raise TooLarge(f"{what} would need {format_bytes(needed)}; the limit is {format_bytes(limit)}: {remedy}")
 
 
 def check_table_fits(shape: tuple[int, ...], what: str, remedy: str, *, copies: int = COPIES) -> None:
@@ -44,7 +47,7 @@ def check_steps_fit(length: int, table: tuple[int, ...], what: str) -> None:
     check_memory(length * (STEP + NUMBER * prod(map(int, table))), what, "ask for fewer steps, or ask the chain")
 
 
-def told_bytes(count: float) -> str:
+def format_bytes(count: float) -> str:
     """`960 bytes`, `23.9 KiB`, `1.5 GiB`; a whole number that no float can hold as a power of two."""
     if isinstance(count, int) and count.bit_length() > 1000:
         return f"2^{count.bit_length() - 1} bytes"
@@ -55,7 +58,7 @@ def told_bytes(count: float) -> str:
     return f"{count:,.3g} TiB"
 
 
-def free_of_machine() -> int:
+def free_machine_memory() -> int:
     try:
         for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):
@@ -68,7 +71,7 @@ def free_of_machine() -> int:
         return 4 * 2**30
 
 
-def free_of_group(limit: str, used: str) -> int | None:
+def free_group_memory(limit: str, used: str) -> int | None:
     """What a control group may still take; None where there is no group or no limit."""
     try:
         top, taken = Path(limit).read_text(encoding="ascii").strip(), int(Path(used).read_text(encoding="ascii"))
@@ -77,7 +80,7 @@ def free_of_group(limit: str, used: str) -> int | None:
     return None if top == "max" else max(int(top) - taken, 0)
 
 
-def checked_limit(memory_limit: Any) -> float:
+def check_memory_limit(memory_limit: Any) -> float:
     """A limit in bytes as users give one."""
     limit = as_float(memory_limit)
     if not limit > 0:

@@ -17,7 +17,7 @@ Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 
-def on_cores(
+def map(  # noqa: A001 (used as parallel.map)
     function: Callable[[Part], Result], parts: Sequence[Part], *, is_worth_threads: bool = True
 ) -> list[Result]:
     """`function` of each part, in order; of several errors, that of the first part."""
@@ -48,10 +48,10 @@ def on_cores(
     return [results[place] for place in range(len(parts))]
 
 
-def over_blocks(function: Callable[[slice], Result], num_rows: int, size: int = BLOCK) -> list[Result]:
+def map_blocks(function: Callable[[slice], Result], num_rows: int, size: int = BLOCK) -> list[Result]:
     """`function` of each block of rows, in order."""
     blocks = blocks_of(num_rows, size)
-    return on_cores(function, blocks, is_worth_threads=len(blocks) >= MANY_BLOCKS)
+    return map(function, blocks, is_worth_threads=len(blocks) >= MANY_BLOCKS)
 
 
 def blocks_of(num_rows: int, size: int) -> list[slice]:
@@ -61,7 +61,7 @@ def blocks_of(num_rows: int, size: int) -> list[slice]:
 
 def block_rows(*shapes: tuple[int, ...], numbers: int = BLOCK) -> int:
     """How many rows make a block, where rows have these shapes."""
-    return max(256, int(numbers // max(1, *map(prod, shapes))))
+    return max(256, int(numbers // max(1, *(prod(shape) for shape in shapes))))
 
 
 def num_cores() -> int:

@@ -13,7 +13,7 @@ import numpy as np
 
 from juncture.checks import check_iterable, check_kind, is_iterable
 from juncture.errors import InvalidModel, TooLarge, UnknownState, UnknownVariable
-from juncture.memory import default_memory_limit, told_bytes
+from juncture.memory import default_memory_limit, format_bytes
 from juncture.values import Value, read_only
 
 State: TypeAlias = str | int | bool | float
@@ -199,8 +199,8 @@ def check_num_states(count: int, name: str) -> None:
     """Refuse more states than memory holds, before they are made."""
     if count > MANY_STATES and count * STATE_BYTES > (limit := default_memory_limit()):
         raise TooLarge(
-            f"variable {name!r} would have {count:,} states, which take {told_bytes(count * STATE_BYTES)}; the memory"
-            f" limit is {told_bytes(limit)}: leave the states out for a real-valued variable, or cut it into intervals"
+            f"variable {name!r} would have {count:,} states, which take {format_bytes(count * STATE_BYTES)}; the"
+            f" memory limit is {format_bytes(limit)}: leave the states out for a real-valued variable, or discretize it"
         )
 
 

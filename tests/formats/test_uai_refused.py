@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from juncture.errors import FormatError
 from juncture.formats.rows import RowRepair
 from juncture.formats.uai import read_uai, write_uai
-from juncture.formats.uai.numbers import CHUNK, Numbers
+from juncture.formats.uai.numbers import CHUNK, NumberReader
 from support.processor_time import takes_at_most
 
 BAYES = """BAYES
@@ -180,6 +180,6 @@ def test_numbers_are_what_python_says(pieces):
         expected = [float(word) for word in data.split()]
     except ValueError:
         with pytest.raises(FormatError):
-            Numbers(data)
+            NumberReader(data)
     else:
-        assert Numbers(data).values.tolist() == expected
+        assert NumberReader(data).values.tolist() == expected

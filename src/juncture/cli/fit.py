@@ -9,7 +9,7 @@ import typer
 
 from juncture.cli.arguments import AsJson, Network, load
 from juncture.cli.output import check_target, console, print_json, save, table
-from juncture.cli.progress import steps_shown
+from juncture.cli.progress import show_progress
 from juncture.cli.rows import Missing, RowsFile, read_rows
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import missingness
@@ -65,10 +65,10 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
         raise InvalidData(f"{rows} has no rows to learn from")
     method = ExpectationMaximization(tolerance, max_steps, restarts)
     objective = "log-likelihood" if prior is None else "log-likelihood with prior"
-    with steps_shown(f"learning from {len(data):,} rows", objective, restarts + 1) as progress:
+    with show_progress(f"learning from {len(data):,} rows", objective, restarts + 1) as progress:
         fitted = learn(model, data, prior, latent=latent, method=method, rng=seed, progress=progress)
     save(fitted.model, out)
-    facts = {"network": network, "data": rows, **facts_of(fitted, data), "written_to": out}
+    facts = {"network": network, "data": rows, **collect_facts(fitted, data), "written_to": out}
     if json and out != "-":
         print_json(facts)
     else:
@@ -81,7 +81,7 @@ def check_columns(model: Any, data: Dataset, rows: str, latent: list[str]) -> No
             raise InvalidData(f"{rows} has no column {name!r}; if the variable is never observed, give --latent {name}")
 
 
-def facts_of(fitted: Fit, data: Dataset) -> dict[str, Any]:
+def collect_facts(fitted: Fit, data: Dataset) -> dict[str, Any]:
     """The facts of the summary: the rows, the fit, how learning ended, and where the rows are few."""
     holes = missingness(data)
     never = [name for name in fitted.model.variables.names if name not in data.columns]

@@ -21,7 +21,7 @@ def info(network: Network, json: AsJson = False) -> None:
     Example: juncture info asia
     """
     model = load(network)
-    facts = facts_of(model)
+    facts = collect_facts(model)
     remarks = lint(model) if isinstance(model, BayesianNetwork) else []
     if json:
         print_json({"network": network, **facts, "remarks": remarks})
@@ -37,13 +37,13 @@ def info(network: Network, json: AsJson = False) -> None:
         out.print(f"note: … and {len(remarks) - MAX_REMARKS} more; --json lists all")
 
 
-def facts_of(model: Any) -> dict[str, Any]:
+def collect_facts(model: Any) -> dict[str, Any]:
     sizes = [variable.num_states for variable in model.variables if not variable.is_real]
     facts: dict[str, Any] = {
         "kind": type(model).__name__,
         "variables": len(model.variables),
         "edges": len(model.graph.edges),
-        "states_per_variable": states_told(sizes),
+        "states_per_variable": format_num_states(sizes),
         "joint_parameters": joint_parameters(sizes),
         **cost_facts(model),
     }
@@ -68,17 +68,17 @@ def cost_facts(model: Any) -> dict[str, Any]:
     if any(variable.is_real for variable in model.variables):
         return {}
     from juncture.inference.planning import cost
-    from juncture.memory import told_bytes
+    from juncture.memory import format_bytes
 
     found = cost(model)
     return {
         "width": found.width,
         "largest_table": round(found.largest_table) if found.largest_table < 1e15 else f"{found.largest_table:.3e}",
-        "memory": told_bytes(found.bytes),
+        "memory": format_bytes(found.bytes),
     }
 
 
-def states_told(sizes: list[int]) -> str:
+def format_num_states(sizes: list[int]) -> str:
     if not sizes:
         return "real-valued only"
     return str(sizes[0]) if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"

@@ -11,13 +11,13 @@ import typer
 from juncture.cli.arguments import AsJson, split_names
 from juncture.cli.fit import Out
 from juncture.cli.output import check_target, console, print_json, print_note, save, table
-from juncture.cli.progress import steps_shown
+from juncture.cli.progress import show_progress
 from juncture.cli.rows import Missing, RowsFile
 from juncture.cli.search_options import check_choices, check_options
 from juncture.data.bins.discretizer import Discretizer
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
-from juncture.data.files.files import csv_table
+from juncture.data.files.files import read_csv_table
 from juncture.errors import InvalidData
 from juncture.graphs.edges import Edge
 from juncture.graphs.text import parse_chains, quoted
@@ -121,7 +121,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
         **({"directed": True} if search in CLASSES else {}),
         **search_options,
     }
-    with steps_shown(f"learning from {len(data):,} rows", "score") as progress:
+    with show_progress(f"learning from {len(data):,} rows", "score") as progress:
         found = search_structure(data, search, rng=seed, progress=progress, **options)
     fitted = fit(found.graph, data, prior_for(data, prior))
     save(fitted.model, out)
@@ -143,7 +143,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
 
 def read_data(rows: str, missing: list[str], bins: int | None) -> Dataset:
     """The columns with the states that they show; numbers in bins if `bins` is given."""
-    cells = csv_table(sys.stdin) if rows == "-" else as_table(rows)
+    cells = read_csv_table(sys.stdin) if rows == "-" else as_table(rows)
     if not len(cells):
         raise InvalidData(f"{'standard input' if rows == '-' else rows} has no rows to learn from")
     data = Dataset(cells, missing=missing or None)

@@ -38,7 +38,7 @@ app = typer.Typer(
 )
 
 
-def while_read(command: Callable[..., None]) -> Callable[..., None]:
+def end_when_unread(command: Callable[..., None]) -> Callable[..., None]:
     """The command, which ends quietly when nobody reads on."""
 
     @wraps(command)
@@ -54,7 +54,7 @@ def while_read(command: Callable[..., None]) -> Callable[..., None]:
 
 
 for command in (info, query, mpe, separation, sample, fit, learn, predict, convert, draw, warmup):
-    app.command()(while_read(command))
+    app.command()(end_when_unread(command))
 
 
 def show_version(wanted: bool) -> None:
@@ -75,7 +75,7 @@ def options(
 def run() -> NoReturn:
     """Run the command line, telling what went wrong in one sentence."""
     prepare_streams()
-    warnings.showwarning = tell_warning
+    warnings.showwarning = print_warning
     warnings.simplefilter("always")
     is_plain = not any(map(CONTROLS.search, sys.argv))
     try:
@@ -92,13 +92,13 @@ def run() -> NoReturn:
 
 def prepare_streams() -> None:
     """Standard output and error that can be written to, also when they were closed before the start."""
-    sys.stdout, sys.stderr = sys.stdout or nowhere(), sys.stderr or nowhere()
+    sys.stdout, sys.stderr = sys.stdout or open_null_stream(), sys.stderr or open_null_stream()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without our letters still gets an answer
 
 
-def nowhere() -> TextIO:
+def open_null_stream() -> TextIO:
     return os.fdopen(os.open(os.devnull, os.O_WRONLY), mode="a", encoding="utf-8", closefd=False)
 
 
@@ -120,8 +120,8 @@ def discard_output() -> None:
         try:
             stream.flush()
         except OSError:
-            os.dup2(nowhere().fileno(), stream.fileno())
+            os.dup2(open_null_stream().fileno(), stream.fileno())
 
 
-def tell_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+def print_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
     print_note(f"warning: {message}")

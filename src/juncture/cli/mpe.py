@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, evidence, load
-from juncture.cli.output import console, print_json, table, told
+from juncture.cli.output import console, format_evidence, print_json, table
 from juncture.inference.most_probable import MostProbable
 from juncture.verbs import most_probable
 
@@ -36,7 +36,7 @@ def mpe(
         print_json({"network": network, "evidence": findings, "best": [as_document(item) for item in best]})
         return
     ranks = [str(rank + 1) for rank in range(len(best))]
-    result = table(f"{network}{told(findings)}", "variable", *ranks)
+    result = table(f"{network}{format_evidence(findings)}", "variable", *ranks)
     for name in best[0].assignment:
         result.add_row(name, *(str(item.assignment[name]) for item in best))
     result.add_section()

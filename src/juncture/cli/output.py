@@ -78,7 +78,7 @@ def bar(probability: float) -> str:
     return "█" * (eighths // 8) + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[eighths % 8]
 
 
-def told(findings: dict[str, Any]) -> str:
+def format_evidence(findings: dict[str, Any]) -> str:
     """`given xray=yes, smoke=no`, or nothing."""
     return f" given {', '.join(f'{name}={value}' for name, value in findings.items())}" if findings else ""
 

@@ -45,7 +45,7 @@ def predict(
         warnings.simplefilter("ignore", ImpossibleEvidenceWarning)  # told below, in words that fit
         beliefs = infer(model, others, targets=[target], method=method)
     predicted = as_predicted(variable, beliefs[target].values)
-    tell_impossible(beliefs)
+    warn_impossible(beliefs)
     if not json or out != "-":
         write_csv(predicted, DataStream() if out == "-" else out)
     if json:
@@ -61,7 +61,7 @@ def as_predicted(variable: Variable, values: np.ndarray) -> Dataset:
     return Dataset.from_codes([variable, *map(Variable, numbers)], {variable.name: codes, **numbers})
 
 
-def tell_impossible(beliefs: Beliefs) -> None:
+def warn_impossible(beliefs: Beliefs) -> None:
     rows = beliefs.impossible
     if rows:
         told = ", ".join(map(str, rows[:SHOWN])) + (", …" if len(rows) > SHOWN else "")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, evidence, load
-from juncture.cli.output import bar, console, print_json, table, told
+from juncture.cli.output import bar, console, format_evidence, print_json, table
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.engines.display import format_method
 from juncture.verbs import infer
@@ -33,7 +33,9 @@ def query(
     if json:
         print_json(as_document(beliefs, network, findings))
         return
-    result = table(f"{network}{told(findings)}", "variable", "state", "probability", "", numeric=("probability",))
+    result = table(
+        f"{network}{format_evidence(findings)}", "variable", "state", "probability", "", numeric=("probability",)
+    )
     for name in beliefs.targets:
         shown = name
         for label, probability in beliefs[name].to_dict().items():

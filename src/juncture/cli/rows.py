@@ -10,7 +10,7 @@ import typer
 from juncture.cli.output import print_note
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
-from juncture.data.files.files import csv_table
+from juncture.data.files.files import read_csv_table
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, hint
 
@@ -26,7 +26,7 @@ def read_rows(model: Any, network: str, rows: str, missing: list[str]) -> Datase
     """The columns that are the model's variables, coded by them; others are told of."""
     if network == rows == "-":
         raise InvalidData("the network and the rows cannot both come from standard input; give one of them as a file")
-    table: Table = csv_table(sys.stdin) if rows == "-" else as_table(rows)
+    table: Table = read_csv_table(sys.stdin) if rows == "-" else as_table(rows)
     names = set(model.variables.names)
     others = [name for name in table.cells if name not in names]
     if len(others) == len(table.cells):

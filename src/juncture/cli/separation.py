@@ -39,7 +39,7 @@ def separation(
     model = load(network)
     known = model.variables.names
     everyone = [name for text in given for name in split_names(text, known)]
-    refuse_states(everyone, known)
+    check_has_no_states(everyone, known)
     asked = Independence(split_names(a, known), split_names(b, known), everyone)
     if trails and len(asked.a) + len(asked.b) > 2:
         raise InvalidData("--trails shows the trails between two variables; give A and B one name each")
@@ -65,7 +65,7 @@ def separation(
         out.print(f"note: only the first {MAX_TRAILS} trails are shown")
 
 
-def refuse_states(given: list[str], known: tuple[str, ...]) -> None:
+def check_has_no_states(given: list[str], known: tuple[str, ...]) -> None:
     for text in given:
         name = text.partition("=")[0]
         if text not in known and name in known:

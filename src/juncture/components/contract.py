@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
-from juncture.checks import check_count, check_places
+from juncture.checks import check_count, check_positions
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidData, RegularizedWarning, Unsupported, warn_user
 from juncture.factors.html import MAX_ROWS
@@ -151,11 +151,11 @@ class Emissions(Value):
 
     def _place(self, state: Any) -> int:
         """The number of a state, checked."""
-        return int(check_places(check_count(state, "a state", least=-self.num_states), self.num_states, "a state"))
+        return int(check_positions(check_count(state, "a state", least=-self.num_states), self.num_states, "a state"))
 
     def _places(self, states: Any) -> np.ndarray:
         """The numbers of states, checked."""
-        return np.atleast_1d(check_places(states, self.num_states, "a state"))
+        return np.atleast_1d(check_positions(states, self.num_states, "a state"))
 
     def check(self, sequences: Sequences) -> Sequences:
         """The sequences with observations as these emissions take them, or one sentence about what is wrong."""

@@ -22,13 +22,13 @@ from juncture.components.contract import (
     raise_wrong_prior,
 )
 from juncture.components.convert import LIST_CONVERTERS, as_components, check_members, concatenate_components
-from juncture.data.sequences.sequences import Sequences, one_sequence
+from juncture.data.sequences.sequences import Sequences, as_one_sequence
 from juncture.errors import InvalidModel
 from juncture.families.family import Family, plain
 from juncture.families.observations import as_values
 from juncture.families.statistics.compiled import as_buffer
 from juncture.options import as_generator, as_sizes
-from juncture.parallel import block_rows, over_blocks
+from juncture.parallel import block_rows, map_blocks
 from juncture.values import Value, few
 
 ROWS_AT_ONCE = 2**20  # numbers, of rows times states times components
@@ -75,7 +75,7 @@ class Mixture(Value):
         """log p(x | component): (*rows, component)."""
         values = as_values(x, self.event_shape, name="Mixture")
         shape = values.shape[: values.ndim - len(self.event_shape)]
-        rows = self.components.check(one_sequence(values.reshape(-1, *self.event_shape)))
+        rows = self.components.check(as_one_sequence(values.reshape(-1, *self.event_shape)))
         return self.components.log_prob(rows.observations).reshape(*shape, self.num_components)
 
     def log_prob(self, x: Any) -> Any:
@@ -181,7 +181,7 @@ class MixtureEmissions(Emissions):
 
         log_parts, log_weights = as_buffer(self.components.log_prob(rows)), numerics.log(self.weights)
         log_prob = np.empty((len(rows), self.num_states))
-        over_blocks(
+        map_blocks(
             lambda block: add_components(log_parts[block], log_weights, log_prob[block]),
             len(rows),
             block_rows((self.weights.size,)),

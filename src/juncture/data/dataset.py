@@ -12,9 +12,9 @@ import numpy as np
 
 from juncture.checks import check_iterable, check_mapping
 from juncture.data.entries import as_table
-from juncture.data.tables.coding import Extra, Unseen, as_coding, chosen_names, weights_apart
-from juncture.data.tables.columns import HOLE, Coded, as_reals, code_type
-from juncture.data.tables.export import labels_of, to_arrow, to_pandas, to_polars
+from juncture.data.tables.coding import Extra, Unseen, as_coding, select_columns, split_weights
+from juncture.data.tables.columns import HOLE, DatasetColumn, as_reals, code_type
+from juncture.data.tables.export import decode_column, to_arrow, to_pandas, to_polars
 from juncture.data.tables.table import Table
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, UnknownVariable
@@ -68,9 +68,9 @@ class Dataset(Value):
         unseen: Unseen = "error",
     ) -> None:
         coding = as_coding(variables, missing, unseen)
-        table, weights = weights_apart(as_table(data, None if coding.scope is None else coding.scope.names), weights)
+        table, weights = split_weights(as_table(data, None if coding.scope is None else coding.scope.names), weights)
         is_weighted = weights is None and isinstance(data, Dataset)
-        columns = coding.columns(table, chosen_names(table, coding.scope, extra))
+        columns = coding.columns(table, select_columns(table, coding.scope, extra))
         self._set(
             variables=tuple(column.variable for column in columns),
             arrays=tuple(column.values for column in columns),
@@ -121,7 +121,7 @@ class Dataset(Value):
 
     def labels(self, name: str) -> np.ndarray:
         """The labels (or numbers) of one column, None for holes."""
-        return labels_of(self.variable(name), self.columns[name])
+        return decode_column(self.variable(name), self.columns[name])
 
     @cached_property
     def is_complete(self) -> bool:
@@ -200,7 +200,7 @@ def row_positions(rows: Any, num_rows: int) -> np.ndarray:
 def _(data: Dataset, names: Sequence[str] | None = None) -> Table:
     inferred = set(data.states_from_data)
     columns = (
-        Coded(variable, values, is_declared=variable.name not in inferred)
+        DatasetColumn(variable, values, is_declared=variable.name not in inferred)
         for variable, values in zip(data.variables, data.arrays, strict=True)
     )
     return Table({column.variable.name: column for column in columns}, data.num_rows)

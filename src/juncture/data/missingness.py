@@ -10,7 +10,7 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
 from juncture.data.findings import is_hole
-from juncture.data.tables.columns import Coded, Column, Numbers
+from juncture.data.tables.columns import Column, DatasetColumn, NumericColumn
 from juncture.values import Value
 
 SHOWN = 8
@@ -49,23 +49,23 @@ def missingness(data: Any) -> Missingness:
     table, weights = as_table(data), data.weights if isinstance(data, Dataset) else None
     weights = np.ones(len(table)) if weights is None else weights
     total = float(weights.sum())
-    holes = {name: holes_of(table.column(name)) for name in table.cells}
+    holes = {name: find_holes(table.column(name)) for name in table.cells}
     shares = {name: float(weights[mask].sum()) / total if total else 0.0 for name, mask in holes.items()}
     masks = np.stack(list(holes.values()), axis=1) if holes else np.zeros((len(table), 0), bool)
-    _, first, place = np.unique(packed(masks), return_index=True, return_inverse=True)
+    _, first, place = np.unique(pack_masks(masks), return_index=True, return_inverse=True)
     counts = np.bincount(place.ravel(), weights, minlength=len(first))
     order = np.argsort(-counts, kind="stable")
     patterns = {tuple(compress(holes, masks[first[kind]])): float(counts[kind]) for kind in order}
     return Missingness(total, shares, patterns)
 
 
-def holes_of(column: Column) -> np.ndarray:
+def find_holes(column: Column) -> np.ndarray:
     """(row,): where the column has a hole, whatever its states may be."""
-    raw = column.raw if isinstance(column, Coded) else column
-    return has_hole(raw.values if isinstance(raw, Numbers) else raw.codes)
+    raw = column.raw if isinstance(column, DatasetColumn) else column
+    return has_hole(raw.values if isinstance(raw, NumericColumn) else raw.codes)
 
 
-def packed(masks: np.ndarray) -> np.ndarray:
+def pack_masks(masks: np.ndarray) -> np.ndarray:
     """Each row of (row, variable) booleans as one value: equal for equal rows, and quickly sorted."""
     bits = np.packbits(np.pad(masks, [(0, 0), (1, 0)]), axis=1)
     return np.ascontiguousarray(bits).view(f"V{bits.shape[1]}").reshape(-1)

@@ -11,7 +11,7 @@ from typing import Literal
 from juncture.drawing.boxes import SMALL_SIZE
 from juncture.drawing.marks import opening, polyline, rectangle, text
 from juncture.drawing.palette import BAR_FILL, BAR_GROUND, EDGE, MUTED
-from juncture.drawing.text import width
+from juncture.drawing.text import text_width
 
 WIDTH, HEIGHT = 340.0, 170.0
 MARGIN, BELOW = 12.0, 24.0
@@ -72,7 +72,7 @@ def _frame(series: Sequence[Series], beside: float) -> Frame:
     bottom, top = _apart(min(ys) if is_plane else 0.0, max(ys))
     room = HEADROOM * (top - bottom)
     bottom, top = bottom - (room if is_plane else 0.0), top + room
-    left = MARGIN + 5 + max(width(label, SMALL_SIZE) for label in labels(ticks(bottom, top, NUM_ROWS)))
+    left = MARGIN + 5 + max(text_width(label, SMALL_SIZE) for label in labels(ticks(bottom, top, NUM_ROWS)))
     return Frame(low, high, bottom, top, left)
 
 
@@ -117,7 +117,7 @@ def _axes(frame: Frame, whole: bool) -> Iterator[str]:
     for tick, label in zip(columns, labels(columns), strict=True):
         x, y = frame.at(tick, frame.bottom)
         yield polyline([(x, y), (x, y + 4)], f'stroke="{EDGE}"')
-        half = width(label, SMALL_SIZE) / 2 + MARGIN / 2
+        half = text_width(label, SMALL_SIZE) / 2 + MARGIN / 2
         yield text(min(max(x, half), WIDTH - half), y + 16, label, SMALL_SIZE, fill=MUTED)
 
 
@@ -125,7 +125,7 @@ def _columns(frame: Frame, whole: bool) -> list[float]:
     """As many numbers below as there is room for."""
     for most in (8, 6, 4, 3, 2):
         marks = ticks(frame.low, frame.high, most, whole)
-        if sum(width(label, SMALL_SIZE) + MARGIN for label in labels(marks)) < WIDTH - frame.left:
+        if sum(text_width(label, SMALL_SIZE) + MARGIN for label in labels(marks)) < WIDTH - frame.left:
             return marks
     return marks[:1]
 

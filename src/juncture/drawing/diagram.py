@@ -121,7 +121,7 @@ class Diagram:
                 raise InvalidModel(f"edge {edge.source!r} to {edge.target!r} lies within a row; edges join two rows")
 
 
-def in_two_rows(diagram: Diagram) -> Diagram:
+def place_in_two_rows(diagram: Diagram) -> Diagram:
     """The same factor graph with its variables in the upper row and its factors in the lower one."""
     nodes = [replace(node, row=int(node.kind == "factor")) for node in diagram.nodes]
     return Diagram(nodes, diagram.edges, diagram.groups, diagram.title)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from juncture.drawing.palette import GROUND
-from juncture.drawing.text import FONT, escaped
+from juncture.drawing.text import FONT, escape
 
 
 def number(value: float) -> str:
@@ -23,7 +23,7 @@ def opening(wide: float, high: float, title: str = "") -> str:
     size = f'width="{number(wide)}" height="{number(high)}"'
     box = f'viewBox="0 0 {number(wide)} {number(high)}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {box} font-family="{FONT}" role="img">'
-    told = [f"<title>{escaped(title)}</title>"] if title else []
+    told = [f"<title>{escape(title)}</title>"] if title else []
     return "\n".join([head, *told, f'<rect class="ground" {size} rx="8" fill="{GROUND}"/>'])
 
 
@@ -49,6 +49,6 @@ def text(
     """One line of text on this base line; a halo keeps lines off the letters."""
     weight = ' font-weight="600"' if bold else ""
     place = f'x="{number(x)}" y="{number(y)}" font-size="{number(size)}" text-anchor="{anchor}"{weight}'
-    letters = f"{escaped(shown)}</text>"
+    letters = f"{escape(shown)}</text>"
     ground = f'<text {place} fill="{halo}" stroke="{halo}" stroke-width="4" stroke-linejoin="round" aria-hidden="true">'
     return (ground + letters if halo else "") + f'<text {place} fill="{fill}">{letters}'

@@ -83,7 +83,7 @@ def format_of(path: Path) -> Format:
     )
 
 
-def warn_of_loss(losses: list[str], format_name: str) -> None:
+def warn_losses(losses: list[str], format_name: str) -> None:
     """One warning that names everything a format could not keep."""
     if losses:
         warn_user(f"{format_name} cannot express all of this model: {'; '.join(losses)}", UserWarning)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from juncture.data.dataset import Dataset, Extra
-from juncture.data.missingness import has_hole, packed
+from juncture.data.missingness import has_hole, pack_masks
 from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import run_engine
@@ -43,7 +43,7 @@ def group_by_pattern(dataset: Dataset) -> list[tuple[frozenset[str], np.ndarray]
     columns = dataset.columns
     holes = [has_hole(column) for column in columns.values()]
     known = ~np.stack(holes, axis=1) if holes else np.zeros((len(dataset), 0), bool)
-    _, first, group = np.unique(packed(known), return_index=True, return_inverse=True)
+    _, first, group = np.unique(pack_masks(known), return_index=True, return_inverse=True)
     ends = np.cumsum(np.bincount(group.ravel(), minlength=len(first)))
     indices = np.split(np.argsort(group.ravel(), kind="stable"), ends[:-1])
     kinds = zip(first, indices, strict=False)  # np.split makes one part even of no rows

@@ -143,7 +143,7 @@ def test_parts_are_sequences_with_all_they_have():
     np.testing.assert_array_equal(last.covariates[:, 0], [3, 4, 5, 6])
     np.testing.assert_array_equal(many.weights, [2, 1, 1])
     assert many.take(slice(2, 1)).num == 0
-    assert many.place(3) == "step 0 of sequence 2"
+    assert many.describe_step(3) == "step 0 of sequence 2"
     assert as_sequences(many) is many
 
 

@@ -15,7 +15,7 @@ from juncture.data.dataset import Dataset
 from juncture.data.tables import cells as cells_module
 from juncture.data.tables import columns as columns_module
 from juncture.data.tables.cells import list_column, object_column, text_column
-from juncture.data.tables.columns import Numbers
+from juncture.data.tables.columns import NumericColumn
 from juncture.data.tables.distinct import MANY, distinct_keys, distinct_numbers, distinct_objects, distinct_texts
 from juncture.data.tables.frames import polars_levels
 from juncture.errors import InvalidData, UnknownState
@@ -32,7 +32,7 @@ def always_compiled():
 
 
 def described(column):
-    if isinstance(column, Numbers):
+    if isinstance(column, NumericColumn):
         return repr(column.values.tolist())
     labels = [*column.labels, None]
     return [(type(labels[code]), labels[code]) for code in column.codes]
@@ -65,7 +65,7 @@ def test_numbers_are_coded_as_by_sorting(values, dtype):
     expected = [label if label == label else None for label in array.tolist()]  # noqa: PLR0124
     for patch in (mock.patch.multiple(columns_module, MANY=0), mock.patch.multiple(columns_module, MANY=1000)):
         with patch:
-            levels = Numbers(array).levels
+            levels = NumericColumn(array).levels
         assert [[*levels.labels, None][code] for code in levels.codes] == expected
         assert {type(label) for label in levels.labels} <= {type(array.tolist()[0])}
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 
-class Observed(NamedTuple):
+class ValueCounts(NamedTuple):
     """The different values of a column in order, and how much weight each has in each class of a target."""
 
     values: np.ndarray  # (value,)
@@ -19,14 +19,14 @@ class Observed(NamedTuple):
         middle = low / 2 + high / 2
         return float(middle if low < middle else high)  # neighbouring floats have no middle
 
-    def part(self, start: int, stop: int) -> Observed:
-        return Observed(self.values[start:stop], self.weights[start:stop])
+    def part(self, start: int, stop: int) -> ValueCounts:
+        return ValueCounts(self.values[start:stop], self.weights[start:stop])
 
 
 Cuts: TypeAlias = tuple[float, ...]
 
 
-def observed(values: np.ndarray, classes: np.ndarray | None, weights: np.ndarray | None) -> Observed:
+def count_values(values: np.ndarray, classes: np.ndarray | None, weights: np.ndarray | None) -> ValueCounts:
     """The rows that have a value, a class and a positive weight."""
     classes = np.zeros(len(values), np.int64) if classes is None else classes
     weights = np.ones(len(values)) if weights is None else weights
@@ -34,10 +34,10 @@ def observed(values: np.ndarray, classes: np.ndarray | None, weights: np.ndarray
     distinct, place = np.unique(values[rows], return_inverse=True)
     table = np.zeros((len(distinct), int(classes.max(initial=0)) + 1))
     np.add.at(table, (place, classes[rows]), weights[rows])
-    return Observed(distinct, table)
+    return ValueCounts(distinct, table)
 
 
-def width_cuts(column: Observed, bins: int) -> Cuts:
+def width_cuts(column: ValueCounts, bins: int) -> Cuts:
     """Cuts at equal distances between the least and the greatest value."""
     low, high = column.values[0], column.values[-1]
     shares = np.arange(1, bins) / bins
@@ -45,7 +45,7 @@ def width_cuts(column: Observed, bins: int) -> Cuts:
     return tuple(np.unique(cuts[cuts > low]).tolist())
 
 
-def frequency_cuts(column: Observed, bins: int) -> Cuts:
+def frequency_cuts(column: ValueCounts, bins: int) -> Cuts:
     """Cuts between values, each as near as it gets to its share k/bins of the weight: no bin is empty."""
     if len(column.values) <= bins:
         return tuple(column.cut(place) for place in range(1, len(column.values)))

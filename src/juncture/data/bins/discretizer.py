@@ -10,18 +10,18 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from juncture.checks import check_iterable, check_kind, check_mapping
-from juncture.data.bins.cuts import Cuts, Observed, frequency_cuts, observed, width_cuts
+from juncture.data.bins.cuts import Cuts, ValueCounts, count_values, frequency_cuts, width_cuts
 from juncture.data.bins.entropy_cuts import entropy_cuts
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
-from juncture.data.tables.columns import HOLE, Coded, code_type
+from juncture.data.tables.columns import HOLE, DatasetColumn, code_type
 from juncture.errors import FormatError, InvalidData, hint
 from juncture.files.json_text import parse_strictly
 from juncture.values import Value, few
 from juncture.variables import Scope, Variable
 
 Strategy: TypeAlias = Literal["width", "frequency", "entropy"]
-STRATEGIES: Mapping[str, Callable[[Observed, int], Cuts]] = {
+STRATEGIES: Mapping[str, Callable[[ValueCounts, int], Cuts]] = {
     "width": width_cuts,
     "frequency": frequency_cuts,
     "entropy": entropy_cuts,
@@ -82,7 +82,7 @@ class Discretizer(Value):
         ]
 
     def _cuts(self, reals: Dataset, name: str, classes: np.ndarray | None) -> Cuts:
-        column = observed(reals.columns[name], classes if self.strategy == "entropy" else None, reals.weights)
+        column = count_values(reals.columns[name], classes if self.strategy == "entropy" else None, reals.weights)
         if not len(column.values):
             known = " with a known class" if self.strategy == "entropy" else ""
             raise InvalidData(f"column {name!r} has no observed number{known} to cut by; leave it out of `columns`")
@@ -122,15 +122,15 @@ class FittedDiscretizer(Value):
         declared = None if variables is None else Scope(variables)
         others = None if declared is None else [variable for variable in declared if variable.name not in self.cuts]
         rest = Dataset(table.only(name for name in table.cells if name not in self.cuts), others)
-        coded = {variable.name: self._coded(variable, reals.columns[variable.name]) for variable in cut}
+        coded = {variable.name: self._encode(variable, reals.columns[variable.name]) for variable in cut}
         found = coded | as_table(rest).cells
         weights = data.weights if isinstance(data, Dataset) else None
         return Dataset({name: found[name] for name in table.cells}, weights=weights)
 
-    def _coded(self, variable: Variable, values: np.ndarray) -> Coded:
+    def _encode(self, variable: Variable, values: np.ndarray) -> DatasetColumn:
         codes = np.searchsorted(self.cuts[variable.name], values, side="right")
         codes[np.isnan(values)] = HOLE
-        return Coded(variable, codes.astype(code_type(variable.num_states)), is_declared=True)
+        return DatasetColumn(variable, codes.astype(code_type(variable.num_states)), is_declared=True)
 
     def to_dict(self) -> dict[str, dict[str, list[float]]]:
         return {"cuts": {name: list(cuts) for name, cuts in self.cuts.items()}}

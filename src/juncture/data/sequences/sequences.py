@@ -12,7 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from juncture.data.sequences.steps import Find, as_codes, as_steps, parts_of, refuse_infinite, shaped, without_frame
+from juncture.data.sequences.steps import (
+    Find,
+    as_codes,
+    as_steps,
+    check_finite,
+    reshape_steps,
+    split_sequences,
+    unwrap_frame,
+)
 from juncture.errors import InvalidData
 from juncture.values import Value, number_of, read_only
 from juncture.variables import is_missing
@@ -40,7 +48,7 @@ class Sequence(Value):
         for name, given in (("states", labels), ("covariates", inputs)):
             if given is not None and len(given) != len(steps):
                 raise InvalidData(f"a sequence of {len(steps)} steps has as many {name}; got {len(given)}")
-        self._set(observations=steps, states=labels, covariates=inputs, weight=checked_weight(weight))
+        self._set(observations=steps, states=labels, covariates=inputs, weight=check_weight(weight))
 
     @property
     def num_steps(self) -> int:
@@ -54,9 +62,9 @@ class Sequence(Value):
         event = f" of {number_of(prod(shape), 'value')}" if shape else ""
         inputs = "" if self.covariates is None else f", {number_of(self.covariates.shape[1], 'covariate')}"
         weight = "" if self.weight == 1 else f", weight={self.weight:g}"
-        return f"Sequence({number_of(self.num_steps, 'step')}{event}{self._told_states()}{inputs}{weight})"
+        return f"Sequence({number_of(self.num_steps, 'step')}{event}{self._format_states()}{inputs}{weight})"
 
-    def _told_states(self) -> str:
+    def _format_states(self) -> str:
         if self.states is None:
             return ""
         unknown = sum(is_missing(label) or label == UNKNOWN for label in self.states.tolist() if np.ndim(label) == 0)
@@ -106,7 +114,7 @@ class Sequences:
             None if self.covariates is None else self.covariates[first:last],
         )
 
-    def place(self, step: int) -> str:
+    def describe_step(self, step: int) -> str:
         """How a message names a step of all."""
         sequence = int(np.searchsorted(self.offsets, step, side="right")) - 1
         own = step - int(self.offsets[sequence])
@@ -137,9 +145,9 @@ def as_sequences(
     `state_code` and `symbol_code` give the code of a label, as `Variable.code` does.
     """
     if isinstance(data, Sequences):
-        shaped(data.observations, event_shape, "")
+        reshape_steps(data.observations, event_shape, "")
         return data
-    given, is_single = parts_of(data, event_shape)
+    given, is_single = split_sequences(data, event_shape)
     parts = [part if isinstance(part, Sequence) else None for part in given]
     rows = [
         as_steps(
@@ -150,30 +158,30 @@ def as_sequences(
         )
         for place, (part, item) in enumerate(zip(parts, given, strict=True))
     ]
-    observations = stacked(rows, event_shape)
+    observations = stack_steps(rows, event_shape)
     offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     weights = np.array([1.0 if part is None else part.weight for part in parts])
     if lengths is not None:
-        offsets, is_single = cut(lengths, len(observations), is_single), False
+        offsets, is_single = as_offsets(lengths, len(observations), is_single), False
         weights = np.full(len(offsets) - 1, weights[0] if len(weights) else 1.0)
     found = Sequences(
         observations,
         offsets,
         weights,
-        labels_of(parts, rows, state_code),
-        covariates_of(parts, rows),
+        encode_states(parts, rows, state_code),
+        stack_covariates(parts, rows),
         is_single,
     )
-    refuse_infinite(found, takes_minus_infinity)
+    check_finite(found, takes_minus_infinity)
     return found
 
 
-def one_sequence(rows: np.ndarray) -> Sequences:
+def as_one_sequence(rows: np.ndarray) -> Sequences:
     """All rows as the steps of one sequence."""
     return Sequences(rows, np.array([0, len(rows)]), np.ones(1), is_single=True)
 
 
-def stacked(rows: list[np.ndarray], event_shape: tuple[int, ...]) -> np.ndarray:
+def stack_steps(rows: list[np.ndarray], event_shape: tuple[int, ...]) -> np.ndarray:
     """All steps in one array."""
     kept = [row for row in rows if len(row)]
     if not kept:
@@ -181,7 +189,7 @@ def stacked(rows: list[np.ndarray], event_shape: tuple[int, ...]) -> np.ndarray:
     return np.ascontiguousarray(kept[0] if len(kept) == 1 else np.concatenate(kept))
 
 
-def cut(lengths: Any, num_steps: int, is_single: bool) -> np.ndarray:
+def as_offsets(lengths: Any, num_steps: int, is_single: bool) -> np.ndarray:
     """The offsets of sequences with these lengths."""
     if not is_single:
         raise InvalidData("`lengths` cuts one stacked array into sequences; a list of sequences has its own lengths")
@@ -197,7 +205,7 @@ def cut(lengths: Any, num_steps: int, is_single: bool) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(whole)]).astype(np.int64)
 
 
-def labels_of(
+def encode_states(
     parts: list[Sequence | None], rows: list[np.ndarray], find: Callable[[object], int | None] | None
 ) -> np.ndarray | None:
     """The codes of the states of all steps; None when no sequence has labels."""
@@ -211,7 +219,7 @@ def labels_of(
     return np.concatenate(labels).astype(np.int64)
 
 
-def covariates_of(parts: list[Sequence | None], rows: list[np.ndarray]) -> np.ndarray | None:
+def stack_covariates(parts: list[Sequence | None], rows: list[np.ndarray]) -> np.ndarray | None:
     """The covariates of all steps; all sequences have the same number of them, or none has any."""
     found = [None if part is None else part.covariates for part in parts]
     if all(each is None for each in found):
@@ -225,7 +233,7 @@ def covariates_of(parts: list[Sequence | None], rows: list[np.ndarray]) -> np.nd
 def as_inputs(covariates: Any) -> np.ndarray:
     """(step, input) of finite numbers."""
     try:
-        given = np.asarray(without_frame(covariates), dtype=np.float64)
+        given = np.asarray(unwrap_frame(covariates), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidData(f"covariates are numbers, one row a step: {error}") from error
     inputs = given[:, None] if given.ndim == 1 else given
@@ -234,7 +242,7 @@ def as_inputs(covariates: Any) -> np.ndarray:
     return inputs
 
 
-def checked_weight(weight: Any) -> float:
+def check_weight(weight: Any) -> float:
     try:
         number = float(weight)
     except (TypeError, ValueError) as error:

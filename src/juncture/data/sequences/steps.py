@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from juncture.checks import shown
-from juncture.data.tables.holes import with_whole_rows, without_mask, without_masks
+from juncture.data.tables.holes import fill_missing_vectors, unmask, unmask_items
 from juncture.errors import InvalidData, UnknownState
 from juncture.variables import as_plain, is_missing
 
@@ -22,9 +22,9 @@ Find: TypeAlias = Callable[[object], "int | None"]  # the code of a label; Unkno
 SCALARS = (Real, str, np.generic, NoneType)
 
 
-def parts_of(data: Any, event_shape: tuple[int, ...]) -> tuple[list[Any], bool]:
+def split_sequences(data: Any, event_shape: tuple[int, ...]) -> tuple[list[Any], bool]:
     """(the sequences, not looked at yet; whether one was given and not a list)."""
-    data = without_frame(data)
+    data = unwrap_frame(data)
     is_listed = isinstance(data, list | tuple) or (isinstance(data, np.ndarray) and data.dtype == object)
     if not is_listed or np.ndim(data if isinstance(data, np.ndarray) else 0) > 1 or are_scalars(data):
         return [data], True
@@ -68,10 +68,10 @@ def has_unit_rows(data: Any) -> bool:
     return all(len(item) == 1 for item in data if not is_missing(item))
 
 
-def without_frame(data: Any) -> Any:
+def unwrap_frame(data: Any) -> Any:
     """A frame, a series or an array of any library as an array, a range or the like as a list; all else as it is."""
     if isinstance(data, np.ndarray):
-        return without_mask(data)
+        return unmask(data)
     if isinstance(data, list | tuple) or not hasattr(data, "__len__"):
         return data
     import narwhals as nw
@@ -106,24 +106,24 @@ def as_steps(
     is_label: bool = False,
 ) -> np.ndarray:
     """(step, *event): int64 for whole numbers, float64 for others, with NaN for what is missing; labels as they are."""
-    given = without_frame(given)
-    array = given if isinstance(given, np.ndarray) and given.ndim else listed(given, place)
+    given = unwrap_frame(given)
+    array = given if isinstance(given, np.ndarray) and given.ndim else as_array(given, place)
     if event_shape is not None:
-        array = shaped(array, event_shape, place)
+        array = reshape_steps(array, event_shape, place)
     if find is not None:
         return as_symbols(array, find, place)
     if is_label or event_shape is None:
-        return labelled(array)
+        return as_labels(array)
     if array.dtype.kind in "biu":
         return array.astype(np.int64, copy=False)
     return array.astype(np.float64, copy=False) if array.dtype.kind == "f" else as_floats(array, place)
 
 
-def listed(given: Any, place: str) -> np.ndarray:
+def as_array(given: Any, place: str) -> np.ndarray:
     """A list as an array: of numbers if all are, else of objects."""
     if not isinstance(given, list | tuple):
         raise InvalidData(f"a sequence is a list, an array or a frame, one entry a step; got {given!r}")
-    given = with_whole_rows(without_masks(given))
+    given = fill_missing_vectors(unmask_items(given))
     try:
         array = np.asarray(given)
     except ValueError as error:
@@ -134,7 +134,7 @@ def listed(given: Any, place: str) -> np.ndarray:
     return array
 
 
-def labelled(array: np.ndarray) -> np.ndarray:
+def as_labels(array: np.ndarray) -> np.ndarray:
     """Numbers as numbers where all are, or are missing; truths and text as they are; else objects."""
     if array.dtype.kind == "b":
         return array
@@ -165,7 +165,7 @@ def as_floats(array: np.ndarray, place: str) -> np.ndarray:
     return found.reshape(array.shape)
 
 
-def shaped(array: np.ndarray, event_shape: tuple[int, ...], place: str) -> np.ndarray:
+def reshape_steps(array: np.ndarray, event_shape: tuple[int, ...], place: str) -> np.ndarray:
     """The steps as (step, *event), or one sentence why they are not."""
     if array.size == 0 and array.ndim <= 1 + len(event_shape):
         return np.zeros((0, *event_shape), dtype=array.dtype)
@@ -217,7 +217,7 @@ def code_of(label: object, find: Find | None, labels: np.ndarray, place: str, wh
         return -1
     code, reason = None, f"{label!r} is none of the {what}s"
     try:
-        code = whole(label) if find is None else find(label)
+        code = as_code(label) if find is None else find(label)
     except UnknownState as error:
         reason = str(error)
     if code is None and label != -1:
@@ -226,12 +226,12 @@ def code_of(label: object, find: Find | None, labels: np.ndarray, place: str, wh
     return -1 if code is None else code
 
 
-def whole(label: object) -> int | None:
+def as_code(label: object) -> int | None:
     is_code = isinstance(label, int | float) and label == int(label) and label >= 0
     return int(label) if is_code else None  # type: ignore[call-overload]
 
 
-def refuse_infinite(sequences: Sequences, takes_minus_infinity: bool) -> None:
+def check_finite(sequences: Sequences, takes_minus_infinity: bool) -> None:
     """Raise for the first observation that is infinite."""
     rows = sequences.observations
     if rows.dtype.kind != "f" or not np.isinf(rows).any():
@@ -239,4 +239,6 @@ def refuse_infinite(sequences: Sequences, takes_minus_infinity: bool) -> None:
     wrong = rows == np.inf if takes_minus_infinity else np.isinf(rows)
     if wrong.any():
         step = int(np.nonzero(wrong)[0][0])
-        raise InvalidData(f"{sequences.place(step)} holds {rows[wrong][0]}; observations are finite, or missing")
+        raise InvalidData(
+            f"{sequences.describe_step(step)} holds {rows[wrong][0]}; observations are finite, or missing"
+        )

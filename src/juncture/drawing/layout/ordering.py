@@ -19,16 +19,16 @@ WORK_BUDGET, LARGE = 120_000, 30_000  # size times sweeps from each start; the s
 def order(graph: LayeredGraph) -> Layers:
     """The vertices of each layer from left to right, with as few crossings as the sweeps find."""
     starts = (True, False) if graph.size < LARGE else (True,)
-    tried = [improved(graph, first_order(graph, downwards)) for downwards in starts]
+    tried = [improve_order(graph, first_order(graph, downwards)) for downwards in starts]
     return min(tried, key=lambda layers: crossings(graph, layers))
 
 
-def improved(graph: LayeredGraph, layers: Layers) -> Layers:
+def improve_order(graph: LayeredGraph, layers: Layers) -> Layers:
     """The best of a number of sweeps, alternately down and up."""
     best, fewest, idle = layers, crossings(graph, layers), 0
     for sweep in range(min(MAX_SWEEPS, max(WORK_BUDGET // graph.size, 2))):
-        layers = swept(graph, layers, downwards=sweep % 2 == 0)
-        layers = swapped(graph, layers) if graph.size < LARGE else layers
+        layers = sort_by_neighbours(graph, layers, downwards=sweep % 2 == 0)
+        layers = swap_neighbours(graph, layers) if graph.size < LARGE else layers
         count = crossings(graph, layers)
         idle = 0 if count < fewest else idle + 1
         if count < fewest:
@@ -52,7 +52,7 @@ def first_order(graph: LayeredGraph, downwards: bool) -> Layers:
                 seen[vertex] = True
                 layers[graph.layer_of[vertex]].append(vertex)
                 stack += [other for other in reversed(ahead[vertex]) if not seen[other]]
-    return sorted_by(graph, layers, positions(layers)) if graph.borders else layers
+    return sort_layers(graph, layers, positions(layers)) if graph.borders else layers
 
 
 def positions(layers: Layers) -> dict[int, float]:
@@ -60,7 +60,7 @@ def positions(layers: Layers) -> dict[int, float]:
     return {vertex: place - (len(layer) - 1) / 2 for layer in layers for place, vertex in enumerate(layer)}
 
 
-def swept(graph: LayeredGraph, layers: Layers, downwards: bool) -> Layers:
+def sort_by_neighbours(graph: LayeredGraph, layers: Layers, downwards: bool) -> Layers:
     """Each layer sorted by the mean place of its neighbours in the layer just sorted."""
     behind = graph.above if downwards else graph.below
     place = positions(layers)
@@ -79,7 +79,7 @@ def swept(graph: LayeredGraph, layers: Layers, downwards: bool) -> Layers:
     return result
 
 
-def sorted_by(graph: LayeredGraph, layers: Layers, value: dict[int, float]) -> Layers:
+def sort_layers(graph: LayeredGraph, layers: Layers, value: dict[int, float]) -> Layers:
     means = cluster_means(graph, value)
     return [_sorted_layer(graph, layer, value, means) for layer in layers]
 
@@ -119,7 +119,7 @@ def cluster_means(graph: LayeredGraph, place: dict[int, float]) -> dict[int, flo
     return means
 
 
-def swapped(graph: LayeredGraph, layers: Layers) -> Layers:
+def swap_neighbours(graph: LayeredGraph, layers: Layers) -> Layers:
     """Neighbours exchanged wherever that removes a crossing."""
     place = {vertex: index for layer in layers for index, vertex in enumerate(layer)}
     result = [list(layer) for layer in layers]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.data.findings import Findings, seen
+from juncture.data.findings import Findings, drop_unobserved
 from juncture.errors import ImpossibleEvidenceWarning, warn_user
 from juncture.estimators.reading import QueryRows
 from juncture.inference.engines.beliefs import Beliefs
@@ -32,7 +32,7 @@ def probabilities(model: BayesianNetwork, target: str, rows: QueryRows) -> np.nd
 
 def asked(model: BayesianNetwork, target: str, codes: dict[str, np.ndarray], num_rows: int) -> np.ndarray:
     """What the exact engine answers, NaN for rows of probability zero."""
-    findings = Findings(tuple(model.variables), seen(codes), num_rows=num_rows)
+    findings = Findings(tuple(model.variables), drop_unobserved(codes), num_rows=num_rows)
     values: np.ndarray = Beliefs.of(model, JunctionTree(), findings, (target,))[target].values
     return values
 

@@ -15,7 +15,7 @@ from juncture.checks import check_iterable, check_mapping, check_path, shown
 from juncture.errors import FormatError, UnknownVariable, Unsupported
 from juncture.files.reading import read_bytes
 from juncture.files.writing import write_bytes
-from juncture.formats.uai.numbers import Numbers, without_comments
+from juncture.formats.uai.numbers import NumberReader, blank_comments
 from juncture.variables import Assignment, Scope, Variable, as_plain, is_missing
 
 
@@ -45,8 +45,8 @@ def variables_of(model: Any) -> Scope:
 
 
 def parse_evidence(data: bytes, variables: Scope) -> Assignment | list[Assignment]:
-    data = without_comments(data)
-    numbers = Numbers(data)
+    data = blank_comments(data)
+    numbers = NumberReader(data)
     counts = numbers.take_whole(numbers.remaining, "a number of an evidence file")
     numbers.at = 0
     if has_several(data, counts):
@@ -70,13 +70,13 @@ def has_several(data: bytes, counts: list[int]) -> bool:
     return by_line or len(counts) != 1 + 2 * counts[0]
 
 
-def take_sample(numbers: Numbers, variables: Scope) -> Assignment:
+def take_sample(numbers: NumberReader, variables: Scope) -> Assignment:
     findings: Assignment = {}
     for _ in range(numbers.take_count("the number of findings", below=len(variables) + 1)):
         variable = variables[numbers.take_count("a finding's variable", below=len(variables))]
         if variable.name in findings:
             raise numbers.error(f"the variable {variable.name!r} is observed twice in one sample")
-        with numbers.located(numbers.at):
+        with numbers.locate_errors(numbers.at):
             labels = variable.labels
         findings[variable.name] = labels[numbers.take_count(f"the state of {variable.name!r}", below=len(labels))]
     return findings
@@ -98,11 +98,11 @@ def sample_text(sample: Mapping[str, Any], variables: Scope) -> str:
         if name not in places:
             raise UnknownVariable.among(name, places)
         if not is_missing(value):
-            findings.append((places[name], code_of(variables[places[name]], value)))
+            findings.append((places[name], encode_state(variables[places[name]], value)))
     return " ".join(str(number) for number in (len(findings), *(part for finding in findings for part in finding)))
 
 
-def code_of(variable: Variable, value: Any) -> int:
+def encode_state(variable: Variable, value: Any) -> int:
     if not isinstance(as_plain(value), str | int | float):
         raise FormatError(f"a UAI evidence file holds states; {variable.name!r} has the likelihood {value!r}")
     return variable.code(value)

@@ -25,7 +25,7 @@ INFINITE = b"inf"
 SHOWN = 30
 
 
-def without_comments(data: bytes) -> bytes:
+def blank_comments(data: bytes) -> bytes:
     """The bytes with comments blanked, line by line, and without a byte order mark."""
     data = data.removeprefix(b"\xef\xbb\xbf")
     return COMMENT.sub(b"", data) if data.startswith(b"c") or b"\nc" in data else data
@@ -37,7 +37,7 @@ def first_word(data: bytes) -> tuple[str, int]:
     return (match[0][:SHOWN].decode("ascii", "replace"), match.end()) if match else ("", len(data))
 
 
-class Numbers:
+class NumberReader:
     """All numbers from `start` to the end of the file, with a place from which they are taken."""
 
     def __init__(self, data: bytes, start: int = 0, *, letters: bytes = b"") -> None:
@@ -83,7 +83,7 @@ class Numbers:
         return self.data.count(b"\n", 0, match.start()) + 1
 
     @contextmanager
-    def located(self, at: int) -> Iterator[None]:
+    def locate_errors(self, at: int) -> Iterator[None]:
         """What is refused inside is refused at the line of this number."""
         try:
             yield

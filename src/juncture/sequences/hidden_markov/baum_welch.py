@@ -22,7 +22,7 @@ from juncture.data.sequences.sequences import Sequences
 from juncture.errors import ImpossibleEvidence
 from juncture.iteration import has_fallen
 from juncture.learning.em.squarem import extrapolate_tables
-from juncture.parallel import block_rows, over_blocks
+from juncture.parallel import block_rows, map_blocks
 from juncture.sequences.hidden_markov.chain import Chain
 from juncture.sequences.hidden_markov.forward_backward import is_long, map_parts, smooth
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
@@ -106,7 +106,7 @@ def emission_statistics(emissions: Emissions, rows: np.ndarray, weights: np.ndar
     """Statistics of weighted rows, in blocks of this size on all cores."""
     if not len(rows):
         return emissions.statistics(rows, weights)
-    parts = over_blocks(lambda block: emissions.statistics(rows[block], weights[block]), len(rows), size)
+    parts = map_blocks(lambda block: emissions.statistics(rows[block], weights[block]), len(rows), size)
     return reduce(operator.add, parts)
 
 

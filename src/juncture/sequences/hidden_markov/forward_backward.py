@@ -12,11 +12,12 @@ from typing import TypeVar
 
 import numpy as np
 
+from juncture import parallel
 from juncture.data.sequences.sequences import Sequences
 from juncture.kernels.chains.log_encoded import SURE, log_sum_of_products
 from juncture.kernels.chains.passes import FORGET, walk, walk_each
 from juncture.kernels.chains.steps import KEEP, MEET
-from juncture.parallel import BLOCK, on_cores
+from juncture.parallel import BLOCK
 from juncture.sequences.hidden_markov.chain import Chain, Form, LikelihoodBlocks, likelihoods
 
 LONG = 4 * BLOCK  # numbers: from here on a sequence is passed from both ends
@@ -36,7 +37,7 @@ def map_parts(function: Callable[[slice], Result], chain: Chain, sequences: Sequ
         return [function(parts[0])]
     is_alone = [is_long(chain, sequences.take(part)) for part in parts]
     short = [place for place, alone in enumerate(is_alone) if not alone]
-    answers = on_cores(lambda place: function(parts[place]), short)
+    answers = parallel.map(lambda place: function(parts[place]), short)
     results = dict(zip(short, answers, strict=True))
     return [results[place] if place in results else function(part) for place, part in enumerate(parts)]
 
@@ -129,7 +130,7 @@ def pass_long(
 
 
 def run_both(*passes: Callable[[], None]) -> None:
-    on_cores(lambda run: run(), passes)
+    parallel.map(lambda run: run(), passes)
 
 
 class DirectedPass:

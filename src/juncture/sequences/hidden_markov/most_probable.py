@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from juncture import parallel
 from juncture.checks import check_count, check_flag
 from juncture.data.sequences.sequences import Sequences
-from juncture.data.tables.labels import labelled
+from juncture.data.tables.labels import decode_labels
 from juncture.kernels.chains.best_paths import best_paths
 from juncture.kernels.chains.path_reading import TIE, read_ahead, read_back
 from juncture.kernels.chains.viterbi import decode_each, log_weight, score_steps
-from juncture.parallel import on_cores
 from juncture.sequences.hidden_markov.chain import Chain, Form, LikelihoodBlocks, likelihoods
 from juncture.sequences.hidden_markov.forward_backward import is_long, map_parts, score
 from juncture.sequences.hidden_markov.infer import check_possible
@@ -36,7 +36,7 @@ def decode_long(chain: Chain, sequence: Sequences, path: np.ndarray) -> float:
     places, middle = range(len(blocks)), len(blocks) // 2
     forward, backward = Scorer(chain, blocks, is_reverse=False), Scorer(chain, blocks, is_reverse=True)
     passes = (forward, places[:middle]), (backward, places[middle:][::-1])
-    on_cores(lambda each: each[0].run(each[1], lattice), passes)
+    parallel.map(lambda each: each[0].run(each[1], lattice), passes)
     if forward.log_scale + backward.log_scale == -np.inf:
         return -np.inf
     edge = blocks.steps[middle].start
@@ -58,7 +58,7 @@ def read_from(edge: int, chain: Chain, lattice: np.ndarray, path: np.ndarray) ->
         read_ahead(chain.log_transition[state], chain.log_transition, lattice[edge + 1 :], path[edge + 1 :])
 
     if len(best) == 1:
-        on_cores(lambda read: read(best[0]), [read_first_half, read_second_half])
+        parallel.map(lambda read: read(best[0]), [read_first_half, read_second_half])
     else:  # the first half says which of the best states comes first
         read_first_half(edge)
         read_second_half(path[edge])
@@ -103,7 +103,7 @@ class MostProbablePath:
     @property
     def path(self) -> np.ndarray:
         """The states by their labels: (step,)."""
-        return labelled(self.model.states, self.codes)
+        return decode_labels(self.model.states, self.codes)
 
     @cached_property
     def log_prob(self) -> float:

@@ -143,7 +143,7 @@ def check_labelled(sequences: Sequences) -> None:
     if unknown.size:
         raise InvalidData(
             "the statistics of labelled sequences were asked for, but there is no label at"
-            f" {sequences.place(int(unknown[0]))}; jt.fit learns without"
+            f" {sequences.describe_step(int(unknown[0]))}; jt.fit learns without"
         )
 
 

@@ -15,10 +15,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from juncture.data.missingness import packed
+from juncture.data.missingness import pack_masks
 from juncture.data.sequences.sequences import Sequences
 from juncture.kernels.state_space.residual_moments import add_moments
-from juncture.parallel import over_blocks
+from juncture.parallel import map_blocks
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.parts import additions, each_step
 from juncture.sequences.state_space.passes import BLOCK_STEPS, Smoothed, filtered, smoothed
@@ -63,9 +63,9 @@ def expected_moments(model: LinearGaussianStateSpace, sequences: Sequences) -> S
 
     def moments(block: slice) -> StateSpaceMoments:
         before = int(sequences.offsets[block.start])
-        return moments_of(model, sequences.take(block), lambda step: sequences.place(before + step))
+        return moments_of(model, sequences.take(block), lambda step: sequences.describe_step(before + step))
 
-    return reduce(add, over_blocks(moments, sequences.num, size))
+    return reduce(add, map_blocks(moments, sequences.num, size))
 
 
 def moments_of(model: LinearGaussianStateSpace, sequences: Sequences, place: Callable[[int], str]) -> StateSpaceMoments:
@@ -167,7 +167,7 @@ def in_blocks(
     moments: Callable[[np.ndarray], ResidualMoments], places: np.ndarray, start: ResidualMoments
 ) -> ResidualMoments:
     """The moments of these steps, a block of them at a time, added to some."""
-    parts = over_blocks(lambda block: moments(places[block]), len(places), BLOCK_STEPS // 2)
+    parts = map_blocks(lambda block: moments(places[block]), len(places), BLOCK_STEPS // 2)
     return reduce(add, parts, start)
 
 
@@ -194,7 +194,7 @@ def patterns(observed: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     if observed.all():
         yield np.arange(observed.shape[1]), np.arange(len(observed))
         return
-    _, first, group = np.unique(packed(observed), return_index=True, return_inverse=True)
+    _, first, group = np.unique(pack_masks(observed), return_index=True, return_inverse=True)
     ends = np.cumsum(np.bincount(group.ravel()))
     alike = np.split(np.argsort(group.ravel(), kind="stable"), ends[:-1])
     for step, places in zip(first, alike, strict=True):

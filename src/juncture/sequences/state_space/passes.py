@@ -11,7 +11,7 @@ import numpy as np
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidModel
 from juncture.kernels.state_space.kalman import filter_sequences, smooth_sequences
-from juncture.parallel import over_blocks
+from juncture.parallel import map_blocks
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.packing import PackedModel, PackedSteps, packed, packed_model
 
@@ -73,7 +73,7 @@ def filtered(
 ) -> Filtered:
     """The forward pass; without `keep` only the densities. `place` names a step, where not as these sequences do."""
     found = run_filter(*packed(model, sequences), keep=keep)
-    check_filtered(found, place or sequences.place)
+    check_filtered(found, place or sequences.describe_step)
     return found
 
 
@@ -116,7 +116,7 @@ def run_smoother(parts: PackedModel, offsets: np.ndarray, forward: Filtered) -> 
 def over_sequences(run: Callable[[slice], None], offsets: np.ndarray) -> None:
     """`run` on blocks of sequences; a long sequence is a block of its own."""
     num, num_steps = len(offsets) - 1, int(offsets[-1] - offsets[0])
-    over_blocks(run, num, max(1, BLOCK_STEPS * num // max(1, num_steps)))
+    map_blocks(run, num, max(1, BLOCK_STEPS * num // max(1, num_steps)))
 
 
 def check_filtered(found: Filtered, place: Callable[[int], str]) -> None:

@@ -15,7 +15,7 @@ from juncture.errors import TooLarge
 from juncture.inference.exact.clique_search import CliqueTree, Cost, best_tree
 from juncture.kernels.junction_tree.layout import fill_indices, lay_out, place_nodes, place_tables
 from juncture.kernels.junction_tree.packing import house_factors
-from juncture.memory import default_memory_limit, told_bytes
+from juncture.memory import default_memory_limit, format_bytes
 
 SURELY_FREE = 2**24  # bytes that need no look at how much memory is left
 
@@ -111,6 +111,6 @@ def check_cost(cost: Cost, memory_limit: int | None) -> None:
     if not fits(cost, memory_limit):
         memory_limit = default_memory_limit() if memory_limit is None else memory_limit
         raise TooLarge(
-            f"exact inference would need {told_bytes(cost.bytes)} ({cost}); the limit is "
-            f"{told_bytes(memory_limit)}: observe more, ask for fewer targets, or raise memory_limit"
+            f"exact inference would need {format_bytes(cost.bytes)} ({cost}); the limit is "
+            f"{format_bytes(memory_limit)}: observe more, ask for fewer targets, or raise memory_limit"
         )
