@@ -27,7 +27,11 @@ class Iteration(Protocol[State]):
 
 @dataclass(frozen=True)
 class Trace:
-    """The objective at the start and after each step, and the end: converged, out of steps, or interrupted."""
+    """The course of an iterative algorithm.
+
+    `values` holds the objective at the start and after each step; `converged` says whether the algorithm converged, and
+    `reason` why it stopped.
+    """
 
     values: tuple[float, ...]
     converged: bool

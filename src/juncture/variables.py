@@ -24,8 +24,20 @@ MANY_STATES, STATE_BYTES = 10**6, 200  # from so many on memory is looked at; a 
 
 
 class Variable(Value):
-    """A named quantity: ordered, named states, or (without states) a real number or vector.
+    """A random variable: with ordered, labelled states, or (without states) real-valued.
 
+    Parameters
+    ----------
+    name
+        The name, a non-empty text.
+    states
+        The labels of the states in order (text, numbers or booleans), or the number of states, which are then
+        0, 1, …; None for a real-valued variable.
+    dimension
+        The length of a real-valued vector; 1 for a single number.
+
+    Examples
+    --------
     >>> Variable("smoke", ["no", "yes"]).code("yes")
     1
     >>> Variable("die", 6).states

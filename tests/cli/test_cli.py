@@ -100,7 +100,7 @@ def test_info_tells_sizes_and_zeros():
         (("query", "asia", "--given", "lung=yes", "--given", "either=no"), "cannot occur together"),
         (("query", "asia", "--likelihood", "xray=a,b"), "list of numbers"),
         (("query", "alarm", "--method", "enumeration"), "joint states"),
-        (("convert", "asia", "asia.xyz"), "names no format"),
+        (("convert", "asia", "asia.xyz"), "belongs to no format"),
         (("convert", "asia", "/nowhere/asia.bif"), "nowhere"),
     ],
 )

@@ -227,7 +227,7 @@ def test_a_number_out_of_range_is_refused(cells):
 
 def test_columns_that_are_no_variable():
     data = {"smoke": ["yes"], "smok": ["no"], "day": pd.Series(pd.date_range("2020-01-01", periods=1))}
-    with pytest.raises(UnknownVariable, match="'smok' is none of the variables; did you mean 'smoke'"):
+    with pytest.raises(UnknownVariable, match="'smok' is not one of the variables; did you mean 'smoke'"):
         Dataset(data, [SMOKE])
     assert Dataset(data, [SMOKE, AGE], extra="ignore") == Dataset({"smoke": ["yes"]}, [SMOKE])
     assert Dataset({"day": [1, 2]}, [SMOKE], extra="ignore").num_rows == 2
@@ -373,7 +373,7 @@ def test_from_codes_checks_ranges():
         "age": [1.0, 2.0, None],
     }
     for codes in ([0, 2], [-2, 0], [0.0, 1.0], [[0], [1]], ["no", "yes"]):
-        with pytest.raises(InvalidData, match="codes of 'smoke' must be integers from -1, for a hole, to 1"):
+        with pytest.raises(InvalidData, match="codes of 'smoke' must be integers from -1 (missing) to 1"):
             Dataset.from_codes([SMOKE], {"smoke": np.array(codes)})
     with pytest.raises(InvalidData, match="'smoke' has 3 rows, 'age' has 1"):
         Dataset.from_codes([SMOKE, AGE], columns | {"age": [1.0]})

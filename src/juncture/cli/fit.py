@@ -20,22 +20,33 @@ from juncture.learning.fit import Fit
 from juncture.learning.networks.statistics import NetworkStatistics
 from juncture.verbs import fit as learn
 
-Out = Annotated[str, typer.Option("--out", "-o", help="The file to write; its suffix gives the format; - writes JSON.")]
+Out = Annotated[
+    str,
+    typer.Option(
+        "--out", "-o", help="The file to write; its suffix gives the format; - writes JSON to standard output."
+    ),
+]
 Prior = Annotated[
     float | None,
-    typer.Option("--prior", min=0, help="The pseudo-count of each cell; without a prior, maximum likelihood."),
+    typer.Option("--prior", min=0, help="Dirichlet pseudo-count of each table entry; without it, maximum likelihood."),
 ]
 Latent = Annotated[
-    list[str], typer.Option("--latent", metavar="NAME", help="A variable without a column; may be repeated.")
+    list[str],
+    typer.Option(
+        "--latent", metavar="NAME", help="A variable that is never observed, so that it has no column; may be repeated."
+    ),
 ]
 MaxSteps = Annotated[int, typer.Option("--max-steps", min=1, help="The largest number of EM steps from each start.")]
 Tolerance = Annotated[
-    float, typer.Option("--tolerance", min=0, help="EM ends when a step gains less than this share of the objective.")
+    float,
+    typer.Option(
+        "--tolerance", min=0, help="EM stops when a step improves the objective by less than this fraction of it."
+    ),
 ]
 Restarts = Annotated[
     int, typer.Option("--restarts", min=0, help="Random restarts of EM; the model with the largest objective is kept.")
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="The seed of the random starts.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="The seed of the random restarts.")]
 UNSEEN = 1e-9  # rows: a smaller expected weight is rounding
 FEW = 5  # rows: combinations of parents' states with fewer rows are reported
 
@@ -53,7 +64,7 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
     missing: Missing = [],  # noqa: B006
     json: AsJson = False,
 ) -> None:
-    """Learn a network's parameters from rows, by EM where cells are missing; Ctrl-C keeps the best so far.
+    """Learn the parameters of a network from data, by EM if values are missing; Ctrl-C keeps the best so far.
 
     Example: juncture fit asia.bif rows.csv --prior 1 --out fitted.bif
     """

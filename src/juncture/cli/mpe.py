@@ -12,8 +12,10 @@ from juncture.cli.output import console, format_evidence, print_json, table
 from juncture.inference.most_probable import MostProbable
 from juncture.verbs import most_probable
 
-Count = Annotated[int, typer.Option("-k", min=1, help="How many assignments, best first.")]
-Targets = Annotated[list[str] | None, typer.Argument(help="Explain by these variables only, summing out the others.")]
+Count = Annotated[int, typer.Option("-k", min=1, help="The number of assignments to find, the most probable first.")]
+Targets = Annotated[
+    list[str] | None, typer.Argument(help="Maximise over these variables only and sum out the others (marginal MAP).")
+]
 
 
 def mpe(
@@ -25,7 +27,7 @@ def mpe(
     method: Method = "auto",
     json: AsJson = False,
 ) -> None:
-    """Find the most probable states of everything that was not observed.
+    """Find the most probable joint assignment of the unobserved variables (MPE).
 
     Example: juncture mpe asia --given xray=yes -k 3
     """
@@ -43,7 +45,7 @@ def mpe(
     result.add_row("probability", *(f"{math.exp(item.log_prob):.6g}" for item in best))
     console().print(result)
     if len(best) < k:
-        console().print(f"only {len(best)} assignments are possible")
+        console().print(f"only {len(best)} assignments have a positive probability")
 
 
 def as_document(best: MostProbable) -> dict[str, object]:

@@ -12,7 +12,9 @@ from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.engines.display import format_method
 from juncture.verbs import infer
 
-Targets = Annotated[list[str] | None, typer.Argument(help="The variables to ask about; all if none are named.")]
+Targets = Annotated[
+    list[str] | None, typer.Argument(help="The variables whose marginals to print; all of them by default.")
+]
 
 
 def query(
@@ -23,7 +25,7 @@ def query(
     method: Method = "auto",
     json: AsJson = False,
 ) -> None:
-    """Tell how probable each state is, given what was observed.
+    """Print posterior marginals: the probability of each state given the evidence.
 
     Example: juncture query asia lung bronc --given xray=yes --given smoke=no
     """

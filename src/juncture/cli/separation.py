@@ -1,4 +1,4 @@
-"""`juncture separation`: whether a network's graph makes two variables independent, and if not, along which trail."""
+"""`juncture separation`: d-separation in the graph of a network, or the active trail that prevents it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ from juncture.graphs.trails import Trail
 
 MAX_TRAILS = 100
 
-First = Annotated[str, typer.Argument(metavar="A", help="A variable, or several with commas between.")]
-Second = Annotated[str, typer.Argument(metavar="B", help="A variable, or several with commas between.")]
+First = Annotated[str, typer.Argument(metavar="A", help="A variable, or several separated by commas.")]
+Second = Annotated[str, typer.Argument(metavar="B", help="A variable, or several separated by commas.")]
 Known = Annotated[
     list[str],
-    typer.Option("--given", "-g", metavar="NAME", help="A variable that is known, or several; repeat it."),
+    typer.Option(
+        "--given", "-g", metavar="NAME", help="An observed variable, or several separated by commas; may be repeated."
+    ),
 ]
-AllTrails = Annotated[bool, typer.Option("--trails", help="Show every trail, and what blocks it; A and B are single.")]
+AllTrails = Annotated[
+    bool, typer.Option("--trails", help="Show all trails between two variables, and the nodes that block each trail.")
+]
 
 
 def separation(
@@ -32,7 +36,7 @@ def separation(
     trails: AllTrails = False,
     json: AsJson = False,
 ) -> None:
-    """Tell whether A and B are independent, given others, in every network with this graph; if not, show a trail.
+    """Test whether the graph separates A and B given other variables (d-separation); if not, show an active trail.
 
     Example: juncture separation asia tub bronc --given dysp
     """
@@ -70,7 +74,8 @@ def check_has_no_states(given: list[str], known: tuple[str, ...]) -> None:
         name = text.partition("=")[0]
         if text not in known and name in known:
             raise InvalidData(
-                f"the graph knows no states: --given takes names alone here, --given {name}; got {text!r}"
+                "separation depends on which variables are observed, not on their states:"
+                f" write --given {name}; got {text!r}"
             )
 
 

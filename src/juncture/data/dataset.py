@@ -1,4 +1,4 @@
-"""`Dataset`: many assignments as coded columns, with holes and weights."""
+"""`Dataset`: many assignments as coded columns, with missing values and weights."""
 
 from __future__ import annotations
 
@@ -27,20 +27,30 @@ SHOWN_ROWS = 10
 
 
 class Dataset(Value):
-    """Rows of observations: one coded column per variable, -1 (or NaN) for a hole, and maybe weights.
+    """Rows of observations as one coded column per variable; the code -1 (or NaN) marks a missing value.
 
-    `data` is a mapping of columns, a list of mappings, a data frame (pandas, Polars, Arrow and all that
-    narwhals knows in memory), a NumPy array (structured, or two axes with `variables` for its columns), another
-    dataset, or a CSV or Parquet file by its path; also a list of paths, or a pattern ("rows/*.csv"), for files with
-    the same columns.
+    Parameters
+    ----------
+    data
+        A mapping of columns, a list of mappings, a data frame (pandas, Polars, Arrow or another library that narwhals
+        supports), a NumPy array (structured, or with two axes and `variables` for its columns), another dataset, or
+        the path of a CSV or Parquet file; also a list of paths or a pattern ("rows/*.csv") of files with the same
+        columns. None, NaN, NA, NaT and null are missing values.
+    variables
+        The variables whose states code the columns; a variable without a column is left out. By default text, integers
+        and booleans become states in sorted order (`states_from_data` names these columns), categories keep their
+        declared order, and floats become real-valued variables.
+    weights
+        One weight per row, or the name of the column that holds the weights.
+    extra
+        "error" or "ignore": what happens to columns that are not among `variables`.
+    missing
+        A marker of missing values, such as "?" or -999, or a list of markers.
+    unseen
+        "error" or "missing": what happens to values that are not states of their variable.
 
-    With `variables`, each column is coded by its variable's states; a variable without a column is left out, and
-    a column without a variable is an error unless `extra="ignore"`. A value that is no state is an error, or with
-    `unseen="missing"` a hole. Without `variables`, text, integers and booleans become states in sorted order
-    (`states_from_data` names these), categories keep the order they were declared in, and floats become real
-    variables. None, NaN, NA, NaT and null are holes, and so is what matches a marker in `missing`. `weights` are
-    numbers, or the name of the column that holds them. Rows count from 0.
-
+    Examples
+    --------
     >>> data = Dataset({"smoke": ["no", "yes", None], "age": [31.0, 47.5, 60.0]})
     >>> data.variables
     (Variable('smoke', ['no', 'yes']), Variable('age'))
@@ -84,7 +94,7 @@ class Dataset(Value):
 
     @classmethod
     def from_codes(cls, variables: Iterable[Variable], columns: Mapping[str, Any], weights: Any = None) -> Dataset:
-        """A dataset from columns that hold codes (or real numbers) already; only their ranges are checked."""
+        """A dataset from columns of codes (or real numbers); only their ranges are checked."""
         kept = tuple(Scope(variables))
         arrays = tuple(read_only(as_codes(columns, variable)) for variable in kept)
         num_rows = len(arrays[0]) if arrays else 0
@@ -120,12 +130,12 @@ class Dataset(Value):
         raise UnknownVariable.among(name, self.columns, where="the dataset")
 
     def labels(self, name: str) -> np.ndarray:
-        """The labels (or numbers) of one column, None for holes."""
+        """The labels (or numbers) of one column, None for missing values."""
         return decode_column(self.variable(name), self.columns[name])
 
     @cached_property
     def is_complete(self) -> bool:
-        """Whether there is no hole."""
+        """Whether no value is missing."""
         return not any((array < 0).any() if array.dtype.kind == "i" else np.isnan(array).any() for array in self.arrays)
 
     def only(self, names: Iterable[str]) -> Dataset:
@@ -136,7 +146,7 @@ class Dataset(Value):
         return self._with(variables=kept, arrays=arrays, states_from_data=inferred)
 
     def take(self, rows: Any) -> Dataset:
-        """The given rows, as a slice, positions or a mask."""
+        """The rows that a slice, a list of positions or a mask selects."""
         positions = row_positions(rows, self.num_rows)
         arrays = tuple(read_only(array[positions]) for array in self.arrays)
         weights = None if self.weights is None else read_only(self.weights[positions])
@@ -155,7 +165,7 @@ class Dataset(Value):
         return to_arrow(self.variables, self.columns)
 
     def to_csv(self, path: Any) -> None:
-        """Write a CSV file (or text stream) that reads back equal; holes are empty cells."""
+        """Write a CSV file (or text stream) that reads back equal; missing values are empty cells."""
         from juncture.data.files.csv import write_csv
 
         write_csv(self, path)
@@ -188,11 +198,11 @@ def row_positions(rows: Any, num_rows: int) -> np.ndarray:
         found: np.ndarray = everything[chosen]
     except (IndexError, TypeError, ValueError) as error:
         raise InvalidData(
-            f"rows are chosen by a slice, by whole numbers from {-num_rows} to {num_rows - 1}, or by a mask of"
+            f"rows are selected by a slice, by whole numbers from {-num_rows} to {num_rows - 1}, or by a mask of"
             f" {num_rows} booleans: {error}"
         ) from error
     if found.ndim != 1:
-        raise InvalidData(f"rows are chosen by a list with one axis; got one of the shape {found.shape}")
+        raise InvalidData(f"rows are selected by a list with one axis; got an array of the shape {found.shape}")
     return found
 
 
@@ -216,6 +226,6 @@ def as_codes(columns: Mapping[str, Any], variable: Variable) -> np.ndarray:
     is_code = values.dtype.kind in "iu" and values.ndim == 1
     if not is_code or (len(values) and not HOLE <= values.min() <= values.max() < variable.num_states):
         raise InvalidData(
-            f"the codes of {variable.name!r} must be integers from -1, for a hole, to {variable.num_states - 1}"
+            f"the codes of {variable.name!r} must be integers from -1 (missing) to {variable.num_states - 1}"
         )
     return values.astype(code_type(variable.num_states), copy=False)

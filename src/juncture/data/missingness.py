@@ -1,4 +1,4 @@
-"""`missingness`: where a table has holes: by variable, and which holes come together."""
+"""`missingness`: the share of missing values of each variable, and the patterns of missing variables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHOWN = 8
 
 
 class Missingness(Value):
-    """How much of each variable is missing, and the patterns of holes with the weight of the rows that have them.
+    """The share of each variable that is missing, and the weight of the rows with each pattern of missing variables.
 
     >>> missingness({"a": [1, None, None], "b": [0, 1, None]})
     Missingness(3 rows, 1 complete, 3 patterns: a 67 %, b 33 %)
@@ -45,7 +45,7 @@ class Missingness(Value):
 
 
 def missingness(data: Any) -> Missingness:
-    """The holes of a table: the share of each variable, and how often which are missing together."""
+    """Which values of a table are missing: the share of each variable, and the patterns of missing variables."""
     table, weights = as_table(data), data.weights if isinstance(data, Dataset) else None
     weights = np.ones(len(table)) if weights is None else weights
     total = float(weights.sum())

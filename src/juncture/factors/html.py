@@ -24,7 +24,7 @@ def table_html(scope: Scope, values: np.ndarray) -> str:
     rows = values.reshape(-1, across.num_states)
     states = islice(product(*(variable.labels for variable in down)), MAX_ROWS)
     body = "".join(row_html(parents, row[:MAX_COLUMNS]) for parents, row in zip(states, rows, strict=False))
-    return f"<table><thead><tr>{names}{heads}</tr></thead><tbody>{body}</tbody></table>{cut_note(rows)}"
+    return f"<table><thead><tr>{names}{heads}</tr></thead><tbody>{body}</tbody></table>{format_omitted(rows)}"
 
 
 def row_html(parents: tuple[object, ...], row: np.ndarray) -> str:
@@ -32,7 +32,7 @@ def row_html(parents: tuple[object, ...], row: np.ndarray) -> str:
     return f"<tr>{heads}{''.join(f'<td>{value:.4g}</td>' for value in row)}</tr>"
 
 
-def cut_note(rows: np.ndarray) -> str:
+def format_omitted(rows: np.ndarray) -> str:
     if rows.shape[0] <= MAX_ROWS and rows.shape[1] <= MAX_COLUMNS:
         return ""
     return f"<p>… cut from {rows.shape[0]} rows × {rows.shape[1]} columns</p>"

@@ -113,7 +113,7 @@ def strict_integer(digits: str) -> int:
 
 
 def refuse_number(token: str) -> NoReturn:
-    raise FormatError(f"{token} is no number in JSON")
+    raise FormatError(f"{token} is not a number in JSON")
 
 
 STRICT_DECODER = json.JSONDecoder(

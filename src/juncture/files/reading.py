@@ -34,7 +34,9 @@ def open_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     with Path(path).open("rb") as stream:
         kind = os.fstat(stream.fileno()).st_mode
         if not (stat.S_ISREG(kind) or stat.S_ISFIFO(kind) or stream.isatty()):
-            raise FormatError("the file is a device, which need not end; give a regular file or a pipe", file=str(path))
+            raise FormatError(
+                "the file is a device, which may never end; give a regular file or a pipe", file=str(path)
+            )
         yield stream
 
 
@@ -77,7 +79,7 @@ class BoundedGzip(io.RawIOBase):
         self.count += len(piece)
         if self.count > self.limit:
             raise FormatError(
-                f"the file unpacks to more than {self.limit:,} bytes, the most that is read; unpack it first",
+                f"the file decompresses to more than {self.limit:,} bytes, the limit; decompress it first",
                 file=self.file,
             )
         buffer[: len(piece)] = piece
@@ -104,7 +106,7 @@ def read_at_most(limit: int, stream: IO[bytes], file: str) -> bytes:
 
 
 def too_long(limit: int, file: str) -> FormatError:
-    return FormatError(f"the file holds more than {limit:,} bytes, the most that is read", file=file)
+    return FormatError(f"the file has more than {limit:,} bytes, which is the limit", file=file)
 
 
 def decode(data: bytes) -> str:

@@ -16,7 +16,7 @@ from juncture.factors.conditional import AnyConditional, Columns, Conditional, p
 from juncture.factors.factor import Factor
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.edges import as_nodes
-from juncture.networks.factor_product import FactorGraph, MarkovNetwork, complete_row, num_rows
+from juncture.networks.factor_product import FactorGraph, MarkovNetwork, check_complete_row, num_rows
 from juncture.networks.marginalization import find_removable_leaves, sum_out_variables, warn_undirected
 from juncture.networks.picture import model_html
 from juncture.networks.plates import Plates, check_groups, check_plates, flatten
@@ -129,7 +129,7 @@ class BayesianNetwork(Value):
 
     def log_joint(self, assignment: Mapping[str, State]) -> float:
         """Log of the product of all conditionals at an assignment of every variable."""
-        row = complete_row(assignment, self.variables)
+        row = check_complete_row(assignment, self.variables)
         return float(sum(part.log_prob(row)[0] for part in self.conditionals))
 
     def log_joint_of(self, columns: Columns) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""`Discretizer`: numbers become states only where someone says so, and always in the same way afterwards."""
+"""`Discretizer` finds cut points of real-valued columns; `FittedDiscretizer` replaces numbers by intervals."""
 
 from __future__ import annotations
 
@@ -33,10 +33,18 @@ SHOWN = 12  # cuts of a column, in one line
 
 
 class Discretizer(Value):
-    """How to cut numbers into at most `bins` intervals: of equal "width", of equal "frequency", or by "entropy".
+    """Discretization of real-valued columns; `fit` finds the cut points.
 
-    "entropy" cuts where the class of a target changes most, as long as a cut pays for its description.
+    Parameters
+    ----------
+    bins
+        The largest number of intervals of a column.
+    strategy
+        "frequency" for intervals that hold equally many rows, "width" for intervals of equal width, or "entropy" for
+        cuts that give most information about the class of a target (Fayyad and Irani 1993).
 
+    Examples
+    --------
     >>> Discretizer(bins=2).fit({"age": [23.0, 27.0, 32.0, 34.0]})
     FittedDiscretizer({'age': (29.5,)})
     """
@@ -58,9 +66,20 @@ class Discretizer(Value):
         return f"Discretizer(bins={self.bins}, strategy={self.strategy!r})"
 
     def fit(self, data: Any, target: Any = None, columns: Iterable[str] | None = None) -> FittedDiscretizer:
-        """The cuts of each of `columns`, by default of all with floats or with more than `bins` different integers.
+        """Find the cut points of columns.
 
-        `target` names the column of classes, or gives a class for each row; it is not cut itself.
+        Parameters
+        ----------
+        data
+            What `Dataset` takes.
+        target
+            The name of the column of classes, or one class per row; the target is not discretized.
+        columns
+            The columns to discretize; by default all with floats or with more than `bins` different integers.
+
+        Returns
+        -------
+        FittedDiscretizer
         """
         if self.strategy == "entropy" and target is None:
             raise InvalidData(
@@ -90,7 +109,7 @@ class Discretizer(Value):
 
 
 class FittedDiscretizer(Value):
-    """Cuts by column: with them a number becomes its interval, a hole stays one, and the ends are open.
+    """The cut points of each column: `transform` replaces each number by its interval and keeps missing values.
 
     >>> fitted = FittedDiscretizer({"age": [29.5, 34.5]})
     >>> fitted.transform({"age": [23, 29.5, 90, None], "sick": ["no", "no", "yes", "no"]}).to_dict()["age"]
@@ -112,9 +131,9 @@ class FittedDiscretizer(Value):
         return tuple(Variable(name, interval_labels(cuts)) for name, cuts in self.cuts.items())
 
     def transform(self, data: Any, variables: Iterable[Variable] | None = None) -> Dataset:
-        """The same rows with intervals for numbers; columns without cuts are as in `Dataset(data, variables)`.
+        """The same rows with intervals for numbers; other columns are as in `Dataset(data, variables)`.
 
-        A column with cuts that `data` lacks is left out.
+        Columns that `data` does not have are left out.
         """
         table = as_table(data)
         cut = [variable for variable in self.variables if variable.name in table.cells]

@@ -32,7 +32,7 @@ def write_csv(dataset: Dataset, target: Source) -> None:
     if not hasattr(target, "write"):
         check_path(target)
     if dataset.weights is not None:
-        raise InvalidData("a CSV file has no place for weights; write `dataset.to_pandas()` with a column of them")
+        raise InvalidData("a CSV file cannot hold weights; write `dataset.to_pandas()` with a column of them")
     if not dataset.variables:
         raise InvalidData("a dataset without variables cannot be written as CSV: the header would be empty")
     hole = '""' if len(dataset.variables) == 1 else ""  # a line that is empty would not be a row
@@ -68,7 +68,9 @@ class CsvColumn:
 def csv_texts(variable: Variable) -> Sequence[str]:
     texts = label_texts(variable)
     if "" in texts:
-        raise InvalidData(f"variable {variable.name!r} has the empty text as a state, which CSV reads as a hole")
+        raise InvalidData(
+            f"variable {variable.name!r} has the empty text as a state, which CSV reads as a missing value"
+        )
     return texts
 
 
@@ -84,4 +86,4 @@ def check_encodable(*texts: str) -> None:
         try:
             text.encode("utf-8")
         except UnicodeEncodeError:
-            raise InvalidData(f"the text {text!r} cannot be written as UTF-8") from None
+            raise InvalidData(f"the text {text!r} cannot be encoded as UTF-8") from None

@@ -142,7 +142,7 @@ def read_columns(reader: Any, names: Sequence[str], length: RowLength) -> tuple[
         for column, values in zip(cells, zip(*chunk, strict=True), strict=True):
             column.extend(values)
         if sum(column.num_bytes for column in cells) > limit:
-            raise FormatError(f"the rows up to this line take more than {format_bytes(limit)}, half of the free memory")
+            raise FormatError(f"the rows up to this line need more than {format_bytes(limit)}, half of the free memory")
     columns = {name: column.levels() for name, column in zip(names, cells, strict=True)}
     return columns, len(next(iter(columns.values())))
 

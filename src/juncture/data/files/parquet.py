@@ -59,7 +59,7 @@ def parquet_table(path: str | os.PathLike[str]) -> Table:
     file = str(os.fspath(path))
     with open_parquet(file) as content:
         names, num_rows = content.schema_arrow.names, content.metadata.num_rows
-        check_names(names, "the column {!r} is there twice")
+        check_names(names, "the file has two columns named {!r}")
         check_num_rows(num_rows)
         return Table({name: ParquetColumn(file, name) for name in names}, num_rows)
 
@@ -81,7 +81,7 @@ def read_cells(content: Any, name: str) -> Any:
     for batch in content.iter_batches(columns=[name], batch_size=BATCH, use_threads=False):
         parts.append(batch)
         if arrow.total_allocated_bytes() - before > limit:
-            raise FormatError(f"the column {name!r} unpacks to more than {format_bytes(limit)}, the memory limit")
+            raise FormatError(f"the column {name!r} decompresses to more than {format_bytes(limit)}, the memory limit")
     cells = arrow.Table.from_batches(parts).column(name) if parts else content.read(columns=[name]).column(name)
     cells.validate(full=True)
     return cells

@@ -29,8 +29,21 @@ UNKNOWN = -1
 
 
 class Sequence(Value):
-    """Observations in time order; `states` may name the hidden state of each step, None where it is unknown.
+    """Observations in time order, with labels of the hidden states, inputs and a weight where there are any.
 
+    Parameters
+    ----------
+    observations
+        One entry per step: a list, an array or a frame; None or NaN for a missing value.
+    states
+        The label of the hidden state of each step, None where the state is unknown.
+    covariates
+        The inputs of each step, (step, input).
+    weight
+        The weight of the sequence in learning.
+
+    Examples
+    --------
     >>> Sequence([1.5, None, 2.0], states=["low", None, "high"]).num_steps
     3
     """
@@ -197,9 +210,9 @@ def as_offsets(lengths: Any, num_steps: int, is_single: bool) -> np.ndarray:
         sizes = np.asarray(lengths)
         whole = sizes.astype(np.int64)
     except (TypeError, ValueError) as error:
-        raise InvalidData(f"lengths are whole numbers, one a sequence; got {lengths!r}") from error
+        raise InvalidData(f"lengths must be whole numbers, one per sequence; got {lengths!r}") from error
     if sizes.ndim != 1 or not (whole == sizes).all() or (whole < 0).any():
-        raise InvalidData(f"lengths are whole numbers of at least 0, one a sequence; got {lengths!r}")
+        raise InvalidData(f"lengths must be whole numbers of at least 0, one per sequence; got {lengths!r}")
     if whole.sum() != num_steps:
         raise InvalidData(f"the lengths add up to {int(whole.sum())}, but there are {num_steps} steps")
     return np.concatenate([[0], np.cumsum(whole)]).astype(np.int64)
@@ -235,10 +248,12 @@ def as_inputs(covariates: Any) -> np.ndarray:
     try:
         given = np.asarray(unwrap_frame(covariates), dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidData(f"covariates are numbers, one row a step: {error}") from error
+        raise InvalidData(f"covariates must be numbers, one row per step: {error}") from error
     inputs = given[:, None] if given.ndim == 1 else given
     if inputs.ndim != 2 or not np.isfinite(inputs).all():
-        raise InvalidData(f"covariates are finite numbers, one row a step; got an array of the shape {given.shape}")
+        raise InvalidData(
+            f"covariates must be finite numbers, one row per step; got an array of the shape {given.shape}"
+        )
     return inputs
 
 
@@ -246,7 +261,7 @@ def check_weight(weight: Any) -> float:
     try:
         number = float(weight)
     except (TypeError, ValueError) as error:
-        raise InvalidData(f"the weight of a sequence is a number; got {weight!r}") from error
+        raise InvalidData(f"the weight of a sequence must be a number; got {weight!r}") from error
     if not np.isfinite(number) or number < 0:
-        raise InvalidData(f"the weight of a sequence is finite and at least 0; got {weight!r}")
+        raise InvalidData(f"the weight of a sequence must be finite and at least 0; got {weight!r}")
     return number

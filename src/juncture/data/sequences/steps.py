@@ -122,7 +122,7 @@ def as_steps(
 def as_array(given: Any, place: str) -> np.ndarray:
     """A list as an array: of numbers if all are, else of objects."""
     if not isinstance(given, list | tuple):
-        raise InvalidData(f"a sequence is a list, an array or a frame, one entry a step; got {given!r}")
+        raise InvalidData(f"a sequence must be a list, an array or a frame with one entry per step; got {given!r}")
     given = fill_missing_vectors(unmask_items(given))
     try:
         array = np.asarray(given)
@@ -161,7 +161,7 @@ def as_floats(array: np.ndarray, place: str) -> np.ndarray:
             found[index] = float(value)
         else:
             step = index // max(1, flat.size // max(1, len(array)))
-            raise InvalidData(f"step {step}{place} holds {value!r}; an observation is a number, or missing")
+            raise InvalidData(f"step {step}{place} holds {value!r}; an observation must be a number or missing")
     return found.reshape(array.shape)
 
 
@@ -180,7 +180,7 @@ def reshape_steps(array: np.ndarray, event_shape: tuple[int, ...], place: str) -
     rule = "is one number" if not event_shape else f"has {' × '.join(map(str, event_shape))} values"
     remedy = ""
     if array.ndim == 2 + len(event_shape) or (not event_shape and array.ndim == 2):
-        remedy = "; for many sequences, one a row, write list(array)"
+        remedy = "; for many sequences, one per row, write list(array)"
     raise InvalidData(f"one observation{place} {rule}; got an array of the shape {array.shape}{remedy}")
 
 
@@ -193,7 +193,7 @@ def as_symbols(array: np.ndarray, find: Find, place: str) -> np.ndarray:
 def as_codes(labels: np.ndarray, find: Find | None, place: str, *, what: str = "state") -> np.ndarray:
     """The code of each label, -1 where it is missing; -1 itself is missing too, unless it is a label."""
     if labels.ndim != 1:
-        raise InvalidData(f"the {what}s{place} are one label a step; got an array of the shape {labels.shape}")
+        raise InvalidData(f"the {what}s{place} must be one label per step; got an array of the shape {labels.shape}")
     codes: dict[object, int] = {}
     found = np.empty(len(labels), np.int64)
     if labels.dtype.kind in "iuf":
@@ -215,7 +215,7 @@ def code_of(label: object, find: Find | None, labels: np.ndarray, place: str, wh
     label = as_plain(label)
     if is_missing(label):
         return -1
-    code, reason = None, f"{label!r} is none of the {what}s"
+    code, reason = None, f"{label!r} is not one of the {what}s"
     try:
         code = as_code(label) if find is None else find(label)
     except UnknownState as error:
@@ -240,5 +240,5 @@ def check_finite(sequences: Sequences, takes_minus_infinity: bool) -> None:
     if wrong.any():
         step = int(np.nonzero(wrong)[0][0])
         raise InvalidData(
-            f"{sequences.describe_step(step)} holds {rows[wrong][0]}; observations are finite, or missing"
+            f"{sequences.describe_step(step)} holds {rows[wrong][0]}; observations must be finite or missing"
         )

@@ -52,7 +52,7 @@ def list_column(cells: Sequence[Any], name: str) -> NumericColumn | Levels:
         return NumericColumn(np.array(cells))
     if not all(issubclass(kind, Hashable) for kind in kinds):
         row, cell = next((row, cell) for row, cell in enumerate(cells) if not isinstance(cell, Hashable))
-        raise InvalidData(f"column {name!r} holds {cell!r} in row {row}; a cell is a state, a number or empty")
+        raise InvalidData(f"column {name!r} holds {cell!r} in row {row}; a cell must be a state, a number or empty")
     return encode_cells(cells, kinds)
 
 

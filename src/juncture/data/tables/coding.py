@@ -69,7 +69,7 @@ class Coding(NamedTuple):
 def warn_unseen(counts: dict[str, int]) -> None:
     if counts:
         told = ", ".join(f"{name} {count}" for name, count in counts.items())
-        message = f'cells that are no state of their variable were taken as missing (unseen="missing"): {told}'
+        message = f'values that are not states of their variable were treated as missing (unseen="missing"): {told}'
         warn_user(message, UnseenStatesWarning)
 
 
@@ -98,7 +98,7 @@ def select_columns(table: Table, scope: Scope | None, extra: Extra) -> list[str]
     unknown = [name for name in table.cells if name not in known]
     if unknown and extra == "error":
         raise UnknownVariable(
-            f"the column {unknown[0]!r} is none of the variables; {hint(unknown[0], scope.names)}"
+            f"the column {unknown[0]!r} is not one of the variables; {hint(unknown[0], scope.names)}"
             ' (extra="ignore" leaves such columns out)'
         )
     return [name for name in table.cells if name in known]

@@ -61,7 +61,7 @@ class NumericColumn(Value):
         if variable.is_real:
             return as_reals(self.values, variable, describe)
         if self.values.ndim > 1:
-            raise InvalidData(f"column {variable.name!r} holds vectors; a variable with states takes one state a row")
+            raise InvalidData(f"column {variable.name!r} holds vectors; a variable with states takes one state per row")
         if self._is_coded_for(variable):
             return self.values.astype(code_type(variable.num_states))
         return self.levels.encode(variable, describe)
@@ -141,7 +141,7 @@ class Levels(Value):
             where = f" in {describe(self._first_row(position))}"
             unknown = UnknownState.of(variable.name, label, variable.labels, where=where)
             if str(label).strip().lower() in HOLE_TEXTS:
-                raise UnknownState(f"{unknown} (if it stands for a hole, name it in `missing`)")
+                raise UnknownState(f"{unknown} (if it marks a missing value, add it to `missing`)")
             raise unknown
         return code
 
@@ -162,7 +162,7 @@ class Levels(Value):
         labels = {state_key(label): check_label(label, name) for label in self.labels}
         if not labels:
             raise InvalidData(
-                f"column {name!r} has no observed cell to take states from; leave it out, or declare it in `variables`"
+                f"column {name!r} has no observed value to take states from; leave it out, or declare it in `variables`"
             )
         if self.is_declared:
             return Variable(name, labels.values())
@@ -231,12 +231,14 @@ def as_reals(values: np.ndarray, variable: Variable, describe: DescribeRow = des
     if values.shape != shape:
         held = "single numbers" if values.ndim == 1 else f"vectors of length {values.shape[1]}"
         wanted = "a number" if variable.dimension == 1 else f"a vector of length {variable.dimension}"
-        raise InvalidData(f"variable {variable.name!r} takes {wanted} a row; its column holds {held}")
+        raise InvalidData(f"variable {variable.name!r} takes {wanted} per row; its column holds {held}")
     reals = values.astype(np.float64, order="C")
     infinite = np.isinf(reals)
     if infinite.any():
         where = describe(int(np.nonzero(infinite)[0][0]))
-        raise InvalidData(f"variable {variable.name!r} is infinite in {where}; leave the cell empty if it is unknown")
+        raise InvalidData(
+            f"variable {variable.name!r} is infinite in {where}; if the value is unknown, mark it as missing"
+        )
     reals[np.isnan(reals)] = np.nan
     return reals
 

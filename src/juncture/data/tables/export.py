@@ -108,8 +108,8 @@ def label_texts(variable: Variable) -> list[str]:
             found = -1
         if found != code:
             raise InvalidData(
-                f"the state {variable.labels[code]!r} of {variable.name!r} cannot be told from another as the text"
-                f" {text!r}; rename one of them"
+                f"the state {variable.labels[code]!r} of {variable.name!r} cannot be distinguished from another state"
+                f" by the text {text!r}; rename one of them"
             )
     return texts
 

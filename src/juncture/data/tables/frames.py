@@ -21,7 +21,7 @@ def frame_cells(data: Any) -> tuple[dict[str, Any], int]:
         frame = nw.from_native(data, eager_only=True)
     except TypeError as error:
         raise InvalidData(
-            "rows must be a data frame in memory (a lazy one collected), a mapping of columns, a list of mappings,"
+            "rows must be a data frame in memory (collect a lazy one first), a mapping of columns, a list of mappings,"
             f" a NumPy array with `variables`, a Dataset or the path of a file; got {type(data).__name__}"
         ) from error
     except nw.exceptions.DuplicateError as error:
@@ -39,7 +39,7 @@ def series_column(cells: Any, name: str) -> Column:
         return declared_levels(cells.codes, cells.categories.tolist())
     values = cells.tolist() if hasattr(cells, "tolist") else None
     if not isinstance(values, list):
-        raise InvalidData(f"column {name!r} must be a list, array or series with one cell a row; got {cells!r}")
+        raise InvalidData(f"column {name!r} must be a list, array or series with one cell per row; got {cells!r}")
     return list_column(values, name)
 
 

@@ -92,7 +92,7 @@ def _(cells: ColumnParts, name: str) -> Column:
 @as_column.register(str)
 @as_column.register(bytes)
 def _(cells: str | bytes, name: str) -> Column:
-    raise InvalidData(f"column {name!r} must be a list, array or series with one cell a row; got {cells!r}")
+    raise InvalidData(f"column {name!r} must be a list, array or series with one cell per row; got {cells!r}")
 
 
 @as_column.register
@@ -102,7 +102,7 @@ def _(cells: np.ndarray, name: str) -> Column:
     if cells.dtype.kind not in "OUT" or cells.ndim not in {1, 2}:
         raise InvalidData(
             f"column {name!r} has the type {cells.dtype} and the shape {cells.shape}; a column holds text, numbers"
-            " or booleans, one a row"
+            " or booleans, one per row"
         )
     if cells.ndim == 1 and cells.dtype.kind != "T":
         return object_column(cells, name) if cells.dtype == object else text_column(cells, name)

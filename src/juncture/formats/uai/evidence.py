@@ -20,7 +20,20 @@ from juncture.variables import Assignment, Scope, Variable, as_plain, is_missing
 
 
 def read_evidence(path: str | os.PathLike[str], model: Any) -> Assignment | list[Assignment]:
-    """The findings of a UAI evidence file, by name and label; a list of them where the file has several samples."""
+    """The evidence in a UAI evidence file, by names and labels.
+
+    Parameters
+    ----------
+    path
+        The file.
+    model
+        The model whose variables and states the file refers to by position.
+
+    Returns
+    -------
+    dict or list of dict
+        Name → state; a list where the file has several samples.
+    """
     try:
         return parse_evidence(read_bytes(check_path(path)), variables_of(model))
     except FormatError as error:
@@ -30,7 +43,17 @@ def read_evidence(path: str | os.PathLike[str], model: Any) -> Assignment | list
 def write_evidence(
     evidence: Mapping[str, Any] | Sequence[Mapping[str, Any]], model: Any, path: str | os.PathLike[str]
 ) -> None:
-    """Write one sample of findings, or several; what is missing is left out."""
+    """Write a UAI evidence file; missing values are left out.
+
+    Parameters
+    ----------
+    evidence
+        A mapping from names to states, or a list of mappings for several samples.
+    model
+        The model whose variables the names refer to.
+    path
+        The file.
+    """
     try:
         write_bytes(check_path(path), evidence_text(evidence, variables_of(model)).encode())
     except FormatError as error:

@@ -34,7 +34,7 @@ class Result:
 
 
 def read_result(path: str | os.PathLike[str]) -> Result:
-    """The last answer in a UAI result file."""
+    """The last solution in a UAI result file."""
     try:
         return parse_result(read_bytes(check_path(path)))
     except FormatError as error:
@@ -42,7 +42,15 @@ def read_result(path: str | os.PathLike[str]) -> Result:
 
 
 def write_result(result: Result, path: str | os.PathLike[str]) -> None:
-    """Write an answer so that reading it gives the same bits."""
+    """Write a UAI result file; every number reads back as the same double.
+
+    Parameters
+    ----------
+    result
+        The task and its solutions.
+    path
+        The file.
+    """
     try:
         write_bytes(check_path(path), result_text(result).encode())
     except FormatError as error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from juncture.factors.html import MAX_COLUMNS, MAX_ROWS, cut_note
+from juncture.factors.html import MAX_COLUMNS, MAX_ROWS, format_omitted
 
 if TYPE_CHECKING:
     from juncture.inference.engines.beliefs import Beliefs
@@ -66,7 +66,7 @@ def steps_html(words: str, labels: Sequence[object], distributions: np.ndarray) 
     head = "".join(f"<th>{escape(str(label))}</th>" for label in labels[:MAX_COLUMNS])
     rows = "".join(step_html(step, row[:MAX_COLUMNS]) for step, row in enumerate(distributions[:MAX_ROWS]))
     table = f"<table><thead><tr><th>step</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return f"<p><code>{escape(words)}</code></p>{table}{cut_note(distributions)}"
+    return f"<p><code>{escape(words)}</code></p>{table}{format_omitted(distributions)}"
 
 
 def step_html(step: int, distribution: np.ndarray) -> str:

@@ -98,7 +98,7 @@ def apply_meek_rules(marks: Marks, ambiguous: Set[tuple[str, str, str]] = frozen
 
 def away_from_definite_collider(ambiguous: Set[tuple[str, str, str]], marks: Marks, tail: str, head: str) -> bool:
     """Meek's first rule, a -> tail -- head with a and head not joined, where the triple is known to be no collider."""
-    return any(not marks.are_joined(a, head) and (a, tail, head) not in ambiguous for a in marks.parents[tail])
+    return any(not marks.are_adjacent(a, head) and (a, tail, head) not in ambiguous for a in marks.parents[tail])
 
 
 def has_path(marks: Marks, start: str, end: str) -> bool:
