@@ -373,7 +373,7 @@ def test_from_codes_checks_ranges():
         "age": [1.0, 2.0, None],
     }
     for codes in ([0, 2], [-2, 0], [0.0, 1.0], [[0], [1]], ["no", "yes"]):
-        with pytest.raises(InvalidData, match="codes of 'smoke' must be integers from -1 (missing) to 1"):
+        with pytest.raises(InvalidData, match=r"codes of 'smoke' must be integers from -1 \(missing\) to 1"):
             Dataset.from_codes([SMOKE], {"smoke": np.array(codes)})
     with pytest.raises(InvalidData, match="'smoke' has 3 rows, 'age' has 1"):
         Dataset.from_codes([SMOKE, AGE], columns | {"age": [1.0]})

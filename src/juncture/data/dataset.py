@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from html import escape
 from types import MappingProxyType
 from typing import Any
 
@@ -177,15 +176,10 @@ class Dataset(Value):
         return f"Dataset({self.num_rows} rows of {len(names)} variables{f': {shown}' if names else ''}{weighted})"
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
-        body = "".join(f"<tr>{cells}</tr>" for cells in self._html_rows())
-        more = f"<p>{self.num_rows} rows</p>" if self.num_rows > SHOWN_ROWS else ""
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+        from juncture.drawing.html import html_table
 
-    def _html_rows(self) -> Iterator[str]:
-        first = self.take(slice(SHOWN_ROWS)).to_dict().values()
-        for row in zip(*first, strict=True):
-            yield "".join(f"<td>{'' if cell is None else escape(str(cell))}</td>" for cell in row)
+        rows = zip(*self.take(slice(SHOWN_ROWS)).to_dict().values(), strict=True)
+        return html_table(self.columns, rows, f"{self.num_rows} rows" if self.num_rows > SHOWN_ROWS else "")
 
 
 def row_positions(rows: Any, num_rows: int) -> np.ndarray:

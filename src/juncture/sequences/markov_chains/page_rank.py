@@ -7,12 +7,12 @@ rank is its share of the reader's time. Of weighted links the heavier are follow
 from __future__ import annotations
 
 from collections.abc import Hashable
-from html import escape
 from typing import Any, Literal
 
 import numpy as np
 
 from juncture.checks import check_choice, check_flag, check_kind, check_number
+from juncture.drawing.html import html_table
 from juncture.errors import NotConvergedWarning, UnknownVariable, Unsupported, hint, warn_user
 from juncture.iteration import Trace, check_stopping_rule
 from juncture.options import resolve
@@ -60,9 +60,9 @@ class PageRank(Value):
         return f"PageRank({len(self.pages):,} pages: {best}{', …' if len(self.pages) > 3 else ''})"
 
     def _repr_html_(self) -> str:
-        rows = [f"<tr><th>{escape(str(page))}</th><td>{self[page]:.4g}</td></tr>" for page in self.ranking()[:SHOWN]]
-        more = f"<p>… of {len(self.pages):,} pages</p>" if len(self.pages) > SHOWN else ""
-        return f"<table><thead><tr><th>page</th><th>rank</th></tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
+        rows = [(page, f"{self[page]:.4g}") for page in self.ranking()[:SHOWN]]
+        note = f"… of {len(self.pages):,} pages" if len(self.pages) > SHOWN else ""
+        return html_table(["page", "rank"], rows, note, num_labels=1)
 
 
 def page_rank(
