@@ -14,6 +14,7 @@ from juncture.data.tables.columns import Column, DatasetColumn, NumericColumn
 from juncture.values import Value
 
 SHOWN = 8
+BITS = 63  # of a whole number that is a key
 
 
 class Missingness(Value):
@@ -52,8 +53,8 @@ def missingness(data: Any) -> Missingness:
     holes = {name: find_holes(table.column(name)) for name in table.cells}
     shares = {name: float(weights[mask].sum()) / total if total else 0.0 for name, mask in holes.items()}
     masks = np.stack(list(holes.values()), axis=1) if holes else np.zeros((len(table), 0), bool)
-    _, first, place = np.unique(pack_masks(masks), return_index=True, return_inverse=True)
-    counts = np.bincount(place.ravel(), weights, minlength=len(first))
+    first, group = number_patterns(masks)
+    counts = np.bincount(group, weights, minlength=len(first))
     order = np.argsort(-counts, kind="stable")
     patterns = {tuple(compress(holes, masks[first[kind]])): float(counts[kind]) for kind in order}
     return Missingness(total, shares, patterns)
@@ -65,10 +66,27 @@ def find_holes(column: Column) -> np.ndarray:
     return has_hole(raw.values if isinstance(raw, NumericColumn) else raw.codes)
 
 
-def pack_masks(masks: np.ndarray) -> np.ndarray:
-    """Each row of (row, variable) booleans as one value: equal for equal rows, and quickly sorted."""
-    bits = np.packbits(np.pad(masks, [(0, 0), (1, 0)]), axis=1)
-    return np.ascontiguousarray(bits).view(f"V{bits.shape[1]}").reshape(-1)
+def number_patterns(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct rows of (row, variable) booleans: (the first row of each pattern, the pattern of each row).
+
+    Patterns are sorted, the first variable first.
+    """
+    num_variables = masks.shape[1]
+    if num_variables < BITS:
+        keys = masks @ (1 << np.arange(num_variables)[::-1])
+    else:
+        bits = np.ascontiguousarray(np.packbits(masks, axis=1))
+        keys = bits.view(f"V{bits.shape[1]}").reshape(-1)
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    return first, group.reshape(-1)
+
+
+def group_by_pattern(masks: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The rows of (row, variable) booleans grouped by their pattern: (the pattern, the indices of its rows), sorted."""
+    first, group = number_patterns(masks)
+    ends = np.cumsum(np.bincount(group, minlength=len(first)))
+    indices = np.split(np.argsort(group, kind="stable"), ends[:-1])
+    return [(masks[row], rows) for row, rows in zip(first, indices, strict=False)]  # np.split makes a part of no rows
 
 
 def has_hole(column: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from juncture.data.missingness import pack_masks
+from juncture.data.missingness import group_by_pattern
 from juncture.data.sequences.sequences import Sequences
 from juncture.kernels.state_space.residual_moments import add_moments
 from juncture.parallel import map_blocks
@@ -194,12 +194,9 @@ def patterns(observed: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     if observed.all():
         yield np.arange(observed.shape[1]), np.arange(len(observed))
         return
-    _, first, group = np.unique(pack_masks(observed), return_index=True, return_inverse=True)
-    ends = np.cumsum(np.bincount(group.ravel()))
-    alike = np.split(np.argsort(group.ravel(), kind="stable"), ends[:-1])
-    for step, places in zip(first, alike, strict=True):
-        if observed[step].any():
-            yield np.nonzero(observed[step])[0], places
+    for pattern, steps in group_by_pattern(observed):
+        if pattern.any():
+            yield np.nonzero(pattern)[0], steps
 
 
 def regression_on(noise: np.ndarray, observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
