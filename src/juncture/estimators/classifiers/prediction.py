@@ -11,7 +11,7 @@ from juncture.estimators.reading import QueryRows
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.engines.relevance import relevant_evidence
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.learning.networks.em import group_rows
+from juncture.learning.networks.em import number_rows
 from juncture.networks.bayesian_network import BayesianNetwork
 
 
@@ -25,7 +25,7 @@ def probabilities(model: BayesianNetwork, target: str, rows: QueryRows) -> np.nd
     if not telling:
         return np.repeat(asked(model, target, {}, 1), len(rows), axis=0)
     data = Dataset.from_codes(map(model.variable, telling), {name: rows.codes(name) for name in telling})
-    first, group = group_rows(data)
+    group, first = number_rows(data)
     values = asked(model, target, dict(data.take(first).columns), len(first))
     return np.asarray(possible(values, model, target, group)[group])
 
