@@ -88,7 +88,7 @@ REFUSED = [
     ({"xray": [0, 0.0]}, ImpossibleEvidence, "'xray' is 0 everywhere: it excludes every state"),
     ({"age": "old"}, InvalidData, "'age' is real-valued; 'old' in row 0 is not a number"),
     ({"age": np.inf}, InvalidData, "'age' is infinite"),
-    ({"age": [1.0, 2.0]}, InvalidData, "takes a number a row"),
+    ({"age": [1.0, 2.0]}, InvalidData, "takes a number per row"),
     ({"place": [1.0]}, InvalidData, "takes a vector of length 2"),
     ({"place": 3.0}, InvalidData, "takes a vector of length 2"),
 ]  # fmt: skip

@@ -26,6 +26,6 @@ def test_tables_of_values_are_well_formed_whatever_their_names():
         jt.Mixture([0.5, 0.5], [jt.Gaussian(0.0, 1.0), jt.Gaussian(1.0, 1.0)]),
     ]
     for value in values:
-        root = ET.fromstring(f"<div>{value._repr_html_()}</div>")
+        root = ET.fromstring(f"<div>{value._repr_html_()}</div>")  # noqa: S314 - our own text
         widths = [len(row) for row in root.iter("tr")]
         assert len(set(widths)) == 1, value

@@ -219,7 +219,7 @@ def test_a_repeated_name_among_very_many_is_found(name, tmp_path):
         data = parquet_bytes(pa.Table.from_arrays([pa.array([1])] * len(names), names=names))
     error = refusal(name, data, tmp_path, megabytes=500)
     assert isinstance(error, FormatError)
-    assert "twice" in error.message
+    assert "twice" in error.message or "two columns named" in error.message
 
 
 def test_a_table_has_so_many_columns(tmp_path, monkeypatch):
@@ -295,7 +295,7 @@ def test_every_module_that_reads_is_in_the_list():
         module = str(path.relative_to(PACKAGE).with_suffix("")).replace(os.sep, ".")
         if module.startswith("files"):
             continue
-        if re.search(r"\b(open_file|open_unpacked|read_bytes|read_at_most|parse_strictly|parse_text)\(", text):
+        if re.search(r"\b(open_file|open_decompressed|read_bytes|read_at_most|parse_strictly|parse_text)\(", text):
             found.add(module)
         own = re.search(r"json\.loads?\(|\bopen\(|\.open\(|gzip\.|\.read_text\(|\bpickle\b.*load|np\.load\(", text)
         assert own is None or module in {"memory", "kernels.compiler", "kernels.cache_files", "cli.main"}, (module, own)

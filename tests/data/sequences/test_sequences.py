@@ -171,7 +171,7 @@ def test_a_range_and_its_like_is_a_sequence(steps):
 
 @pytest.mark.parametrize("wrong", [{0, 1}, {"a": 1}, b"01", iter([0, 1])])
 def test_what_has_no_order_or_can_be_read_but_once_is_no_sequence(wrong):
-    with pytest.raises(InvalidData, match="a sequence is a list, an array or a frame"):
+    with pytest.raises(InvalidData, match="a sequence must be a list, an array or a frame"):
         as_sequences(wrong)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from juncture.checks import check_iterable, check_kind, check_mapping
+from juncture.checks import check_count, check_iterable, check_kind, check_mapping
 from juncture.data.bins.cuts import Cuts, ValueCounts, count_values, frequency_cuts, width_cuts
 from juncture.data.bins.entropy_cuts import entropy_cuts
 from juncture.data.dataset import Dataset
@@ -54,8 +54,7 @@ class Discretizer(Value):
     strategy: Strategy
 
     def __init__(self, bins: int = 5, strategy: Strategy = "frequency") -> None:
-        if not isinstance(bins, int | np.integer) or isinstance(bins, bool) or bins < 2:
-            raise InvalidData(f"bins must be a whole number of at least 2; got {bins!r}")
+        check_count(bins, "bins", least=2)
         if bins > MAX_BINS:
             raise InvalidData(f"bins must be at most {MAX_BINS:,}, since each is a state; got {bins:,}")
         if not isinstance(strategy, str) or strategy not in STRATEGIES:
