@@ -23,22 +23,22 @@ BATCH = 2**20  # rows
 
 
 class ParquetColumn(Value):
-    """A column that is read when it is needed."""
+    """A column that is read when it is needed; `derived` keeps the metadata of the file, which take long to parse."""
 
-    _fields = ("file", "name")
+    _fields = ("file", "name", "is_text")
     file: str
     name: str
+    is_text: bool
 
-    def __init__(self, file: str, name: str) -> None:
-        self._set(file=file, name=name)
+    def __init__(self, file: str, name: str, is_text: bool) -> None:
+        self._set(file=file, name=name, is_text=is_text)
 
     def read(self) -> Column:
         """Text is decoded once for each distinct value; only a type that says dictionary declares an order."""
-        with open_parquet(self.file) as content:
-            is_text = str(content.schema_arrow.field(self.name).type) in {"string", "large_string"}
-        with open_parquet(self.file, read_dictionary=[self.name] if is_text else None) as content:
+        dictionary = [self.name] if self.is_text else None
+        with open_parquet(self.file, read_dictionary=dictionary, metadata=self.derived.get("metadata")) as content:
             cells = read_cells(content, self.name)
-            if not is_text:
+            if not self.is_text:
                 return series_column(cells, self.name)
             levels = arrow_levels(cells)
             return Levels(levels.codes, levels.labels)
@@ -58,10 +58,17 @@ def parquet_table(path: str | os.PathLike[str]) -> Table:
     """The columns of a Parquet file, none of them read yet."""
     file = str(os.fspath(path))
     with open_parquet(file) as content:
-        names, num_rows = content.schema_arrow.names, content.metadata.num_rows
-        check_names(names, "the file has two columns named {!r}")
-        check_num_rows(num_rows)
-        return Table({name: ParquetColumn(file, name) for name in names}, num_rows)
+        schema, metadata = content.schema_arrow, content.metadata
+        check_names(schema.names, "the file has two columns named {!r}")
+        check_num_rows(metadata.num_rows)
+        columns = {name: ParquetColumn(file, name, is_text_type(schema.field(name).type)) for name in schema.names}
+    for column in columns.values():
+        column.derived["metadata"] = metadata
+    return Table(columns, metadata.num_rows)
+
+
+def is_text_type(kind: Any) -> bool:
+    return str(kind) in {"string", "large_string"}
 
 
 def check_num_rows(num_rows: int) -> None:
