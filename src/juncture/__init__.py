@@ -2,7 +2,7 @@
 
 A model is a product of factors. Inference eliminates variables from it. Learning adds up statistics of it.
 
-__init__.pyi tells type checkers the same names.
+__init__.pyi gives type checkers the same names.
 """
 
 from __future__ import annotations

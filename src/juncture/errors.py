@@ -78,8 +78,10 @@ class FormatError(JunctureError, ValueError):
 
     def __init__(self, message: str, *, file: str | None = None, line: int | None = None) -> None:
         self.message, self.file, self.line = shortened(message), file, line
-        place = ":".join(str(part) for part in (file, line) if part is not None)
-        Exception.__init__(self, f"{place}: {self.message}" if place else self.message)  # a path is never shortened
+        location = ":".join(str(part) for part in (file, line) if part is not None)
+        Exception.__init__(
+            self, f"{location}: {self.message}" if location else self.message
+        )  # a path is never shortened
 
     def in_file(self, file: str) -> FormatError:
         return FormatError(self.message, file=file, line=self.line)
@@ -153,7 +155,7 @@ def warn_user(message: str, category: type[Warning]) -> None:
     message, frame = shortened(message), inspect.currentframe()
     while frame is not None and frame.f_back is not None and frame.f_code.co_filename.startswith(NOT_OF_USERS):
         frame = frame.f_back
-    if frame is None:  # a Python that tells nothing of its stack
+    if frame is None:  # an interpreter without access to its stack
         warnings.warn(message, category, stacklevel=2)
         return
     warnings.warn_explicit(

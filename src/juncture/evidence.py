@@ -119,7 +119,7 @@ def _(evidence: Sequence[Any], variables: tuple[Variable, ...], extra: Extra) ->
         for name, value in soft.items():
             if name not in likelihoods:
                 likelihoods[name] = np.ones((len(evidence), discrete[name].num_states))
-            likelihoods[name][number] = as_likelihood(value, discrete[name], place=f" in row {number}")[0]
+            likelihoods[name][number] = as_likelihood(value, discrete[name], where=f" in row {number}")[0]
         hard.append({**row, **dict.fromkeys(soft)})
     findings = findings_of(as_table(hard), variables, extra)
     return findings.merge(Findings(variables, likelihoods=likelihoods, num_rows=len(hard)))

@@ -61,7 +61,7 @@ def iterate(
 ) -> tuple[State, Trace]:
     """Step until the objective, which must not fall, gains less than `tolerance` relative to its size.
 
-    Ctrl-C ends the loop with the last whole step: the trace says so.
+    Ctrl-C ends the loop with the last complete step, which the trace records.
     """
     state = algorithm.init()
     values = [algorithm.objective(state)]

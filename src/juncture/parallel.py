@@ -1,4 +1,4 @@
-"""Work on all cores: parts are fixed beforehand and do not depend on the number of cores, so answers do not either."""
+"""Work on all cores: the parts do not depend on the number of cores, so that results do not depend on it either."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def map(  # noqa: A001 (used as parallel.map)
     def work() -> None:
         while waiting and not errors:
             try:
-                place, part = waiting.popleft()
+                index, part = waiting.popleft()
             except IndexError:  # another thread took the last one
                 return
             try:
-                results[place] = function(part)
+                results[index] = function(part)
             except BaseException as error:  # noqa: BLE001
-                errors[place] = error  # raised below, in the caller's thread
+                errors[index] = error  # raised below, in the caller's thread
 
     # Threads of our own, not a pool: cheaper than a task per part, and nothing is left over for a fork to lose.
     threads = [Thread(target=copy_context().run, args=(work,)) for _ in range(min(num_cores(), len(parts)) - 1)]
@@ -45,7 +45,7 @@ def map(  # noqa: A001 (used as parallel.map)
         thread.join()
     if errors:
         raise errors[min(errors)]
-    return [results[place] for place in range(len(parts))]
+    return [results[index] for index in range(len(parts))]
 
 
 def map_blocks(function: Callable[[slice], Result], num_rows: int, size: int = BLOCK) -> list[Result]:

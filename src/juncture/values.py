@@ -1,4 +1,4 @@
-"""What all values share: frozen fields, read-only arrays, equality by content, safe pickling."""
+"""The base class of values: frozen fields, read-only arrays, equality by content, safe pickling."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Value:
 
     @property
     def derived(self) -> dict[str, Any]:
-        """Where others keep what they worked out of this value: never compared, pickled or copied."""
+        """A cache for results computed from this value: never compared, pickled or copied."""
         found: dict[str, Any] = self.__dict__.setdefault("_derived", {})
         return found
 

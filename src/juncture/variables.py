@@ -74,7 +74,7 @@ class Variable(Value):
 
     @property
     def labels(self) -> tuple[State, ...]:
-        """The states of a discrete variable; a real-valued one has none, and says so."""
+        """The labels of the states; a real-valued variable has none, and raises an error."""
         if self.states is None:
             raise InvalidModel(f"variable {self.name!r} is real-valued; only a variable with states can be used here")
         return self.states
@@ -172,8 +172,8 @@ class Scope(tuple[Variable, ...]):
 
     def without(self, names: Iterable[str]) -> Scope:
         listed = check_iterable(names, "names", error=InvalidModel)
-        gone = {check_kind(name, str, "a name", error=InvalidModel) for name in listed}
-        return Scope(variable for variable in self if variable.name not in gone)
+        removed = {check_kind(name, str, "a name", error=InvalidModel) for name in listed}
+        return Scope(variable for variable in self if variable.name not in removed)
 
     def union(self, *others: Sequence[Variable]) -> Scope:
         """All variables, each once, in the order in which they first appear."""
@@ -225,9 +225,9 @@ def check_distinct(labels: tuple[State, ...], name: str) -> None:
 
 
 def first_repeated(items: Sequence[Hashable]) -> int:
-    """The place of the first item that comes again later."""
+    """The index of the first item that is repeated later."""
     counts = Counter(items)
-    return next(place for place, item in enumerate(items) if counts[item] > 1)
+    return next(index for index, item in enumerate(items) if counts[item] > 1)
 
 
 def as_plain(value: object) -> object:

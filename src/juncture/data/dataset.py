@@ -186,10 +186,10 @@ def row_positions(rows: Any, num_rows: int) -> np.ndarray:
     """The positions that a slice, a position, a list of positions or a mask means."""
     everything = np.arange(num_rows)
     try:
-        chosen = rows if isinstance(rows, slice) else np.atleast_1d(np.asarray(rows))
-        if not isinstance(chosen, slice) and not chosen.size:
-            chosen = chosen.astype(np.int64)  # an empty list is one of floats to NumPy
-        found: np.ndarray = everything[chosen]
+        selected = rows if isinstance(rows, slice) else np.atleast_1d(np.asarray(rows))
+        if not isinstance(selected, slice) and not selected.size:
+            selected = selected.astype(np.int64)  # an empty list is one of floats to NumPy
+        found: np.ndarray = everything[selected]
     except (IndexError, TypeError, ValueError) as error:
         raise InvalidData(
             f"rows are selected by a slice, by whole numbers from {-num_rows} to {num_rows - 1}, or by a mask of"

@@ -104,8 +104,8 @@ class Findings(Value):
 
     def without(self, name: str) -> Findings:
         """All findings but those on one variable."""
-        gone = self.variable(name).name
-        parts = [{other: array for other, array in part.items() if other != gone} for part in self._parts()]
+        removed = self.variable(name).name
+        parts = [{other: array for other, array in part.items() if other != removed} for part in self._parts()]
         return Findings(self.variables, *parts, num_rows=self._num_rows())
 
     def merge(self, other: Findings) -> Findings:
@@ -126,9 +126,9 @@ class Findings(Value):
         clash = ~is_hole(mine) & ~is_hole(theirs) & (mine != theirs)
         if clash.any():
             row = int(np.nonzero(clash)[0][0])
-            place = "" if self.is_single else f" in row {row}"
+            where = "" if self.is_single else f" in row {row}"
             both = f"{self.describe(name, row)} and {other.describe(name, row)}"
-            raise ImpossibleEvidence(f"the findings {both}{place} contradict each other; drop one of them")
+            raise ImpossibleEvidence(f"the findings {both}{where} contradict each other; drop one of them")
         return np.where(is_hole(mine), theirs, mine)
 
     def __repr__(self) -> str:

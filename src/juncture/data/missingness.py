@@ -38,10 +38,10 @@ class Missingness(Value):
 
     def __repr__(self) -> str:
         holes = sorted(((share, name) for name, share in self.shares.items() if share), reverse=True)
-        told = ", ".join(f"{name} {share:.0%}".replace("%", " %") for share, name in holes[:SHOWN])
+        listed = ", ".join(f"{name} {share:.0%}".replace("%", " %") for share, name in holes[:SHOWN])
         more = ", …" if len(holes) > SHOWN else ""
         complete = self.patterns.get((), 0.0)
-        body = f": {told}{more}" if told else ""
+        body = f": {listed}{more}" if listed else ""
         return f"Missingness({self.weight:g} rows, {complete:g} complete, {len(self.patterns)} patterns{body})"
 
 

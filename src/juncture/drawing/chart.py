@@ -77,7 +77,7 @@ def _frame(series: Sequence[Series], beside: float) -> Frame:
 
 
 def _apart(low: float, high: float) -> tuple[float, float]:
-    """The two ends, moved apart where floating point hardly tells them apart."""
+    """The two ends, moved apart where they are equal up to rounding."""
     return (low, high) if high - low > max(1e-12 * abs(low), 1e-300) else (low, high + max(1.0, 1e-6 * abs(high)))
 
 
@@ -91,13 +91,13 @@ def ticks(low: float, high: float, most: int, whole: bool = False) -> list[float
     power = floor(log10(rough))
     step = next(factor * 10.0**power for factor in (1, 2, 5, 10) if factor * 10.0**power >= rough * (1 - 1e-9))
     step = max(step, 1.0) if whole else step
-    places = max(-floor(log10(step)), 0)
-    marks = [round(place * step, places) for place in range(ceil(low / step), floor(high / step) + 1)]
+    decimals = max(-floor(log10(step)), 0)
+    marks = [round(index * step, decimals) for index in range(ceil(low / step), floor(high / step) + 1)]
     return marks or [low]
 
 
 def labels(marks: Sequence[float]) -> list[str]:
-    """The numbers with the digits that tell them apart, six at least.
+    """The numbers with enough digits to distinguish them, at least six.
 
     >>> labels([0.0, 0.5]), labels([2e9, 4e9]), labels([1000000.1, 1000000.2])
     (['0', '0.5'], ['2e+09', '4e+09'], ['1000000.1', '1000000.2'])
@@ -131,24 +131,24 @@ def _columns(frame: Frame, whole: bool) -> list[float]:
 
 
 def _line(series: Series, frame: Frame) -> Iterator[str]:
-    drawn = [frame.at(x, y) for x, y in series.points]
-    ends = [] if series.kind == "loop" else [(drawn[-1][0], frame.at(0, 0)[1]), (drawn[0][0], frame.at(0, 0)[1])]
-    yield polyline([*drawn, *ends], f'fill="{series.colour}" fill-opacity="0.16"')
-    closing = drawn[:1] if series.kind == "loop" else []
-    yield polyline([*drawn, *closing], f'fill="none" stroke="{series.colour}" stroke-width="1.8"')
+    points = [frame.at(x, y) for x, y in series.points]
+    ends = [] if series.kind == "loop" else [(points[-1][0], frame.at(0, 0)[1]), (points[0][0], frame.at(0, 0)[1])]
+    yield polyline([*points, *ends], f'fill="{series.colour}" fill-opacity="0.16"')
+    closing = points[:1] if series.kind == "loop" else []
+    yield polyline([*points, *closing], f'fill="none" stroke="{series.colour}" stroke-width="1.8"')
 
 
 def _spacing(series: Series) -> float:
     return min((right - left for (left, _), (right, _) in pairwise(series.points)), default=1.0)
 
 
-def _bars(series: Series, frame: Frame, step: float, place: int, num: int) -> Iterator[str]:
+def _bars(series: Series, frame: Frame, step: float, index: int, num: int) -> Iterator[str]:
     """Bars side by side with those of the other series, each with its numbers as a tooltip."""
     room = frame.at(frame.low + step, 0)[0] - frame.at(frame.low, 0)[0]
     wide = room * (1 - BAR_GAP) / num
     for x, y in series.points:
         middle, top = frame.at(x, y)
-        left = middle + (place - num / 2) * wide
+        left = middle + (index - num / 2) * wide
         look = f'fill="{series.colour}"'
         tip = f"<title>{x:.12g}: {y:.6g}</title>"
         bar = rectangle(left, top, wide, frame.at(x, 0)[1] - top, look)

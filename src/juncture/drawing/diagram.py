@@ -1,4 +1,4 @@
-"""What can be drawn: nodes, edges between them and groups around them, as plain frozen data.
+"""Diagrams as frozen data: nodes, edges between them and groups around them.
 
 >>> Diagram([Node("rain"), Node("grass", shaded=True)], [Edge("rain", "grass")]).edges
 (Edge(source='rain', target='grass', directed=True),)

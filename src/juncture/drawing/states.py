@@ -29,7 +29,7 @@ NUM_POINTS = 200  # at which a curve is looked at for the border of a node
 
 
 class Arrow(NamedTuple):
-    """From the node at one place to that at another, or to itself, with a label."""
+    """An arrow from one node to another, or to itself, by their positions, with a label."""
 
     source: int
     target: int
@@ -72,11 +72,11 @@ def draw_document(diagram: StateDiagram) -> Iterator[str]:
     yield "</svg>"
 
 
-def label_marks(label: str, place: Point) -> Iterator[str]:
+def label_marks(label: str, point: Point) -> Iterator[str]:
     """The label in a gap of its line."""
     half = text_width(label, SMALL_SIZE) / 2
-    yield rectangle(place.x - half, place.y - 7, 2 * half, 14, f'fill="{GROUND}"')
-    yield text(place.x, place.y + 4, label, SMALL_SIZE, fill=INK)
+    yield rectangle(point.x - half, point.y - 7, 2 * half, 14, f'fill="{GROUND}"')
+    yield text(point.x, point.y + 4, label, SMALL_SIZE, fill=INK)
 
 
 def place_on_circle(nodes: tuple[Node, ...]) -> list[Box]:
@@ -86,8 +86,8 @@ def place_on_circle(nodes: tuple[Node, ...]) -> list[Box]:
     radius = apart / (2 * sin(pi / count)) if count > 1 else 0.0
     first = -pi if count == 2 else -pi / 2
     boxes = []
-    for place, size in enumerate(sizes):
-        x, y = radius * cos(first + 2 * pi * place / count), radius * sin(first + 2 * pi * place / count)
+    for index, size in enumerate(sizes):
+        x, y = radius * cos(first + 2 * pi * index / count), radius * sin(first + 2 * pi * index / count)
         boxes.append(Box(x - size.left, y - size.half_height, x + size.right, y + size.half_height, x))
     return boxes
 

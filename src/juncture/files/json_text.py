@@ -1,7 +1,7 @@
-"""JSON text to plain values, safe for any text.
+"""JSON text to plain values; any text is safe to parse.
 
 Nesting is bounded before it is parsed, an integer before it is converted; what JSON does not have (NaN, a key twice
-in one object) becomes a value of its own, which whoever asks for that place refuses.
+in one object) becomes a value of a class of its own, which is refused when it is used.
 """
 
 from __future__ import annotations

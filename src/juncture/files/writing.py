@@ -106,7 +106,7 @@ def open_beside(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def create_beside(target: Path) -> tuple[int, Path]:
-    """A file that nobody else has: its name is drawn at random, and one that is there already is never opened."""
+    """A new file with a random name; a file that exists already is never opened."""
     mode = 0o600 if target.exists() else 0o666  # of which the umask takes some
     while True:
         unfinished = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}.unfinished")

@@ -153,8 +153,8 @@ class PartiallyDirectedGraph(MixedGraph):
                 "the undirected edges cannot all be directed without a cycle or a new immorality; "
                 "this graph is the CPDAG of no directed graph"
             )
-        chosen = {frozenset(edge): edge for edge in (*self.directed_edges, *found)}
-        return DirectedGraph((chosen[frozenset(edge)] for edge in self.edges), self.nodes)
+        directions = {frozenset(edge): edge for edge in (*self.directed_edges, *found)}
+        return DirectedGraph((directions[frozenset(edge)] for edge in self.edges), self.nodes)
 
     def is_extendable(self) -> bool:
         """Whether there is a `consistent_extension`."""

@@ -1,4 +1,4 @@
-"""Exact treewidth of graphs that are small, or become so once all that is easy has gone."""
+"""Exact treewidth of graphs that are small, or become small by safe reductions."""
 
 from __future__ import annotations
 

@@ -94,9 +94,9 @@ class UndirectedGraph(IndependenceGraph):
 
     def eliminate(self, names: str | Iterable[str]) -> UndirectedGraph:
         """The graph of what is left when these nodes are summed out: their neighbours become adjacent."""
-        gone = self._check_names(names)
-        added = self.fill_in(node for node in self.nodes if node in gone)
-        return UndirectedGraph([*self.edges, *added], self.nodes).subgraph(set(self.nodes) - gone)
+        removed = self._check_names(names)
+        added = self.fill_in(node for node in self.nodes if node in removed)
+        return UndirectedGraph([*self.edges, *added], self.nodes).subgraph(set(self.nodes) - removed)
 
     def local_independencies(self) -> tuple[Independence, ...]:
         """Each node is independent of all others given its neighbours."""

@@ -179,8 +179,8 @@ class MarkovNetwork(FactorProduct):
 
     def marginalize(self, *names: str) -> MarkovNetwork:
         """The distribution of the other variables: summing out a variable leaves one factor over its neighbours."""
-        gone = Scope(self.variable(name) for name in names)
-        return MarkovNetwork(sum_out_variables(self.factors, gone), self.variables.without(gone.names))
+        removed = Scope(self.variable(name) for name in names)
+        return MarkovNetwork(sum_out_variables(self.factors, removed), self.variables.without(removed.names))
 
     def absorb(self) -> MarkovNetwork:
         """One factor per maximal clique, each old factor multiplied into exactly one of them; p and Z unchanged."""

@@ -1,4 +1,4 @@
-"""`plot_density`: a distribution drawn into matplotlib axes, in the form that its values ask for."""
+"""`plot_density`: the density of a distribution in matplotlib axes."""
 
 from __future__ import annotations
 

@@ -211,7 +211,7 @@ def as_cuts(given: Sequence[float], name: str) -> Cuts:
 
 
 def interval_labels(cuts: Cuts) -> list[str]:
-    """The intervals in words, with as many digits as it takes to tell the cuts apart.
+    """The intervals in words, with enough digits to distinguish the cuts.
 
     >>> interval_labels((29.5, 34.5))
     ['< 29.5', '29.5 – 34.5', '≥ 34.5']

@@ -72,7 +72,7 @@ def is_text_type(kind: Any) -> bool:
 
 
 def check_num_rows(num_rows: int) -> None:
-    """Refuse a number of rows, of which the file may say any, that one column could not have in memory."""
+    """Refuse a file that declares more rows than a column in memory can have."""
     limit = default_memory_limit()
     if not 0 <= num_rows * CELL_BYTES <= limit:
         raise FormatError(
@@ -96,10 +96,10 @@ def read_cells(content: Any, name: str) -> Any:
 
 @contextmanager
 def open_parquet(file: str, **options: Any) -> Iterator[Any]:
-    """The file, and whatever PyArrow, which has many ways to say so, finds wrong with it as one error."""
+    """Open a Parquet file; the many kinds of errors of PyArrow become a `FormatError`."""
     arrow, parquet = import_package("pyarrow", "arrow"), import_package("pyarrow.parquet", "arrow")
     with open_file(file):
-        pass  # what cannot be opened says so itself
+        pass  # raises the error of a file that cannot be opened
     try:
         with parquet.ParquetFile(file, **options) as content:
             yield content
@@ -108,5 +108,5 @@ def open_parquet(file: str, **options: Any) -> Iterator[Any]:
     except JunctureError:
         raise
     except (arrow.ArrowException, OSError, MemoryError, ValueError, LookupError, OverflowError) as error:
-        told = " ".join(str(error).split())  # one line
-        raise FormatError(f"not readable as Parquet: {told or type(error).__name__}", file=file) from error
+        reason = " ".join(str(error).split())  # one line
+        raise FormatError(f"not readable as Parquet: {reason or type(error).__name__}", file=file) from error

@@ -55,8 +55,8 @@ class Sequence(Value):
     weight: float
 
     def __init__(self, observations: Any, states: Any = None, covariates: Any = None, weight: float = 1.0) -> None:
-        steps = read_only(as_steps(observations, place=""))
-        labels = None if states is None else read_only(as_steps(states, place="", is_label=True))
+        steps = read_only(as_steps(observations, where=""))
+        labels = None if states is None else read_only(as_steps(states, where="", is_label=True))
         inputs = None if covariates is None else read_only(as_inputs(covariates), np.float64)
         for name, given in (("states", labels), ("covariates", inputs)):
             if given is not None and len(given) != len(steps):
@@ -110,9 +110,9 @@ class Sequences:
     def lengths(self) -> np.ndarray:
         return np.diff(self.offsets)
 
-    def steps(self, place: int) -> slice:
+    def steps(self, index: int) -> slice:
         """Where the steps of one sequence are."""
-        return slice(int(self.offsets[place]), int(self.offsets[place + 1]))
+        return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
 
     def take(self, part: slice) -> Sequences:
         """Some sequences in a row, which share their arrays with these."""
@@ -137,7 +137,7 @@ class Sequences:
         return self.num
 
     def __iter__(self) -> Iterator[Sequences]:
-        return (self.take(slice(place, place + 1)) for place in range(self.num))
+        return (self.take(slice(index, index + 1)) for index in range(self.num))
 
     def __repr__(self) -> str:
         labels = "" if self.states is None else f", {int((self.states != UNKNOWN).sum()):,} labelled"
@@ -167,9 +167,9 @@ def as_sequences(
             item if part is None else part.observations,
             event_shape=event_shape,
             find=symbol_code,
-            place="" if is_single else f" of sequence {place}",
+            where="" if is_single else f" of sequence {index}",
         )
-        for place, (part, item) in enumerate(zip(parts, given, strict=True))
+        for index, (part, item) in enumerate(zip(parts, given, strict=True))
     ]
     observations = stack_steps(rows, event_shape)
     offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
@@ -225,9 +225,9 @@ def encode_states(
     if all(part is None or part.states is None for part in parts):
         return None
     labels = []
-    for place, (part, row) in enumerate(zip(parts, rows, strict=True)):
+    for index, (part, row) in enumerate(zip(parts, rows, strict=True)):
         states = None if part is None else part.states
-        where = "" if len(parts) == 1 else f" of sequence {place}"
+        where = "" if len(parts) == 1 else f" of sequence {index}"
         labels.append(np.full(len(row), UNKNOWN) if states is None else as_codes(states, find, where))
     return np.concatenate(labels).astype(np.int64)
 

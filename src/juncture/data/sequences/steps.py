@@ -33,20 +33,20 @@ def split_sequences(data: Any, event_shape: tuple[int, ...]) -> tuple[list[Any],
     is_many = deepest > len(event_shape) or any(map(is_sequence, data, axes))
     is_many |= event_shape == (1,) and deepest == 1 and not has_unit_rows(data)
     if is_many and min(axes) == 0:
-        place = axes.index(0)
+        index = axes.index(0)
         raise InvalidData(
-            f"a list of sequences holds sequences only; its entry {place} is {data[place]!r}: write [{data[place]!r}]"
+            f"a list of sequences holds sequences only; its entry {index} is {data[index]!r}: write [{data[index]!r}]"
         )
     return (list(data), False) if is_many else ([data], True)
 
 
 def are_scalars(items: Any) -> bool:
-    """Whether all items are single values; told by their types, of which there are few."""
+    """Whether all items are single values, decided by the set of their types."""
     return all(issubclass(kind, SCALARS) for kind in set(map(type, items)))
 
 
 def num_axes(item: Any) -> int:
-    """0 for a scalar, 1 for a list of scalars or an empty one, …; a `Sequence` tells by its observations."""
+    """0 for a scalar, 1 for a list of scalars or an empty one, …; of a `Sequence`, the axes of its observations."""
     item = getattr(item, "observations", item)
     if isinstance(item, SCALARS):
         return 0
@@ -102,24 +102,24 @@ def as_steps(
     *,
     event_shape: tuple[int, ...] | None = None,
     find: Find | None = None,
-    place: str,
+    where: str,
     is_label: bool = False,
 ) -> np.ndarray:
     """(step, *event): int64 for whole numbers, float64 for others, with NaN for what is missing; labels as they are."""
     given = unwrap_frame(given)
-    array = given if isinstance(given, np.ndarray) and given.ndim else as_array(given, place)
+    array = given if isinstance(given, np.ndarray) and given.ndim else as_array(given, where)
     if event_shape is not None:
-        array = reshape_steps(array, event_shape, place)
+        array = reshape_steps(array, event_shape, where)
     if find is not None:
-        return as_symbols(array, find, place)
+        return as_symbols(array, find, where)
     if is_label or event_shape is None:
         return as_labels(array)
     if array.dtype.kind in "biu":
         return array.astype(np.int64, copy=False)
-    return array.astype(np.float64, copy=False) if array.dtype.kind == "f" else as_floats(array, place)
+    return array.astype(np.float64, copy=False) if array.dtype.kind == "f" else as_floats(array, where)
 
 
-def as_array(given: Any, place: str) -> np.ndarray:
+def as_array(given: Any, where: str) -> np.ndarray:
     """A list as an array: of numbers if all are, else of objects."""
     if not isinstance(given, list | tuple):
         raise InvalidData(f"a sequence must be a list, an array or a frame with one entry per step; got {given!r}")
@@ -127,7 +127,7 @@ def as_array(given: Any, place: str) -> np.ndarray:
     try:
         array = np.asarray(given)
     except ValueError as error:
-        raise InvalidData(f"the steps{place} have different shapes; all have the same number of values") from error
+        raise InvalidData(f"the steps{where} have different shapes; all have the same number of values") from error
     if array.dtype.kind in "US":  # numbers among text were turned into text
         array = np.empty(array.shape, dtype=object)
         array[:] = given
@@ -148,7 +148,7 @@ def as_labels(array: np.ndarray) -> np.ndarray:
         return array.astype(object)
 
 
-def as_floats(array: np.ndarray, place: str) -> np.ndarray:
+def as_floats(array: np.ndarray, where: str) -> np.ndarray:
     """Objects as float64; None and other holes as NaN, text refused."""
     flat = array.reshape(-1)
     if {int, float, NoneType} >= set(map(type, flat)):
@@ -161,11 +161,11 @@ def as_floats(array: np.ndarray, place: str) -> np.ndarray:
             found[index] = float(value)
         else:
             step = index // max(1, flat.size // max(1, len(array)))
-            raise InvalidData(f"step {step}{place} holds {value!r}; an observation must be a number or missing")
+            raise InvalidData(f"step {step}{where} holds {value!r}; an observation must be a number or missing")
     return found.reshape(array.shape)
 
 
-def reshape_steps(array: np.ndarray, event_shape: tuple[int, ...], place: str) -> np.ndarray:
+def reshape_steps(array: np.ndarray, event_shape: tuple[int, ...], where: str) -> np.ndarray:
     """The steps as (step, *event), or one sentence why they are not."""
     if array.size == 0 and array.ndim <= 1 + len(event_shape):
         return np.zeros((0, *event_shape), dtype=array.dtype)
@@ -181,36 +181,36 @@ def reshape_steps(array: np.ndarray, event_shape: tuple[int, ...], place: str) -
     remedy = ""
     if array.ndim == 2 + len(event_shape) or (not event_shape and array.ndim == 2):
         remedy = "; for many sequences, one per row, write list(array)"
-    raise InvalidData(f"one observation{place} {rule}; got an array of the shape {array.shape}{remedy}")
+    raise InvalidData(f"one observation{where} {rule}; got an array of the shape {array.shape}{remedy}")
 
 
-def as_symbols(array: np.ndarray, find: Find, place: str) -> np.ndarray:
+def as_symbols(array: np.ndarray, find: Find, where: str) -> np.ndarray:
     """The code of each symbol: int64, or float64 with NaN for holes."""
-    codes = as_codes(array, find, place, what="symbol")
+    codes = as_codes(array, find, where, what="symbol")
     return codes if not (codes < 0).any() else np.where(codes < 0, np.nan, codes)
 
 
-def as_codes(labels: np.ndarray, find: Find | None, place: str, *, what: str = "state") -> np.ndarray:
+def as_codes(labels: np.ndarray, find: Find | None, where: str, *, what: str = "state") -> np.ndarray:
     """The code of each label, -1 where it is missing; -1 itself is missing too, unless it is a label."""
     if labels.ndim != 1:
-        raise InvalidData(f"the {what}s{place} must be one label per step; got an array of the shape {labels.shape}")
+        raise InvalidData(f"the {what}s{where} must be one label per step; got an array of the shape {labels.shape}")
     codes: dict[object, int] = {}
     found = np.empty(len(labels), np.int64)
     if labels.dtype.kind in "iuf":
         values, inverse = np.unique(labels, return_inverse=True)
-        found = np.array([code_of(value, find, labels, place, what) for value in values.tolist()], np.int64)
+        found = np.array([code_of(value, find, labels, where, what) for value in values.tolist()], np.int64)
         return np.asarray(found[inverse])
     for step, label in enumerate(labels.tolist()):
         if not isinstance(label, Hashable):
-            raise InvalidData(f"a {what}{place} is a label: text, a number or a boolean; got {shown(label)}")
+            raise InvalidData(f"a {what}{where} is a label: text, a number or a boolean; got {shown(label)}")
         key = (type(label), None if is_missing(label) else label)
         if key not in codes:
-            codes[key] = code_of(label, find, labels, place, what)
+            codes[key] = code_of(label, find, labels, where, what)
         found[step] = codes[key]
     return found
 
 
-def code_of(label: object, find: Find | None, labels: np.ndarray, place: str, what: str) -> int:
+def code_of(label: object, find: Find | None, labels: np.ndarray, where: str, what: str) -> int:
     """The code of one label; an unknown one is refused with its first step."""
     label = as_plain(label)
     if is_missing(label):
@@ -222,7 +222,7 @@ def code_of(label: object, find: Find | None, labels: np.ndarray, place: str, wh
         reason = str(error)
     if code is None and label != -1:
         step = next(step for step, other in enumerate(labels.tolist()) if other == label)
-        raise UnknownState(f"step {step}{place}: {reason}")
+        raise UnknownState(f"step {step}{where}: {reason}")
     return -1 if code is None else code
 
 

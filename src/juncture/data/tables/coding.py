@@ -68,8 +68,8 @@ class Coding(NamedTuple):
 
 def warn_unseen(counts: dict[str, int]) -> None:
     if counts:
-        told = ", ".join(f"{name} {count}" for name, count in counts.items())
-        message = f'values that are not states of their variable were treated as missing (unseen="missing"): {told}'
+        listed = ", ".join(f"{name} {count}" for name, count in counts.items())
+        message = f'values that are not states of their variable were treated as missing (unseen="missing"): {listed}'
         warn_user(message, UnseenStatesWarning)
 
 

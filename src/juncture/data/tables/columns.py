@@ -54,8 +54,8 @@ class NumericColumn(Value):
     def without(self, markers: Variable) -> Column:
         if self.values.dtype.kind != "f":
             return self.levels.without(markers)
-        gone = [number for number in numeric_labels(markers) if markers.find(number) is not None]
-        return NumericColumn(np.where(np.isin(self.values, gone), np.nan, self.values))
+        marked = [number for number in numeric_labels(markers) if markers.find(number) is not None]
+        return NumericColumn(np.where(np.isin(self.values, marked), np.nan, self.values))
 
     def encode(self, variable: Variable, describe: DescribeRow = describe_row) -> np.ndarray:
         if variable.is_real:

@@ -25,8 +25,8 @@ def frame_cells(data: Any) -> tuple[dict[str, Any], int]:
             f" a NumPy array with `variables`, a Dataset or the path of a file; got {type(data).__name__}"
         ) from error
     except nw.exceptions.DuplicateError as error:
-        told = " ".join(str(error).split())  # one line
-        raise InvalidData(f"the names of columns must differ: {told}") from error
+        reason = " ".join(str(error).split())  # one line
+        raise InvalidData(f"the names of columns must differ: {reason}") from error
     return {name: frame.get_column(name) for name in frame.columns}, len(frame)
 
 

@@ -34,8 +34,8 @@ def concatenate_levels(parts: Sequence[Levels]) -> Levels:
     positions: dict[tuple[type, object], int] = {}
     codes = []
     for part in parts:
-        places = [positions.setdefault((type(label), label), len(positions)) for label in part.labels]
-        codes.append(np.array([*places, HOLE], dtype=np.int32)[part.codes])
+        numbers = [positions.setdefault((type(label), label), len(positions)) for label in part.labels]
+        codes.append(np.array([*numbers, HOLE], dtype=np.int32)[part.codes])
     is_declared = all(part.is_declared and part.labels == parts[0].labels for part in parts)
     return type(parts[0])(np.concatenate(codes), (label for _, label in positions), is_declared=is_declared)
 

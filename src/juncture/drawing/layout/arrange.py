@@ -35,10 +35,10 @@ def arrange(diagram: Diagram) -> Layout:
     boxes: dict[int, Box] = {}
     curves: dict[int, Curve] = {}
     frames: dict[int, Box] = {}
-    chosen = find_parts(diagram)
-    pieces = [arrange_part(take_part(diagram, numbers)) for numbers in chosen]
+    members = find_parts(diagram)
+    pieces = [arrange_part(take_part(diagram, numbers)) for numbers in members]
     corners = pack_on_shelves([(piece.width, piece.height) for piece in pieces])
-    for numbers, piece, (right, down) in zip(chosen, pieces, corners, strict=True):
+    for numbers, piece, (right, down) in zip(members, pieces, corners, strict=True):
         boxes |= {number: box.move(right, down) for number, box in zip(numbers.nodes, piece.boxes, strict=True)}
         frames |= {number: box.move(right, down) for number, box in zip(numbers.groups, piece.frames, strict=True)}
         for number, curve in zip(numbers.edges, piece.curves, strict=True):

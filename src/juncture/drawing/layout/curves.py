@@ -92,12 +92,12 @@ def _attach(nodes: Sequence[Node], boxes: Sequence[Box], ends: Sequence[End]) ->
     by_node: dict[int, list[int]] = {}
     for number, end in enumerate(ends):
         by_node.setdefault(end.node, []).append(number)
-    places = [0.0] * len(ends)
+    xs = [0.0] * len(ends)
     for node, numbers in by_node.items():
         side = ports(boxes[node].center, reach(nodes[node], boxes[node]), [ends[number] for number in numbers])
-        for number, place in zip(numbers, side, strict=True):
-            places[number] = place
-    return places
+        for number, x in zip(numbers, side, strict=True):
+            xs[number] = x
+    return xs
 
 
 def ports(center: float, reach: float, ends: Sequence[End]) -> list[float]:
@@ -106,11 +106,11 @@ def ports(center: float, reach: float, ends: Sequence[End]) -> list[float]:
     gap = min(PORT_GAP, 2 * reach / max(len(ends) - 1, 1))
     wanted = [_wanted(ends[index].towards - center, reach, ends[index].is_long) for index in ranked]
     weights = [STRAIGHT_WEIGHT if abs(ends[index].towards - center) < 1 else 1.0 for index in ranked]
-    places = space_out(wanted, weights, [gap] * (len(wanted) - 1))
+    xs = space_out(wanted, weights, [gap] * (len(wanted) - 1))
     result = [0.0] * len(ends)
-    for order, (index, place) in enumerate(zip(ranked, places, strict=True)):
+    for order, (index, x) in enumerate(zip(ranked, xs, strict=True)):
         first, last = order * gap - reach, reach - (len(ends) - 1 - order) * gap
-        result[index] = center + min(max(place, first), last)
+        result[index] = center + min(max(x, first), last)
     return result
 
 

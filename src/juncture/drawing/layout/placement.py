@@ -91,5 +91,5 @@ def _settle(x: list[float], layer: Sequence[int], gaps: Sequence[float], pulls: 
         total = sum(weight for _, weight in pulls[vertex])
         wanted.append(sum(x[other] * weight for other, weight in pulls[vertex]) / total if total else x[vertex])
         weights.append(total or 0.05)
-    for vertex, place in zip(layer, space_out(wanted, weights, gaps), strict=True):
-        x[vertex] = place
+    for vertex, center in zip(layer, space_out(wanted, weights, gaps), strict=True):
+        x[vertex] = center

@@ -25,9 +25,9 @@ Axis: TypeAlias = tuple[int, dict[str, int]]
 
 @dataclass
 class Rows:
-    """What the statements of one block have given so far; `places` are positions of rows in the table."""
+    """What the statements of one block have given so far; `indices` are positions of rows in the table."""
 
-    places: list[int] = field(default_factory=list)
+    indices: list[int] = field(default_factory=list)
     offsets: list[int] = field(default_factory=list)
     numbers: list[float] = field(default_factory=list)
     default: list[float] | None = None
@@ -40,13 +40,13 @@ def read_values(source: Source, block: Block, family: Family, room: int) -> np.n
     size = check_size([*family.parents.shape, num_states], room, what)
     given = read_rows(source, block, family, size)
     if given.table is not None:
-        if given.places or given.default is not None:
+        if given.indices or given.default is not None:
             raise FormatError(f"{what} is given whole and by rows; give one of the two")
         return np.array(given.table).reshape(num_states, -1).T
     check_complete(source, given, family)
     values = np.empty((size // num_states, num_states))
     values[:] = np.nan if given.default is None else given.default
-    values[given.places] = np.array(given.numbers).reshape(-1, num_states)
+    values[given.indices] = np.array(given.numbers).reshape(-1, num_states)
     return values
 
 
@@ -57,7 +57,7 @@ def read_rows(source: Source, block: Block, family: Family, size: int) -> Rows:
     for offset, statement in statements(source, block):
         if statement[0] == "(":
             labels, _, numbers = statement[1:].rpartition(")")
-            given.places.append(find_row(source, labels, family, axes, offset))
+            given.indices.append(find_row(source, labels, family, axes, offset))
             given.offsets.append(offset)
             given.numbers += read_numbers(source, numbers, num_states, name, offset)
         else:
@@ -92,13 +92,13 @@ def read_axis(source: Source, variable: Variable) -> Axis:
 
 def find_row(source: Source, labels: str, family: Family, axes: Sequence[Axis], offset: int) -> int:
     """The position of the row of these states of the parents, the last of which changes fastest."""
-    place = 0
+    index = 0
     try:
         for part, (num_states, codes) in zip(labels.split(",", len(axes)), axes, strict=True):
-            place = place * num_states + codes[part.strip()]
+            index = index * num_states + codes[part.strip()]
     except (KeyError, ValueError):
         return find_row_carefully(source, labels, family, axes, offset)
-    return place
+    return index
 
 
 def find_row_carefully(source: Source, labels: str, family: Family, axes: Sequence[Axis], offset: int) -> int:
@@ -111,7 +111,7 @@ def find_row_carefully(source: Source, labels: str, family: Family, axes: Sequen
     if not readings:
         rule = f"a row of {family.child.name!r} names one state for each of its {len(axes)} parents"
         raise source.error(f"{rule}; found {source.excerpt(labels)}", offset)
-    unknown = next(place for place, part in enumerate(readings[0]) if part not in axes[place][1])
+    unknown = next(index for index, part in enumerate(readings[0]) if part not in axes[index][1])
     parent = family.parents[unknown]
     label = source.unshield(readings[0][unknown], offset)[:SHOWN]
     raise source.error(str(UnknownState.of(parent.name, label, parent.labels)), offset)
@@ -138,20 +138,20 @@ def join_lines(label: str) -> str:
 def check_complete(source: Source, given: Rows, family: Family) -> None:
     """Each row is given exactly once, or by default."""
     child, parents = family.child, family.parents
-    seen = set(given.places)
-    if len(seen) < len(given.places):
-        place, offset = first_repeated(given)
-        raise source.error(f"{describe_row(child, parents, place)} is given twice; give it once", offset)
+    seen = set(given.indices)
+    if len(seen) < len(given.indices):
+        index, offset = first_repeated(given)
+        raise source.error(f"{describe_row(child, parents, index)} is given twice; give it once", offset)
     if given.default is None and len(seen) < parents.size:
-        missing = next(place for place in range(parents.size) if place not in seen)
+        missing = next(index for index in range(parents.size) if index not in seen)
         raise FormatError(f"{describe_row(child, parents, missing)} is missing; add it, or a 'default' entry")
 
 
 def first_repeated(given: Rows) -> tuple[int, int]:
-    """The place and offset of the first row that was given before."""
+    """The index and offset of the first row that was given before."""
     seen: set[int] = set()
-    for place, offset in zip(given.places, given.offsets, strict=True):
-        if place in seen:
-            return place, offset
-        seen.add(place)
+    for index, offset in zip(given.indices, given.offsets, strict=True):
+        if index in seen:
+            return index, offset
+        seen.add(index)
     raise AssertionError("no row is repeated")

@@ -84,7 +84,7 @@ def read_numbers(source: Source, text: str, count: int, what: str, offset: int) 
         try:
             return list(map(float, words))
         except ValueError:
-            pass  # more than one number between two commas, or none: the careful way tells
+            pass  # more than one number between two commas, or none: read again below
     words = text.replace(",", " ").split(None, count)
     if len(words) != count:
         found = len(words) if len(words) < count else f"more than {count}"
@@ -149,7 +149,7 @@ def name_on_cycle(tables: Mapping[str, Conditional]) -> str:
 
 
 def as_nonempty_tables(model: Any, format_name: str) -> list[Conditional]:
-    """The tables to write; with none, the file could not be told from one that was cut off."""
+    """The tables to write; a file without tables would look like one that was cut off."""
     tables = as_tables(model, format_name)
     if not tables:
         raise FormatError(f"{format_name} cannot hold a network without variables; write it as .json")

@@ -2,7 +2,7 @@
 
 After `shield`, each brace, bracket, comma and semicolon in the text is structure: a quoted string that is not
 a plain word is replaced by a NUL, a number and a NUL, and `Source.unshield` gives it back. Line ends stay, so an
-offset into the text still tells the line of the file. All of it takes time linear in the length.
+offset into the text still gives the line of the file. The time is linear in the length.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def skip_space(text: str, position: int) -> int:
 def shield(text: str, closings: Mapping[str, re.Pattern[str]]) -> Source:
     """The text with comments blanked and quoted strings replaced.
 
-    `closings` tells, for a quote and for each mark that opens a comment, what follows up to its end.
+    `closings` gives, for a quote and for each mark that opens a comment, the pattern of the text up to its end.
     """
     if "\0" in text:
         raise FormatError(

@@ -1,4 +1,4 @@
-"""A JSON document as nodes that can be questioned: every refusal gives the path inside the document, and its line."""
+"""A JSON document as nodes: every error gives the path inside the document, and its line."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Node:
 
     @contextmanager
     def locate_errors(self) -> Iterator[None]:
-        """What is refused inside is refused with this place, unless it names one."""
+        """Errors inside the block get the path and line of this node, unless they have a line already."""
         try:
             yield
         except JunctureError as error:
@@ -76,11 +76,11 @@ class Node:
         self._check_object()
         if key not in self.value:
             raise self.error(f"lacks the key {key!r}")
-        chosen, known = self.child(key), list(choices)
+        given, known = self.child(key), list(choices)
         for choice in known:
-            if type(choice) is type(chosen.value) and choice == chosen.value:
+            if type(choice) is type(given.value) and choice == given.value:
                 return choice
-        raise chosen.error(f"is {describe(chosen.value)}; {hint(describe(chosen.value), known)}")
+        raise given.error(f"is {describe(given.value)}; {hint(describe(given.value), known)}")
 
     def _check_object(self) -> None:
         if isinstance(self.value, RepeatedKey):
@@ -91,7 +91,7 @@ class Node:
     def items(self) -> list[Node]:
         if not isinstance(self.value, list):
             raise self.kind_error("a list")
-        return [self.child(place) for place in range(len(self.value))]
+        return [self.child(index) for index in range(len(self.value))]
 
     def string(self) -> str:
         if type(self.value) is not str:
@@ -145,23 +145,23 @@ class Node:
         shape: tuple[int, ...] = ()
         while level and type(level[0]) is list:
             size = len(level[0])
-            for place, item in enumerate(level):
+            for index, item in enumerate(level):
                 if type(item) is not list or len(item) != size:
-                    raise self._cell_error(place, shape, f"must be a list of length {size}, like the first", item)
+                    raise self._cell_error(index, shape, f"must be a list of length {size}, like the first", item)
             shape = (*shape, size)
             level = list(chain.from_iterable(level))
         if not set(map(type, level)) <= types:
-            place = next(place for place, cell in enumerate(level) if type(cell) not in types)
-            raise self._cell_error(place, shape, "must be a number", level[place])
+            index = next(index for index, cell in enumerate(level) if type(cell) not in types)
+            raise self._cell_error(index, shape, "must be a number", level[index])
         return level, shape
 
-    def _cell_error(self, place: int, shape: tuple[int, ...], rule: str, value: object) -> FormatError:
-        return self.error(f"{rule}; got {describe(value)}", at=cell_path(place, shape))
+    def _cell_error(self, index: int, shape: tuple[int, ...], rule: str, value: object) -> FormatError:
+        return self.error(f"{rule}; got {describe(value)}", at=cell_path(index, shape))
 
 
-def cell_path(place: int, shape: tuple[int, ...]) -> Path:
-    """The steps to the cell at a place of the flat table."""
-    return tuple(int(index) for index in np.unravel_index(place, shape)) if shape else ()
+def cell_path(flat_index: int, shape: tuple[int, ...]) -> Path:
+    """The steps to the cell at a flat_index of the flat table."""
+    return tuple(int(index) for index in np.unravel_index(flat_index, shape)) if shape else ()
 
 
 def describe(value: object) -> str:

@@ -92,10 +92,10 @@ def read_factor(node: Node, variables: Mapping[str, Variable]) -> Factor:
 
 
 def read_factor_index(num_factors: int, node: Node) -> int:
-    place = node.integer()
-    if not 0 <= place < num_factors:
-        raise node.error(f"is {place}; factors have the positions 0 … {num_factors - 1}")
-    return place
+    index = node.integer()
+    if not 0 <= index < num_factors:
+        raise node.error(f"is {index}; factors have the positions 0 … {num_factors - 1}")
+    return index
 
 
 # --- both ----------------------------------------------------------------------------------------------------------

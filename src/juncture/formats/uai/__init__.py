@@ -61,7 +61,7 @@ def read_variables(numbers: NumberReader) -> list[Variable]:
         raise numbers.error(
             f"the variables have {sum(sizes):,} states in all, more than the tables of this file can use"
         )
-    return [Variable(f"x{place}", size) for place, size in enumerate(sizes)]
+    return [Variable(f"x{index}", size) for index, size in enumerate(sizes)]
 
 
 def read_functions(numbers: NumberReader, variables: list[Variable]) -> list[Function]:
@@ -78,9 +78,9 @@ def read_functions(numbers: NumberReader, variables: list[Variable]) -> list[Fun
 def read_scope(numbers: NumberReader, variables: list[Variable]) -> tuple[Scope, int]:
     at = numbers.at
     size = numbers.take_count("the size of a scope")
-    places = numbers.take_whole(size, "a variable of a scope", below=len(variables))
+    indices = numbers.take_whole(size, "a variable of a scope", below=len(variables))
     with numbers.locate_errors(at):
-        return Scope(variables[place] for place in places), at
+        return Scope(variables[index] for index in indices), at
 
 
 def read_table(numbers: NumberReader, scope: Scope, scope_at: int) -> Function:
@@ -131,10 +131,10 @@ def write_uai(model: Any) -> str:
             names = ", ".join(part.scope.names)
             raise FormatError(f"UAI holds doubles, and the factor over ({names}) has others; write it as .json")
     warn_losses([*find_losses(model), *naming_losses(model)], "UAI")
-    places = {name: place for place, name in enumerate(model.variables.names)}
-    scopes = [" ".join(map(str, [len(part.scope), *(places[name] for name in part.scope.names)])) for part in parts]
+    indices = {name: index for index, name in enumerate(model.variables.names)}
+    scopes = [" ".join(map(str, [len(part.scope), *(indices[name] for name in part.scope.names)])) for part in parts]
     sizes = " ".join(str(variable.num_states) for variable in model.variables)
-    head = [preamble, str(len(places)), sizes, str(len(parts)), *scopes]
+    head = [preamble, str(len(indices)), sizes, str(len(parts)), *scopes]
     return "\n".join([*head, *(table_text(part.values) for part in parts)]) + "\n"
 
 
@@ -146,7 +146,7 @@ def table_text(values: np.ndarray) -> str:
 
 def naming_losses(model: Any) -> list[str]:
     """What differs from the names that reading gives."""
-    plain = [Variable(f"x{place}", variable.num_states) for place, variable in enumerate(model.variables)]
+    plain = [Variable(f"x{index}", variable.num_states) for index, variable in enumerate(model.variables)]
     pairs = list(zip(model.variables, plain, strict=True))
     losses = []
     if any(variable.name != other.name for variable, other in pairs):

@@ -115,13 +115,13 @@ def evidence_text(evidence: Mapping[str, Any] | Sequence[Mapping[str, Any]], var
 
 
 def sample_text(sample: Mapping[str, Any], variables: Scope) -> str:
-    places = {name: place for place, name in enumerate(variables.names)}
+    indices = {name: index for index, name in enumerate(variables.names)}
     findings = []
     for name, value in check_mapping(sample, "a sample of evidence").items():
-        if name not in places:
-            raise UnknownVariable.among(name, places)
+        if name not in indices:
+            raise UnknownVariable.among(name, indices)
         if not is_missing(value):
-            findings.append((places[name], encode_state(variables[places[name]], value)))
+            findings.append((indices[name], encode_state(variables[indices[name]], value)))
     return " ".join(str(number) for number in (len(findings), *(part for finding in findings for part in finding)))
 
 

@@ -38,7 +38,7 @@ def first_word(data: bytes) -> tuple[str, int]:
 
 
 class NumberReader:
-    """All numbers from `start` to the end of the file, with a place from which they are taken."""
+    """All numbers from `start` to the end of the file; `at` is the position of the next number to take."""
 
     def __init__(self, data: bytes, start: int = 0, *, letters: bytes = b"") -> None:
         self.data = data
@@ -84,7 +84,7 @@ class NumberReader:
 
     @contextmanager
     def locate_errors(self, at: int) -> Iterator[None]:
-        """What is refused inside is refused at the line of this number."""
+        """Errors inside the block get the line of this number."""
         try:
             yield
         except InvalidModel as error:
@@ -118,11 +118,11 @@ class NumberReader:
         start = self.at
         values = self.take(count, what).tolist()
         end = 2**53 if below is None else below
-        for place, value in enumerate(values):  # mostly few, where a loop is faster than arrays
+        for index, value in enumerate(values):  # mostly few, where a loop is faster than arrays
             if not (least <= value < end and value.is_integer()):
                 limit = "" if below is None else f" and at most {below - 1}"
                 rule = f"{what} must be a whole number, at least {least}{limit}"
-                raise self.error(f"{rule}; found {value:g}", start + place)
+                raise self.error(f"{rule}; found {value:g}", start + index)
         return list(map(int, values))
 
     def take_count(self, what: str, *, least: int = 0, below: int | None = None) -> int:

@@ -85,10 +85,10 @@ def read_nodes(body: Element) -> dict[str, Node]:
     """The nodes by id."""
     nodes: dict[str, Node] = {}
     names: set[str] = set()
-    for place, element in enumerate(body.children):
+    for index, element in enumerate(body.children):
         if element.name not in READERS:
             element.fail(f"is a kind of node that is not read; known are {', '.join(READERS)}")
-        node = read_node(element, place)
+        node = read_node(element, index)
         key = element.attribute("id")
         if key in nodes or node.variable.name in names:
             element.fail(f"{shorten(key)} ({shorten(node.variable.name)}) has an id or a name given before")
@@ -97,7 +97,7 @@ def read_nodes(body: Element) -> dict[str, Node]:
     return nodes
 
 
-def read_node(element: Element, place: int) -> Node:
+def read_node(element: Element, index: int) -> Node:
     own = {item.attributes.get("id", ""): item for item in element.all("property")}
     name = own[NAME].content if NAME in own else element.attribute("id")
     ids = [state.attribute("id") for state in element.all("state")]
@@ -106,7 +106,7 @@ def read_node(element: Element, place: int) -> Node:
     check_distinct(ids, element, f"gives {shorten(name)} the state")
     labels = [own[f"{STATE}{code}"].content if f"{STATE}{code}" in own else key for code, key in enumerate(ids)]
     variable = read_variable(name, labels, element)
-    position = whole_number(own[POSITION].content, own[POSITION]) if POSITION in own else place
+    position = whole_number(own[POSITION].content, own[POSITION]) if POSITION in own else index
     return Node(element, variable, {key: code for code, key in enumerate(ids)}, position)
 
 

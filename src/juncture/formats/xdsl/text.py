@@ -25,7 +25,7 @@ def network_text(network: BayesianNetwork) -> str:
     names = network.variables.names
     ids = dict(zip(names, make_identifiers(names), strict=True))
     order = parents_first(network)
-    positions = {name: place for place, name in enumerate(names)} if order != names else {}
+    positions = {name: index for index, name in enumerate(names)} if order != names else {}
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<smile version="1.0" id="network" numsamples="10000">',
@@ -60,10 +60,12 @@ def node_lines(conditional: Conditional | Deterministic, ids: dict[str, str], po
     if parents:
         lines.append(f"    <parents>{' '.join(ids[name] for name in parents.names)}</parents>")
     lines.append(f"    {numbers}")
-    told = [(NAME, child.name, ids[child.name])]
-    told += [(f"{STATE}{code}", text, key) for code, (text, key) in enumerate(zip(states, state_ids, strict=True))]
-    told += [(POSITION, str(positions[child.name]), "")] if positions else []
-    lines += [property_line(key, text, child.name) for key, text, written in told if text != written]
+    properties = [(NAME, child.name, ids[child.name])]
+    properties += [
+        (f"{STATE}{code}", text, key) for code, (text, key) in enumerate(zip(states, state_ids, strict=True))
+    ]
+    properties += [(POSITION, str(positions[child.name]), "")] if positions else []
+    lines += [property_line(key, text, child.name) for key, text, written in properties if text != written]
     return [*lines, f"  </{kind}>"]
 
 
