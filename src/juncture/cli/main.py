@@ -80,9 +80,10 @@ def run() -> NoReturn:
     is_plain = not any(map(CONTROLS.search, sys.argv))
     try:
         code = app(standalone_mode=is_plain)  # else what is wrong with the arguments is printed below
-    except (JunctureError, OSError) as error:
-        is_named = isinstance(error, OSError) and error.filename
-        end(1, f"{error.strerror}: {error.filename}" if is_named else str(error))
+    except JunctureError as error:
+        end(1, str(error))
+    except OSError as error:
+        end(1, f"{error.strerror}: {error.filename}" if error.filename else str(error))
     except Exception as error:
         if is_plain or not hasattr(error, "format_message"):
             raise
