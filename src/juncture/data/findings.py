@@ -143,7 +143,7 @@ class Findings(Value):
 
 
 def is_hole(values: np.ndarray) -> np.ndarray:
-    return np.asarray(np.isnan(values) if values.dtype.kind == "f" else values < 0)
+    return np.isnan(values) if values.dtype.kind == "f" else values < 0
 
 
 def drop_unobserved(values: Arrays) -> Arrays:
@@ -161,4 +161,4 @@ def multiply_likelihoods(mine: np.ndarray, theirs: np.ndarray, name: str) -> np.
     both = mine * theirs
     if ((both == 0) & (mine > 0) & (theirs > 0)).any():
         raise InvalidData(f"the likelihoods of {name!r} multiply to less than a float can hold; scale them up")
-    return np.asarray(both)
+    return both

@@ -11,11 +11,11 @@ from juncture.data.bins.cuts import Cuts, ValueCounts
 
 
 class Split(NamedTuple):
-    """A part of a column, from `start` to `stop`, cut at `index`, which saves `bits` on the classes of its rows."""
+    """A part of a column, from `start` to `stop`, cut at index `cut`, which saves `bits` on the classes of its rows."""
 
     bits: float
     start: int
-    index: int
+    cut: int
     stop: int
 
 
@@ -25,9 +25,9 @@ def entropy_cuts(column: ValueCounts, bins: int) -> Cuts:
     open_splits = find_splits(column, 0, len(column.values))
     while open_splits and len(indices) < bins - 1:
         best = max(open_splits)
-        indices.append(best.index)
+        indices.append(best.cut)
         open_splits.remove(best)
-        open_splits += find_splits(column, best.start, best.index) + find_splits(column, best.index, best.stop)
+        open_splits += find_splits(column, best.start, best.cut) + find_splits(column, best.cut, best.stop)
     return tuple(column.cut(index) for index in sorted(indices))
 
 
@@ -64,7 +64,7 @@ def information_gains(part: ValueCounts, indices: np.ndarray) -> np.ndarray:
     left = below[indices - 1]
     right = np.maximum(total - left, 0.0)
     share = left.sum(axis=1) / total.sum()
-    return np.asarray(entropy(total) - share * entropy(left) - (1 - share) * entropy(right))
+    return entropy(total) - share * entropy(left) - (1 - share) * entropy(right)
 
 
 def entropy(weights: np.ndarray) -> np.ndarray:

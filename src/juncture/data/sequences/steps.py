@@ -199,7 +199,7 @@ def as_codes(labels: np.ndarray, find: Find | None, where: str, *, what: str = "
     if labels.dtype.kind in "iuf":
         values, inverse = np.unique(labels, return_inverse=True)
         found = np.array([code_of(value, find, labels, where, what) for value in values.tolist()], np.int64)
-        return np.asarray(found[inverse])
+        return found[inverse]
     for step, label in enumerate(labels.tolist()):
         if not isinstance(label, Hashable):
             raise InvalidData(f"a {what}{where} is a label: text, a number or a boolean; got {shown(label)}")

@@ -128,7 +128,7 @@ class Levels(Value):
         found = np.full(len(self.labels) + 1, hole)  # the last entry serves the code -1 of holes
         for position in self._used():
             found[position] = look_up(position, variable, describe)
-        return np.asarray(found[self.codes])
+        return found[self.codes]
 
     def _used(self) -> list[int]:
         counts = np.bincount(self.codes.astype(np.int64) + 1, minlength=len(self.labels) + 1)

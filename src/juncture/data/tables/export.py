@@ -21,7 +21,7 @@ Columns = Mapping[str, np.ndarray]
 def decode_column(variable: Variable, values: np.ndarray) -> np.ndarray:
     """The cells as an object array of labels, numbers or lists of numbers, None for holes."""
     if not variable.is_real:
-        return np.asarray(np.array([*variable.labels, None], dtype=object)[values])
+        return np.array([*variable.labels, None], dtype=object)[values]
     cells = np.empty(len(values), dtype=object)
     cells[:] = values.tolist()
     cells[np.isnan(values) if values.ndim == 1 else np.isnan(values).all(axis=1)] = None

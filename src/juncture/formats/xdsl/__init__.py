@@ -180,7 +180,7 @@ def noisy_minimum(tables: Sequence[np.ndarray], leak: np.ndarray) -> np.ndarray:
 def tail(table: np.ndarray) -> np.ndarray:
     """The sums of a row from each entry to its end; the whole row is 1."""
     sums = np.cumsum(table[..., ::-1], axis=-1)
-    return np.asarray((sums / sums[..., -1:])[..., ::-1])
+    return (sums / sums[..., -1:])[..., ::-1]
 
 
 READERS: dict[str, Callable[[Node, Scope, RowRepair], AnyConditional]] = {
