@@ -40,7 +40,7 @@ class JunctureError(Exception):
     """The base class of all errors of Juncture. A long message is shortened in the middle."""
 
     def __init__(self, *args: object) -> None:
-        super().__init__(*(shortened(arg) if isinstance(arg, str) else arg for arg in args))
+        super().__init__(*(shorten_message(arg) if isinstance(arg, str) else arg for arg in args))
 
     __str__ = Exception.__str__  # KeyError would print the message in quotes
 
@@ -77,7 +77,7 @@ class FormatError(JunctureError, ValueError):
     """A file that cannot be read or written; `file` and `line` say where, as far as they are known."""
 
     def __init__(self, message: str, *, file: str | None = None, line: int | None = None) -> None:
-        self.message, self.file, self.line = shortened(message), file, line
+        self.message, self.file, self.line = shorten_message(message), file, line
         location = ":".join(str(part) for part in (file, line) if part is not None)
         Exception.__init__(
             self, f"{location}: {self.message}" if location else self.message
@@ -152,7 +152,7 @@ class RegularizedWarning(UserWarning):
 
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn with the location of the first caller outside of this package."""
-    message, frame = shortened(message), inspect.currentframe()
+    message, frame = shorten_message(message), inspect.currentframe()
     while frame is not None and frame.f_back is not None and frame.f_code.co_filename.startswith(NOT_OF_USERS):
         frame = frame.f_back
     if frame is None:  # an interpreter without access to its stack
@@ -168,10 +168,10 @@ def warn_user(message: str, category: type[Warning]) -> None:
     )
 
 
-def shortened(message: str) -> str:
+def shorten_message(message: str) -> str:
     """A message of at most 600 letters: long words lose their middles first, then the message does.
 
-    >>> shortened("the name " + "a" * 1000 + " is known already; rename one of them")
+    >>> shorten_message("the name " + "a" * 1000 + " is known already; rename one of them")
     'the name aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…aaaaaaaaaaaaaaaaaaaa is known already; rename one of them'
     """
     if len(message) <= MAX_MESSAGE:
