@@ -77,7 +77,7 @@ REFUSED = [
     ({"xrai": "yes"}, UnknownVariable, "no variable 'xrai'; did you mean 'xray'"),
     ({"xray": "yess"}, UnknownState, "'xray' has no state 'yess'; did you mean 'yes'"),
     ({"sick": 1}, UnknownState, "'sick' has no state 1"),
-    ({"xray": [1.0]}, InvalidData, r"'xray' has 1 entries; it needs one for each of the 2 states \('no', 'yes'\)"),
+    ({"xray": [1.0]}, InvalidData, r"has length 1; it needs one number for each of the 2 states \('no', 'yes'\)"),
     ({"xray": [0.5, -0.1]}, InvalidData, "not a finite number of at least 0"),
     ({"xray": [0.5, np.inf]}, InvalidData, "not a finite number of at least 0"),
     ({"xray": [0.5, None]}, InvalidData, "not a finite number of at least 0"),
@@ -166,7 +166,7 @@ def test_rows_of_mappings_may_hold_likelihoods():
     same(as_findings(Evidence(rows), VARIABLES), findings)
     for number in range(3):
         same(findings.row(number), as_findings(rows[number], VARIABLES))
-    with pytest.raises(InvalidData, match="likelihood of 'xray' in row 1 has 3 entries"):
+    with pytest.raises(InvalidData, match="likelihood of 'xray' in row 1 has length 3"):
         as_findings([{}, {"xray": [1, 2, 3]}], VARIABLES)
 
 
@@ -192,7 +192,7 @@ def test_likelihoods_of_many_rows():
         (lambda: Evidence([{}], {"xray": [[1, 2], [1, 2]]}), r"shape \(2, 2\); the evidence has 1 rows"),
         (lambda: Evidence([{}, {}], {"xray": [1, 2]}), r"shape \(2,\); the evidence has 2 rows"),
         (lambda: Evidence({}, {"xray": [[1, 2]]}), "the evidence has one row"),
-        (lambda: Evidence([{}], {"xray": [[1, 2, 3]]}), "has 3 entries; it needs one for each of the 2 states"),
+        (lambda: Evidence([{}], {"xray": [[1, 2, 3]]}), "has length 3; it needs one number for each of the 2 states"),
         (lambda: Evidence([{}], {"age": [[1, 2]]}), "'age' is real-valued"),
         (lambda: Evidence([{}], {"xray": [[1, np.nan]]}), "not a finite number"),
         (lambda: Evidence([{}], {"xray": "yes"}), "must be a list of numbers"),

@@ -53,8 +53,8 @@ def check_states(likelihoods: np.ndarray, variable: Variable, *, where: str = ""
         raise InvalidData(f"variable {variable.name!r} is real-valued; only a variable with states has a likelihood")
     if likelihoods.shape[-1] != variable.num_states:
         raise InvalidData(
-            f"the likelihood of {variable.name!r}{where} has {likelihoods.shape[-1]} entries; it needs one for each of"
-            f" the {variable.num_states} states {variable.labels}"
+            f"the likelihood of {variable.name!r}{where} has length {likelihoods.shape[-1]}; it needs one number for"
+            f" each of the {variable.num_states} states {variable.labels}"
         )
     return likelihoods
 

@@ -69,7 +69,7 @@ def check_disjoint(a: set[str], b: set[str], given: set[str]) -> None:
     """No name is in two of the three sets."""
     for one, other, where in ((a, b, "on both sides"), (a | b, given, "on a side and among what is given")):
         if one & other:
-            raise InvalidModel(f"{min(one & other)!r} is {where}; the sets of an independence share no name")
+            raise InvalidModel(f"{min(one & other)!r} is {where}; the sets of an independence must be disjoint")
 
 
 def pair_statements(names: Sequence[str], max_given: int | None = None) -> Iterator[Independence]:

@@ -120,8 +120,10 @@ def row_too_long() -> FormatError:
 
 def read_header(reader: Iterator[list[str]]) -> list[str]:
     names = next(reader, [])
-    if not all(names) or not names:
-        raise FormatError("the first line must name every column; a name is empty or the file is")
+    if not names:
+        raise FormatError("the file is empty; its first line must name every column")
+    if not all(names):
+        raise FormatError(f"column {names.index('') + 1} has no name; the first line must name every column")
     check_names(names)
     return names
 
