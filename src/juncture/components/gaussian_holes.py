@@ -24,10 +24,10 @@ def full_log_prob(rows: np.ndarray, distributions: MultivariateGaussian) -> np.n
     if not np.isnan(rows).any():
         return whole_log_prob(rows, means, distributions._whitening)
     log_prob = np.zeros((len(rows), len(means)))
-    for places, seen in patterns(rows):
+    for positions, seen in patterns(rows):
         if len(seen):
             whitening = Whitening.of(block(covariances, seen, seen), name="a covariance")
-            log_prob[places] = whole_log_prob(rows[np.ix_(places, seen)], means[:, seen], whitening)
+            log_prob[positions] = whole_log_prob(rows[np.ix_(positions, seen)], means[:, seen], whitening)
     return log_prob
 
 
@@ -39,9 +39,9 @@ def expected_moments(rows: np.ndarray, weights: np.ndarray, distributions: Multi
     if not np.isnan(rows).any():
         return MultivariateGaussian._summarise(rows, weights, {})
     parts = [MultivariateGaussian._summarise(rows[:0], weights[:0], {})]
-    for places, seen in patterns(rows):
+    for positions, seen in patterns(rows):
         if len(seen):
-            found = MultivariateGaussian._summarise(rows[np.ix_(places, seen)], weights[places], {})
+            found = MultivariateGaussian._summarise(rows[np.ix_(positions, seen)], weights[positions], {})
             parts.append(completed(found, seen, distributions))
     return reduce(Moments.__add__, parts)
 
