@@ -26,13 +26,13 @@ from juncture.data.files.csv_text import (
     Columns,
     RowLength,
     bounded_lines,
-    checked_rows,
+    check_rows,
     read_header,
 )
 from juncture.data.sources.contract import Origin
 from juncture.data.sources.tables import FileState, SourceTable, default_block_rows, file_name
 from juncture.errors import FormatError
-from juncture.files.reading import PIECE, open_unpacked
+from juncture.files.reading import PIECE, open_decompressed
 from juncture.memory import default_memory_limit, format_bytes
 from juncture.values import Value
 
@@ -83,7 +83,7 @@ class CsvReader(Value):
         """The blocks up to the first that is not certainly lines with commas in them; where it starts."""
         if self.state.size < LONG or find_spec("pyarrow") is None:
             return Position(0, 0)
-        with open_unpacked(self.file) as stream:
+        with open_decompressed(self.file) as stream:
             head = stream.readline(MAX_ROW)
             if len(self.names) < 2 or not is_header(head, self.names):
                 return Position(0, 0)
@@ -113,7 +113,7 @@ class CsvReader(Value):
             with format_errors(self.file, lambda: reader.line_num):
                 if position.offset == 0:
                     read_header(reader)
-                rows = checked_rows(reader, len(self.names), length)
+                rows = check_rows(reader, len(self.names), length)
                 while (columns := self._read_block(rows)) is not None:
                     yield columns
 
@@ -174,7 +174,7 @@ class NumberedReader:
 @contextmanager
 def open_at(file: str, offset: int) -> Iterator[Any]:
     """The text of a file after so many bytes."""
-    with open_unpacked(file) as stream:
+    with open_decompressed(file) as stream:
         while offset > 0 and (skipped := stream.read(min(offset, PIECE))):
             offset -= len(skipped)
         yield io.TextIOWrapper(stream, encoding="utf-8", newline="")
