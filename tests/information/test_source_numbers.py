@@ -19,7 +19,7 @@ def test_chi_squared_divergence():
 
 
 def test_the_error_of_the_best_decision():
-    """S2-080, S2-081, S2-079: N(-1, 1) against N(1, 1) errs with Φ(-1) = 0.158655; no other rule errs less."""
+    """S2-080, S2-081: N(-1, 1) against N(1, 1) errs with Φ(-1) = 0.158655; no other rule errs less."""
     assert jt.bayes_error(jt.Gaussian(-1.0, 1.0), jt.Gaussian(1.0, 1.0)) == pytest.approx(0.158655, abs=5e-7)
     p, q, prior = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.2, 0.6]), 0.7
     errors = []

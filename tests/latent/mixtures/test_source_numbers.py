@@ -88,7 +88,7 @@ def test_one_component_is_learned_in_one_step():
 
 
 def test_no_step_loses_likelihood():
-    """S1-164, S4-163, S4-185."""
+    """S1-164, S4-163."""
     rng = np.random.default_rng(0)
     rows = np.concatenate([rng.normal(0, 1, (40, 2)), rng.normal(5, 1, (40, 2))])
     fitted, found = learned(START, rows)

@@ -104,7 +104,7 @@ def test_softmax_regression():
 
 
 def naive_bayes() -> jt.BayesianNetwork:
-    """S3-015: one word, π = (½, ½), μ = (0.2, 0.6)."""
+    """One word, π = (½, ½), μ = (0.2, 0.6)."""
     label, word = jt.Variable("y", 2), jt.Variable("w", 2)
     return jt.BayesianNetwork(
         [jt.Conditional(label, [], [0.5, 0.5]), jt.Conditional(word, [label], [[0.8, 0.2], [0.4, 0.6]])]
