@@ -10,6 +10,7 @@ import numpy as np
 from juncture.errors import Unsupported
 
 Function = Callable[[np.ndarray], Any]
+ROUNDING = 4 * float(np.finfo(float).eps)
 
 
 def highest(function: Function, start: np.ndarray) -> np.ndarray:
@@ -21,8 +22,10 @@ def highest(function: Function, start: np.ndarray) -> np.ndarray:
         return value if np.isfinite(value) else 1e300
 
     place, value = np.asarray(start, float), np.inf
+    rounding = ROUNDING * max(1.0, abs(falling(place)))  # below it the function is flat
+    options = {"xatol": 1e-8, "fatol": rounding, "maxiter": 2000}
     for _ in range(20):
-        found = minimize(falling, place, method="Nelder-Mead", options={"xatol": 1e-11, "fatol": 0, "maxiter": 2000})
+        found = minimize(falling, place, method="Nelder-Mead", options=options)
         improved, place, value = value - found.fun, found.x, found.fun
         if improved <= 1e-13 * max(1.0, abs(value)):
             break
