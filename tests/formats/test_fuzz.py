@@ -13,7 +13,7 @@ import traceback
 import warnings
 import zlib
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -63,8 +63,12 @@ class Subject(NamedTuple):
     """Something that reads files: its suffix, files to damage, and a check that raises when a promise is broken."""
 
     suffix: str
-    seeds: list[bytes]
+    seeds_of: Callable[[], list[bytes]]
     check: Callable[[Path], object]
+
+    @property
+    def seeds(self) -> list[bytes]:
+        return self.seeds_of()
 
 
 def check_model(path):
@@ -80,6 +84,7 @@ def check_model(path):
     assert again.variables == model.variables, "the order of variables does not survive"
 
 
+@cache
 def model_seeds(file_format):
     """Bundled networks, models of every kind, and what only this format has."""
     models = [jt.example(name) for name in jt.examples() if name != "alarm"]
@@ -96,9 +101,16 @@ def model_seeds(file_format):
     return seeds
 
 
+def seeds_of_reader(reader):
+    return reader.seeds
+
+
 SUBJECTS = {
-    **{item.name: Subject(item.suffixes[0], model_seeds(item), check_model) for item in FORMATS},
-    **{name: Subject(reader.suffix, reader.seeds, partial(check_reader, reader)) for name, reader in READERS.items()},
+    **{item.name: Subject(item.suffixes[0], partial(model_seeds, item), check_model) for item in FORMATS},
+    **{
+        name: Subject(reader.suffix, partial(seeds_of_reader, reader), partial(check_reader, reader))
+        for name, reader in READERS.items()
+    },
 }
 
 
