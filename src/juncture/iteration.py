@@ -39,9 +39,11 @@ class FixedPoint(Protocol[State]):
 
 @dataclass(frozen=True)
 class Trace:
-    """The objective at the start and after each step, and the end: converged, out of steps, or interrupted.
+    """The course of an iterative algorithm.
 
-    For a `FixedPoint`, infinity and then the change of each step.
+    `values` holds the objective at the start and after each step; `converged` says whether the algorithm converged, and
+    `reason` why it stopped. For a `FixedPoint`, `values` holds
+    infinity and then the change of each step.
     """
 
     values: tuple[float, ...]
@@ -73,7 +75,7 @@ def iterate(
 ) -> tuple[State, Trace]:
     """Step until the algorithm converges, and return the last state with the trace.
 
-    Ctrl-C ends the loop with the last whole step: the trace says so.
+    Ctrl-C ends the loop with the last complete step, which the trace records.
 
     Parameters
     ----------

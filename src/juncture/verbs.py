@@ -211,9 +211,9 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
     ----------
     structure
         A `DirectedGraph`, or a `BayesianNetwork` whose conditionals say their kind and, for rows with holes, where EM
-        starts. Or a `HiddenMarkovModel`, `MarkovChain` or `LinearGaussianStateSpace`; their options are documented
-        in `juncture.sequences.hidden_markov.fit`, `juncture.sequences.markov_chains.fit` and
-        `juncture.sequences.state_space.fit`.
+        starts. Or a `HiddenMarkovModel`, `MarkovChain`, `LinearGaussianStateSpace` or `Mixture`; their options are
+        documented in `juncture.sequences.hidden_markov.fit`, `juncture.sequences.markov_chains.fit`,
+        `juncture.sequences.state_space.fit` and `juncture.latent.mixtures.fit`.
     data
         Rows: a frame, a mapping of columns, a `Dataset` or a file. Holes and latent variables are completed by
         expectation maximisation. Complete rows may also be a source, which is read block by block
@@ -227,7 +227,8 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
         there are any, are not used. `weights` are those of the rows, or the name of their column. `fixed` names
         children whose conditionals are kept. `point` is "mean" or "mode" of the posterior. `on_unseen` is "uniform" or
         "error", for configurations of the parents that no row has. For rows with holes, `method` is "em", "gradient",
-        an `ExpectationMaximization` or a `GradientAscent`; `rng` seeds random starts; `progress(step, objective)` is
+        an `ExpectationMaximization` or a `GradientAscent`; `engine` is the engine of the E-step, as `method` in
+        `infer`; `rng` seeds random starts; `progress(step, objective)` is
         called after each step.
 
     Returns
@@ -237,8 +238,8 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
     """
     extension = ": take consistent_extension() of it" if hasattr(structure, "consistent_extension") else ""
     raise Unsupported(
-        "fit takes a DirectedGraph, a BayesianNetwork, a HiddenMarkovModel, a MarkovChain or a"
-        f" LinearGaussianStateSpace; got {type(structure).__name__}{extension}"
+        "fit takes a DirectedGraph, a BayesianNetwork, a HiddenMarkovModel, a MarkovChain, a"
+        f" LinearGaussianStateSpace or a Mixture; got {type(structure).__name__}{extension}"
     )
 
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.data.sources import as_source, collect
+from juncture.data.sources.csv import CsvReader
 from juncture.data.sources.states import ColumnStates
 from juncture.data.sources.tables import default_block_rows
 
@@ -240,6 +241,20 @@ def test_a_long_file_changes_from_the_fast_to_the_full_parser_where_quotes_begin
         assert_same(source, jt.Dataset(tmp_path / "r.csv"), 10)
         starts = [block.origin.start for block in source.blocks()]
     assert starts == [0, 10, 20, 30, 40]
+
+
+@pytest.mark.parametrize("head", ["a,b", '"a","b"', '"a",b\r', "\ufeffa,b", '"a\nx","b"', '"a"" ",b'])
+def test_a_header_may_have_quotes(tmp_path, head):
+    (tmp_path / "r.csv").write_text(head + "\n" + "x,1\ny,2\n" * 20, encoding="utf-8", newline="")
+    with mock.patch("juncture.data.sources.csv.LONG", 0):
+        assert_same(as_source(tmp_path / "r.csv", block_rows=10), jt.Dataset(tmp_path / "r.csv"), 10)
+
+
+def test_quotes_in_the_header_only_leave_the_rows_to_the_fast_parser(tmp_path):
+    (tmp_path / "r.csv").write_text('"a","b"\n' + "x,1\ny,2\n" * 20, encoding="utf-8")
+    refuse = mock.Mock(side_effect=AssertionError("the full parser is not needed"))
+    with mock.patch("juncture.data.sources.csv.LONG", 0), mock.patch.object(CsvReader, "_parsed_blocks", refuse):
+        assert len(collect(as_source(tmp_path / "r.csv", block_rows=10))) == 40
 
 
 def test_wide_tables_have_blocks_of_fewer_rows():

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol, TypeGuard
 
 from juncture.data.dataset import Dataset, Extra
-from juncture.data.tables.coding import chosen_names
+from juncture.data.tables.coding import select_columns
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, UnknownState, UnknownVariable
 from juncture.variables import Scope, Variable
@@ -25,10 +25,10 @@ class Origin(NamedTuple):
     start: int = 0
     group_ends: tuple[int, ...] = ()
 
-    def place(self, row: int) -> str:
+    def describe_row(self, row: int) -> str:
         """How a message names a row of the block.
 
-        >>> Origin("rows.parquet", 1000, (800, 1600)).place(5)
+        >>> Origin("rows.parquet", 1000, (800, 1600)).describe_row(5)
         'row 1005 of rows.parquet (row group 1)'
         """
         number = self.start + row
@@ -45,7 +45,7 @@ class Origin(NamedTuple):
             yield
         except (InvalidData, UnknownState, UnknownVariable) as error:
             is_named = not self.name or self.name in str(error)
-            where = "" if is_named else f" (rows are counted from {self.place(0)})"
+            where = "" if is_named else f" (rows are counted from {self.describe_row(0)})"
             why = hint if isinstance(error, UnknownState) else ""
             if not where and not why:
                 raise
@@ -58,9 +58,9 @@ class Block(NamedTuple):
     rows: Dataset
     origin: Origin
 
-    def place(self, row: int) -> str:
+    def describe_row(self, row: int) -> str:
         """How a message names a row of the block."""
-        return self.origin.place(row)
+        return self.origin.describe_row(row)
 
 
 class RowSource(Protocol):
@@ -99,7 +99,7 @@ def is_source(data: Any) -> TypeGuard[RowSource]:
 
 def check_extra(names: Iterable[str], scope: Scope | None, extra: Extra) -> None:
     """Refuse columns that are none of the variables, unless they are to be ignored."""
-    chosen_names(Table(dict.fromkeys(names, ()), 0), scope, extra)
+    select_columns(Table(dict.fromkeys(names, ()), 0), scope, extra)
 
 
 def check_weights_name(weights: Any, names: Iterable[str]) -> str | None:

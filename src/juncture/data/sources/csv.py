@@ -16,8 +16,9 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
-from juncture.data.files.csv_arrow import COPIES, LONG, arrow_columns, as_names, has_empty_line
+from juncture.data.files.csv_arrow import COPIES, LONG, arrow_columns, has_empty_line
 from juncture.data.files.csv_text import (
+    BYTE_ORDER_MARK,
     CHUNK,
     CHUNK_CELLS,
     MAX_ROW,
@@ -25,13 +26,13 @@ from juncture.data.files.csv_text import (
     Columns,
     RowLength,
     bounded_lines,
-    checked_rows,
+    check_rows,
     read_header,
 )
 from juncture.data.sources.contract import Origin
 from juncture.data.sources.tables import FileState, SourceTable, default_block_rows, file_name
 from juncture.errors import FormatError
-from juncture.files.reading import PIECE, open_unpacked
+from juncture.files.reading import PIECE, open_decompressed
 from juncture.memory import default_memory_limit, format_bytes
 from juncture.values import Value
 
@@ -82,9 +83,9 @@ class CsvReader(Value):
         """The blocks up to the first that is not certainly lines with commas in them; where it starts."""
         if self.state.size < LONG or find_spec("pyarrow") is None:
             return Position(0, 0)
-        with open_unpacked(self.file) as stream:
+        with open_decompressed(self.file) as stream:
             head = stream.readline(MAX_ROW)
-            if b'"' in head or len(self.names) < 2 or tuple(as_names(head.removesuffix(b"\n"))) != self.names:
+            if len(self.names) < 2 or not is_header(head, self.names):
                 return Position(0, 0)
             position = Position(len(head), 1)
             while lines := self._read_lines(stream):
@@ -112,7 +113,7 @@ class CsvReader(Value):
             with format_errors(self.file, lambda: reader.line_num):
                 if position.offset == 0:
                     read_header(reader)
-                rows = checked_rows(reader, len(self.names), length)
+                rows = check_rows(reader, len(self.names), length)
                 while (columns := self._read_block(rows)) is not None:
                     yield columns
 
@@ -135,6 +136,15 @@ class CsvReader(Value):
             " with block_rows",
             file=self.file,
         )
+
+
+def is_header(line: bytes, names: Sequence[str]) -> bool:
+    """Whether the first line, by itself, is the header of these names; quotes in it are common."""
+    try:
+        rows = csv.reader([line.decode().removeprefix(BYTE_ORDER_MARK)], strict=True)
+        return next(rows, []) == list(names)
+    except (UnicodeDecodeError, csv.Error):
+        return False
 
 
 def plain_columns(content: bytes, names: list[str]) -> Columns | None:
@@ -164,7 +174,7 @@ class NumberedReader:
 @contextmanager
 def open_at(file: str, offset: int) -> Iterator[Any]:
     """The text of a file after so many bytes."""
-    with open_unpacked(file) as stream:
+    with open_decompressed(file) as stream:
         while offset > 0 and (skipped := stream.read(min(offset, PIECE))):
             offset -= len(skipped)
         yield io.TextIOWrapper(stream, encoding="utf-8", newline="")

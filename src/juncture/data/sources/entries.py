@@ -9,7 +9,7 @@ from typing import Any
 
 from juncture.checks import check_count
 from juncture.data.dataset import Dataset, Extra
-from juncture.data.files.files import matching
+from juncture.data.files.files import expand_pattern
 from juncture.data.sources.contract import RowSource, check_extra, check_weights_name, is_source
 from juncture.data.sources.files import read_files
 from juncture.data.sources.frames import AGAIN, Frames, FramesOnce, FramesReader
@@ -90,7 +90,7 @@ def as_lazy_source(data: Any, variables: Iterable[Variable] | None = None) -> Ro
     paths = data if isinstance(data, list | tuple) else [data]
     if not paths or not all(isinstance(path, str | os.PathLike) for path in paths):
         return None
-    files = [Path(file) for path in paths for file in matching(path)]
+    files = [Path(file) for path in paths for file in expand_pattern(path)]
     size = sum(file.stat().st_size for file in files if file.is_file())
     return as_source(data, variables) if size > STREAMED else None
 

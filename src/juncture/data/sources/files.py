@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from juncture.data.files.files import PathLike, check_columns, is_parquet, matching
+from juncture.data.files.files import PathLike, check_columns, expand_pattern, is_parquet
 from juncture.data.sources.csv import CsvReader
 from juncture.data.sources.tables import FileReader, SourceTable
 from juncture.errors import InvalidData
@@ -42,7 +42,7 @@ class FilesReader(Value):
 def read_files(paths: PathLike | Sequence[PathLike], block_rows: int | None) -> FileReader | FilesReader:
     """The reader of files given by a path, a pattern ("rows/*.parquet") or a list of these."""
     given = [paths] if isinstance(paths, str | os.PathLike) else paths
-    files = [file for path in given for file in matching(path)]
+    files = [file for path in given for file in expand_pattern(path)]
     if len({is_parquet(file) for file in files}) > 1:
         raise InvalidData("files of one table must be of one kind; these are CSV and Parquet")
     readers = [read_file(file, block_rows) for file in files]

@@ -20,8 +20,8 @@ from juncture.data.entries import as_table
 from juncture.data.files.files import check_columns
 from juncture.data.sources.contract import Origin
 from juncture.data.sources.tables import SourceTable, default_block_rows
-from juncture.data.tables.columns import Coded, Column, Levels, Numbers
-from juncture.data.tables.export import imported
+from juncture.data.tables.columns import Column, DatasetColumn, Levels, NumericColumn
+from juncture.data.tables.export import import_package
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
 from juncture.parallel import blocks_of
@@ -111,10 +111,10 @@ def cut_table(
 
 
 def take_rows(column: Column, rows: slice) -> Column:
-    if isinstance(column, Numbers):
-        return Numbers(column.values[rows])
-    if isinstance(column, Coded):
-        return Coded(column.variable, column.values[rows], is_declared=column.is_declared)
+    if isinstance(column, NumericColumn):
+        return NumericColumn(column.values[rows])
+    if isinstance(column, DatasetColumn):
+        return DatasetColumn(column.variable, column.values[rows], is_declared=column.is_declared)
     return Levels(column.codes[rows], column.labels, is_declared=column.is_declared)
 
 
@@ -122,7 +122,7 @@ def as_frame(frame: Any) -> Any:
     """The frame; a record batch of Arrow as a table."""
     kind = type(frame)
     if kind.__name__ == "RecordBatch" and kind.__module__.startswith("pyarrow"):
-        return imported("pyarrow", "arrow").Table.from_batches([frame])
+        return import_package("pyarrow", "arrow").Table.from_batches([frame])
     return frame
 
 

@@ -8,11 +8,11 @@ from itertools import accumulate
 from typing import Any
 
 from juncture.data.files.csv_text import check_names
-from juncture.data.files.parquet import opened
+from juncture.data.files.parquet import open_parquet
 from juncture.data.sources.contract import Origin
 from juncture.data.sources.tables import FileState, SourceTable, default_block_rows, file_name
 from juncture.data.tables.columns import Column, Levels
-from juncture.data.tables.export import imported
+from juncture.data.tables.export import import_package
 from juncture.data.tables.frames import arrow_levels, series_column
 from juncture.data.tables.parts import is_native
 from juncture.data.tables.table import as_column
@@ -37,7 +37,7 @@ class ParquetReader(Value):
     def __init__(self, path: str | os.PathLike[str], block_rows: int | None = None) -> None:
         file = file_name(path)
         state = FileState.of(file)
-        with opened(file) as content:
+        with open_parquet(file) as content:
             names, metadata = content.schema_arrow.names, content.metadata
             check_names(names, "the column {!r} is there twice")
             ends = accumulate(metadata.row_group(group).num_rows for group in range(metadata.num_row_groups))
@@ -50,11 +50,11 @@ class ParquetReader(Value):
 
     def tables(self, names: Sequence[str]) -> Iterator[SourceTable]:
         self.state.check_unchanged(self.file)
-        with opened(self.file) as content:
+        with open_parquet(self.file) as content:
             types = {name: str(content.schema_arrow.field(name).type) for name in names}
         texts = [name for name, kind in types.items() if kind in TEXT_TYPES]
         start = 0
-        with opened(self.file, read_dictionary=texts, buffer_size=READ_BYTES) as content:
+        with open_parquet(self.file, read_dictionary=texts, buffer_size=READ_BYTES) as content:
             for rows in self._arrow_tables(content, names):
                 origin = Origin(self.file, start, self.group_ends)
                 cells = {name: ArrowCells(rows.column(name), is_text=name in texts) for name in names}
@@ -100,7 +100,7 @@ def _(cells: ArrowCells) -> bool:
 
 def within_memory(batches: Iterable[Any]) -> Iterator[Any]:
     """The batches, as long as what they unpack to stays below the memory limit."""
-    arrow, limit = imported("pyarrow", "arrow"), default_memory_limit()
+    arrow, limit = import_package("pyarrow", "arrow"), default_memory_limit()
     before = arrow.total_allocated_bytes()
     for batch in batches:
         if arrow.total_allocated_bytes() - before > limit:
@@ -113,7 +113,7 @@ def within_memory(batches: Iterable[Any]) -> Iterator[Any]:
 
 def cut(batches: Iterable[Any], block_rows: int) -> Iterator[Any]:
     """Tables of exactly so many rows, the last one of what is left, from batches of at most so many."""
-    arrow = imported("pyarrow", "arrow")
+    arrow = import_package("pyarrow", "arrow")
     held, count = [], 0
     for batch in batches:
         held.append(batch)

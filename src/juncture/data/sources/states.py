@@ -15,7 +15,7 @@ import numpy as np
 from juncture.data.files.csv_text import INTEGER, REAL, TextLevels
 from juncture.data.sources.contract import Origin
 from juncture.data.sources.tables import SourceTable
-from juncture.data.tables.columns import Coded, Column, Levels, Numbers
+from juncture.data.tables.columns import Column, DatasetColumn, Levels, NumericColumn
 from juncture.errors import InvalidData
 from juncture.variables import Variable
 
@@ -53,8 +53,8 @@ class ColumnStates:
         self.has_floats = False  # whether some number is a float, of an array or among labels that were dropped
 
     def add(self, column: Column, origin: Origin) -> None:
-        raw = column.raw if isinstance(column, Coded) else column
-        if isinstance(raw, Numbers) and raw.values.dtype.kind == "f":
+        raw = column.raw if isinstance(column, DatasetColumn) else column
+        if isinstance(raw, NumericColumn) and raw.values.dtype.kind == "f":
             self._add_floats(raw.values, origin)
         else:
             self._add_levels(raw.levels, origin)
@@ -104,7 +104,7 @@ class ColumnStates:
             return Variable(self.name, dimension=self.dimension or 1)
         kind = TextLevels if self.is_text else Levels
         labels = [label for _, label in self.labels]
-        return kind(np.empty(0, np.int32), labels, is_declared=self.declared.is_common).declared(self.name)
+        return kind(np.empty(0, np.int32), labels, is_declared=self.declared.is_common).declare_variable(self.name)
 
 
 class DeclaredOrder:

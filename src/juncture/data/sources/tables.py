@@ -6,7 +6,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,7 +20,7 @@ BLOCK_ROWS, BLOCK_CELLS, FEWEST_ROWS = 2**18, 2**24, 2**10
 class SourceTable(Table):
     """A table that knows where its rows come from, and the weights that came with them."""
 
-    _fields: ClassVar[tuple[str, ...]] = (*Table._fields, "origin", "weights")
+    _fields = (*Table._fields, "origin", "weights")
     origin: Origin
     weights: np.ndarray | None
 
@@ -30,8 +30,8 @@ class SourceTable(Table):
         super().__init__(cells, num_rows)
         self._set(origin=origin, weights=weights)
 
-    def place(self, row: int) -> str:
-        return self.origin.place(row)
+    def describe_row(self, row: int) -> str:
+        return self.origin.describe_row(row)
 
     def only(self, names: Iterable[str]) -> Table:
         return SourceTable({name: self.cells[name] for name in names}, self.num_rows, self.origin, self.weights)

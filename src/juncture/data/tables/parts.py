@@ -8,50 +8,51 @@ from typing import Any
 
 import numpy as np
 
-from juncture.data.tables.columns import HOLE, Column, Levels, Numbers
+from juncture.data.tables.columns import HOLE, Column, Levels, NumericColumn
 from juncture.errors import InvalidData
 
 
-class Parts(tuple[Any, ...]):
+class ColumnParts(tuple[Any, ...]):
     """The cells of one column, part after part."""
 
     __slots__ = ()
 
 
-def joined(columns: Sequence[Column], name: str) -> Column:
+def concatenate_columns(columns: Sequence[Column], name: str) -> Column:
     """All rows as one column: numbers of one kind stay numbers, all else goes by the labels of all parts."""
     if len(columns) == 1:
         return columns[0]
-    if any(isinstance(column, Numbers) and column.values.ndim > 1 for column in columns):
-        return join_vectors(columns, name)
-    shapes = {(column.values.dtype.kind, column.values.shape[1:]) for column in columns if isinstance(column, Numbers)}
-    if len(shapes) == 1 and all(isinstance(column, Numbers) for column in columns):
-        return Numbers(np.concatenate([column.values for column in columns if isinstance(column, Numbers)]))
-    return joined_levels([column.levels for column in columns])
+    if any(isinstance(column, NumericColumn) and column.values.ndim > 1 for column in columns):
+        return concatenate_vectors(columns, name)
+    numeric = [column for column in columns if isinstance(column, NumericColumn)]
+    if len(numeric) == len(columns) and len({column.values.dtype.kind for column in numeric}) == 1:
+        return NumericColumn(np.concatenate([column.values for column in numeric]))
+    return concatenate_levels([column.levels for column in columns])
 
 
-def join_vectors(columns: Sequence[Column], name: str) -> Numbers:
+def concatenate_vectors(columns: Sequence[Column], name: str) -> NumericColumn:
     """Vectors of one length; a part that has only holes has holes of that length."""
-    length = max(column.values.shape[1] for column in columns if isinstance(column, Numbers) and column.values.ndim > 1)
-    return Numbers(np.concatenate([as_vectors(column, length, name) for column in columns]))
+    numeric = [column.values for column in columns if isinstance(column, NumericColumn)]
+    length = max(values.shape[1] for values in numeric if values.ndim > 1)
+    return NumericColumn(np.concatenate([as_vectors(column, length, name) for column in columns]))
 
 
 def as_vectors(column: Column, length: int, name: str) -> np.ndarray:
-    is_vector = isinstance(column, Numbers) and column.values.ndim > 1
-    if isinstance(column, Numbers) and column.values.shape[1:] == (length,):
+    is_vector = isinstance(column, NumericColumn) and column.values.ndim > 1
+    if isinstance(column, NumericColumn) and column.values.shape[1:] == (length,):
         return column.values
     if not is_vector and column.levels.num_holes == len(column):
         return np.full((len(column), length), np.nan)
     raise InvalidData(f"column {name!r} holds vectors of {length} numbers in one file, and something else in another")
 
 
-def joined_levels(parts: Sequence[Levels]) -> Levels:
+def concatenate_levels(parts: Sequence[Levels]) -> Levels:
     """The labels of all parts, each once; an order is declared only where all parts declare the same."""
     positions: dict[tuple[type, object], int] = {}
     codes = []
     for part in parts:
-        places = [positions.setdefault((type(label), label), len(positions)) for label in part.labels]
-        codes.append(np.array([*places, HOLE], dtype=np.int32)[part.codes])
+        numbers = [positions.setdefault((type(label), label), len(positions)) for label in part.labels]
+        codes.append(np.array([*numbers, HOLE], dtype=np.int32)[part.codes])
     is_declared = all(part.is_declared and part.labels == parts[0].labels for part in parts)
     return type(parts[0])(np.concatenate(codes), (label for _, label in positions), is_declared=is_declared)
 
@@ -63,5 +64,5 @@ def is_native(cells: Any) -> bool:
 
 
 @is_native.register
-def _(cells: Parts) -> bool:
+def _(cells: ColumnParts) -> bool:
     return is_native(cells[0])

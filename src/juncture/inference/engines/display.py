@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from juncture.factors.html import MAX_COLUMNS, MAX_ROWS, cut_note
+from juncture.drawing.html import Markup, html_table
+from juncture.factors.html import MAX_COLUMNS, MAX_ROWS, format_omitted
 
 if TYPE_CHECKING:
     from juncture.inference.engines.beliefs import Beliefs
@@ -63,24 +64,22 @@ def bar_html(probability: float, full: int) -> str:
 
 def steps_html(words: str, labels: Sequence[object], distributions: np.ndarray, unit: str = "step") -> str:
     """A line of words, and the distribution of each step or row: a row of bars, one a state."""
-    head = "".join(f"<th>{escape(str(label))}</th>" for label in labels[:MAX_COLUMNS])
-    rows = "".join(step_html(step, row[:MAX_COLUMNS]) for step, row in enumerate(distributions[:MAX_ROWS]))
-    table = f"<table><thead><tr><th>{unit}</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return f"<p><code>{escape(words)}</code></p>{table}{cut_note(distributions)}"
+    rows = ((step, *map(share_html, row[:MAX_COLUMNS].tolist())) for step, row in enumerate(distributions[:MAX_ROWS]))
+    table = html_table([unit, *labels[:MAX_COLUMNS]], rows, format_omitted(distributions), num_labels=1)
+    return f"<p><code>{escape(words)}</code></p>{table}"
 
 
-def step_html(step: int, distribution: np.ndarray) -> str:
-    shares = ((share, 0.0 if np.isnan(share) else share) for share in distribution.tolist())
-    cells = (f"<td>{share:.4f}{bar_html(length, STEP_BAR_WIDTH)}</td>" for share, length in shares)
-    return f"<tr><th>{step}</th>{''.join(cells)}</tr>"
+def share_html(share: float) -> Markup:
+    """A probability with its bar; NaN has no bar."""
+    return Markup(f"{share:.4f}{bar_html(0.0 if np.isnan(share) else share, STEP_BAR_WIDTH)}")
 
 
 def intervals_html(words: str, means: np.ndarray, deviations: np.ndarray) -> str:
     """A line of words, and the mean and standard deviation of each coordinate (step, coordinate)."""
-    head = "".join(f"<th>{index}</th>" for index in range(means[:, :MAX_COLUMNS].shape[1]))
-    rows = "".join(
-        f"<tr><th>{step}</th>{''.join(f'<td>{m:.4g} ± {d:.4g}</td>' for m, d in zip(*pair, strict=True))}</tr>"
-        for step, pair in enumerate(zip(means[:MAX_ROWS, :MAX_COLUMNS], deviations[:, :MAX_COLUMNS], strict=False))
+    pairs = zip(means[:MAX_ROWS, :MAX_COLUMNS].tolist(), deviations[:MAX_ROWS, :MAX_COLUMNS].tolist(), strict=True)
+    rows = (
+        (step, *(f"{mean:.4g} ± {deviation:.4g}" for mean, deviation in zip(*pair, strict=True)))
+        for step, pair in enumerate(pairs)
     )
-    table = f"<table><thead><tr><th>step</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return f"<p><code>{escape(words)}</code></p>{table}{cut_note(means)}"
+    table = html_table(["step", *range(means[:, :MAX_COLUMNS].shape[1])], rows, format_omitted(means), num_labels=1)
+    return f"<p><code>{escape(words)}</code></p>{table}"

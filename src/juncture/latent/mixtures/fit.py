@@ -20,7 +20,7 @@ from juncture.components.family import suggest_remedy
 from juncture.components.mixture import Mixture, MixtureEmissions, MixturePrior
 from juncture.components.posterior_point import check_point, prior_for_point
 from juncture.data.dataset import Dataset
-from juncture.data.sequences.sequences import one_sequence
+from juncture.data.sequences.sequences import as_one_sequence
 from juncture.data.sources.entries import as_lazy_source
 from juncture.data.tables.weights import as_weights
 from juncture.errors import ImpossibleEvidence, InvalidData, RegularizedWarning, warn_user
@@ -253,7 +253,7 @@ def as_rows(model: Mixture, data: Any, weights: Any) -> tuple[np.ndarray, np.nda
         raise InvalidData("there is no row to learn from: there are none, or they weigh nothing")
     if rows.dtype.kind == "f" and np.isnan(rows[counted > 0]).all():
         raise InvalidData("nothing was observed: all values of all rows are missing, so there is nothing to learn from")
-    return model.components.check(one_sequence(rows)).observations, counted
+    return model.components.check(as_one_sequence(rows)).observations, counted
 
 
 def as_prior(prior: Any, point: Any) -> MixturePrior:

@@ -10,7 +10,7 @@ import numpy as np
 
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
-from juncture.data.sequences.steps import without_frame
+from juncture.data.sequences.steps import unwrap_frame
 from juncture.errors import InvalidData
 from juncture.families.observations import as_values
 from juncture.variables import Variable
@@ -33,7 +33,7 @@ def rows_of(model: Mixture, given: Any) -> tuple[np.ndarray, bool]:
     if isinstance(given, Dataset):
         return rows_of_dataset(model, given), False
     event = model.event_shape
-    values = as_values(without_frame(given), event, name="Mixture")
+    values = as_values(unwrap_frame(given), event, name="Mixture")
     if not event and values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim > 1 + len(event):

@@ -13,7 +13,7 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
 from juncture.data.sources.contract import RowSource
-from juncture.data.tables.distinct import distinct_keys
+from juncture.data.tables.distinct import Numbering, distinct_rows
 from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
 from juncture.inference.engines.contract import EnginePlan, Question
@@ -25,16 +25,14 @@ from juncture.networks.bayesian_network import BayesianNetwork
 
 EXPECTED = frozenset({Question.EXPECTED})
 MAX_DISTINCT = 2**20  # rows of a source that are kept in memory
-MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # odd and well mixed: 2^64 over the golden ratio
-SHIFT = np.uint64(29)
 
 
-def distinct_rows(data: Dataset) -> tuple[Dataset, np.ndarray]:
+def merge_equal_rows(data: Dataset) -> tuple[Dataset, np.ndarray]:
     """(each distinct row once, the total weight of its copies), in order of first appearance."""
     weights = np.ones(len(data)) if data.weights is None else data.weights
     if not len(data):
         return data, weights
-    first, group = group_rows(data)
+    group, first = number_rows(data)
     return data.take(first), np.bincount(group, weights=weights, minlength=len(first))
 
 
@@ -42,40 +40,20 @@ def collect_distinct(source: RowSource, most: int = MAX_DISTINCT) -> Dataset | N
     """The distinct rows of a source with their total weights, in memory; None if there are more than `most`."""
     merged: Dataset | None = None
     for block in source.blocks():
-        parts = [distinct_rows(block.rows)] if merged is None else [(merged, merged.weights), distinct_rows(block.rows)]
+        parts = [] if merged is None else [(merged, merged.weights)]
+        parts.append(merge_equal_rows(block.rows))
         columns = {name: np.concatenate([rows.columns[name] for rows, _ in parts]) for name in source.names}
         both = Dataset.from_codes(source.variables, columns, np.concatenate([weights for _, weights in parts]))
-        rows, weights = distinct_rows(both)
+        rows, weights = merge_equal_rows(both)
         merged = Dataset.from_codes(rows.variables, rows.columns, weights)
         if len(merged) > most:
             return None
     return merged
 
 
-def group_rows(data: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """(the first index of each distinct row, the number of each row among the distinct rows)."""
-    group, first = distinct_keys(hash_rows(data))
-    if all(np.array_equal(column, column[first][group]) for column in data.columns.values()):
-        return first, group
-    return group_rows_exactly(data)
-
-
-def hash_rows(data: Dataset) -> np.ndarray:
-    """A number for each row, equal for equal rows, and almost surely different for different ones."""
-    keys = np.zeros(len(data), np.uint64)
-    for column in data.columns.values():
-        keys = (keys ^ (keys >> SHIFT)) * MULTIPLIER + (column.astype(np.int64) + 1).astype(np.uint64)
-    return (keys ^ (keys >> SHIFT)) * MULTIPLIER
-
-
-def group_rows_exactly(data: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """The same grouping without a hash, for rows whose hashes collide."""
-    table = np.stack(list(data.columns.values()), axis=1)
-    _, first, group = np.unique(table, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    ranks = np.empty_like(order)
-    ranks[order] = np.arange(len(order))
-    return first[order], ranks[group.ravel()]
+def number_rows(data: Dataset) -> Numbering:
+    """The number of each row among the distinct rows, and the first index of each distinct row."""
+    return distinct_rows(np.stack(data.arrays, axis=1) if data.arrays else np.zeros((len(data), 0), np.int8))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +66,7 @@ class RowBlock:
 
     @classmethod
     def of(cls, model: BayesianNetwork, data: Dataset) -> RowBlock:
-        rows, weights = distinct_rows(data)
+        rows, weights = merge_equal_rows(data)
         return cls(rows, weights, as_findings(rows, model.variables))
 
 

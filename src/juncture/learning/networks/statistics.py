@@ -18,7 +18,7 @@ from juncture.checks import check_kind, check_number
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
 from juncture.data.sources.contract import RowSource
-from juncture.data.tables.columns import Place, row_place
+from juncture.data.tables.columns import DescribeRow, describe_row
 from juncture.errors import FormatError, InvalidData, UnknownVariable
 from juncture.factors.conditional import Conditional
 from juncture.files.json_text import parse_strictly
@@ -197,7 +197,7 @@ def compute_statistics(template: BayesianNetwork, data: Dataset | RowSource) -> 
         return count_complete(template, data)
     total: Any = 0
     for block in data.blocks():
-        check_complete(block.rows, template.variables.names, block.place)
+        check_complete(block.rows, template.variables.names, block.describe_row)
         total = total + count_complete(template, block.rows)
     return total
 
@@ -241,7 +241,7 @@ def total_weight(data: Dataset) -> float:
     return float(len(data) if data.weights is None else np.sum(data.weights))
 
 
-def check_complete(data: Dataset, names: Iterable[str], place: Place = row_place) -> None:
+def check_complete(data: Dataset, names: Iterable[str], describe: DescribeRow = describe_row) -> None:
     for name in names:
         if name not in data.columns:
             raise InvalidData(f"the statistics of complete rows need a column {name!r}; jt.fit learns without it")
@@ -249,5 +249,5 @@ def check_complete(data: Dataset, names: Iterable[str], place: Place = row_place
         if holes.any():
             raise InvalidData(
                 f"the statistics of complete rows were asked for, but {name!r} is missing in"
-                f" {place(int(holes.argmax()))}; jt.fit learns from rows with holes"
+                f" {describe(int(holes.argmax()))}; jt.fit learns from rows with holes"
             )

@@ -18,7 +18,7 @@ import numpy as np
 from juncture import parallel
 from juncture.checks import check_count, check_flag
 from juncture.data.sequences.sequences import Sequences
-from juncture.data.tables.labels import labelled
+from juncture.data.tables.labels import decode_labels
 from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.inference.engines.methods import register_methods
 from juncture.kernels.chains.best_paths import best_paths
@@ -118,7 +118,7 @@ class MostProbablePath:
     @property
     def path(self) -> np.ndarray:
         """The states by their labels: (step,)."""
-        return labelled(self.hidden.states, self.codes)
+        return decode_labels(self.hidden.states, self.codes)
 
     @cached_property
     def log_prob(self) -> float:
