@@ -101,6 +101,9 @@ def test_beliefs_are_drawn_from(kind):
         beliefs.sample(-1)
     with pytest.raises(jt.InvalidData, match="sample once for each"):
         jt.sample(kind.model, 7, given=kind.many, rng=3)
+    if not kind.per_sequence:
+        with pytest.raises(jt.Unsupported, match="sample once for each row"):
+            jt.infer(kind.model, kind.many).sample(7)
 
 
 def test_draws_follow_the_beliefs(kind):

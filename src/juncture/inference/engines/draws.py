@@ -7,7 +7,7 @@ from typing import Any
 from juncture.checks import check_count
 from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
-from juncture.errors import InvalidData, Unsupported
+from juncture.errors import Unsupported
 from juncture.inference.engines.contract import Engine, Question
 from juncture.memory import check_memory
 from juncture.options import as_generator
@@ -20,7 +20,7 @@ BYTES_PER_CELL = 16
 def draw_posterior(engine: Engine, model: Any, findings: Findings, n: Any, rng: Any) -> Dataset:
     """`n` rows from p(all variables | evidence), given one row of evidence that is possible."""
     if not findings.is_single:
-        raise InvalidData("rows are drawn given one row of evidence; sample once for each row")
+        raise Unsupported("rows are drawn given one row of evidence; infer and sample once for each row")
     if Question.DRAWS not in engine.answers:
         raise Unsupported(f"the engine {engine.name!r} does not draw rows; infer again with another method")
     count = check_num_rows(n, BYTES_PER_CELL * len(model.variables))

@@ -13,7 +13,7 @@ import numpy as np
 from juncture import numerics
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData, UnknownVariable
+from juncture.errors import UnknownVariable, Unsupported
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.inference.engines.display import steps_html
@@ -102,7 +102,7 @@ class MixtureBeliefs:
     def sample(self, n: int, *, rng: Any = None) -> Dataset:
         """`n` components drawn from the posterior, given one row."""
         if not self.is_single:
-            raise InvalidData("components are drawn given one row; sample once for each row")
+            raise Unsupported("components are drawn given one row; infer and sample once for each row")
         count, shares = check_num_rows(n), self.responsibilities[0]
         codes = as_generator(rng).choice(len(shares), count, p=shares / shares.sum())
         return Dataset.from_codes(self.scope, {"component": codes})
