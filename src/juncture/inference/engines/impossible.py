@@ -1,7 +1,8 @@
 """Evidence of probability zero: one policy for every kind of model.
 
 A single row or sequence raises `ImpossibleEvidence`. Of many, the impossible ones have log-evidence -inf and NaN for
-answers, and one `ImpossibleEvidenceWarning` counts them; `on_impossible="raise"` raises instead.
+answers, and one `ImpossibleEvidenceWarning` counts them; `on_impossible="raise"` raises instead. Learning raises for
+the first that counts.
 """
 
 from __future__ import annotations
@@ -54,3 +55,10 @@ def check_evidence(
         ' answers are NaN and `impossible` holds their indices; on_impossible="raise" says why',
         ImpossibleEvidenceWarning,
     )
+
+
+def check_data(log_evidence: np.ndarray, weights: np.ndarray, explain: Callable[[int], str]) -> None:
+    """Raise for the first row or sequence to learn from that counts and has probability zero; `explain` says it."""
+    impossible = np.flatnonzero(np.isneginf(log_evidence) & (weights > 0))
+    if impossible.size:
+        raise ImpossibleEvidence(explain(int(impossible[0])))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -23,7 +24,8 @@ from juncture.data.dataset import Dataset
 from juncture.data.sequences.sequences import as_one_sequence
 from juncture.data.sources.entries import as_lazy_source
 from juncture.data.tables.weights import as_weights
-from juncture.errors import ImpossibleEvidence, InvalidData, RegularizedWarning, warn_user
+from juncture.errors import InvalidData, RegularizedWarning, warn_user
+from juncture.inference.engines.impossible import check_data
 from juncture.iteration import ProgressCallback, check_progress
 from juncture.latent.mixtures.rows import rows_of
 from juncture.learning.em.contract import EMState, Expected
@@ -104,7 +106,7 @@ class MixtureProblem:
         _, rows, weights = block
         logs = log_joint(model, rows)
         totals = numerics.log_sum_exp(logs, axis=1)
-        check_possible(model.components, totals, block)
+        check_data(totals, weights, partial(explain_impossible, model.components, block))
         counted = (weights > 0) & is_seen(rows)  # a row without any value says nothing of its component
         shares = np.zeros_like(logs)
         shares[counted] = np.exp(logs[counted] - totals[counted, None]) * weights[counted, None]
@@ -170,15 +172,12 @@ def excerpt(parts: RowParts, rng: np.random.Generator) -> tuple[np.ndarray, np.n
     return kept[1][counted], kept[2][counted]
 
 
-def check_possible(components: Emissions, totals: np.ndarray, block: Block) -> None:
-    start, rows, weights = block
-    impossible = np.flatnonzero(np.isneginf(totals) & (weights > 0))
-    if len(impossible):
-        first = int(impossible[0])
-        raise ImpossibleEvidence(
-            f"row {start + first} holds {rows[first].tolist()!r}, which no component of the mixture can make"
-            f"{suggest_remedy(components, rows[first])}"
-        )
+def explain_impossible(components: Emissions, block: Block, index: int) -> str:
+    start, rows, _ = block
+    return (
+        f"row {start + index} holds {rows[index].tolist()!r}, which no component of the mixture can make"
+        f"{suggest_remedy(components, rows[index])}"
+    )
 
 
 def fit_mixture(  # noqa: PLR0913 (one verb, many options)
