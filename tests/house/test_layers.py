@@ -14,8 +14,8 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "juncture"
 ORDERS = {
     "": [
         "errors", "values", "checks", "memory", "files", "numerics", "iteration", "options", "dispatch", "verbs",
-        "parallel", "kernels", "drawing",
-        "variables", "data", "evidence", "graphs", "quadrature", "families", "factors", "components", "information",
+        "parallel", "kernels", "drawing", "variables", "documents",
+        "data", "evidence", "graphs", "quadrature", "families", "factors", "components", "information",
         "networks", "inference", "learning", "latent", "sequences", "warmup", "estimators", "formats", "plotting",
         "cli", "__main__",
     ],

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from juncture.documents.lines import Path, line_of
 from juncture.errors import FormatError, JunctureError, hint
 from juncture.files.json_text import Odd, Repeated, parse_text
-from juncture.formats.json.text import Path, line_of
 
 SHOWN = 60
 NUMBER_TYPES = frozenset({int, float})
@@ -76,11 +76,15 @@ class Node:
         self._check_object()
         if key not in self.value:
             raise self.error(f"lacks the key {key!r}")
-        chosen, known = self.child(key), list(choices)
+        return self.child(key).one_of(choices)
+
+    def one_of(self, choices: Iterable[Choice]) -> Choice:
+        """The value, which must be one of the choices."""
+        known = list(choices)
         for choice in known:
-            if type(choice) is type(chosen.value) and choice == chosen.value:
+            if type(choice) is type(self.value) and choice == self.value:
                 return choice
-        raise chosen.error(f"is {described(chosen.value)}; {hint(described(chosen.value), known)}")
+        raise self.error(f"is {described(self.value)}; {hint(described(self.value), known)}")
 
     def _check_object(self) -> None:
         if isinstance(self.value, Repeated):
