@@ -1,4 +1,4 @@
-"""`juncture info`: what a network is made of, and what to look at twice."""
+"""`juncture info`: what a network or another model is made of, and what to look at twice."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import math
 from collections import Counter
 from typing import Any
 
-from juncture.cli.arguments import AsJson, Network, load
+from juncture.cli.arguments import AsJson, Network, load_model
+from juncture.cli.model_facts import facts_of_model
 from juncture.cli.output import console, print_json, table
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import FactorProduct
 from juncture.networks.lint import lint
 
 MAX_REMARKS = 10
@@ -18,10 +20,12 @@ COUNTED_DIGITS = 15  # numbers with more are told as powers of ten
 def info(network: Network, json: AsJson = False) -> None:
     """Tell what a network is made of, and warn of zero entries and of states that can never occur.
 
+    Of a model of another kind, tell its kind and its sizes.
+
     Example: juncture info asia
     """
-    model = load(network)
-    facts = facts_of(model)
+    model = load_model(network)
+    facts = facts_of(model) if isinstance(model, BayesianNetwork | FactorProduct) else facts_of_model(model)
     remarks = lint(model) if isinstance(model, BayesianNetwork) else []
     if json:
         print_json({"network": network, **facts, "remarks": remarks})
