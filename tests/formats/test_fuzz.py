@@ -24,9 +24,11 @@ import pytest
 import juncture as jt
 from juncture.errors import FormatError, RenormalizedWarning
 from juncture.formats.files import FORMATS
+from juncture.formats.json import write_json
 from support.bounded import bounded
 from support.builders import random_field, random_network
 from support.data_readers import READERS, check_reader
+from support.document_examples import KINDS
 from support.mutations import mutated
 
 SHORT = 400  # inputs a subject
@@ -96,7 +98,18 @@ def model_seeds(file_format):
     return seeds
 
 
+def check_document(path):
+    try:
+        model = jt.read(path)
+    except FormatError:
+        return
+    jt.write(model, path)
+    assert jt.read(path) == model, "what was read does not survive being written and read"
+
+
+OTHER_MODELS = [model for kind, make in KINDS.items() if kind != "networks" for model in make()]
 SUBJECTS = {
+    "json of other models": Subject(".json", [write_json(model).encode() for model in OTHER_MODELS], check_document),
     **{item.name: Subject(item.suffixes[0], model_seeds(item), check_model) for item in FORMATS},
     **{name: Subject(reader.suffix, reader.seeds, partial(check_reader, reader)) for name, reader in READERS.items()},
 }

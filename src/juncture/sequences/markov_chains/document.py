@@ -13,6 +13,7 @@ import numpy as np
 from juncture.documents.kinds import HEAD, register_kind
 from juncture.documents.node import Node
 from juncture.documents.variables import encode_states, read_states
+from juncture.sequences.markov_chains.checks import as_order
 from juncture.sequences.markov_chains.labels import ChainLabels
 from juncture.sequences.markov_chains.model import MarkovChain
 from juncture.variables import Variable
@@ -32,12 +33,17 @@ def encode_chain(model: MarkovChain) -> dict[str, Any]:
 
 def read_chain(document: Node) -> MarkovChain:
     fields = document.fields([*HEAD, "transition"], ["states", "order", "history", "initial"])
-    order = fields["order"].integer() if "order" in fields else 1
+    order = read_order(fields["order"]) if "order" in fields else 1
     initial = read_initial(fields["initial"], order) if "initial" in fields else None
     states: Any = read_states(fields.get("states"))
     if "history" in fields:
         states = read_histories(document, states, fields["history"])
     return MarkovChain(fields["transition"].table(), initial, states=states, order=order)
+
+
+def read_order(node: Node) -> int:
+    with node.blamed():
+        return as_order(node.integer())
 
 
 def read_initial(node: Node, order: int) -> np.ndarray:

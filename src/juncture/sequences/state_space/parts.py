@@ -54,9 +54,10 @@ def as_covariance(given: Any, size: int, *, name: str, may_vary: bool = True) ->
     wrong = (lowest < -NEGATIVE_TOLERANCE) | (np.diagonal(symmetric, axis1=-2, axis2=-1) < 0).any(axis=-1)
     wrong |= ((scale[..., :, None] * scale[..., None, :] == 0) & (symmetric != 0)).any(axis=(-2, -1))
     if wrong.any():
+        shown = np.array2string(symmetric[wrong][0] if wrong.ndim else symmetric, precision=6, separator=", ")
         raise InvalidModel(
             f"{name} must be positive semidefinite: a covariance{where(wrong)} has no negative variance in any"
-            f" direction; got {np.array2string(symmetric[wrong][0] if wrong.ndim else symmetric, precision=6)}"
+            f" direction; got {' '.join(shown.split())}"
         )
     return read_only(symmetric)
 
