@@ -42,7 +42,10 @@ FORMATS = (
 
 
 def read(path: str | os.PathLike[str]) -> Any:
-    """The model in a file; the suffix tells the format, and `.gz` after it that it is compressed."""
+    """The model in a file; the suffix tells the format, and `.gz` after it that it is compressed.
+
+    A `.json` file may hold any kind of model, or a family; the other formats hold networks.
+    """
     path = check_path(path)
     file_format = format_of(path)
     rows = RowRepair()
@@ -58,7 +61,8 @@ def read(path: str | os.PathLike[str]) -> Any:
 def write(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a model so that reading it gives the same bits; the suffix tells the format.
 
-    The file appears whole or not at all.
+    Every kind of model, and every family, can be written to a `.json` file; the other formats hold networks. The file
+    appears whole or not at all.
     """
     path = check_path(path)
     try:

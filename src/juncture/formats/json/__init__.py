@@ -11,6 +11,8 @@ conditional has keys of its own (kinds.py), all of them nested lists with the pa
 or FactorGraph has "factors": [{"scope": ["a", "b"], "values": …}, …] instead, and the members of its plates are
 positions of factors; instead of "values" that no doubles hold there are "log_values", with null for the logarithm of 0.
 "tied" and "plates" may be left out. Unknown keys are refused.
+
+Other kinds of models, and families, are in the table of `juncture.documents.kinds`; docs/formats.md lists their keys.
 """
 
 from __future__ import annotations
