@@ -22,7 +22,7 @@ from juncture.components.shared import SharedEmissions
 from juncture.documents.node import Node
 from juncture.documents.variables import encode_states, read_states
 from juncture.errors import FormatError
-from juncture.families.document import encode_family, read_family
+from juncture.families.family_document import encode_family, read_family
 
 Fields = dict[str, Node]
 

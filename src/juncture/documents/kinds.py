@@ -21,7 +21,7 @@ MODULES = {
     "LinearGaussianStateSpace": "juncture.sequences.state_space.document",
     "Mixture": "juncture.latent.mixtures.document",
 }
-FAMILIES = "juncture.families.document"
+FAMILIES = "juncture.families.family_document"
 
 
 class Kind(NamedTuple):
