@@ -107,7 +107,7 @@ def _integrated(family: Family, function: Function) -> float:
         return divergence
     first, last = _edges(family)
     total = sum(edge.mass * float(function(np.asarray(edge.x))) for edge in (first, last) if edge.mass)
-    cuts = line.place(quantiles[(quantiles > first.x) & (quantiles < last.x)])
+    cuts = line.coordinate(quantiles[(quantiles > first.x) & (quantiles < last.x)])
     if not len(cuts):
         if first.mass + last.mass < 0.5:
             raise Unsupported(f"{family!r} has its mass where floating point has no numbers")
@@ -122,7 +122,7 @@ def _integrated(family: Family, function: Function) -> float:
         p = np.exp(family.log_prob(x) + line.log_slope(place))
         return float(p * function(x) * scale) if p > 0 else 0.0
 
-    stops = [float(line.place(np.asarray(edge.x))) if edge.mass else np.inf for edge in (first, last)]
+    stops = [float(line.coordinate(np.asarray(edge.x))) if edge.mass else np.inf for edge in (first, last)]
     pieces = [(cuts[0], -1.0, abs(cuts[0] - stops[0])), *((a, 1.0, b - a) for a, b in pairwise([*cuts, stops[1]]))]
     for start, sign, length in pieces:
         middle = integrand(min(length / scale, 1.0) / 2, start, sign)

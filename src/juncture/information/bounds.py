@@ -36,8 +36,8 @@ def samples_needed(variance: float, error: float, probability: float) -> int:
     >>> samples_needed(variance=0.25, error=0.1, probability=0.05)
     500
     """
-    spread = Fraction(check_number(variance, "the variance", least=0, finite=True))
+    exact_variance = Fraction(check_number(variance, "the variance", least=0, finite=True))
     distance = Fraction(check_number(error, "the error", above=0, finite=True))
     share = Fraction(check_number(probability, "the probability", above=0, most=1))
-    needed = spread / (distance**2 * share)  # exact, as the square of a small error is no double
+    needed = exact_variance / (distance**2 * share)  # exact, as the square of a small error is no double
     return max(math.ceil(needed * Fraction(1 - 1e-12)), 1)  # 500.00000000000006 is 500

@@ -10,7 +10,7 @@ from juncture.checks import check_iterable, check_kind
 from juncture.errors import InvalidData
 from juncture.factors.factor import Factor, align
 from juncture.factors.tables import check_table_size
-from juncture.information.tables import refuse_unnormalized
+from juncture.information.tables import check_normalized
 from juncture.variables import Scope
 
 TOLERANCE = 1e-13
@@ -29,7 +29,7 @@ def max_entropy_table(margins: Iterable[Factor]) -> Factor:
         raise InvalidData("a table of largest entropy needs at least one margin")
     for margin in margins:
         check_kind(margin, Factor, "a margin")
-        refuse_unnormalized(margin)
+        check_normalized(margin)
     scope = check_table_size(Scope().union(*(margin.scope for margin in margins)), "the table")
     table = np.full(scope.shape, 1.0 / scope.size)
     for _ in range(MAX_STEPS):

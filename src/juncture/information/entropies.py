@@ -20,7 +20,7 @@ from juncture.families.family import Family, Real, plain
 from juncture.information.atoms import Atoms
 from juncture.information.comparisons import compared, expected
 from juncture.information.density import Density
-from juncture.information.tables import Names, as_names, masses, refuse_unnormalized
+from juncture.information.tables import Names, as_names, check_normalized, masses
 
 
 def entropy(p: Any, base: float | None = None, *, of: Names | None = None) -> Real:
@@ -113,7 +113,7 @@ def total_correlation(joint: Factor, of: Names | None = None, base: float | None
 
 
 def _joint(joint: Factor, names: tuple[str, ...]) -> float:
-    refuse_unnormalized(_table(joint))
+    check_normalized(_table(joint))
     kept = joint.marginal(*dict.fromkeys(map(name_of, names)))
     return float(entr(kept.values).sum())
 

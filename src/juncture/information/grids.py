@@ -22,7 +22,7 @@ PROBABILITIES = np.sort(np.concatenate([TAIL, 1 - TAIL, np.arange(0.2, 0.9, 0.1)
 MORE_TERMS = 2**14  # whole numbers beyond those that hold the mass
 
 
-class Places(NamedTuple):
+class GridPoints(NamedTuple):
     """The atoms of a discrete distribution, or the panel ends of a continuous one; whether the atoms go on for ever."""
 
     points: np.ndarray
@@ -31,13 +31,13 @@ class Places(NamedTuple):
 
 
 @singledispatch
-def places_of(distribution: Any) -> Places:
+def grid_points_of(distribution: Any) -> GridPoints:
     """Where the mass of a distribution of single numbers lies."""
     raise Unsupported(f"a distribution of numbers is a family, a Density or Atoms; got {type(distribution).__name__}")
 
 
-@places_of.register
-def _(distribution: Family) -> Places:
+@grid_points_of.register
+def _(distribution: Family) -> GridPoints:
     if distribution.event_shape or distribution.batch_shape:
         raise Unsupported(
             f"{type(distribution).__name__} is summed or integrated over single numbers, one distribution at a time; "
@@ -48,21 +48,21 @@ def _(distribution: Family) -> Places:
     if support.is_discrete:
         terms = terms_of(distribution)
         is_endless = bool(np.isinf(high))
-        return Places(np.arange(low, terms[-1] + 1 + MORE_TERMS * is_endless), True, is_endless)
-    return Places(panel_ends(np.asarray(distribution.quantile(PROBABILITIES)), low, high), False)
+        return GridPoints(np.arange(low, terms[-1] + 1 + MORE_TERMS * is_endless), True, is_endless)
+    return GridPoints(panel_ends(np.asarray(distribution.quantile(PROBABILITIES)), low, high), False)
 
 
 def common_grid(*distributions: Any, more_ends: Callable[[np.ndarray], np.ndarray] | None = None) -> Grid:
     """One grid for all; `more_ends` finds further panel ends when it is shown the points."""
-    places = [places_of(distribution) for distribution in distributions]
-    points = np.concatenate([place.points for place in places])
-    if all(place.is_discrete for place in places):
-        is_endless = any(place.is_endless for place in places)
+    positions = [grid_points_of(distribution) for distribution in distributions]
+    points = np.concatenate([position.points for position in positions])
+    if all(position.is_discrete for position in positions):
+        is_endless = any(position.is_endless for position in positions)
         far = MORE_TERMS // 4
         edges = ((slice(-far, None), slice(-2 * far, -far)),) if is_endless else ()
         points = np.unique(points)
         return Grid(points, np.ones(len(points)), edges, is_discrete=True)
-    if any(place.is_discrete for place in places):
+    if any(position.is_discrete for position in positions):
         raise Unsupported("a discrete and a continuous distribution have no densities on the same points to compare")
     grid = panel_grid(separated(points))
     if more_ends is None:
@@ -73,8 +73,8 @@ def common_grid(*distributions: Any, more_ends: Callable[[np.ndarray], np.ndarra
 def changes(test: Callable[[np.ndarray], np.ndarray], points: np.ndarray) -> np.ndarray:
     """Where the answer of a test changes between neighbouring points, by bisection of all such gaps at once."""
     answers = test(points)
-    places = np.flatnonzero(answers[:-1] != answers[1:])
-    low, high, before = points[places], points[places + 1], answers[places]
+    positions = np.flatnonzero(answers[:-1] != answers[1:])
+    low, high, before = points[positions], points[positions + 1], answers[positions]
     for _ in range(60):
         middle = low + (high - low) / 2
         is_before = test(middle) == before

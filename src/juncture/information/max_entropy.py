@@ -13,7 +13,7 @@ from juncture.checks import check_array
 from juncture.errors import InvalidData
 from juncture.information.atoms import Atoms
 from juncture.information.dual import dual_of, newton, newton_step
-from juncture.information.faces import outward_direction, possible_points, refuse_impossible, refuse_out_of_range
+from juncture.information.feasibility import check_feasible, check_in_range, outward_direction, possible_points
 
 CLEARLY_POSITIVE = 1e-9  # a solution that is above this everywhere has no point forced to 0
 ROUNDING = 64 * float(np.finfo(float).eps)
@@ -52,23 +52,23 @@ def max_entropy(points: Any, features: Features, moments: Any) -> MaximumEntropy
     >>> round(found.entropy, 10)
     1.385292317
     """
-    places = as_points(points)
-    matrix = feature_matrix(features, places)
+    positions = as_points(points)
+    matrix = feature_matrix(features, positions)
     wanted = as_moments(moments, matrix.shape[1])
-    refuse_out_of_range(matrix, wanted)
+    check_in_range(matrix, wanted)
     ranges = np.ptp(matrix, axis=0)
     units = np.where(ranges > 0, ranges, 1.0)
     gaps = (matrix - wanted) / units
     multipliers, shares = solved_on(gaps)
     direction = np.zeros(len(wanted))
     if not (met(gaps, shares) and shares.min() > CLEARLY_POSITIVE):
-        refuse_impossible(gaps, [f"moment {place} ({moment:g})" for place, moment in enumerate(wanted)])
+        check_feasible(gaps, [f"moment {position} ({moment:g})" for position, moment in enumerate(wanted)])
         rounding = ROUNDING * np.maximum(np.abs(matrix).max(axis=0), np.abs(wanted)) / units
         multipliers, shares, direction = solved_on_face(gaps, rounding)
     entropy = float(entr(shares).sum())
     value = float(np.log(np.exp(gaps[shares > 0] @ multipliers).sum()))
     return MaximumEntropy(
-        distribution=Atoms(places, shares / shares.sum()),
+        distribution=Atoms(positions, shares / shares.sum()),
         multipliers=np.where(direction == 0, multipliers / units, np.copysign(np.inf, direction)),
         log_partition=value + float(multipliers / units @ wanted),
         entropy=entropy,
@@ -140,14 +140,14 @@ def feature_column(values: Any, num_points: int) -> np.ndarray:
 
 def as_points(points: Any) -> np.ndarray:
     try:
-        places = np.asarray(list(points) if isinstance(points, range) else points, dtype=float)
+        positions = np.asarray(list(points) if isinstance(points, range) else points, dtype=float)
     except (TypeError, ValueError) as error:
         raise InvalidData(
             "points are numbers or rows of numbers; number states, and give a matrix of features"
         ) from error
-    if not places.size:
+    if not positions.size:
         raise InvalidData("a distribution needs at least one point; got none")
-    return places
+    return positions
 
 
 def as_moments(moments: Any, num_features: int) -> np.ndarray:

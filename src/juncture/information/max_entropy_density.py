@@ -16,7 +16,7 @@ from juncture.checks import check_function, check_iterable, check_number
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.information.density import Density
 from juncture.information.dual import Dual, dual_of, newton
-from juncture.information.faces import refuse_out_of_range
+from juncture.information.feasibility import check_in_range
 from juncture.information.max_entropy import MaximumEntropy, as_moments, feature_matrix
 from juncture.quadrature.grids import panel_grid
 
@@ -129,18 +129,18 @@ def windows(problem: Problem) -> Iterator[Problem]:
         gaps = seen[-1] - problem.moments
         if ((gaps.min(axis=0) <= 0) & (gaps.max(axis=0) >= 0)).all():
             yield window
-    refuse_out_of_range(np.concatenate(seen), problem.moments)
+    check_in_range(np.concatenate(seen), problem.moments)
 
 
 def is_met(problem: Problem, here: Dual) -> bool:
-    spread = np.sqrt(np.diag(here.hessian))
-    close = np.abs(here.gradient) <= MET * np.maximum(np.abs(problem.moments), spread)
+    deviation = np.sqrt(np.diag(here.hessian))
+    close = np.abs(here.gradient) <= MET * np.maximum(np.abs(problem.moments), deviation)
     return bool(np.isfinite(here.value) and close.all())
 
 
 def impossible(problem: Problem, here: Dual) -> InvalidData:
     if np.isfinite(problem.high - problem.low):
-        refuse_out_of_range(*problem.scanned())
+        check_in_range(*problem.scanned())
     worst = int(np.argmax(np.abs(here.gradient) / np.maximum(np.abs(problem.moments), 1.0)))
     return InvalidData(
         f"no density from {problem.low:g} to {problem.high:g} has all these moments: moment {worst}, "

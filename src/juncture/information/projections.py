@@ -34,7 +34,7 @@ def m_projection(p: Any, family: type[Family], **known: Any) -> Any:
     """argmin KL(p ‖ q) over the family: the member with p's moments E u(X). It covers all of p.
 
     `p` is a family, a Density, Atoms (`empirical` data), a table over one variable or an array; `known` are parameters
-    that stay as told.
+    that stay as given.
 
     >>> from juncture.families.continuous.gaussian import Gaussian
     >>> from juncture.information.density import Density
@@ -67,10 +67,10 @@ def alpha_projection(p: Any, family: type[Family], alpha: float, **known: Any) -
     found: dict[tuple[float, ...], Projection] = {}
     for start in starts(target, family, known):
         coordinates = Coordinates.around(start, known)
-        place = descended(Objective(target, coordinates, alpha), coordinates.free(start))
-        if place is not None and all(np.abs(place - np.array(other)).max() > SAME for other in found):
-            member = coordinates.member(place)
-            found[tuple(place)] = Projection(member, float(alpha_divergence(target, member, alpha)))
+        position = descended(Objective(target, coordinates, alpha), coordinates.free(start))
+        if position is not None and all(np.abs(position - np.array(other)).max() > SAME for other in found):
+            member = coordinates.member(position)
+            found[tuple(position)] = Projection(member, float(alpha_divergence(target, member, alpha)))
     if not found:
         raise Unsupported(
             f"no {family.__name__} with a smallest {alpha:g}-divergence was found: it is infinite at every start, or "

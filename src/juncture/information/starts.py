@@ -56,16 +56,18 @@ def with_moments_of(p: Any, family: type[Family], known: dict[str, Any]) -> Any:
         kept = density > 0
         sizes = np.zeros((len(density), len(member.mean_parameters)))
         sizes[kept] = np.abs(member.sufficient_statistics(grid.points[kept])) * density[kept, None]
-        for place, terms in enumerate(sizes.T):
-            if not np.isfinite(grid.total(terms, f"E of statistic {place}")):
-                raise InvalidData(f"{p!r} has no {family.__name__} nearest to it: E of statistic {place} is infinite")
+        for position, terms in enumerate(sizes.T):
+            if not np.isfinite(grid.total(terms, f"E of statistic {position}")):
+                raise InvalidData(
+                    f"{p!r} has no {family.__name__} nearest to it: E of statistic {position} is infinite"
+                )
     return member
 
 
 def matched(points: np.ndarray, shares: np.ndarray, family: type[Family], known: dict[str, Any]) -> Any:
     """The maximum likelihood estimate from weighted points."""
     kept = shares > 0
-    told(points, family, known)
+    given_parameters(points, family, known)
     try:
         return family.estimate(family.statistics(points[kept], shares[kept], **known))
     except InvalidData as error:
@@ -99,17 +101,17 @@ def basins(heights: np.ndarray, shares: np.ndarray) -> list[slice]:
     return sorted(parts, key=lambda part: -float(shares[part].sum()))[:MOST_MODES]
 
 
-def told(points: np.ndarray, family: type[Family], known: dict[str, Any]) -> dict[str, np.ndarray]:
+def given_parameters(points: np.ndarray, family: type[Family], known: dict[str, Any]) -> dict[str, np.ndarray]:
     """What is known, as arrays; InvalidData if something is missing that has to be."""
     arrays = family._known_from(points, {name: np.asarray(value, float) for name, value in known.items()})
     for name in family.required:
         if name not in arrays:
-            raise InvalidData(f"{family.__name__} must be told the {name}, which is not fitted: pass {name}=")
+            raise InvalidData(f"{family.__name__} needs the {name}, which is not fitted: pass {name}=")
     return arrays
 
 
 def inside(points: np.ndarray, family: type[Family], known: dict[str, Any]) -> np.ndarray:
-    support = family._support_given(told(points, family, known))
+    support = family._support_given(given_parameters(points, family, known))
     if support.axes:
         raise Unsupported(f"members of {family.__name__} are searched for single numbers, not for vectors")
     return np.asarray(support.contains(points))

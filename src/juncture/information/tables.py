@@ -33,11 +33,11 @@ def masses(p: Any, *, is_normalized: bool = True, name: str = "the distribution"
 @masses.register
 def _(p: Factor, *, is_normalized: bool = True, name: str = "the distribution") -> np.ndarray:
     if is_normalized:
-        refuse_unnormalized(p)
+        check_normalized(p)
     return p.values.reshape(-1)
 
 
-def refuse_unnormalized(joint: Factor) -> None:
+def check_normalized(joint: Factor) -> None:
     if abs(joint.total - 1) > numerics.ROW_SUM_TOLERANCE:
         raise InvalidModel(
             f"the factor over ({', '.join(joint.scope.names)}) sums to {joint.total:.12g}, not to 1: "

@@ -20,7 +20,7 @@ MAX_ROUNDS = 60
 MANY_PANELS, NOISE = 256, 1e-7  # so many rough panels are rounding errors of the log-density, not features
 MOST_PANELS = 8192
 NARROWEST = 1e-13  # the width of a panel, relative to its ends
-TOP, ROUNDING = 0.01, 1e-12  # how far below a peak its place may be found: absolutely, and relative to its height
+TOP, ROUNDING = 0.01, 1e-12  # how far below a peak its position may be found: absolutely, and relative to its height
 NO_HINTS = np.zeros(0)
 GOLDEN = (np.sqrt(5) - 1) / 2
 
@@ -58,21 +58,21 @@ def panels_of(log_height: LogHeight, ends: tuple[float, float], hints: np.ndarra
 
 
 def scan_of(ends: tuple[float, float], hints: np.ndarray = NO_HINTS) -> np.ndarray:
-    """Places all over the line, denser around 0 and with the hints among them."""
+    """GridPoints all over the line, denser around 0 and with the hints among them."""
     return np.unique(np.clip(np.concatenate([np.arange(-FAR, FAR + 1, 5.0), np.arange(-30, 30, 0.25), hints]), *ends))
 
 
 def find_peaks(log_height: LogHeight, ends: tuple[float, float], hints: np.ndarray = NO_HINTS) -> np.ndarray:
-    """The places of all maxima that a scan of the line can see, refined; those far below the highest are left out."""
+    """All maxima that a scan of the line can see, refined; those far below the highest are left out."""
     scan = scan_of(ends, hints)
     heights = log_height(scan)
     if not np.isfinite(heights).any():
         raise Unsupported("the posterior is 0 wherever it was looked for: prior and data contradict each other")
     padded = np.concatenate([[-np.inf], heights, [-np.inf]])
     is_peak = np.isfinite(heights) & (heights >= padded[:-2]) & (heights >= padded[2:])
-    places = np.flatnonzero(is_peak)
-    low, high = scan[np.maximum(places - 1, 0)], scan[np.minimum(places + 1, len(scan) - 1)]
-    peaks = climbed(log_height, low, high, heights[places])
+    positions = np.flatnonzero(is_peak)
+    low, high = scan[np.maximum(positions - 1, 0)], scan[np.minimum(positions + 1, len(scan) - 1)]
+    peaks = climbed(log_height, low, high, heights[positions])
     reached = log_height(peaks)
     return np.asarray(peaks[reached > reached.max() - DROP])
 
@@ -146,10 +146,10 @@ def refine(log_height: LogHeight, edges: np.ndarray) -> tuple[np.ndarray, np.nda
         if not rough.any():
             break
         low, high = np.concatenate([low[rough], middle[rough]]), np.concatenate([middle[rough], high[rough]])
-        z, log_mass = (np.concatenate([part[place][rough] for part in halves]) for place in range(2))
+        z, log_mass = (np.concatenate([part[position][rough] for part in halves]) for position in range(2))
     else:
         kept.append((low, high, z, log_mass))  # a jump, halved until it has no mass
-    low, high, z, log_mass = (np.concatenate([part[place] for part in kept]) for place in range(4))
+    low, high, z, log_mass = (np.concatenate([part[position] for part in kept]) for position in range(4))
     order = np.argsort(low)
     return np.append(low[order], high[order[-1]]), z[order], log_mass[order]
 

@@ -41,8 +41,8 @@ class PlaneDensity:
     ) -> None:
         self._log_density = log_density
         self._first, self._second = (change_for(*interval) for interval in intervals)
-        self._scan = slice_scan(self._first.ends, self._first.place(hints[0]))
-        self._hints = self._second.place(hints[1])
+        self._scan = slice_scan(self._first.ends, self._first.coordinate(hints[0]))
+        self._hints = self._second.coordinate(hints[1])
         self._outer = self._outer_panels(self._log_height)
         self.log_total = self._outer.log_total()
         self._check_slices()
@@ -71,8 +71,8 @@ class PlaneDensity:
             return np.asarray(found + self._first.log_slope(z) + self._second.log_slope(w))
 
         changes, (points, _) = (self._first, self._second), self.nodes()
-        places = [change.place(point) for change, point in zip(changes, points, strict=True)]
-        box = [np.clip([z.min() - BESIDE, z.max() + BESIDE], *c.ends) for c, z in zip(changes, places, strict=True)]
+        positions = [change.coordinate(point) for change, point in zip(changes, points, strict=True)]
+        box = [np.clip([z.min() - BESIDE, z.max() + BESIDE], *c.ends) for c, z in zip(changes, positions, strict=True)]
         check_plane(log_height, lambda z, w: (self._first.point(z), self._second.point(w)), np.array(box))
 
     def _check_slices(self) -> None:
@@ -91,7 +91,7 @@ class PlaneDensity:
     # -- integrals
 
     def nodes(self) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-        """Places and log-probabilities of a discrete distribution that stands for the density in integrals."""
+        """GridPoints and log-probabilities of a discrete distribution that stands for the density in integrals."""
         return self._nodes_of(self._log_height, self._outer)
 
     def _nodes_of(self, log_height: Height, outer: Panels) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
@@ -120,8 +120,8 @@ class PlaneDensity:
 
     def _nodes_for_moments(self, power: int) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
         """Nodes of their own: where the density is negligible, a power of x times it need not be."""
-        places, log_mass = self.nodes()
-        middle = [place[np.argmax(log_mass)] for place in places]
+        positions, log_mass = self.nodes()
+        middle = [position[np.argmax(log_mass)] for position in positions]
 
         def far(x: np.ndarray, y: np.ndarray) -> np.ndarray:
             return np.asarray(power * np.log(np.hypot(1.0, np.hypot(x - middle[0], y - middle[1]))))
@@ -138,12 +138,14 @@ class PlaneDensity:
 
     @cached_property
     def mode(self) -> np.ndarray:
-        """The highest place of the density itself."""
+        """The maximum of the density itself."""
         points, _ = self.nodes()
         best = int(np.argmax(self.log_prob(*points)))
-        start = np.array([float(c.place(p[best])) for c, p in zip((self._first, self._second), points, strict=True)])
-        place = highest(lambda at: self.log_prob(self._first.point(at[0]), self._second.point(at[1])), start)
-        return np.array([float(self._first.point(place[0])), float(self._second.point(place[1]))])
+        start = np.array(
+            [float(c.coordinate(p[best])) for c, p in zip((self._first, self._second), points, strict=True)]
+        )
+        position = highest(lambda at: self.log_prob(self._first.point(at[0]), self._second.point(at[1])), start)
+        return np.array([float(self._first.point(position[0])), float(self._second.point(position[1]))])
 
     def sample(self, size: int, *, rng: Any = None) -> np.ndarray:
         """Draws, as (size, 2): y by its marginal, then x given y; both by inversion, interpolated between nodes."""
@@ -162,4 +164,4 @@ def _inverted(z: np.ndarray, log_mass: np.ndarray, uniform: np.ndarray) -> np.nd
     below = below / mass.sum(axis=1, keepdims=True)
     if len(z) == 1:
         return np.asarray(np.interp(uniform, below[0], z[0]))
-    return np.array([np.interp(u, row, places) for u, row, places in zip(uniform, below, z, strict=True)])
+    return np.array([np.interp(u, row, positions) for u, row, positions in zip(uniform, below, z, strict=True)])

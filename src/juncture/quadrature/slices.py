@@ -16,12 +16,12 @@ NEAR = np.concatenate([np.arange(-690, -30, 20.0), np.arange(-30, 30, 0.5), np.a
 
 
 def slice_scan(ends: tuple[float, float], hints: np.ndarray = NO_HINTS) -> np.ndarray:
-    """Places all over a slice, denser around 0 and with the hints among them."""
+    """GridPoints all over a slice, denser around 0 and with the hints among them."""
     return np.unique(np.clip(np.concatenate([NEAR, hints]), *ends))
 
 
 def filled_slices(log_height: LogHeight, w: np.ndarray, scan: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(slice, node): places z on each slice w, and the log of height times weight there; the scan covers a slice."""
+    """(slice, node): positions z on each slice w, and the log of height times weight there; the scan covers a slice."""
     ends = scan[0], scan[-1]
     heights = log_height(scan, w[:, None])  # (slice, scan)
     best = heights.argmax(axis=1)

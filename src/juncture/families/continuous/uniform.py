@@ -12,7 +12,7 @@ from juncture.families.family import Family, Real, plain
 from juncture.families.statistics.sample_statistics import Range, aligned, ends_of
 from juncture.families.statistics.statistics import Known, Statistics
 from juncture.families.supports import Interval
-from juncture.parallel import over_blocks
+from juncture.parallel import map_blocks
 
 LONG_BLOCK = 1 << 17  # smallest and largest need no room beside the rows
 
@@ -95,7 +95,7 @@ class Uniform(Family):
             low, high = ends_of(values, weight)
             return Range(cls, weight=weight.sum(axis=0), low=low, high=high, known=known)
 
-        parts = over_blocks(part, len(rows), LONG_BLOCK) or [part(slice(0, 0))]
+        parts = map_blocks(part, len(rows), LONG_BLOCK) or [part(slice(0, 0))]
         return sum(parts[1:], start=parts[0])
 
     def log_likelihood(self, statistics: Statistics) -> Real:

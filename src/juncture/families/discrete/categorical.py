@@ -17,7 +17,7 @@ from juncture.families.observations import as_values, refuse_outside
 from juncture.families.statistics.statistics import Known, Statistics
 from juncture.families.statistics.weighted_sums import weighted_sum
 from juncture.families.supports import Integers
-from juncture.parallel import over_blocks
+from juncture.parallel import map_blocks
 
 
 class Categorical(ExponentialFamily):
@@ -183,7 +183,7 @@ class Categorical(ExponentialFamily):
             cls._refuse_rows_outside(part, known, block.start)
             return label_counts(part, weight, int(known["num_states"]))
 
-        total = sum_in_order(over_blocks(counted, len(rows)) or [counted(slice(0, 0))])
+        total = sum_in_order(map_blocks(counted, len(rows)) or [counted(slice(0, 0))])
         return Statistics(cls, weight=total.sum(axis=-1), total=total, log_base=np.zeros(total.shape[:-1]), known=known)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from juncture.families.statistics.compiled import LONG, Fill, as_buffer, compiled_rows
 from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Integers
-from juncture.parallel import over_blocks
+from juncture.parallel import map_blocks
 
 if TYPE_CHECKING:
     from juncture.families.family import Family
@@ -73,7 +73,7 @@ def _counted(rows: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, 
         )
         return found
 
-    parts = over_blocks(part, len(rows), compiled_rows(rows))
+    parts = map_blocks(part, len(rows), compiled_rows(rows))
     low, high = min(least for least, _ in parts), max(least + len(counts) for least, counts in parts)
     if high - low > MOST_LABELS or not all(len(counts) for _, counts in parts):
         return None

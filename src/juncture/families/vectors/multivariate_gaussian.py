@@ -24,7 +24,7 @@ from juncture.families.vectors.scatter import covariance_from, vector_moments
 from juncture.families.vectors.vector_family import VectorFamily, refuse_other_dimension
 from juncture.families.vectors.whitening import Whitening, apply, whitening_of
 from juncture.numerics import LOG_TWO_PI
-from juncture.parallel import block_rows, over_blocks
+from juncture.parallel import block_rows, map_blocks
 
 if TYPE_CHECKING:
     from juncture.families.vectors.canonical_gaussian import CanonicalGaussian
@@ -236,7 +236,7 @@ class MultivariateGaussian(VectorFamily, ExponentialFamily, ConjugatePrior):
             return vector_moments(cls, part, weight, known)
 
         size = block_rows((*rows.shape[1:], *(() if weights is None else weights.shape[1:])))
-        parts = over_blocks(moments, len(rows), size) or [moments(slice(0, 0))]
+        parts = map_blocks(moments, len(rows), size) or [moments(slice(0, 0))]
         return reduce(Moments.__add__, parts)
 
     @classmethod

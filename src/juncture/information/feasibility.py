@@ -12,17 +12,17 @@ from juncture.errors import InvalidData
 MISSED = 1e-7  # the tolerance of the solver, in units of each feature's range
 
 
-def refuse_out_of_range(features: np.ndarray, moments: np.ndarray) -> None:
+def check_in_range(features: np.ndarray, moments: np.ndarray) -> None:
     """Raise for the first moment that is below or above all values of its feature: (point, feature)."""
     lows, highs = features.min(axis=0), features.max(axis=0)
-    for place, (moment, low, high) in enumerate(zip(moments, lows, highs, strict=True)):
+    for position, (moment, low, high) in enumerate(zip(moments, lows, highs, strict=True)):
         if not low - 1e-12 * abs(low) <= moment <= high + 1e-12 * abs(high):
             raise InvalidData(
-                f"moment {place} is impossible: it is {moment:g}, and its feature lies from {low:g} to {high:g}"
+                f"moment {position} is impossible: it is {moment:g}, and its feature lies from {low:g} to {high:g}"
             )
 
 
-def refuse_impossible(gaps: np.ndarray, names: list[str]) -> None:
+def check_feasible(gaps: np.ndarray, names: list[str]) -> None:
     """Raise if no distribution has E gap = 0, naming the moments that the nearest one misses."""
     num_points, num_features = gaps.shape
     cost = np.r_[np.zeros(num_points), np.ones(2 * num_features)]
@@ -31,7 +31,7 @@ def refuse_impossible(gaps: np.ndarray, names: list[str]) -> None:
     found = solved(cost, rows, np.r_[np.zeros(num_features), 1.0])
     missed = np.abs(found[num_points : num_points + num_features] - found[num_points + num_features :])
     if (missed > MISSED).any():
-        which = ", ".join(names[place] for place in np.flatnonzero(missed > MISSED))
+        which = ", ".join(names[position] for position in np.flatnonzero(missed > MISSED))
         raise InvalidData(
             f"no distribution on these points has all these moments: the nearest one misses {which}; change one of them"
         )
