@@ -84,7 +84,7 @@ EMISSIONS = '"emissions": {"kind": "CategoricalEmissions"'
         (COUNTS, "[2.0, 9.0]", "[]", 6, "components.family: holds a batch of Poisson without members"),
         (COUNTS, '"Poisson"', '"Poison"', 6, "components.family.kind: is \"Poison\"; did you mean 'Poisson'?"),
         (COUNTS, '"rate"', '"mean"', 6, "components.family: has the unknown key 'mean'; known are 'kind', 'rate'"),
-        (PAIR, "[0],", "[1],", 11, "the places of groups of emissions are all states, each once"),
+        (PAIR, "[0],", "[1],", 11, "the positions of groups of emissions are all states, each once"),
         (PAIR, "[0],", "[0.5],", 12, "emissions.states[0]: must hold positions of states: whole numbers"),
         (PAIR, "[0],", "0,", 12, "emissions.states[0]: must be a list of whole numbers; got 0"),
         (PAIR, "[0],", "[[0]],", 12, "emissions.states[0]: must be a list of whole numbers; got a list"),

@@ -98,7 +98,7 @@ def read_shared(fields: Fields) -> Emissions:
 
 
 def encode_grouped(emissions: GroupedEmissions) -> dict[str, Any]:
-    states = [own.tolist() for own in emissions.places]
+    states = [own.tolist() for own in emissions.positions]
     return {"states": states, "groups": [encode_emissions(group) for group in emissions.groups]}
 
 
