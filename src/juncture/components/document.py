@@ -50,7 +50,7 @@ def read_emissions(node: Node) -> Emissions:
     """The emissions in a part of a document."""
     kind = KINDS[KIND_NAMES[node.choice("kind", KIND_NAMES)]]
     fields = node.fields(["kind", *kind.required], kind.optional)
-    with node.blamed():
+    with node.locate_errors():
         return kind.read(fields)
 
 
@@ -58,7 +58,7 @@ def read_indices(node: Node) -> np.ndarray:
     """A list of whole numbers."""
     indices = node.codes()
     if indices.ndim != 1:
-        raise node.must_be("a list of whole numbers")
+        raise node.kind_error("a list of whole numbers")
     return indices
 
 

@@ -58,12 +58,12 @@ def read_family(node: Node) -> Family:
 def read_parameters(family: type[Family], head: tuple[str, ...], node: Node) -> Family:
     if family is Independent:
         columns = [read_family(item) for item in node.fields([*head, "families"])["families"].items()]
-        with node.blamed():
+        with node.locate_errors():
             return Independent(columns)
     may_have_seen = ["seen"] if issubclass(family, ConjugatePrior) else []
     fields = node.fields([*head, *family.parameters], may_have_seen)
     values = {name: fields[name].table() for name in family.parameters}
-    with node.blamed():
+    with node.locate_errors():
         found = family(**values)
     if 0 in found.batch_shape:
         raise node.error(f"holds a batch of {family.__name__} without members; give each parameter at least one number")
@@ -77,7 +77,7 @@ def read_seen(node: Node, prior: type[Family]) -> tuple[type[Family], dict[str, 
     likelihood = FAMILIES[node.choice("family", FAMILIES)]
     fields = node.fields(["family", "known"])
     values = {name: each.table() for name, each in fields["known"].fields([], rules_of(likelihood)).items()}
-    with node.blamed():
+    with node.locate_errors():
         known = checked(likelihood, values)
         find_pair(prior, likelihood, known)
     return likelihood, known

@@ -39,7 +39,7 @@ def read_json(data: bytes, rows: RowRepair) -> Any:
     document.choice("version", [VERSION])
     is_network = document.value.get("model") in list(MODEL_NAMES)
     name = document.choice("model", MODEL_NAMES if is_network else [*MODEL_NAMES, *kind_names()])
-    with document.blamed():
+    with document.locate_errors():
         return MODELS[MODEL_NAMES[name]].read(document, rows) if is_network else load_kind(name).read(document)
 
 

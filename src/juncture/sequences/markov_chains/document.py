@@ -42,7 +42,7 @@ def read_chain(document: Node) -> MarkovChain:
 
 
 def read_order(node: Node) -> int:
-    with node.blamed():
+    with node.locate_errors():
         return as_order(node.integer())
 
 
@@ -60,7 +60,7 @@ def read_histories(document: Node, states: Any, history: Node) -> ChainLabels:
         raise document.error("lacks the key 'states': a chain with a history needs the labels that it is made of")
     length = history.integer()
     if not 1 <= length <= MAX_HISTORY:
-        raise history.must_be(f"a whole number from 1 to {MAX_HISTORY}")
+        raise history.kind_error(f"a whole number from 1 to {MAX_HISTORY}")
     return ChainLabels(Variable("state", states), length)
 
 
