@@ -77,3 +77,35 @@ def test_ctrl_c_while_watching_keeps_the_step_that_was_shown():
     state, trace = iterate(Listed([1.0, 2.0, 3.0, 4.0]), progress=watch)
     assert seen == [(1, 2.0), (2, 3.0)]
     assert (state, trace.reason) == (2, "interrupted after step 2")
+
+
+class Babylonian:
+    """√2 by averaging, which converges; `step` of a wrong sign oscillates."""
+
+    def init(self):
+        return 1.0
+
+    def step(self, state):
+        return (state + 2 / state) / 2
+
+    def change(self, before, after):
+        return abs(after - before)
+
+
+def test_a_fixed_point_ends_by_its_change():
+    state, trace = iterate(Babylonian(), tolerance=1e-12)
+    assert state == pytest.approx(2**0.5, abs=1e-14)
+    assert trace.converged
+    assert trace.values[0] == float("inf")
+    assert trace.values[-1] <= 1e-12
+    assert trace.reason == "the change fell below 1e-12"
+    assert not iterate(Babylonian(), tolerance=0.0, max_steps=2)[1].converged
+
+
+def test_an_objective_may_fall_where_the_caller_says_so():
+    """Loopy propagation has an objective that may fall; a step that hardly moves it ends the loop."""
+    _state, trace = iterate(Listed([1.0, 3.0, 2.0, 2.5, 2.5]), is_monotone=False)
+    assert trace.values == (1.0, 3.0, 2.0, 2.5, 2.5)
+    assert trace.converged
+    with pytest.raises(ObjectiveDecreased):
+        iterate(Listed([1.0, float("nan")]), is_monotone=False)

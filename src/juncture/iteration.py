@@ -1,11 +1,15 @@
-"""`iterate`: the loop of every algorithm that improves an objective step by step, and the `Trace` of the objective."""
+"""`iterate`: the loop of every iterative algorithm, and its `Trace`.
+
+An `Iteration` improves an objective step by step, an objective that must not fall unless the caller says so. A
+`FixedPoint` has no objective: it ends when a step changes its state by less than the tolerance.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from juncture.checks import check_count, check_number, shown
 from juncture.errors import InvalidData, ObjectiveDecreased
@@ -25,12 +29,21 @@ class Iteration(Protocol[State]):
     def objective(self, state: State) -> float: ...
 
 
+class FixedPoint(Protocol[State]):
+    """An algorithm without an objective: the first state, one step, and how far a step moved the state."""
+
+    def init(self) -> State: ...
+    def step(self, state: State) -> State: ...
+    def change(self, before: State, after: State) -> float: ...
+
+
 @dataclass(frozen=True)
 class Trace:
     """The course of an iterative algorithm.
 
     `values` holds the objective at the start and after each step; `converged` says whether the algorithm converged, and
-    `reason` why it stopped.
+    `reason` why it stopped. For a `FixedPoint`, `values` holds
+    infinity and then the change of each step.
     """
 
     values: tuple[float, ...]
@@ -53,32 +66,83 @@ INTERRUPTED = "interrupted after step"
 
 
 def iterate(
-    algorithm: Iteration[State],
+    algorithm: Iteration[State] | FixedPoint[State],
     *,
     tolerance: float = 1e-8,
     max_steps: int = 1000,
     progress: ProgressCallback | None = None,
+    is_monotone: bool = True,
 ) -> tuple[State, Trace]:
-    """Step until the objective, which must not fall, gains less than `tolerance` relative to its size.
+    """Step until the algorithm converges, and return the last state with the trace.
 
     Ctrl-C ends the loop with the last complete step, which the trace records.
+
+    Parameters
+    ----------
+    algorithm
+        An `Iteration`, which converges when a step moves its objective by less than `tolerance` relative to its size;
+        or a `FixedPoint`, which converges when the change of a step is less than `tolerance`.
+    tolerance, max_steps
+        When to end.
+    progress
+        A function that is called after each step, with the number of the step and the objective or the change.
+    is_monotone
+        Whether an objective that falls, beyond rounding, is an error.
     """
+    measure = ChangeMeasure(algorithm) if hasattr(algorithm, "change") else ObjectiveMeasure(algorithm, is_monotone)
     state = algorithm.init()
-    values = [algorithm.objective(state)]
+    values = [measure.first(state)]
     try:
         while len(values) <= max_steps:
             moved = algorithm.step(state)
-            value = algorithm.objective(moved)
-            check_no_decrease(values[-1], value, len(values))
+            values.append(measure.next(state, moved, values))
             state = moved
-            values.append(value)
             if progress is not None:
-                progress(len(values) - 1, value)
-            if values[-1] - values[-2] <= tolerance * max(1.0, abs(values[-1])):
-                return state, Trace(tuple(values), True, f"the gain fell below {tolerance:g} of the objective")
+                progress(len(values) - 1, values[-1])
+            if measure.is_small(values, tolerance):
+                return state, Trace(tuple(values), True, measure.reason.format(tolerance))
     except KeyboardInterrupt:
         return state, Trace(tuple(values), False, f"{INTERRUPTED} {len(values) - 1}")
     return state, Trace(tuple(values), False, f"stopped after {number_of(max_steps, 'step')} without converging")
+
+
+@dataclass(frozen=True)
+class ObjectiveMeasure:
+    """Progress by the objective of an `Iteration`."""
+
+    algorithm: Any
+    is_monotone: bool
+    reason: ClassVar[str] = "the gain fell below {:g} of the objective"
+
+    def first(self, state: Any) -> float:
+        return float(self.algorithm.objective(state))
+
+    def next(self, before: Any, after: Any, values: list[float]) -> float:
+        value = float(self.algorithm.objective(after))
+        if self.is_monotone or math.isnan(value):
+            check_no_decrease(values[-1], value, len(values))
+        return value
+
+    def is_small(self, values: list[float], tolerance: float) -> bool:
+        gain = values[-1] - values[-2]
+        return (gain if self.is_monotone else abs(gain)) <= tolerance * max(1.0, abs(values[-1]))
+
+
+@dataclass(frozen=True)
+class ChangeMeasure:
+    """Progress by the changes of a `FixedPoint`."""
+
+    algorithm: Any
+    reason: ClassVar[str] = "the change fell below {:g}"
+
+    def first(self, state: Any) -> float:
+        return math.inf
+
+    def next(self, before: Any, after: Any, values: list[float]) -> float:
+        return float(self.algorithm.change(before, after))
+
+    def is_small(self, values: list[float], tolerance: float) -> bool:
+        return values[-1] <= tolerance
 
 
 def check_stopping_rule(tolerance: float, max_steps: int) -> None:

@@ -34,6 +34,7 @@ def infer(
     on_impossible: str = "warn",
     extra: str = "error",
     memory_limit: int | None = None,
+    budget: float | None = None,
 ) -> Any:
     """Posterior beliefs of a model given evidence.
 
@@ -55,6 +56,8 @@ def infer(
         "error" or "ignore": what happens to columns that are not variables of the model.
     memory_limit
         In bytes; a question that needs more raises `TooLarge`.
+    budget
+        In seconds; a run that is predicted to take longer raises `TooLarge`.
 
     Returns
     -------
@@ -81,7 +84,7 @@ def infer(
 
 
 @lazy_dispatch(KINDS)
-def most_probable(
+def most_probable(  # noqa: PLR0913 (one verb, many options)
     model: Any,
     evidence: Any = None,
     *,
@@ -91,12 +94,13 @@ def most_probable(
     on_impossible: str = "warn",
     extra: str = "error",
     memory_limit: int | None = None,
+    budget: float | None = None,
 ) -> Any:
     """The most probable assignment given evidence.
 
     Parameters
     ----------
-    model, evidence, method, on_impossible, extra, memory_limit
+    model, evidence, method, on_impossible, extra, memory_limit, budget
         As in `infer`.
     k
         Return a list of the k best assignments, the best first.
@@ -156,7 +160,7 @@ def log_prob(model: Any, rows: Any, *, method: Any = "auto", extra: str = "error
     model
         Any model.
     rows
-        Of a network, a frame or a mapping of columns gives an array and a mapping of states a float. Of a
+        Of a network, a frame, a mapping of columns or a source gives an array and a mapping of states a float. Of a
         `HiddenMarkovModel`, a `MarkovChain` or a `LinearGaussianStateSpace`, a sequence gives a float and a list of
         sequences an array; the option `lengths` cuts one stacked array into sequences. Of a `Mixture`, an array of
         rows.
@@ -201,12 +205,13 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
     ----------
     structure
         A `DirectedGraph`, or a `BayesianNetwork` whose conditionals say their kind and, for rows with holes, where EM
-        starts. Or a `HiddenMarkovModel`, `MarkovChain` or `LinearGaussianStateSpace`; their options are documented
-        in `juncture.sequences.hidden_markov.fit`, `juncture.sequences.markov_chains.fit` and
-        `juncture.sequences.state_space.fit`.
+        starts. Or a `HiddenMarkovModel`, `MarkovChain`, `LinearGaussianStateSpace` or `Mixture`; their options are
+        documented in `juncture.sequences.hidden_markov.fit`, `juncture.sequences.markov_chains.fit`,
+        `juncture.sequences.state_space.fit` and `juncture.latent.mixtures.fit`.
     data
         Rows: a frame, a mapping of columns, a `Dataset` or a file. Holes and latent variables are completed by
-        expectation maximisation.
+        expectation maximisation. Complete rows may also be a source, which is read block by block
+        (`juncture.data.sources.as_source`).
     prior
         A pseudo-count per cell, `BDeu`, `K2`, `Dirichlet`, or a mapping from child to these. A `Logistic` takes a
         `Gaussian` with mean 0 for its weights.
@@ -215,7 +220,8 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
         there are any, are not used. `weights` are those of the rows, or the name of their column. `fixed` names
         children whose conditionals are kept. `point` is "mean" or "mode" of the posterior. `on_unseen` is "uniform" or
         "error", for configurations of the parents that no row has. For rows with holes, `method` is "em", "gradient",
-        an `ExpectationMaximization` or a `GradientAscent`; `rng` seeds random starts; `progress(step, objective)` is
+        an `ExpectationMaximization` or a `GradientAscent`; `engine` is the engine of the E-step, as `method` in
+        `infer`; `rng` seeds random starts; `progress(step, objective)` is
         called after each step.
 
     Returns
@@ -225,8 +231,8 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
     """
     extension = ": take consistent_extension() of it" if hasattr(structure, "consistent_extension") else ""
     raise Unsupported(
-        "fit takes a DirectedGraph, a BayesianNetwork, a HiddenMarkovModel, a MarkovChain or a"
-        f" LinearGaussianStateSpace; got {type(structure).__name__}{extension}"
+        "fit takes a DirectedGraph, a BayesianNetwork, a HiddenMarkovModel, a MarkovChain, a"
+        f" LinearGaussianStateSpace or a Mixture; got {type(structure).__name__}{extension}"
     )
 
 
@@ -239,7 +245,7 @@ def statistics(structure: Any, data: Any, **options: Any) -> Any:
     structure
         A `BayesianNetwork` or a `DirectedGraph`; or a `HiddenMarkovModel` or `MarkovChain`.
     data
-        Rows without holes; or sequences whose states are all labelled.
+        Rows without holes, in memory, in a file or as a source; or sequences whose states are all labelled.
     **options
         `variables` declares states; `weights` are those of the rows (or the name of their column) or of the sequences;
         `lengths` cuts one stacked array into sequences.

@@ -91,7 +91,9 @@ def test_a_terminal_gets_a_progress_bar_and_ctrl_c_keeps_the_best_so_far(tmp_pat
     monkeypatch.chdir(tmp_path)
     alarm = jt.example("alarm")
     rows_with_holes(alarm, 3000, share=0.2).to_csv("rows.csv")
-    arguments = ["fit", "alarm", "rows.csv", "--prior", "1", "--tolerance", "0", "--out", "fitted.bif"]
+    latent = ["--latent", "HYPOVOLEMIA", "--latent", "LVFAILURE", "--latent", "INTUBATION"]  # so it takes minutes
+    endless = [*latent, "--prior", "1", "--tolerance", "0", "--max-steps", "1000000"]
+    arguments = ["fit", "alarm", "rows.csv", *endless, "--out", "fitted.bif"]
     reader, terminal = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
     command = [sys.executable, "-c", CODE, *arguments]

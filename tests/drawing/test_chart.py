@@ -3,7 +3,7 @@
 from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from juncture.drawing.chart import HEIGHT, WIDTH, Series, chart_svg, labels, ticks
@@ -56,6 +56,7 @@ def test_nothing_leaves_the_picture(points, kind):
 
 
 @given(NUMBERS, st.floats(1e-3, 1e12), st.integers(1, 10))
+@example(low=-457179466990.93823, span=0.001, most=8)
 def test_ticks_are_few_in_order_and_inside(low, span, most):
     found = ticks(low, low + span, most)
     assert 1 <= len(found) <= most + 1

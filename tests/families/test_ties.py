@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from math import comb
 
 import numpy as np
@@ -23,11 +24,9 @@ from support.family_examples import members_of, over_providing_families
 EPS = 2.0**-50  # masses above it are told apart from P(X ≤ x) near 1
 
 
+@cache
 def rising(base, steps):
-    found = Fraction(1)
-    for step in range(steps):
-        found *= base + step
-    return found
+    return rising(base, steps - 1) * (base + steps - 1) if steps else Fraction(1)
 
 
 def hypergeometric(population, targets, draws):

@@ -132,7 +132,7 @@ def error_of(path):
 def test_a_lot_of_one_thing_is_read_or_refused_soon(file_format, piece, tmp_path):
     path = tmp_path / f"large{file_format.suffixes[0]}"
     for before, after in large_files(text_of(file_format)):
-        path.write_text(before + piece * (MEGABYTE // 4 // len(piece)) + after, encoding="utf-8")
+        path.write_text(before + piece * (MEGABYTE // 8 // len(piece)) + after, encoding="utf-8")
         with bounded(HANG, 100):
             error = error_of(path)
         assert error is None or (error.line is not None and len(error.message) <= MAX_MESSAGE)
@@ -140,7 +140,7 @@ def test_a_lot_of_one_thing_is_read_or_refused_soon(file_format, piece, tmp_path
 
 @every_format
 @pytest.mark.parametrize("piece", ["a", "0.5 ", "["])
-@pytest.mark.parametrize("size", [10, pytest.param(100, marks=pytest.mark.fuzz)])
+@pytest.mark.parametrize("size", [4, pytest.param(100, marks=pytest.mark.fuzz)])
 def test_a_very_long_line_is_refused_soon(file_format, piece, size, tmp_path):
     """In memory that grows with the file: 30 bytes a byte, and some to begin with."""
     before, _, after = text_of(file_format).partition("0.375")

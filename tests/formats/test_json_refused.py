@@ -269,14 +269,14 @@ def test_a_repeated_name_is_found_with_few_comparisons(num_names):
 
 
 def test_repeated_names_among_many_are_found():
-    names = [f"x{place}" for place in range(10**5)]
-    for labels in (range(10**5), names):
+    names = [f"x{place}" for place in range(20_000)]
+    for labels in (range(20_000), names):
         text = (
             write_json(MarkovNetwork([], [Variable("x", labels)]))
-            .replace('"x99998"', '"x99999"')
+            .replace('"x19998"', '"x19999"')
             .replace("98, ", "99, ")
         )
-        with bounded(60), pytest.raises(FormatError, match="twice"):
+        with bounded(20), pytest.raises(FormatError, match="twice"):
             read_json(text.encode(), RowRepair())
 
 

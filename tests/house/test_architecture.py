@@ -28,6 +28,12 @@ def test_every_path_exists():
     assert not missing
 
 
+def test_every_path_named_to_contributors_exists():
+    quoted = re.findall(r"`([\w/.]+(?:\.pyi?|\.md|/))`", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    assert quoted
+    assert not [path for path in quoted if not any((top / path).exists() for top in (ROOT / "src/juncture", ROOT))]
+
+
 def test_it_names_the_layers():
     layers = {path.name for path in (ROOT / "src/juncture").iterdir() if path.suffix == ".py" or path.is_dir()}
     named = {path.split("/")[0] for path in named_paths()}

@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 
 import juncture as jt
+from juncture.learning.networks.expectation import NetworkExpectation, RowBlock
 from support.builders import joint_table, random_rows, random_variables
 
 Codes = dict[str, np.ndarray]
@@ -98,3 +99,15 @@ def latent_class(rng, num_features=4, num_classes=2):
     rows = [rng.dirichlet(np.ones(2), num_classes) for _ in features]
     tables = [jt.Conditional(feature, [hidden], table) for feature, table in zip(features, rows, strict=True)]
     return jt.BayesianNetwork([jt.Conditional(hidden, [], rng.dirichlet(np.ones(num_classes))), *tables])
+
+
+class RowExpectation:
+    """The E-step on given rows: `run` gives the expected statistics and the log-likelihood under a model."""
+
+    def __init__(self, template, rows, engine="auto"):
+        self.expectation = NetworkExpectation.of(template, engine)
+        self.block = RowBlock.of(template, rows)
+
+    def run(self, model):
+        expected = self.expectation.run(model, self.block)
+        return expected.statistics, expected.log_likelihood

@@ -45,6 +45,14 @@ class CategoricalEmissions(Emissions):
             raise InvalidModel(f"the table of emissions has {shape[1]} symbols; got {len(labels)} labels")
         self._set(probabilities=table, symbols=labels)
 
+    @classmethod
+    def trusted(cls, like: CategoricalEmissions, probabilities: np.ndarray) -> Self:
+        """Other probabilities of the same symbols, which are not checked again; the array becomes read-only."""
+        probabilities.setflags(write=False)
+        emissions = cls.__new__(cls)
+        emissions._set(probabilities=probabilities, symbols=like.symbols)
+        return emissions
+
     @property
     def num_states(self) -> int:  # type: ignore[override]
         return len(self.probabilities)
@@ -109,7 +117,7 @@ class CategoricalEmissions(Emissions):
         counts = statistics.parts[0] + self._added(prior)
         totals = counts.sum(axis=1, keepdims=True)
         table = np.divide(counts, totals, out=self.probabilities.copy(), where=totals > DEAD)
-        return type(self)(table, self.symbols)
+        return self.trusted(self, table)
 
     def log_prior(self, prior: Any) -> float:
         """Σ α log p, where α are the counts that the prior adds."""

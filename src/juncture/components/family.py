@@ -216,3 +216,11 @@ def check_not_points(family: Family) -> None:
     narrow = np.isfinite(deviation) & (deviation <= np.maximum(NARROWEST * center, LEAST))  # infinite is wide
     if narrow.any():
         raise InvalidModel(f"a {type(family).__name__} with the deviation {deviation[narrow].min():.3g} is a point")
+
+
+def suggest_remedy(emissions: Emissions, row: np.ndarray) -> str:
+    """The end of a sentence about an impossible row; if the family never takes its value, the values it takes."""
+    family = emissions.family if isinstance(emissions, FamilyEmissions) else None
+    if family is None or family.support.contains(row).any():
+        return ': give distributions that allow it, or start="random"'
+    return f", as {type(family).__name__} takes {family.support}: correct the data, or take other distributions"

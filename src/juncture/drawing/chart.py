@@ -93,7 +93,7 @@ def ticks(low: float, high: float, most: int, whole: bool = False) -> list[float
     step = max(step, 1.0) if whole else step
     decimals = max(-floor(log10(step)), 0)
     marks = [round(index * step, decimals) for index in range(ceil(low / step), floor(high / step) + 1)]
-    return marks or [low]
+    return [mark for mark in marks if low <= mark <= high] or [low]  # rounding may have left the range
 
 
 def labels(marks: Sequence[float]) -> list[str]:

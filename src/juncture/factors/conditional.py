@@ -10,6 +10,7 @@ Columns are arrays by variable name: state codes for variables with states, numb
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from itertools import chain
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
@@ -57,6 +58,17 @@ class HasTable(Protocol):
     def to_table(self) -> Conditional: ...
 
 
+class HasScope(Protocol):
+    """A family of variables: a conditional, or its statistics."""
+
+    @property
+    def child(self) -> Variable: ...
+    @property
+    def parents(self) -> Scope: ...
+    @property
+    def scope(self) -> Scope: ...
+
+
 class DiscreteConditional(Value):
     """A conditional between variables with states: all follows from a row of probabilities per parents' states."""
 
@@ -72,7 +84,7 @@ class DiscreteConditional(Value):
     def num_parameters(self) -> int:
         raise NotImplementedError
 
-    @property
+    @cached_property
     def scope(self) -> Scope:
         """The parents, then the child."""
         return Scope((*self.parents, self.child))
@@ -135,6 +147,17 @@ class Conditional(DiscreteConditional):
         shape = Scope((*parents, child)).shape
         title = f"the conditional of {child.name!r}"
         self._set(child=child, parents=parents, values=numerics.as_probabilities(values, shape, name=title))
+
+    @classmethod
+    def trusted(cls, like: HasScope, values: np.ndarray) -> Conditional:
+        """A table over the variables of another conditional, which sums to 1 over the child and is not checked again.
+
+        The array becomes read-only.
+        """
+        values.setflags(write=False)
+        conditional = cls.__new__(cls)
+        conditional.__dict__.update(child=like.child, parents=like.parents, scope=like.scope, values=values)
+        return conditional
 
     @classmethod
     def from_joint(cls, joint: Factor, child: str, parents: Iterable[str] = ()) -> Conditional:

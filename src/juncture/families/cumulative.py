@@ -76,6 +76,10 @@ class Cumulative(Value):
     def _sf(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(1 - self._cdf(x))
 
+    def _cdf_and_sf(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Both at once; a family that works out one with the other supplies its own."""
+        return self._cdf(x), self._sf(x)
+
     def _log_cdf(self, x: np.ndarray) -> np.ndarray:
         return log_of_smaller(self._cdf(x), self._sf(x))
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from juncture.checks import check_choice, shown
+from juncture.checks import check_choice, check_number, shown
 from juncture.data.dataset import Extra
 from juncture.errors import Unsupported, hint
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
-from juncture.inference.engines.contract import Engine
+from juncture.inference.engines.contract import BELIEFS, Engine, Question
 from juncture.inference.exact.elimination.engine import VariableElimination
 from juncture.inference.exact.enumeration import Enumeration
 from juncture.inference.exact.junction_tree.engine import JunctionTree
@@ -26,16 +26,29 @@ METHODS: dict[str, Callable[[], Engine]] = {
 }
 
 
-def engine_for(method: Any, memory_limit: int | None = None) -> Engine:
+def engine_for(method: Any, memory_limit: int | None = None, questions: frozenset[Question] = BELIEFS) -> Engine:
     """The engine that "auto", a name or an engine object stands for, held to `memory_limit` bytes if one is given."""
     engine: Engine = resolve(method, METHODS, what="method")
-    if not hasattr(engine, "answer"):
+    if not hasattr(engine, "compile"):
         raise Unsupported(
             f"a method is the name of an engine or an engine itself; got {shown(method)}; {hint('auto', METHODS)}"
         )
+    if not questions <= engine.answers:
+        check_answers(engine, questions)
     if memory_limit is not None:
         check_memory_limit(memory_limit)
     return engine if memory_limit is None else engine.with_memory_limit(memory_limit)
+
+
+def check_answers(engine: Engine, questions: frozenset[Question]) -> None:
+    """Raise `Unsupported` for an engine that cannot be asked one of the questions, with the names of those that can."""
+    missing = sorted(questions - engine.answers)
+    if missing:
+        able = {make().name for make in METHODS.values() if questions <= make().answers}
+        raise Unsupported(
+            f"the engine {engine.name!r} does not answer {missing[0]}; method= one of"
+            f" {', '.join(map(repr, sorted(able)))} does"
+        )
 
 
 def infer_factors(
@@ -47,19 +60,25 @@ def infer_factors(
     on_impossible: str = "warn",
     extra: Extra = "error",
     memory_limit: int | None = None,
+    budget: float | None = None,
 ) -> Beliefs:
     check_choice(on_impossible, ("warn", "raise"), "on_impossible")
     engine = engine_for(method, memory_limit)
-    if targets is None and type(evidence) is dict:
-        answers = engine.answer_row(model, evidence)
+    if targets is None and type(evidence) is dict and budget is None:
+        answers = engine.answer_row(model, evidence) if hasattr(engine, "answer_row") else None
         if answers is not None:
             beliefs = Beliefs(model, engine, answers.targets, answers, True, answers.views, answers.marginals[0])
             check_possible(beliefs)
             return beliefs
     findings = as_findings(evidence, model.variables, extra=extra)
-    beliefs = Beliefs.of(model, engine, findings, as_targets(model, targets))
+    beliefs = Beliefs.of(model, engine, findings, as_targets(model, targets), budget=as_budget(budget))
     check_possible(beliefs, on_impossible)
     return beliefs
+
+
+def as_budget(budget: float | None) -> float | None:
+    """A number of seconds, or None for any."""
+    return None if budget is None else check_number(budget, "budget", least=0)
 
 
 def as_targets(model: Any, targets: Sequence[str] | None) -> tuple[str, ...]:

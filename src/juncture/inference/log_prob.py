@@ -11,21 +11,25 @@ import numpy as np
 
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.missingness import group_by_pattern, has_hole
+from juncture.data.sources.contract import RowSource, check_extra, is_source
 from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import run_engine
-from juncture.inference.engines.contract import Engine
+from juncture.inference.engines.contract import Engine, Question
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.infer import engine_for
 from juncture.networks.bayesian_network import BayesianNetwork
 
+LOG_EVIDENCE = frozenset({Question.LOG_EVIDENCE})
 MANY_PATTERNS = 32  # of holes: from here on all rows go through one run of the whole model
 
 
 def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extra = "error") -> Any:
+    if is_source(rows):
+        return log_prob_blocks(model, rows, method, extra)
     is_single = isinstance(rows, Mapping) and all(np.ndim(value) == 0 for value in rows.values())
     dataset = Dataset([dict(rows)] if is_single else rows, variables=model.variables, extra=extra)
-    engine = engine_for(method)
+    engine = engine_for(method, questions=LOG_EVIDENCE)
     values = np.empty(len(dataset))
     groups = group_by_observed(dataset)
     if len(groups) > MANY_PATTERNS and not any(variable.is_real for variable in model.variables):
@@ -36,6 +40,13 @@ def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extr
             values[indices] = log_evidence(engine, part, dataset.take(indices), observed)
     values -= log_normalizer(model, engine)
     return float(values[0]) if is_single else values
+
+
+def log_prob_blocks(model: Any, source: RowSource, method: Any, extra: Extra) -> np.ndarray:
+    """The log-probabilities of all rows of a source, one block in memory at a time."""
+    check_extra(source.names, model.variables, extra)
+    parts = [log_prob_factors(model, block.rows, method=method) for block in source.coded(model.variables).blocks()]
+    return np.concatenate(parts)
 
 
 def group_by_observed(dataset: Dataset) -> list[tuple[frozenset[str], np.ndarray]]:

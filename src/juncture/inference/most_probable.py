@@ -14,13 +14,15 @@ from juncture.data.findings import Findings
 from juncture.errors import InvalidData
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
-from juncture.inference.infer import as_targets, engine_for
+from juncture.inference.engines.contract import Question
+from juncture.inference.infer import as_budget, as_targets, engine_for
 from juncture.memory import check_memory
 from juncture.values import few, format_count, number_of
 from juncture.variables import Assignment, Scope
 
 BYTES_PER_PAIR = 24  # of variables: what the search keeps for each assignment that it gives
 BYTES_PER_LABEL = 100
+MODE = frozenset({Question.MODE, Question.LOG_EVIDENCE})
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,7 +48,7 @@ class MostProbableRows:
     impossible: tuple[int, ...]
 
 
-def most_probable_factors(
+def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
     model: Any,
     evidence: Any = None,
     *,
@@ -56,13 +58,15 @@ def most_probable_factors(
     on_impossible: str = "warn",
     extra: Extra = "error",
     memory_limit: int | None = None,
+    budget: float | None = None,
 ) -> Any:
     findings = as_findings(evidence, model.variables, extra=extra)
     if k is not None:
         check_count(k, "k", least=1)
     if k is not None and not findings.is_single:
         raise InvalidData("k goes with one row of evidence; ask for the k best of each row alone")
-    beliefs = Beliefs.of(model, engine_for(method, memory_limit), findings, as_targets(model, targets))
+    engine = engine_for(method, memory_limit, MODE)
+    beliefs = Beliefs.of(model, engine, findings, as_targets(model, targets), MODE, as_budget(budget))
     check_possible(beliefs, on_impossible)
     names = beliefs.targets if targets is not None else unobserved_names(model, findings)
     scope = Scope(variable for variable in model.variables if variable.name in names)

@@ -6,20 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from juncture.data.findings import Findings
 from juncture.errors import InvalidData, InvalidModel
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
+from juncture.inference.engines.contract import Cost, Engine, EnginePlan
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.exact.clique_search import Cost
-from juncture.inference.exact.junction_tree.answers import PackedModel, TreeAnswers
-from juncture.inference.exact.junction_tree.engine import JunctionTree, scopes_of
-from juncture.inference.exact.junction_tree.packed_tree import pack_factors
-from juncture.inference.exact.junction_tree.plan import CliquePlan, compile_plan, find_structure
+from juncture.inference.exact.junction_tree.engine import scopes_of
+from juncture.inference.exact.junction_tree.plan import find_structure
 from juncture.inference.exact.lowering import check_factors, lower
-from juncture.inference.infer import as_targets
-from juncture.memory import check_memory_limit
+from juncture.inference.infer import as_targets, engine_for
 from juncture.options import as_names
 
 
@@ -53,7 +49,12 @@ def cost(model: Any, *, observed: Sequence[str] = (), targets: Sequence[str] | N
 
 
 def compile(  # noqa: A001  the verb of every engine
-    model: Any, *, observed: Sequence[str] = (), targets: Sequence[str] | None = None, memory_limit: int | None = None
+    model: Any,
+    *,
+    observed: Sequence[str] = (),
+    targets: Sequence[str] | None = None,
+    method: Any = "auto",
+    memory_limit: int | None = None,
 ) -> Plan:
     """A plan for the marginals of `targets` given any values of `observed`, for every model of this structure.
 
@@ -63,6 +64,8 @@ def compile(  # noqa: A001  the verb of every engine
         A Bayesian network, a Markov network or a factor graph.
     observed, targets
         As in `cost`.
+    method
+        The name of an engine, or a configured engine.
     memory_limit
         In bytes; a plan that needs more raises `TooLarge`.
 
@@ -72,57 +75,64 @@ def compile(  # noqa: A001  the verb of every engine
         `plan.run(model, evidence)` gives beliefs; `plan.cost` says what a run takes.
     """
     check_factors(model, "compile")
+    engine = engine_for(method, memory_limit)
     names = as_targets(model, targets)
     part = needed_part(model, observed, targets)
-    lowered = lower(part)
-    if memory_limit is not None:
-        check_memory_limit(memory_limit)
-    cliques = compile_plan(scopes_of(lowered), lowered.scope.shape, memory_limit)
-    return Plan(names, tuple(part.variables.names), cliques)
+    plan = engine.compile(part, part.variables.names, names)
+    plan.prepare()
+    return Plan(engine, plan, model, part, names)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Plan:
-    """A compiled query: the variables that it needs, and their junction tree; no numbers."""
+    """A compiled query: the engine, its plan, and the variables that the query needs."""
 
+    engine: Engine
+    plan: EnginePlan
+    model: Any  # that the plan was compiled for
+    part: Any  # of the model: what the targets and the observed variables need
     targets: tuple[str, ...]
-    variables: tuple[str, ...]
-    cliques: CliquePlan
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables that evidence may name."""
+        return self.part.variables.names
 
     @property
     def cost(self) -> Cost:
-        return self.cliques.cost
+        return self.plan.cost
 
-    def run(self, model: Any, evidence: Any = None) -> Beliefs:
+    def run(self, model: Any, evidence: Any = None, *, on_impossible: str = "warn") -> Beliefs:
         """The beliefs of a model of the plan's structure, whatever its numbers, given evidence as `infer` takes it."""
         check_factors(model, "a plan")
-        known = set(self.variables) <= set(model.variables.names)
-        part = relevant_part(model, self.variables) if known else model
-        lowered = lower(part)
-        if part.variables.names != self.variables or not self._fits(scopes_of(lowered), lowered.scope.shape):
-            raise InvalidModel("the plan was compiled for another structure; compile one for this model")
         findings = as_findings(evidence, model.variables)
+        self.check_findings(findings)
+        answers = self.plan.run(self.part if model is self.model else self.part_of(model), findings)
+        beliefs = Beliefs(model, self.engine, self.targets, answers, findings.is_single)
+        check_possible(beliefs, on_impossible)
+        return beliefs
+
+    def check_findings(self, findings: Findings) -> None:
         for name in findings.names:
             if name not in self.variables:
                 raise InvalidData(f"{name!r} is not part of this plan; name it in observed= when compiling")
-        nodes = {name: node for node, name in enumerate(lowered.scope.names)}
-        tree = pack_factors(self.cliques, lowered.factors)
-        answers = TreeAnswers.of(PackedModel(part.variables, nodes, tree), findings, self.targets)
-        beliefs = Beliefs(model, JunctionTree(), self.targets, answers, findings.is_single)
-        check_possible(beliefs, "warn")
-        return beliefs
 
-    def _fits(self, scopes: list[list[int]], shape: tuple[int, ...]) -> bool:
-        flat = [node for scope in scopes for node in scope]
-        starts = np.cumsum([0, *(len(scope) for scope in scopes)])
-        return (
-            np.array_equal(self.cliques.scope_nodes, flat)
-            and np.array_equal(self.cliques.scope_starts, starts)
-            and np.array_equal(self.cliques.num_states, shape)
-        )
+    def part_of(self, model: Any) -> Any:
+        """The part of another model that the plan is for; raises for another structure."""
+        is_known = set(self.variables) <= set(model.variables.names)
+        part = relevant_part(model, self.variables) if is_known else model
+        if part.variables.names != self.variables or not has_same_structure(part, self.part):
+            raise InvalidModel("the plan was compiled for another structure; compile one for this model")
+        return part
 
     def __repr__(self) -> str:
         return f"Plan(for {len(self.targets)} of {len(self.variables)} variables; {self.cost})"
+
+
+def has_same_structure(one: Any, other: Any) -> bool:
+    """Whether two models have factors of the same scopes over variables of the same numbers of states."""
+    mine, theirs = lower(one), lower(other)
+    return mine.scope.shape == theirs.scope.shape and scopes_of(mine) == scopes_of(theirs)
 
 
 def needed_part(model: Any, observed: Sequence[str], targets: Sequence[str] | None) -> Any:

@@ -73,6 +73,17 @@ class BayesianNetwork(Value):
         self._check_tied()
 
     @classmethod
+    def trusted(cls, like: BayesianNetwork, conditionals: Iterable[AnyConditional]) -> BayesianNetwork:
+        """The structure of another network with other parameters, which is not checked again.
+
+        The conditionals are over the same variables, in the same order; tied ones have the same parameters.
+        """
+        network = cls.__new__(cls)
+        network._set(conditionals=tuple(conditionals), tied=like.tied, plates=like.plates)
+        network._set(variables=like.variables, graph=like.graph, _indices=like._indices)
+        return network
+
+    @classmethod
     def from_joint(cls, joint: Factor, along: DirectedGraph | Iterable[str]) -> BayesianNetwork:
         """The conditionals of a joint table along a graph; along an order, each variable has all before it as parents.
 

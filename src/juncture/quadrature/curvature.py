@@ -10,6 +10,7 @@ import numpy as np
 from juncture.errors import Unsupported
 
 Function = Callable[[np.ndarray], Any]
+ROUNDING = 4 * float(np.finfo(float).eps)
 
 
 def highest(function: Function, start: np.ndarray) -> np.ndarray:
@@ -22,7 +23,9 @@ def highest(function: Function, start: np.ndarray) -> np.ndarray:
 
     position, value = np.asarray(start, float), np.inf
     for _ in range(20):
-        found = minimize(falling, position, method="Nelder-Mead", options={"xatol": 1e-11, "fatol": 0, "maxiter": 2000})
+        rounding = ROUNDING * max(1.0, abs(falling(position)))  # below it the function is flat
+        options = {"xatol": 1e-8, "fatol": rounding, "maxiter": 2000}
+        found = minimize(falling, position, method="Nelder-Mead", options=options)
         improved, position, value = value - found.fun, found.x, found.fun
         if improved <= 1e-13 * max(1.0, abs(value)):
             break

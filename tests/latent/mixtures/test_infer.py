@@ -75,14 +75,6 @@ def test_what_is_refused():
         jt.infer(TWO, [0.0], on_impossible="ignore")
 
 
-def test_a_mixture_is_learned_as_what_one_state_emits():
-    rows = jt.sample(TWO, 2000, rng=1)
-    with pytest.raises(jt.Unsupported, match=r"not take a Mixture yet: .* jt.HiddenMarkovModel\(\[1.0\], \[\[1.0\]\]"):
-        jt.fit(TWO, rows)
-    learned = jt.fit(jt.HiddenMarkovModel([1.0], [[1.0]], [TWO]), rows).model.emissions[0]
-    assert learned.weights == pytest.approx(TWO.weights, abs=0.05)
-
-
 def test_it_says_what_it_is():
     assert repr(jt.infer(TWO, [0.0, 1.0])) == "MixtureBeliefs(2 components; 2 rows; exact, by mixture)"
     assert repr(jt.infer(TWO, 0.0)).startswith("MixtureBeliefs(2 components; log_evidence=-2.")

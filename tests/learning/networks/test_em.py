@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture.errors import ObjectiveDecreased
 from juncture.factors.noisy import NoisyMax, NoisyOr
+from juncture.inference.exact.junction_tree import answers as tree_answers
 from juncture.inference.exact.junction_tree.packed_tree import PackedTree
-from juncture.learning.networks import em as network_em
-from juncture.learning.networks.em import Expectation
+from juncture.learning.em.expectation_maximization import em_steps
+from juncture.learning.networks import problem as network_problem
 from support.builders import joint_table, random_network
 from support.learning_oracles import (
+    RowExpectation,
     counted,
     expected_by_enumeration,
     holey,
@@ -38,7 +40,7 @@ def test_expected_counts_against_every_completion(seed):
     """S2-181, S0-066, S2-180: with weights, some of them 0, zeros in the tables, and one-state variables."""
     rng, model, rows = holey(seed, zeros=0.3)
     rows = jt.Dataset.from_codes(rows.variables, rows.columns, rng.random(len(rows)) * rng.integers(0, 2, len(rows)))
-    statistics, log_likelihood = Expectation.of(model, rows).run(model)
+    statistics, log_likelihood = RowExpectation(model, rows).run(model)
     tables, total = expected_by_enumeration(model, rows)
     assert log_likelihood == pytest.approx(total, abs=1e-9)
     for name, table in tables.items():
@@ -51,7 +53,7 @@ def test_certain_beliefs_are_counts(seed):
     rng = np.random.default_rng(seed)
     model = random_tables(rng, zeros=0.3)
     rows = jt.sample(model, 30, rng=rng)
-    statistics, log_likelihood = Expectation.of(model, rows).run(model)
+    statistics, log_likelihood = RowExpectation(model, rows).run(model)
     for part in model.conditionals:
         codes = {name: rows.columns[name] for name in part.scope.names}
         assert statistics[part.child.name].counts == pytest.approx(counted(part, codes, np.ones(30)), abs=1e-12)
@@ -64,15 +66,15 @@ def test_what_no_double_can_hold_is_run_in_logarithms(monkeypatch, is_safe):
     _, model, rows = holey(7, num_rows=40)
     tables, total = expected_by_enumeration(model, rows)
     if not is_safe:
-        plain = network_em.pack_factors
+        plain = tree_answers.pack_factors
 
         def unsafe(plan, factors):
             tree = plain(plan, factors)
             fields = {name: getattr(tree, name) for name in tree.__dataclass_fields__ if name != "workspaces"}
             return PackedTree(**(fields | {"is_safe": False}))
 
-        monkeypatch.setattr(network_em, "pack_factors", unsafe)
-    statistics, log_likelihood = Expectation.of(model, rows).run(model)
+        monkeypatch.setattr(tree_answers, "pack_factors", unsafe)
+    statistics, log_likelihood = RowExpectation(model, rows).run(model)
     assert log_likelihood == pytest.approx(total, abs=1e-9)
     for name, table in tables.items():
         assert statistics[name].counts == pytest.approx(table, abs=1e-10)
@@ -87,7 +89,7 @@ def test_thousands_of_rare_findings():
     columns = {f"e{place}": np.array([1, 0, -1]) for place in range(3000)}
     columns["e0"] = np.array([1, 1, -1])
     rows = jt.Dataset.from_codes([part.child for part in parts], columns)
-    statistics, log_likelihood = Expectation.of(model, rows).run(model)
+    statistics, log_likelihood = RowExpectation(model, rows).run(model)
     odds = 0.1 / 0.9 * 2 * ((1 - 2e-9) / (1 - 1e-9)) ** 2999  # of the cause in the second row
     expected = 1.0 + odds / (1 + odds) + 0.1  # 2^3000 to 9 in the first row
     assert statistics["c"].counts[1] == pytest.approx(expected, rel=1e-9)
@@ -168,14 +170,14 @@ def test_a_step_that_lowers_the_objective_is_an_error(monkeypatch):
     """A maximisation that maximises nothing is found out, not taken for convergence."""
     model = latent_class(np.random.default_rng(0))
     rows = jt.sample(model, 50, rng=0)
-    good = network_em.estimate_conditionals
+    good = network_problem.estimate_conditionals
 
     def worse(model, statistics, options, fixed):
         better = good(model, statistics, options, fixed)
         mixed = [jt.Conditional(p.child, p.parents, p.values[..., ::-1]) for p in better.conditionals]
         return jt.BayesianNetwork(mixed)
 
-    monkeypatch.setattr(network_em, "estimate_conditionals", worse)
+    monkeypatch.setattr(network_problem, "estimate_conditionals", worse)
     with pytest.raises(ObjectiveDecreased, match="lowered the objective"):
         jt.fit(model, with_holes(np.random.default_rng(0), rows, 0.1), 1.0)
 
@@ -199,8 +201,11 @@ def one_step(model, rows):
     """One step of EM, on rows that need none."""
     from juncture.learning.conditionals.contract import EstimationOptions
 
-    algorithm = network_em.NetworkEM(model, Expectation.of(model, rows), EstimationOptions())
-    return algorithm.step(algorithm.init()).model
+    problem = network_problem.NetworkProblem(
+        model, rows, EstimationOptions(), frozenset(), True, np.random.default_rng(0)
+    )
+    steps = em_steps(problem, model)
+    return steps.step(steps.init()).model
 
 
 def test_the_end_is_a_maximum():
@@ -246,7 +251,7 @@ def test_a_latent_class_is_found_from_the_graph():
     graph = jt.DirectedGraph([("h", feature.name) for feature in features])
     fitted = jt.fit(graph, rows, variables=[hidden])
     assert sorted(fitted.model["h"].values) == pytest.approx([0.4, 0.6], abs=0.03)
-    assert fitted.log_likelihood > Expectation.of(model, rows).run(model)[1]
+    assert fitted.log_likelihood > RowExpectation(model, rows).run(model)[1]
     assert fitted.statistics["h"].counts.sum() == pytest.approx(4000)
 
 
@@ -284,9 +289,9 @@ def test_noisy_conditionals_with_holes_on_either_side_of_the_chain(kind, monkeyp
     assert part.scope.size > 64
     model = jt.BayesianNetwork([*(jt.Conditional(p, [], rng.dirichlet(np.ones(size))) for p in parents), part])
     rows = with_holes(rng, jt.sample(model, 80, rng=1), 0.3)
-    chained = Expectation.of(model, rows).run(model)
+    chained = RowExpectation(model, rows).run(model)
     monkeypatch.setattr("juncture.inference.exact.lowering.SMALL_TABLE", 10_000)
-    whole = Expectation.of(model, rows).run(model)
+    whole = RowExpectation(model, rows).run(model)
     assert chained[1] == pytest.approx(whole[1], abs=1e-9)
     for one, other in zip(chained[0]["y"].tables, whole[0]["y"].tables, strict=True):
         assert one == pytest.approx(other, abs=1e-10)

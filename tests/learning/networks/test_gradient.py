@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.learning.conditionals.contract import EstimationOptions
-from juncture.learning.networks.em import Expectation
 from juncture.learning.networks.estimation import network_log_prior
 from juncture.learning.networks.free_tables import FreeTables
-from support.learning_oracles import quiet, random_tables, with_holes
+from support.learning_oracles import RowExpectation, quiet, random_tables, with_holes
 
 SEEDS = st.integers(0, 2**32 - 1)
 EXACT = jt.ExpectationMaximization(tolerance=1e-14, max_steps=50_000)
@@ -74,7 +73,7 @@ def test_the_gradient_is_the_expected_statistics(seed, prior):
     rng = np.random.default_rng(seed)
     model, options = random_tables(rng), EstimationOptions(prior)
     rows = with_holes(rng, jt.sample(model, 15, rng=rng), 0.4)
-    tables, expectation = FreeTables(model, frozenset(), options), Expectation.of(model, rows)
+    tables, expectation = FreeTables(model, frozenset(), options), RowExpectation(model, rows)
 
     def value(logits):
         moved = tables.model(logits)
@@ -146,7 +145,7 @@ def test_standard_errors_with_holes_against_a_numeric_hessian():
     rows = jt.Dataset.from_codes([jt.Variable("x", 2), jt.Variable("y", 2)], codes)
     fitted = jt.fit(graph, rows, method=EXACT)
     model = fitted.model
-    expectation = Expectation.of(model, rows)
+    expectation = RowExpectation(model, rows)
 
     def value(free):
         parts = [

@@ -9,9 +9,8 @@ import pytest
 
 import juncture as jt
 from juncture.learning.conditionals.contract import EstimationOptions
-from juncture.learning.networks.em import Expectation
 from juncture.learning.networks.free_tables import FreeTables
-from support.learning_oracles import random_tables, with_holes
+from support.learning_oracles import RowExpectation, random_tables, with_holes
 
 TO_THE_END = jt.ExpectationMaximization(tolerance=1e-13, max_steps=3000, acceleration="squarem")
 KNOWN_EARLY = (5, 95)  # L-BFGS alone ends 1e-4 to 0.013 nats too early
@@ -52,7 +51,7 @@ def test_slopes_are_derivatives_along_moves_of_probability():
     model, rows, prior = rows_with_holes(1)
     options = EstimationOptions(prior)
     tables = FreeTables(model, frozenset(), options)
-    expectation = Expectation.of(model, rows)
+    expectation = RowExpectation(model, rows)
     slopes = tables.slopes(model, expectation.run(model)[0])
     values = tables.values(model)
     for place, table in enumerate(values):

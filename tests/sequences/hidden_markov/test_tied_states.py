@@ -32,7 +32,7 @@ def test_what_is_fixed_and_tied_must_be_alike(part):
 
 
 def test_rows_with_different_zeros_are_not_shared():
-    with pytest.raises(jt.InvalidData, match="share a row of transition, but have zeros at different places"):
+    with pytest.raises(jt.InvalidData, match="share a row of transition, but have zeros at different positions"):
         jt.fit(with_parts([[1.0, 0.0], [0.3, 0.7]]), DAYS, tied=["transition"])
 
 

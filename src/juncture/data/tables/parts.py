@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from juncture.data.tables.columns import HOLE, Column, Levels, NumericColumn
+from juncture.errors import InvalidData
 
 
 class ColumnParts(tuple[Any, ...]):
@@ -17,16 +18,32 @@ class ColumnParts(tuple[Any, ...]):
     __slots__ = ()
 
 
-def concatenate_columns(columns: Sequence[Column]) -> Column:
+def concatenate_columns(columns: Sequence[Column], name: str) -> Column:
     """All rows as one column: numbers of one kind stay numbers, all else goes by the labels of all parts."""
     if len(columns) == 1:
         return columns[0]
-    shapes = {
-        (column.values.dtype.kind, column.values.shape[1:]) for column in columns if isinstance(column, NumericColumn)
-    }
-    if len(shapes) == 1 and all(isinstance(column, NumericColumn) for column in columns):
-        return NumericColumn(np.concatenate([column.values for column in columns if isinstance(column, NumericColumn)]))
+    if any(isinstance(column, NumericColumn) and column.values.ndim > 1 for column in columns):
+        return concatenate_vectors(columns, name)
+    numeric = [column for column in columns if isinstance(column, NumericColumn)]
+    if len(numeric) == len(columns) and len({column.values.dtype.kind for column in numeric}) == 1:
+        return NumericColumn(np.concatenate([column.values for column in numeric]))
     return concatenate_levels([column.levels for column in columns])
+
+
+def concatenate_vectors(columns: Sequence[Column], name: str) -> NumericColumn:
+    """Vectors of one length; a part that has only holes has holes of that length."""
+    numeric = [column.values for column in columns if isinstance(column, NumericColumn)]
+    length = max(values.shape[1] for values in numeric if values.ndim > 1)
+    return NumericColumn(np.concatenate([as_vectors(column, length, name) for column in columns]))
+
+
+def as_vectors(column: Column, length: int, name: str) -> np.ndarray:
+    is_vector = isinstance(column, NumericColumn) and column.values.ndim > 1
+    if isinstance(column, NumericColumn) and column.values.shape[1:] == (length,):
+        return column.values
+    if not is_vector and column.levels.num_holes == len(column):
+        return np.full((len(column), length), np.nan)
+    raise InvalidData(f"column {name!r} holds vectors of {length} numbers in one file, and something else in another")
 
 
 def concatenate_levels(parts: Sequence[Levels]) -> Levels:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import singledispatch
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from juncture.values import Value
 class Table(Value):
     """Cells by column name, not looked at yet, the number of rows, and the (file, rows) that they come from."""
 
-    _fields = ("cells", "num_rows", "files")
+    _fields: ClassVar[tuple[str, ...]] = ("cells", "num_rows", "files")
     cells: dict[str, Any]
     num_rows: int
     files: tuple[tuple[str, int], ...]
@@ -86,7 +86,7 @@ def _(cells: DatasetColumn, name: str) -> Column:
 
 @as_column.register
 def _(cells: ColumnParts, name: str) -> Column:
-    return concatenate_columns([as_column(part, name) for part in cells])
+    return concatenate_columns([as_column(part, name) for part in cells], name)
 
 
 @as_column.register(str)

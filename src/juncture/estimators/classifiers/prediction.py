@@ -11,7 +11,7 @@ from juncture.estimators.reading import QueryRows
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.engines.relevance import relevant_evidence
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.learning.networks.em import number_rows
+from juncture.learning.networks.expectation import number_rows
 from juncture.networks.bayesian_network import BayesianNetwork
 
 

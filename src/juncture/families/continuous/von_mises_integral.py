@@ -13,26 +13,30 @@ FEW = 50.0  # up to this concentration the Fourier series is short
 NUM_WAVES, NUM_TERMS = 72, 16
 
 
-def turns_below(angle: np.ndarray, concentration: np.ndarray) -> np.ndarray:
-    """P(X ≤ angle) for -π ≤ angle ≤ π; a whole turn further it is one more."""
+def turns_below(angle: np.ndarray, concentration: np.ndarray, amplitudes: list[np.ndarray] | None = None) -> np.ndarray:
+    """P(X ≤ angle) for -π ≤ angle ≤ π; a whole turn further it is one more.
+
+    The amplitudes of the waves are those of `wave_amplitudes`, where they serve several calls.
+    """
+    amplitudes = wave_amplitudes(concentration) if amplitudes is None else amplitudes
     angle, concentration = np.broadcast_arrays(angle, concentration)
     turns = np.round(angle / (2 * np.pi))
     rest = angle - 2 * np.pi * turns
     few = concentration <= FEW
-    spread = _fourier(rest, np.where(few, concentration, 1.0))
-    narrow = _narrow(rest, np.where(few, FEW, concentration))
+    spread = _fourier(rest, amplitudes) if few.any() else rest
+    narrow = _narrow(rest, np.where(few, FEW, concentration)) if not few.all() else rest
     return np.asarray(turns + np.where(few, spread, narrow))
 
 
 def angle_below(turns: np.ndarray, concentration: np.ndarray) -> np.ndarray:
     """The angle with that many turns below it."""
-    whole = np.floor(turns)
+    whole, amplitudes = np.floor(turns), wave_amplitudes(concentration)
     wanted, concentration = np.broadcast_arrays(turns - whole, concentration)
 
     def excess(angle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         drop = 2 * concentration * np.sin(0.5 * angle) ** 2
         density = np.exp(-drop - LOG_TWO_PI) / i0e(concentration)
-        return turns_below(angle, concentration) - wanted, density
+        return turns_below(angle, concentration, amplitudes) - wanted, density
 
     ends = np.full(wanted.shape, np.pi)
     return np.asarray(2 * np.pi * whole + increasing_root(excess, -ends, ends, start=np.zeros(wanted.shape)))
@@ -63,11 +67,17 @@ def _log_piece(start: np.ndarray, length: np.ndarray, concentration: np.ndarray)
     return np.asarray(inner - 2 * concentration * np.sin(0.5 * start) ** 2)
 
 
-def _fourier(angle: np.ndarray, concentration: np.ndarray) -> np.ndarray:
+def wave_amplitudes(concentration: np.ndarray) -> list[np.ndarray]:
+    """I_j(κ) / I0(κ) for the waves j = 1, 2, …; only up to FEW they are asked for."""
+    few = np.where(concentration <= FEW, concentration, 1.0)
+    return [ive(wave, few) / i0e(few) for wave in range(1, NUM_WAVES)]
+
+
+def _fourier(angle: np.ndarray, amplitudes: list[np.ndarray]) -> np.ndarray:
     """½ + θ/2π + Σ I_j(κ)/I0(κ) sin(jθ) / jπ."""
     total = 0.5 + angle / (2 * np.pi)
-    for wave in range(1, NUM_WAVES):
-        total = total + ive(wave, concentration) / i0e(concentration) * np.sin(wave * angle) / (wave * np.pi)
+    for wave, amplitude in enumerate(amplitudes, 1):
+        total = total + amplitude * np.sin(wave * angle) / (wave * np.pi)
     return np.asarray(total)
 
 

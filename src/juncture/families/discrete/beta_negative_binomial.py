@@ -77,20 +77,20 @@ class BetaNegativeBinomial(Family):
         return plain(as_counts(np.maximum(top, 0.0)))
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
-        return self._parts(x)[0]
+        return self._cdf_and_sf(x)[0]
 
     def _sf(self, x: np.ndarray) -> np.ndarray:
-        return self._parts(x)[1]
+        return self._cdf_and_sf(x)[1]
 
     def _log_cdf(self, x: np.ndarray) -> np.ndarray:
         return summed_log_cdf(self, x)
 
     def _log_sf(self, x: np.ndarray) -> np.ndarray:
-        below, above = self._parts(x)
+        below, above = self._cdf_and_sf(x)
         far = (above < FAR) & np.isfinite(x)
         return np.where(far, self._log_beyond(x, far), log_of_smaller(above, below))
 
-    def _parts(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _cdf_and_sf(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """P(X ≤ x) and P(X > x): from a table of the first counts, beyond it and past the mode from the tail."""
         past = (x > FIRST) & (x >= self.mode) & np.isfinite(x)
         above = np.exp(self._log_beyond(x, past))

@@ -23,7 +23,7 @@ from juncture.errors import (
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
 from juncture.factors.tables import state_codes
-from juncture.inference.engines.contract import Answers, Engine
+from juncture.inference.engines.contract import BELIEFS, Answers, Diagnostics, Engine, Question
 from juncture.inference.engines.display import beliefs_html, beliefs_text
 from juncture.memory import check_memory
 from juncture.values import number_of
@@ -47,13 +47,35 @@ class Beliefs:
     is_single: bool
     views: Mapping[str, tuple[Scope, slice]] = field(default_factory=dict)
     flat: np.ndarray = field(default_factory=lambda: np.empty(0))
-    exact: bool = True
-    converged: bool = True
 
     @classmethod
-    def of(cls, model: Any, engine: Engine, findings: Findings, targets: tuple[str, ...]) -> Beliefs:
+    def of(
+        cls,
+        model: Any,
+        engine: Engine,
+        findings: Findings,
+        targets: tuple[str, ...],
+        questions: frozenset[Question] = BELIEFS,
+        budget: float | None = None,
+    ) -> Beliefs:
         """The beliefs from a run of an engine."""
-        return cls(model, engine, targets, run_engine(engine, model, findings, targets), findings.is_single)
+        answers = run_engine(engine, model, findings, targets, questions, budget)
+        return cls(model, engine, targets, answers, findings.is_single)
+
+    @property
+    def diagnostics(self) -> Diagnostics:
+        """How far the answer can be trusted, by the engine that ran."""
+        return self.answers.diagnostics
+
+    @property
+    def exact(self) -> bool:
+        """Whether the answer is exact, but for rounding."""
+        return self.answers.diagnostics.exact
+
+    @property
+    def converged(self) -> bool:
+        """Whether the engine reached its end by its own stopping rule."""
+        return self.answers.diagnostics.converged
 
     @property
     def findings(self) -> Findings:
@@ -168,9 +190,17 @@ def check_joint(scope: Scope, num_rows: int) -> None:
     check_memory(8 * 4 * scope.size * num_rows, what, "ask for fewer variables")
 
 
-def run_engine(engine: Engine, model: Any, findings: Findings, targets: tuple[str, ...] = ()) -> Answers:
+def run_engine(
+    engine: Engine,
+    model: Any,
+    findings: Findings,
+    targets: tuple[str, ...] = (),
+    questions: frozenset[Question] = BELIEFS,
+    budget: float | None = None,
+) -> Answers:
     """The engine's answers about the targets."""
-    return engine.answer(model, findings, targets)
+    plan = engine.compile(model, findings.names, targets)
+    return plan.run(model, findings, questions=questions, budget=budget)
 
 
 def check_possible(beliefs: Beliefs, on_impossible: str = "raise") -> None:

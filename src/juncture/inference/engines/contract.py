@@ -1,18 +1,102 @@
-"""`Engine` and `Answers`: what every engine can be asked, and what it knows after a run."""
+"""The contract of engines: an `Engine` compiles a `Plan`, a run of the plan gives `Answers` with `Diagnostics`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
 from juncture.data.findings import Findings
+from juncture.errors import TooLarge
+from juncture.factors.conditional import AnyConditional
+from juncture.factors.factor import Factor
+from juncture.memory import format_bytes
 from juncture.variables import Scope
+
+
+class Question(StrEnum):
+    """What an engine can be asked."""
+
+    MARGINALS = "marginals"  # p(targets | evidence)
+    LOG_EVIDENCE = "log_evidence"  # log p(evidence), or log Z
+    MODE = "mode"  # the most probable joint states
+    DRAWS = "draws"  # rows from the posterior
+    EXPECTED = "expected"  # expected sufficient statistics: the E-step of learning
+
+
+ALL_QUESTIONS = frozenset(Question)
+BELIEFS = frozenset({Question.MARGINALS, Question.LOG_EVIDENCE})
+Request: TypeAlias = AnyConditional | Factor  # a conditional or a factor of the model
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run takes: the largest clique less one, its table's entries, bytes, and arithmetic operations."""
+
+    width: int
+    largest_table: float
+    bytes: float
+    operations: float
+
+    def __str__(self) -> str:
+        return (
+            f"width {self.width}, largest table {self.largest_table:,.0f} entries, "
+            f"{format_bytes(self.bytes)}, {self.operations:.2g} operations"
+        )
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """How far the answers of a run can be trusted.
+
+    Attributes
+    ----------
+    exact
+        Whether the answers are exact, but for rounding.
+    converged
+        Whether the engine reached its end by its own stopping rule.
+    num_steps
+        Iterations or draws; 0 for an engine that does not iterate.
+    log_evidence_bounds
+        A lower and an upper bound of log p(evidence), infinite where the engine has none; None if it is exact.
+    standard_errors
+        The standard errors of the marginals of each variable, for engines that draw at random.
+    engine
+        The engine with all its options, so that it repeats the answer; None for the engine that was asked.
+    """
+
+    exact: bool = True
+    converged: bool = True
+    num_steps: int = 0
+    log_evidence_bounds: tuple[float, float] | None = None
+    standard_errors: Mapping[str, np.ndarray] = field(default_factory=dict)
+    engine: Engine | None = None
+
+
+EXACT = Diagnostics()
+SECONDS_PER_OPERATION = 2e-9  # of an exact run, roughly
+
+
+def check_budget(cost: Cost, budget: float | None) -> None:
+    """Raise `TooLarge` for an exact run that is predicted to take longer than a budget in seconds."""
+    if budget is None:
+        return
+    predicted = SECONDS_PER_OPERATION * cost.operations
+    if predicted > budget:
+        raise TooLarge(
+            f"exact inference would take some {predicted:.2g} s ({cost}); the budget is {budget:g} s: raise the"
+            " budget, observe more, or ask for fewer targets"
+        )
 
 
 class Answers(Protocol):
     """What an engine knows after a run."""
+
+    @property
+    def diagnostics(self) -> Diagnostics: ...
 
     @property
     def log_evidence(self) -> np.ndarray:
@@ -31,6 +115,13 @@ class Answers(Protocol):
     def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Rows of codes drawn from the posterior of a single row of evidence."""
 
+    def expected(self, requests: Sequence[Request], weights: np.ndarray) -> list[list[np.ndarray]]:
+        """For each conditional or factor of the model, expected counts summed over the rows with their weights.
+
+        One table over the scope of the request; or, where the engine replaces a conditional by several small factors,
+        one table for each of these in their order. Rows of probability zero add nothing.
+        """
+
 
 class RowAnswers(Answers, Protocol):
     """The answers of a faster path for one row: all marginals in one array, and where each of them lies."""
@@ -46,18 +137,46 @@ class RowAnswers(Answers, Protocol):
         """(1, states of all variables)."""
 
 
+class EnginePlan(Protocol):
+    """A compiled query: it serves every model of the same structure, and any values of the observed variables."""
+
+    @property
+    def cost(self) -> Cost: ...
+
+    def prepare(self) -> None:
+        """Do now what all runs share; a run does it otherwise when it is first needed."""
+
+    def run(
+        self,
+        model: Any,
+        findings: Findings,
+        *,
+        questions: frozenset[Question] = BELIEFS,
+        rng: np.random.Generator | None = None,
+        budget: float | None = None,
+    ) -> Answers:
+        """The answers for a model of the plan's structure, given evidence.
+
+        `questions` are what the answers will be asked, `rng` serves engines that draw, and `budget` is the number of
+        seconds after which an engine that can stops with the best answer so far.
+        """
+
+
 class Engine(Protocol):
     """An algorithm with its options; a frozen value."""
 
-    @property
-    def name(self) -> str:
-        """The method, as `infer` takes it."""
+    name: ClassVar[str]
+    answers: ClassVar[frozenset[Question]]
 
     def with_memory_limit(self, memory_limit: int) -> Engine:
         """The same engine, which raises `TooLarge` for a run that needs more bytes."""
 
-    def answer(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> Answers:
-        """The answers about the targets given evidence."""
+    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnginePlan:
+        """A plan for questions about the targets, given values of the observed variables."""
+
+
+class FastRowEngine(Engine, Protocol):
+    """An engine with a faster path for one row of evidence."""
 
     def answer_row(self, model: Any, evidence: dict[str, Any]) -> RowAnswers | None:
-        """All marginals given one row of labels, by a faster path; None where there is none."""
+        """All marginals given one row of labels; None where a plan has to be run."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from juncture.errors import TooLarge
+from juncture.inference.engines.contract import Cost
 from juncture.kernels.junction_tree.cliques import clique_tree, total_size
 from juncture.kernels.junction_tree.ordering import (
     MIN_FILL,
@@ -19,7 +20,6 @@ from juncture.kernels.junction_tree.ordering import (
     moral_graph,
     peel,
 )
-from juncture.memory import format_bytes
 
 HEURISTICS = (MIN_FILL, WEIGHTED_FILL, MIN_WEIGHT)
 TIE_SENSITIVE = (
@@ -34,22 +34,6 @@ DENSE_NODES = 2_000  # up to here the graph is searched whole; beyond, its trees
 MAX_CORE = 40_000
 BYTES_PER_CELL = 24  # a packed table, a working one, and the indices between them
 OPERATIONS_PER_CELL = 6
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What a run takes: the largest clique less one, its table's entries, bytes, and arithmetic operations."""
-
-    width: int
-    largest_table: float
-    bytes: float
-    operations: float
-
-    def __str__(self) -> str:
-        return (
-            f"width {self.width}, largest table {self.largest_table:,.0f} entries, "
-            f"{format_bytes(self.bytes)}, {self.operations:.2g} operations"
-        )
 
 
 @dataclass(frozen=True, eq=False)

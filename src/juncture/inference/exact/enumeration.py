@@ -7,7 +7,7 @@ check other engines. Cost: one cell per joint state; more than `max_cells` raise
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -18,6 +18,17 @@ from juncture import numerics
 from juncture.data.findings import Findings
 from juncture.errors import TooLarge, Unsupported
 from juncture.factors.conditional import signature
+from juncture.inference.engines.contract import (
+    ALL_QUESTIONS,
+    BELIEFS,
+    EXACT,
+    Cost,
+    Diagnostics,
+    Question,
+    Request,
+    check_budget,
+)
+from juncture.inference.engines.expected import expected_from_marginals
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.lowering import check_factors
 from juncture.memory import check_memory_limit
@@ -34,26 +45,20 @@ class Enumeration:
 
     max_cells: int = 2**20
     name: ClassVar[str] = "enumeration"
+    answers: ClassVar[frozenset[Question]] = ALL_QUESTIONS
 
     def with_memory_limit(self, memory_limit: int) -> Enumeration:
         """The same engine, refusing what would need more than so many bytes."""
         return Enumeration(int(min(self.max_cells, check_memory_limit(memory_limit) // BYTES_PER_CELL)))
 
-    def answer_row(self, model: Any, evidence: dict[str, Any]) -> None:
-        """None: this engine has no faster path for one row."""
-        return
-
-    def answer(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> JointTable:
-        part = relevant_part(model, {*targets, *findings.names})
-        return self.compile(part).run(part, findings)
-
-    def compile(self, model: Any) -> EnumerationPlan:
+    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnumerationPlan:
         check_factors(model, "enumeration")
-        for variable in model.variables:
+        part = relevant_part(model, {*targets, *observed})
+        for variable in part.variables:
             if variable.is_real:
-                part = signature(model[variable.name])
-                raise Unsupported(f"enumeration cannot take {part}: {variable.name!r} has no states to count")
-        scope = Scope(model.variables)
+                conditional = signature(part[variable.name])
+                raise Unsupported(f"enumeration cannot take {conditional}: {variable.name!r} has no states to count")
+        scope = Scope(part.variables)
         if scope.size > self.max_cells:
             raise TooLarge(
                 f"enumeration would visit {format_count(scope.size)} joint states of {len(scope)} variables; its limit "
@@ -68,9 +73,26 @@ class EnumerationPlan:
 
     scope: Scope
 
-    def run(self, model: Any, findings: Findings) -> JointTable:
+    @property
+    def cost(self) -> Cost:
+        size = float(self.scope.size)
+        return Cost(len(self.scope) - 1, size, BYTES_PER_CELL * size, size * max(len(self.scope), 1))
+
+    def prepare(self) -> None:
+        """Nothing is shared between runs."""
+
+    def run(
+        self,
+        model: Any,
+        findings: Findings,
+        *,
+        questions: frozenset[Question] = BELIEFS,
+        rng: np.random.Generator | None = None,
+        budget: float | None = None,
+    ) -> JointTable:
+        check_budget(self.cost, budget)
         cells = self.cells()
-        return JointTable(self.scope, cells, model.log_joint_of(cells), findings)
+        return JointTable(self.scope, cells, relevant_part(model, self.scope.names).log_joint_of(cells), findings)
 
     def cells(self) -> dict[str, np.ndarray]:
         """Each variable's state code in every cell."""
@@ -89,6 +111,7 @@ class JointTable:
     cells: dict[str, np.ndarray]  # (cell,)
     log_joint: np.ndarray  # (cell,)
     findings: Findings
+    diagnostics: ClassVar[Diagnostics] = EXACT
 
     @cached_property
     def log_evidence(self) -> np.ndarray:
@@ -141,6 +164,9 @@ class JointTable:
         order = np.argsort(group, kind="stable")
         size = Scope(self.scope.variable(name) for name in names).size
         return values[:, order].reshape(len(values), size, -1)
+
+    def expected(self, requests: Sequence[Request], weights: np.ndarray) -> list[list[np.ndarray]]:
+        return expected_from_marginals(self, requests, weights)
 
     def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Rows drawn from p(cell | evidence) for a single row of evidence, as codes by name."""

@@ -8,7 +8,7 @@ product of their states. A finding that Y is in its lowest state needs no chain:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any
 
@@ -32,6 +32,7 @@ class Lowered:
     variables: Scope
     hidden: tuple[Variable, ...]
     factors: tuple[Factor, ...]
+    groups: Mapping[str, slice] = field(default_factory=dict)  # child → the factors that its conditional became
 
     @property
     def scope(self) -> Scope:
@@ -71,11 +72,14 @@ def _(model: FactorProduct, observed: Mapping[str, State] | None = None) -> Lowe
 @lower.register
 def _(model: BayesianNetwork, observed: Mapping[str, State] | None = None) -> Lowered:
     factors: list[Factor] = []
+    groups: dict[str, slice] = {}
     for part in model.conditionals:
+        start = len(factors)
         factors.extend(lower_conditional(part, (observed or {}).get(part.child.name)))
+        groups[part.child.name] = slice(start, len(factors))
     found = {variable.name: variable for factor in factors for variable in factor.scope}
     hidden = tuple(variable for name, variable in found.items() if name.startswith(HIDDEN))
-    return Lowered(model.variables, hidden, tuple(factors))
+    return Lowered(model.variables, hidden, tuple(factors), groups)
 
 
 HIDDEN = "\0hidden "  # what the names of auxiliary variables start with; no name that a user gives does

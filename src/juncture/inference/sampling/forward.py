@@ -15,6 +15,7 @@ from juncture.errors import InvalidData
 from juncture.evidence import as_findings
 from juncture.factors.conditional import Conditional
 from juncture.inference.engines.beliefs import Beliefs, check_possible
+from juncture.inference.engines.contract import Question
 from juncture.inference.infer import engine_for
 from juncture.kernels.tables.forward import draw_in_order
 from juncture.memory import check_memory
@@ -25,6 +26,7 @@ from juncture.values import format_count
 
 BLOCK = 2**12  # rows that one child generator draws: fixed, so that rows do not depend on the number of cores
 UNREACHABLE = 2.0  # above every uniform
+DRAWS = frozenset({Question.DRAWS, Question.LOG_EVIDENCE})
 
 
 def sample_network(
@@ -55,7 +57,8 @@ def sample_posterior(model: Any, n: int, *, given: Any = None, rng: Any = None, 
     findings = as_findings(given, model.variables)
     if not findings.is_single:
         raise InvalidData("given= takes one row of evidence; sample once for each row")
-    beliefs = Beliefs.of(model, engine_for(method), findings, tuple(model.variables.names))
+    names = tuple(model.variables.names)
+    beliefs = Beliefs.of(model, engine_for(method, questions=DRAWS), findings, names, DRAWS)
     check_possible(beliefs)
     columns = beliefs.answers.sample(check_num_rows(n, 16 * len(model.variables)), as_generator(rng))
     return Dataset.from_codes(model.variables, columns)

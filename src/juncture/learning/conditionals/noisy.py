@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from juncture.errors import InvalidData
 from juncture.factors.noisy import NoisyMax, NoisyOr
-from juncture.iteration import iterate
 from juncture.learning.conditionals.causes import CauseCounts, Causes, causes_of, count_causes, count_causes_of_chain
 from juncture.learning.conditionals.contract import (
     EstimationOptions,
@@ -23,7 +23,9 @@ from juncture.learning.conditionals.contract import (
     summarise_expected,
 )
 from juncture.learning.conditionals.row_counts import RowCounts
-from juncture.learning.em.squarem import extrapolate_tables
+from juncture.learning.em.contract import EMState, Expected
+from juncture.learning.em.expectation_maximization import ExpectationMaximization
+from juncture.learning.em.squarem import flatten_tables, unflatten_simplex_tables
 
 NEWTON_MAX_STEPS = 500
 CERTAIN = 40.0  # θ from which 1 - exp(-θ) is 1
@@ -101,8 +103,7 @@ def bounded_newton(theta: np.ndarray, gradient: np.ndarray, curvature: np.ndarra
     return found.x / scale
 
 
-EM_TOLERANCE = 1e-12
-EM_MAX_STEPS = 5_000
+CAUSE_EM = ExpectationMaximization(tolerance=1e-12, max_steps=5_000, acceleration="squarem")
 LEAK_SHARE = 0.2  # the share of the leak that is uniform over all states at the start
 
 
@@ -110,37 +111,45 @@ def fit_causes(conditional: NoisyMax, part: RowCounts) -> Causes:
     """The tables of the causes at the maximum of the likelihood that EM finds."""
     if not part.weights.sum() > 0:
         raise InvalidData(f"the noisy causes of {part.child.name!r} need at least one row")
-    return iterate(CauseEM(part, causes_of(conditional)), tolerance=EM_TOLERANCE, max_steps=EM_MAX_STEPS)[0]
+    problem = CauseProblem(part, causes_of(conditional))
+    return CAUSE_EM.run_from(problem.start(), problem)[0].model
 
 
 @dataclass(frozen=True, eq=False)
-class CauseEM:
+class CauseProblem:
     """EM on the values that the causes produced; the leak counts as a cause that is always there."""
 
     part: RowCounts
-    start: Causes
+    template: Causes
+    models: ClassVar[str] = "noisy conditionals"
 
-    def init(self) -> Causes:
+    def start(self) -> Causes:
         """Uniform rows wherever the model allows more than one state: EM would never leave a zero."""
-        return Causes(
-            tuple(flatten_rows(table) for table in self.start.tables), flatten_rows(self.start.leak, LEAK_SHARE)
-        )
+        tables = tuple(flatten_rows(table) for table in self.template.tables)
+        return Causes(tables, flatten_rows(self.template.leak, LEAK_SHARE))
 
-    def step(self, causes: Causes) -> Causes:
-        """Two steps of EM, then the SQUAREM extrapolation if its objective is larger."""
-        once = self.once(causes)
-        twice = self.once(once)
-        found = extrapolate_tables(*([*stage.tables, stage.leak] for stage in (causes, once, twice)))
-        if found is None:
-            return twice
-        reached = Causes(tuple(found[:-1]), found[-1])
-        return reached if self.objective(reached) > self.objective(twice) else twice
+    def another_start(self) -> Causes:
+        return self.start()
 
-    def once(self, causes: Causes) -> Causes:
-        return count_causes(self.part, causes).normalized(causes)
+    def blocks(self) -> list[RowCounts]:
+        return [self.part]
 
-    def objective(self, causes: Causes) -> float:
-        return self.part.log_likelihood(NoisyMax(self.part.child, self.part.parents, causes.tables, causes.leak))
+    def expect(self, model: Causes, block: RowCounts) -> Expected[CauseCounts]:
+        conditional = NoisyMax(block.child, block.parents, model.tables, model.leak)
+        return Expected(count_causes(block, model), block.log_likelihood(conditional))
+
+    def maximize(self, statistics: CauseCounts, model: Causes) -> Causes:
+        return statistics.normalized(model)
+
+    def log_prior(self, model: Causes) -> float:
+        return 0.0
+
+    def to_vector(self, model: Causes) -> np.ndarray:
+        return flatten_tables([*model.tables, model.leak])
+
+    def from_vector(self, vector: np.ndarray, state: EMState[Causes, CauseCounts]) -> Causes:
+        *tables, leak = unflatten_simplex_tables(vector, [*state.model.tables, state.model.leak])
+        return Causes(tuple(tables), leak)
 
 
 def flatten_rows(rows: np.ndarray, share: float = 1.0) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import singledispatch
+from functools import cached_property, singledispatch
 from numbers import Real
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from juncture import numerics
 from juncture.errors import InvalidData
-from juncture.factors.conditional import Conditional, as_parents
+from juncture.factors.conditional import Conditional, HasScope, as_parents
 from juncture.factors.deterministic import Deterministic
 from juncture.learning.conditionals.alignment import align_states, unite_scopes
 from juncture.learning.conditionals.contract import (
@@ -111,7 +111,15 @@ class TableCounts(Value):
             raise InvalidData(f"the counts of {child.name!r} must have the shape {shape}; they have {counts.shape}")
         self._set(child=child, parents=parents, counts=counts)
 
-    @property
+    @classmethod
+    def trusted(cls, like: HasScope, counts: np.ndarray) -> TableCounts:
+        """Counts over the variables of a conditional or of other counts, which are not checked again."""
+        counts.setflags(write=False)
+        part = cls.__new__(cls)
+        part.__dict__.update(child=like.child, parents=like.parents, scope=like.scope, counts=counts)
+        return part
+
+    @cached_property
     def scope(self) -> Scope:
         return Scope((*self.parents, self.child))
 
@@ -163,9 +171,7 @@ NEGLIGIBLE = 1e-40  # of all rows: far below what moves a log-likelihood, far ab
 def _(conditional: Conditional, tables: Sequence[np.ndarray]) -> TableCounts:
     """Negligible expected counts become 0: left to shrink, their products would underflow and slow every step."""
     counts = tables[0]
-    return TableCounts(
-        conditional.child, conditional.parents, np.where(counts < NEGLIGIBLE * counts.sum(), 0.0, counts)
-    )
+    return TableCounts.trusted(conditional, np.where(counts < NEGLIGIBLE * counts.sum(), 0.0, counts))
 
 
 @estimate_conditional.register
@@ -174,7 +180,7 @@ def _(conditional: Conditional, part: TableCounts, options: EstimationOptions) -
     totals = counts.sum(axis=-1, keepdims=True)
     uniform = np.full(counts.shape, 1.0 / counts.shape[-1])
     values = np.divide(counts, totals, out=uniform, where=totals > 0)
-    return Conditional(part.child, part.parents, values)
+    return Conditional.trusted(part, values)
 
 
 @log_likelihood_of.register

@@ -98,13 +98,12 @@ def estimate_conditionals(
 ) -> BayesianNetwork:
     """Estimate every conditional from its part; tied conditionals from the sum of their parts."""
     parts = pool_statistics(template, statistics)
-    return BayesianNetwork(
+    return BayesianNetwork.trusted(
+        template,
         [
             part if part.child.name in fixed else estimate_conditional(part, parts[part.child.name], options)
             for part in template.conditionals
         ],
-        tied=template.tied,
-        plates=template.plates,
     )
 
 

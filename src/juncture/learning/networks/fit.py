@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
-from juncture.data.dataset import Dataset
-from juncture.errors import ImpossibleEvidenceWarning, Unsupported, warn_user
+from juncture.data.sources.contract import is_source
+from juncture.errors import ImpossibleEvidenceWarning, warn_user
 from juncture.iteration import ProgressCallback, Trace, check_progress
 from juncture.learning.conditionals.contract import EstimationOptions, Point, log_likelihood_of
-from juncture.learning.em.expectation_maximization import ExpectationMaximization
+from juncture.learning.em.expectation_maximization import ExpectationMaximization, Learners, resolve_learner
 from juncture.learning.fit import Fit
 from juncture.learning.networks.estimation import (
     estimate_conditionals,
@@ -19,12 +19,14 @@ from juncture.learning.networks.estimation import (
     report_unseen,
     resolve_prior,
 )
+from juncture.learning.networks.expectation import collect_distinct
 from juncture.learning.networks.gradient import GradientAscent
 from juncture.learning.networks.problem import NetworkProblem
-from juncture.learning.networks.statistics import compute_statistics
-from juncture.learning.networks.templates import check_fixed, prepare
+from juncture.learning.networks.sources import prepare_rows
+from juncture.learning.networks.statistics import NetworkStatistics, count_if_complete
+from juncture.learning.networks.templates import check_fixed
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.options import as_generator, resolve
+from juncture.options import as_generator
 from juncture.variables import Variable
 
 
@@ -40,26 +42,31 @@ def fit_network(  # noqa: PLR0913 (one verb, many options)
     point: Point = "mean",
     on_unseen: Any = "uniform",
     method: Any = "em",
+    engine: Any = "auto",
     rng: Any = 0,
     progress: ProgressCallback | None = None,
 ) -> Fit:
     check_fixed(structure, fixed)
-    learner = resolve_learner(method)
+    learner = resolve_learner(method, "networks", LEARNERS)
     check_progress(progress)
-    template, dataset = prepare(structure, data, variables, latent, weights)
+    template, dataset = prepare_rows(structure, data, variables, latent, weights)
     options, kept = EstimationOptions(resolve_prior(prior, template), point, on_unseen), fixed_children(template, fixed)
-    if dataset.is_complete and len(dataset.columns) == len(template.variables):
-        return fit_complete(template, dataset, options, kept)
+    statistics = count_if_complete(template, dataset)
+    if statistics is not None:
+        return fit_complete(template, statistics, options, kept)
+    if is_source(dataset):
+        dataset = collect_distinct(dataset) or dataset
     starts_at_template = isinstance(structure, BayesianNetwork)
-    problem = NetworkProblem(template, dataset, options, kept, starts_at_template, as_generator(rng), progress)
-    found, trace = learner.run(problem)
+    problem = NetworkProblem(template, dataset, options, kept, starts_at_template, as_generator(rng), engine)
+    found, trace = learner.run(problem, progress)
     report_unseen(template, found.statistics, options, kept)
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
 
 
-def fit_complete(template: BayesianNetwork, data: Dataset, options: EstimationOptions, fixed: frozenset[str]) -> Fit:
-    """Estimate from complete rows: one count, one estimate."""
-    statistics = compute_statistics(template, data)
+def fit_complete(
+    template: BayesianNetwork, statistics: NetworkStatistics, options: EstimationOptions, fixed: frozenset[str]
+) -> Fit:
+    """Estimate from the counts of complete rows."""
     report_unseen(template, statistics, options, fixed)
     model = estimate_conditionals(template, statistics, options, fixed)
     logs = {part.child.name: log_likelihood_of(part, statistics[part.child.name]) for part in model.conditionals}
@@ -81,15 +88,4 @@ def warn_of_impossible_rows(logs: dict[str, float]) -> None:
         )
 
 
-LEARNERS: dict[str, Callable[[], Any]] = {"em": ExpectationMaximization, "gradient": GradientAscent}
-
-
-def resolve_learner(method: Any) -> Any:
-    """The method of learning that a name or an object stands for."""
-    learner = resolve(method, LEARNERS, what="method")
-    if not hasattr(learner, "run"):
-        raise Unsupported(
-            f"a method of learning is one of {', '.join(map(repr, LEARNERS))}, or an object such as"
-            f" jt.ExpectationMaximization(…); got {learner!r}"
-        )
-    return learner
+LEARNERS: Learners = {"em": ExpectationMaximization, "gradient": GradientAscent}

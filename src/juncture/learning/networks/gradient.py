@@ -7,14 +7,20 @@ steps than EM near the optimum.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from juncture.errors import NotConvergedWarning, warn_user
 from juncture.iteration import INTERRUPTED, ProgressCallback, Trace, check_stopping_rule
-from juncture.learning.networks.em import NetworkEM, NetworkState
+from juncture.learning.em.contract import EMState
+from juncture.learning.em.expectation_maximization import EMSteps, em_steps
 from juncture.learning.networks.free_tables import FreeTables
 from juncture.learning.networks.problem import NetworkProblem
+from juncture.learning.networks.statistics import NetworkStatistics
+from juncture.networks.bayesian_network import BayesianNetwork
+
+NetworkState: TypeAlias = EMState[BayesianNetwork, NetworkStatistics]
 
 EM_STEPS = 8  # EM steps after L-BFGS: their gains estimate the remaining gain
 LEFT = 10.0  # times the tolerance may be left to gain
@@ -40,12 +46,9 @@ class GradientAscent:
     def __post_init__(self) -> None:
         check_stopping_rule(self.tolerance, self.max_steps)
 
-    def run(self, problem: NetworkProblem) -> tuple[NetworkState, Trace]:
-        ascent = Ascent(
-            problem.algorithm(problem.start()),
-            FreeTables(problem.template, problem.fixed, problem.options),
-            problem.progress,
-        )
+    def run(self, problem: NetworkProblem, progress: ProgressCallback | None = None) -> tuple[NetworkState, Trace]:
+        tables = FreeTables(problem.template, problem.fixed, problem.options)
+        ascent = Ascent(em_steps(problem, problem.start()), tables, progress)
         try:
             converged, reason = self._run(ascent)
         except KeyboardInterrupt:
@@ -70,9 +73,11 @@ class GradientAscent:
 class Ascent:
     """The state of an ascent, and the objective after each step."""
 
-    def __init__(self, algorithm: NetworkEM, tables: FreeTables, progress: ProgressCallback | None) -> None:
-        self.algorithm, self.tables, self.progress = algorithm, tables, progress
-        self.state = self._at(tables.logits(algorithm.start))
+    def __init__(
+        self, steps: EMSteps[BayesianNetwork, NetworkStatistics], tables: FreeTables, progress: ProgressCallback | None
+    ) -> None:
+        self.steps, self.tables, self.progress = steps, tables, progress
+        self.state = self._at(tables.logits(steps.first))
         self.values = [self.state.objective]
 
     @property
@@ -104,7 +109,7 @@ class Ascent:
         """Steps of EM: the remaining gain, if the gains of further steps decrease geometrically."""
         gains = [0.0, 0.0]
         for _ in range(num_steps):
-            state = self.algorithm.step(self.state)
+            state = self.steps.step(self.state)
             gains.append(state.objective - self.state.objective)
             self._keep(state)
             self._record(self.state.objective)
@@ -134,7 +139,7 @@ class Ascent:
         return self._at(np.concatenate([np.empty(0), *(np.log(table).reshape(-1) for table in tables)]))
 
     def _at(self, logits: np.ndarray) -> NetworkState:
-        return self.algorithm.expect(self.tables.model(logits))
+        return self.steps.expect(self.tables.model(logits))
 
     def _keep(self, state: NetworkState) -> None:
         self.state = state if state.objective >= self.state.objective else self.state

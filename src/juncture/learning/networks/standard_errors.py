@@ -9,8 +9,8 @@ import numpy as np
 
 from juncture.errors import InvalidData, NotIdentifiedWarning, warn_user
 from juncture.learning.conditionals.contract import EstimationOptions
-from juncture.learning.networks.em import Expectation
 from juncture.learning.networks.estimation import fixed_children
+from juncture.learning.networks.expectation import NetworkExpectation, RowBlock
 from juncture.learning.networks.free_tables import FreeTables
 from juncture.learning.networks.templates import prepare
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -53,15 +53,16 @@ def standard_errors(model: BayesianNetwork, data: Any, *, fixed: Any = (), laten
     For each child of a free table the standard errors of its entries, in the shape of the table.
     """
     template, dataset = prepare(model, data, latent=latent)
-    tables, expectation = (
-        FreeTables(template, fixed_children(template, fixed), EstimationOptions()),
-        Expectation.of(template, dataset),
-    )
+    tables = FreeTables(template, fixed_children(template, fixed), EstimationOptions())
+    expectation, block = NetworkExpectation.of(template), RowBlock.of(template, dataset)
     values = np.concatenate([np.empty(0), *(table.reshape(-1) for table in tables.values(model))])
     inside = np.flatnonzero((values > EDGE) & (values < 1 - EDGE))
     square = np.ix_(inside, inside)
-    information, jacobian = observed_information(tables, expectation)[square], table_jacobian(tables, model)[square]
-    hidden = flat_directions(sums_of_scores(tables, expectation)[:, inside])
+    information, jacobian = (
+        observed_information(tables, expectation, block)[square],
+        table_jacobian(tables, model)[square],
+    )
+    hidden = flat_directions(sums_of_scores(tables, expectation, block)[:, inside])
     errors = np.full(len(values), np.inf)
     errors[inside] = invert_information(information, hidden, jacobian)
     is_seen = np.zeros(len(values), bool)
@@ -72,7 +73,7 @@ def standard_errors(model: BayesianNetwork, data: Any, *, fixed: Any = (), laten
     }
 
 
-def observed_information(tables: FreeTables, expectation: Expectation) -> np.ndarray:
+def observed_information(tables: FreeTables, expectation: NetworkExpectation, block: RowBlock) -> np.ndarray:
     """-∇² of the log-likelihood in the logits, by central differences of its gradient."""
     start = tables.logits(tables.template)
     columns = []
@@ -82,21 +83,21 @@ def observed_information(tables: FreeTables, expectation: Expectation) -> np.nda
             moved = start.copy()
             moved[index] += sign * STEP
             model = tables.model(moved)
-            sides.append(tables.gradient(model, expectation.run(model)[0]))
+            sides.append(tables.gradient(model, expectation.run(model, block).statistics))
         columns.append((sides[1] - sides[0]) / (2 * STEP))
     matrix = np.stack(columns, axis=1) if columns else np.zeros((0, 0))
     return (matrix + matrix.T) / 2
 
 
-def sums_of_scores(tables: FreeTables, expectation: Expectation) -> np.ndarray:
+def sums_of_scores(tables: FreeTables, expectation: NetworkExpectation, block: RowBlock) -> np.ndarray:
     """Sums of ∇ log p(row) over the distinct rows, with random weights: they span the space of the rows' scores."""
     start = tables.logits(tables.template)
     rng, model = np.random.default_rng(0), tables.model(start)
     sums = []
     for _ in range(len(start) + EXTRA):
-        weights = rng.standard_exponential(len(expectation.weights)) * (expectation.weights > 0)
-        weighed = replace(expectation, weights=weights)
-        sums.append(tables.gradient(model, weighed.run(model)[0]))
+        weights = rng.standard_exponential(len(block.weights)) * (block.weights > 0)
+        weighed = replace(block, weights=weights)
+        sums.append(tables.gradient(model, expectation.run(model, weighed).statistics))
     return np.array(sums).reshape(-1, len(start))
 
 

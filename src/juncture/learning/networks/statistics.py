@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -17,6 +17,8 @@ import numpy as np
 from juncture.checks import check_kind, check_number
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
+from juncture.data.sources.contract import RowSource
+from juncture.data.tables.columns import DescribeRow, describe_row
 from juncture.errors import FormatError, InvalidData, UnknownVariable
 from juncture.factors.conditional import Conditional
 from juncture.files.json_text import parse_strictly
@@ -24,7 +26,7 @@ from juncture.kernels.tables.network_counts import count_rows, weigh_families
 from juncture.learning.conditionals.contract import summarise
 from juncture.learning.conditionals.table import TableCounts
 from juncture.learning.networks.document import as_document, read_document
-from juncture.learning.networks.templates import prepare
+from juncture.learning.networks.sources import prepare_rows
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.values import Value
 from juncture.variables import Assignment, Scope, Variable
@@ -184,13 +186,44 @@ def count_chunk(
 def network_statistics(
     structure: Any, data: Any, *, variables: Iterable[Variable] | None = None, weights: Any = None
 ) -> NetworkStatistics:
-    template, dataset = prepare(structure, data, variables, weights=weights)
-    return compute_statistics(template, dataset)
+    template, rows = prepare_rows(structure, data, variables, weights=weights)
+    return compute_statistics(template, rows)
 
 
-def compute_statistics(template: BayesianNetwork, data: Dataset) -> NetworkStatistics:
-    """The statistics of all families: all tables in one pass, each other conditional by itself."""
-    check_complete(data, template.variables.names)
+def compute_statistics(template: BayesianNetwork, data: Dataset | RowSource) -> NetworkStatistics:
+    """The statistics of all families; those of the blocks of a source are added in order."""
+    if isinstance(data, Dataset):
+        check_complete(data, template.variables.names)
+        return count_complete(template, data)
+    total: Any = 0
+    for block in data.blocks():
+        check_complete(block.rows, template.variables.names, block.describe_row)
+        total = total + count_complete(template, block.rows)
+    return total
+
+
+def count_if_complete(template: BayesianNetwork, data: Dataset | RowSource) -> NetworkStatistics | None:
+    """The statistics of complete rows; None if a cell is missing, or a column."""
+    names = template.variables.names
+    total: Any = None
+    for rows in datasets_of(data):
+        if any(name not in rows.columns or has_hole(rows.columns[name]).any() for name in names):
+            return None
+        part = count_complete(template, rows)
+        total = part if total is None else total + part
+    return total
+
+
+def datasets_of(data: Dataset | RowSource) -> Iterator[Dataset]:
+    """The data block by block: all in one, or the blocks of a source."""
+    if isinstance(data, Dataset):
+        yield data
+    else:
+        yield from (block.rows for block in data.blocks())
+
+
+def count_complete(template: BayesianNetwork, data: Dataset) -> NetworkStatistics:
+    """All tables in one pass, each other conditional by itself."""
     tables = [part for part in template.conditionals if isinstance(part, Conditional)]
     counts = count_families(data, [part.scope for part in tables])
     parts: dict[str, Any] = {
@@ -208,13 +241,13 @@ def total_weight(data: Dataset) -> float:
     return float(len(data) if data.weights is None else np.sum(data.weights))
 
 
-def check_complete(data: Dataset, names: Iterable[str]) -> None:
+def check_complete(data: Dataset, names: Iterable[str], describe: DescribeRow = describe_row) -> None:
     for name in names:
         if name not in data.columns:
             raise InvalidData(f"the statistics of complete rows need a column {name!r}; jt.fit learns without it")
         holes = has_hole(data.columns[name])
         if holes.any():
             raise InvalidData(
-                f"the statistics of complete rows were asked for, but {name!r} is missing in row {int(holes.argmax())};"
-                " jt.fit learns from rows with holes"
+                f"the statistics of complete rows were asked for, but {name!r} is missing in"
+                f" {describe(int(holes.argmax()))}; jt.fit learns from rows with holes"
             )

@@ -144,4 +144,4 @@ def with_conditionals(template: BayesianNetwork, parts: Iterable[AnyConditional]
         first = made[group[0]]
         if isinstance(first, Conditional):
             made.update({n: Conditional(made[n].child, made[n].parents, first.values) for n in group})
-    return BayesianNetwork(made.values(), tied=template.tied, plates=template.plates)
+    return BayesianNetwork.trusted(template, made.values())

@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData, UnknownVariable, Unsupported, hint
+from juncture.data.sources.contract import RowSource
+from juncture.data.sources.entries import as_lazy_source
+from juncture.data.sources.source import collect
+from juncture.errors import InvalidData, TooLarge, UnknownVariable, Unsupported, hint
+from juncture.learning.networks.expectation import MAX_DISTINCT, collect_distinct
 from juncture.learning.networks.templates import code_columns
 from juncture.variables import Scope, Variable
 
@@ -28,6 +32,9 @@ def check_same_kind(data: Dataset) -> None:
 def as_dataset(data: Any, variables: Iterable[Variable] | None, weights: Any) -> Dataset:
     """The columns to learn a structure over, with the declared states of declared variables."""
     declared = Scope(() if variables is None else variables)
+    source = as_lazy_source(data)
+    if source is not None:
+        data, weights = collect_rows(source if weights is None else source.coded(source.variables, weights)), None
     found = data if isinstance(data, Dataset) else Dataset(data)
     for name in declared.names:
         if name not in found.columns:
@@ -38,6 +45,19 @@ def as_dataset(data: Any, variables: Iterable[Variable] | None, weights: Any) ->
     if dataset.weights is not None and not dataset.weights.any():
         raise InvalidData("the weights of all rows are zero: structure is learned from at least one row")
     return dataset
+
+
+def collect_rows(source: RowSource) -> Dataset:
+    """The distinct rows of a source with their total weights, in memory."""
+    if any(variable.is_real for variable in source.variables):
+        return collect(source)
+    rows = collect_distinct(source)
+    if rows is None:
+        raise TooLarge(
+            f"structure is learned from rows in memory, and the source has more than {MAX_DISTINCT:,} distinct rows:"
+            " learn from a sample of the rows, or from fewer columns"
+        )
+    return rows
 
 
 def check_complete(data: Dataset) -> None:

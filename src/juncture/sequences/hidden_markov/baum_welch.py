@@ -8,28 +8,27 @@ Petrie, Soules and Weiss 1970).
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions, EmissionStatistics
-from juncture.components.family import FamilyEmissions
+from juncture.components.family import suggest_remedy
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import ImpossibleEvidence
-from juncture.iteration import has_fallen
-from juncture.learning.em.squarem import extrapolate_tables
+from juncture.learning.em.contract import EMState, Expected
+from juncture.learning.em.squarem import flatten_tables, unflatten_simplex_tables
 from juncture.parallel import block_rows, map_blocks
 from juncture.sequences.hidden_markov.chain import Chain
 from juncture.sequences.hidden_markov.forward_backward import is_long, map_parts, smooth
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import LearningOptions
-from juncture.sequences.hidden_markov.statistics import HiddenMarkovStatistics, estimate_quietly
-
-SequenceParts = Callable[[], Iterable[Sequences]]  # all sequences, part by part; called once a step
+from juncture.sequences.hidden_markov.starts import Starts
+from juncture.sequences.hidden_markov.statistics import HiddenMarkovStatistics, SequenceParts, estimate_quietly
 
 
 def check_possible(model: HiddenMarkovModel, sequences: Sequences, log_evidence: np.ndarray, num_before: int) -> None:
@@ -44,20 +43,12 @@ def check_possible(model: HiddenMarkovModel, sequences: Sequences, log_evidence:
         step = int(np.argmax(barred))
         raise ImpossibleEvidence(
             f"step {step} of sequence {position + num_before} holds {rows[step].tolist()!r}, which no state can emit"
-            f"{remedy(model, rows[step])}"
+            f"{suggest_remedy(model.emissions, rows[step])}"
         )
     raise ImpossibleEvidence(
         f"sequence {position + num_before} has probability zero under the model that learning starts from, so"
         ' nothing can be learned of it: give a model that allows it, or start="random"'
     )
-
-
-def remedy(model: HiddenMarkovModel, row: np.ndarray) -> str:
-    """What to do; where this is no value of the family, what its values are."""
-    family = model.emissions.family if isinstance(model.emissions, FamilyEmissions) else None
-    if family is None or family.support.contains(row).any():
-        return ': give distributions that allow it, or start="random"'
-    return f", as {type(family).__name__} takes {family.support}: correct the data, or take other distributions"
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,56 +102,75 @@ def emission_statistics(emissions: Emissions, rows: np.ndarray, weights: np.ndar
 
 
 @dataclass(frozen=True, eq=False)
-class EMState:
-    """A model, the statistics expected under it, and its objective."""
+class SequenceBlock:
+    """A part of the sequences, and the number of sequences in earlier parts."""
 
-    model: HiddenMarkovModel
-    statistics: HiddenMarkovStatistics
-    log_likelihood: float
-    objective: float
+    sequences: Sequences
+    num_before: int
 
 
-@dataclass(frozen=True, eq=False)
-class BaumWelch:
-    """EM from a start; each step passes once over the sequences."""
+def sequence_blocks(parts: SequenceParts) -> Iterator[SequenceBlock]:
+    num_before = 0
+    for sequences in parts():
+        yield SequenceBlock(sequences, num_before)
+        num_before += sequences.num
 
-    start: HiddenMarkovModel
-    parts: SequenceParts
-    options: LearningOptions
 
-    def init(self) -> EMState:
-        return self.expect(self.start)
+def expect_block(model: HiddenMarkovModel, block: SequenceBlock) -> Expected[HiddenMarkovStatistics]:
+    """The E-step: the statistics of a block expected under the model, and the log-likelihood of the block."""
+    sequences = block.sequences
+    part = expect_statistics(model, sequences)
+    check_possible(model, sequences, part.log_evidence, block.num_before)
+    heavy = sequences.weights > 0
+    log_likelihood = float(sequences.weights[heavy] @ part.log_evidence[heavy])
+    return Expected(HiddenMarkovStatistics(part.initial, part.transitions, part.emissions), log_likelihood)
 
-    def step(self, state: EMState) -> EMState:
-        """One step of EM; where rounding in almost degenerate emissions lowers the objective, the emissions stay."""
-        with suppress(ImpossibleEvidence):
-            moved = self.expect(estimate_quietly(state.model, state.statistics, self.options))
-            if not has_fallen(state.objective, moved.objective):
-                return moved
-        return self.expect(estimate_quietly(state.model, state.statistics, self.options.keeping("emissions")))
 
-    def objective(self, state: EMState) -> float:
-        return state.objective
-
-    def expect(self, model: HiddenMarkovModel) -> EMState:
-        """The expectation step under a model."""
-        statistics, log_likelihood = expect_all(model, self.parts)
-        return EMState(model, statistics, log_likelihood, log_likelihood + self.options.log_prior(model))
+HiddenMarkovState: TypeAlias = EMState[HiddenMarkovModel, HiddenMarkovStatistics]
 
 
 @dataclass(frozen=True, eq=False)
-class AcceleratedBaumWelch(BaumWelch):
-    """Two steps of EM, then the SQUAREM extrapolation of the tables where it raises the objective."""
+class HiddenMarkovProblem:
+    """A hidden Markov model to learn by EM: where to start, the sequences, and the options."""
 
-    def step(self, state: EMState) -> EMState:
-        once = super().step(state)
-        twice = super().step(once)
-        stages = [self.tables(stage.model) for stage in (state, once, twice)]
-        further = extrapolate_tables(*(list(tables.values()) for tables in stages))
-        if further is None:
-            return twice
-        reached = self.expect(with_tables(twice.model, dict(zip(stages[0], further, strict=True))))
-        return reached if reached.objective > twice.objective else twice
+    starts: Starts
+    kind: str  # of the first start
+    models: ClassVar[str] = "hidden Markov models"
+
+    @property
+    def options(self) -> LearningOptions:
+        return self.starts.options
+
+    def start(self) -> HiddenMarkovModel:
+        return self.starts.make(self.kind)
+
+    def another_start(self) -> HiddenMarkovModel:
+        """Other clusters, if clusters are asked for; else at random."""
+        return self.starts.make("k-means" if self.kind == "k-means" else "random")
+
+    def blocks(self) -> Iterator[SequenceBlock]:
+        return sequence_blocks(self.starts.parts)
+
+    def expect(self, model: HiddenMarkovModel, block: SequenceBlock) -> Expected[HiddenMarkovStatistics]:
+        return expect_block(model, block)
+
+    def maximize(self, statistics: HiddenMarkovStatistics, model: HiddenMarkovModel) -> HiddenMarkovModel:
+        return estimate_quietly(model, statistics, self.options)
+
+    def log_prior(self, model: HiddenMarkovModel) -> float:
+        return self.options.log_prior(model)
+
+    def recover(self, state: HiddenMarkovState, fall: float) -> HiddenMarkovModel:
+        """Where rounding in almost degenerate emissions lowers the objective, the emissions stay."""
+        return estimate_quietly(state.model, state.statistics, self.options.keeping("emissions"))
+
+    def to_vector(self, model: HiddenMarkovModel) -> np.ndarray:
+        return flatten_tables(list(self.tables(model).values()))
+
+    def from_vector(self, vector: np.ndarray, state: HiddenMarkovState) -> HiddenMarkovModel:
+        tables = self.tables(state.model)
+        values = unflatten_simplex_tables(vector, list(tables.values()))
+        return with_tables(state.model, dict(zip(tables, values, strict=True)))
 
     def tables(self, model: HiddenMarkovModel) -> dict[str, np.ndarray]:
         """The tables that are learned."""
@@ -174,19 +184,6 @@ def with_tables(model: HiddenMarkovModel, tables: dict[str, np.ndarray]) -> Hidd
     """The model with other numbers in some of its tables."""
     emissions = model.emissions
     if "emissions" in tables and isinstance(emissions, CategoricalEmissions):
-        emissions = CategoricalEmissions(tables["emissions"], emissions.symbols)
+        emissions = CategoricalEmissions.trusted(emissions, tables["emissions"])
     initial = tables.get("initial", model.initial[None])[0]
-    return HiddenMarkovModel(initial, tables.get("transition", model.transition), emissions, states=model.states)
-
-
-def expect_all(model: HiddenMarkovModel, parts: SequenceParts) -> tuple[HiddenMarkovStatistics, float]:
-    """The statistics expected under a model, and the log-likelihood, of all sequences."""
-    found, log_likelihood, num_before = [], 0.0, 0
-    for sequences in parts():
-        part = expect_statistics(model, sequences)
-        check_possible(model, sequences, part.log_evidence, num_before)
-        found.append(HiddenMarkovStatistics(part.initial, part.transitions, part.emissions))
-        heavy = sequences.weights > 0
-        log_likelihood += float(sequences.weights[heavy] @ part.log_evidence[heavy])
-        num_before += sequences.num
-    return reduce(operator.add, found), log_likelihood
+    return HiddenMarkovModel.trusted(model, initial, tables.get("transition", model.transition), emissions)

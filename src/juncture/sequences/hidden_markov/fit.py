@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import reduce
 from typing import Any, Literal
 
@@ -14,21 +14,16 @@ from juncture.checks import check_iterable
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidData, UnvisitedStatesWarning, hint, warn_user
 from juncture.iteration import ProgressCallback, Trace, check_progress
-from juncture.learning.em.expectation_maximization import ExpectationMaximization, as_expectation_maximization
+from juncture.learning.em.expectation_maximization import ExpectationMaximization, em_steps, resolve_learner
 from juncture.learning.fit import Fit
 from juncture.options import as_generator
-from juncture.sequences.hidden_markov.baum_welch import (
-    AcceleratedBaumWelch,
-    BaumWelch,
-    EMState,
-    SequenceParts,
-    expect_all,
-)
+from juncture.sequences.hidden_markov.baum_welch import HiddenMarkovProblem, HiddenMarkovState
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import LearningOptions, fixed_parts, tied_states
 from juncture.sequences.hidden_markov.starts import Starts
 from juncture.sequences.hidden_markov.statistics import (
     HiddenMarkovStatistics,
+    SequenceParts,
     check_allowed,
     check_observed,
     count_labelled,
@@ -42,26 +37,6 @@ UNVISITED = 1e-8  # of all steps
 TRIES = 3
 Start = Literal["given", "k-means", "random", "left-to-right"]
 STARTS = ("given", "k-means", "random", "left-to-right")
-
-
-@dataclass(frozen=True, eq=False)
-class SequenceTask:
-    """A hidden Markov model to learn: where to start, and the algorithm from there."""
-
-    starts: Starts
-    kind: str
-    progress: ProgressCallback | None
-
-    def start(self) -> HiddenMarkovModel:
-        return self.starts.make(self.kind)
-
-    def another_start(self) -> HiddenMarkovModel:
-        """Other clusters, if clusters are asked for; else at random."""
-        return self.starts.make("k-means" if self.kind == "k-means" else "random")
-
-    def algorithm(self, start: HiddenMarkovModel, acceleration: Any = None) -> BaumWelch:
-        kind = BaumWelch if acceleration is None else AcceleratedBaumWelch
-        return kind(start, self.starts.parts, self.starts.options)
 
 
 def sequence_parts(model: HiddenMarkovModel, data: Any, lengths: Any, weights: Any) -> SequenceParts:
@@ -94,14 +69,17 @@ def unvisited(statistics: HiddenMarkovStatistics) -> np.ndarray:
 
 
 def reseed_unvisited(
-    end: tuple[EMState, Trace], learner: ExpectationMaximization, task: SequenceTask
-) -> tuple[EMState, Trace]:
+    end: tuple[HiddenMarkovState, Trace],
+    learner: ExpectationMaximization,
+    problem: HiddenMarkovProblem,
+    progress: ProgressCallback | None,
+) -> tuple[HiddenMarkovState, Trace]:
     """The best of the given end and a few more runs of EM, each with its unvisited states drawn anew from the data."""
     for _ in range(TRIES):
         dead = unvisited(end[0].statistics)
         if not dead.any() or end[1].is_interrupted:
             break
-        other = learner.run_from(task.starts.reseed(end[0], dead), task)
+        other = learner.run_from(problem.starts.reseed(end[0], dead), problem, progress)
         end = other if other[0].objective > end[0].objective else end
     return end
 
@@ -167,7 +145,7 @@ def fit_hidden_markov(  # noqa: PLR0913 (one verb, many options)
     Fit
         The model, its log-likelihood, the trace of the objective and the expected statistics.
     """
-    learner = as_expectation_maximization(method, "hidden Markov models")
+    learner = resolve_learner(method, "hidden Markov models")
     check_start(start, STARTS)
     check_start(on_unvisited, ("hold", "reseed"), "on_unvisited")
     check_progress(progress)
@@ -176,18 +154,19 @@ def fit_hidden_markov(  # noqa: PLR0913 (one verb, many options)
     options = LearningOptions.of(template, rows, prior, fixed)
     starts = Starts(template, sequence_parts(template, data, lengths, weights), options, as_generator(rng))
     check_observed(starts.parts())
-    task = SequenceTask(starts, start, progress)
-    labelled = estimate_labelled(starts)
-    found, trace = labelled or learner.run(task)
+    problem = HiddenMarkovProblem(starts, start)
+    labelled = estimate_labelled(problem)
+    found, trace = labelled or learner.run(problem, progress)
     if on_unvisited == "reseed" and labelled is None:
-        found, trace = reseed_unvisited((found, trace), learner, task)
+        found, trace = reseed_unvisited((found, trace), learner, problem, progress)
     report_unvisited(found.model, found.statistics)
     report_regularized(found.model, found.statistics, options)
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
 
 
-def estimate_labelled(starts: Starts) -> tuple[EMState, Trace] | None:
+def estimate_labelled(problem: HiddenMarkovProblem) -> tuple[HiddenMarkovState, Trace] | None:
     """The model counted from sequences whose steps are all labelled; None where hidden variables are left."""
+    starts = problem.starts
     if not all(is_labelled(part) for part in starts.parts()):
         return None
     template, options = starts.template, starts.options
@@ -196,10 +175,9 @@ def estimate_labelled(starts: Starts) -> tuple[EMState, Trace] | None:
     model = estimate_quietly(template, statistics, options)
     if estimate_quietly(model, count_parts(model, starts.parts), options) != model:
         return None
-    log_likelihood = expect_all(model, starts.parts)[1]
-    objective = log_likelihood + options.log_prior(model)
-    trace = Trace((objective,), True, "labelled sequences: estimated in one step")
-    return EMState(model, statistics, log_likelihood, objective), trace
+    found = em_steps(problem, model).init()
+    trace = Trace((found.objective,), True, "labelled sequences: estimated in one step")
+    return replace(found, statistics=statistics), trace
 
 
 def count_parts(model: HiddenMarkovModel, parts: SequenceParts) -> HiddenMarkovStatistics:

@@ -83,6 +83,17 @@ class HiddenMarkovModel(Value):
             states=labels,
         )
 
+    @classmethod
+    def trusted(
+        cls, like: HiddenMarkovModel, initial: np.ndarray, transition: np.ndarray, emissions: Emissions
+    ) -> HiddenMarkovModel:
+        """The states of another model with other parameters, which are not checked again; arrays become read-only."""
+        for table in (initial, transition):
+            table.setflags(write=False)
+        model = cls.__new__(cls)
+        model._set(initial=initial, transition=transition, emissions=emissions, states=like.states)
+        return model
+
     @property
     def num_states(self) -> int:
         return len(self.initial)

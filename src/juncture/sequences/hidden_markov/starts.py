@@ -17,12 +17,17 @@ from juncture.components.contract import Emissions
 from juncture.components.shared import SharedEmissions
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import Unsupported
-from juncture.sequences.hidden_markov.baum_welch import EMState, SequenceParts
+from juncture.learning.em.contract import EMState
 from juncture.sequences.hidden_markov.clusters import Clusters, fraction_passed
 from juncture.sequences.hidden_markov.infer import log_prob_chain
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import Groups, LearningOptions
-from juncture.sequences.hidden_markov.statistics import HiddenMarkovStatistics, count_shares, estimate_quietly
+from juncture.sequences.hidden_markov.statistics import (
+    HiddenMarkovStatistics,
+    SequenceParts,
+    count_shares,
+    estimate_quietly,
+)
 
 STEPS = 2**13  # at most, in an excerpt
 WINDOWS = 16  # of an excerpt
@@ -147,7 +152,7 @@ class Starts:
         scale = max(1.0, float(seen.visits.sum()))  # a prior must not drown the draw
         return HiddenMarkovStatistics(scale * initial, scale * transitions, seen.emissions)
 
-    def reseed(self, found: EMState, dead: np.ndarray) -> HiddenMarkovModel:
+    def reseed(self, found: EMState[HiddenMarkovModel, HiddenMarkovStatistics], dead: np.ndarray) -> HiddenMarkovModel:
         """The model found, in which states that no sequence visits any more try other stretches of the data."""
         drawn = self.assign_steps(self.stretches(dead)).emissions
         initial, transitions = self.random_tables()

@@ -20,6 +20,7 @@ from juncture.sequences.hidden_markov.options import Groups, LearningOptions
 from juncture.values import Value, number_of, read_only
 
 STEPS_AT_ONCE = 2**16
+SequenceParts = Callable[[], Iterable[Sequences]]  # all sequences, part by part; called once a step
 
 
 def check_observed(parts: Iterable[Sequences]) -> None:
@@ -185,7 +186,7 @@ def estimate_parts(
     if options.learns("emissions"):
         with named(lambda position, state: f"state {model.states[position]!r}"):
             emissions = emissions.estimate(statistics.emissions, options.emissions_prior)
-    return HiddenMarkovModel(initial, transition, emissions, states=model.states)
+    return HiddenMarkovModel.trusted(model, initial, transition, emissions)
 
 
 def estimate_quietly(

@@ -7,15 +7,16 @@ what passed in between is expected anew at each step.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
-from juncture.errors import ImpossibleEvidence, Unsupported
-from juncture.iteration import ProgressCallback
+from juncture.errors import ImpossibleEvidence
 from juncture.learning.conditionals.contract import EstimationOptions
 from juncture.learning.conditionals.table import weighted_logs
-from juncture.learning.em.expectation_maximization import Acceleration
+from juncture.learning.em.contract import EMState, Expected
+from juncture.learning.em.squarem import flatten_tables, unflatten_simplex_tables
 from juncture.sequences.markov_chains.estimation import Estimate, log_prior
 from juncture.sequences.markov_chains.evolution import power
 from juncture.sequences.markov_chains.model import MarkovChain
@@ -45,53 +46,65 @@ class GapCounts:
 
 
 @dataclass(frozen=True, eq=False)
-class EMState:
-    """A chain, the counts expected under it, the log-likelihood of the sequences, and the objective."""
+class MarkovChainProblem:
+    """A chain to learn by EM from sequences with missing states: where to start, the counts, and the options."""
 
-    model: MarkovChain
-    statistics: MarkovChainStatistics
-    log_likelihood: float
-    objective: float
-
-
-@dataclass(frozen=True, eq=False)
-class ChainEM:
-    """EM from a start."""
-
-    start: MarkovChain
+    template: MarkovChain
     counts: GapCounts
     options: EstimationOptions
+    rng: np.random.Generator
+    models: ClassVar[str] = "Markov chains"
 
-    def init(self) -> EMState:
-        found = self.expect(self.start)
-        if found.log_likelihood == -np.inf:
+    def start(self) -> MarkovChain:
+        template = self.template
+        size = template.num_states
+        start = template if template.initial is not None else template.with_initial(np.full(size, 1 / size))
+        if self.expect(start, self.counts).log_likelihood == -np.inf:
             raise ImpossibleEvidence(
                 "the chain to start from gives some sequence probability zero; start from jt.MarkovChain.uniform(…)"
             )
-        return found
+        return start
 
-    def step(self, state: EMState) -> EMState:
-        return self.expect(Estimate(state.statistics, self.options).chain)
+    def another_start(self) -> MarkovChain:
+        ones = np.ones(self.template.num_states)
+        return MarkovChain(self.rng.dirichlet(ones, len(ones)), self.rng.dirichlet(ones), states=self.template.labels)
 
-    def objective(self, state: EMState) -> float:
-        return state.objective
+    def blocks(self) -> list[GapCounts]:
+        return [self.counts]
 
-    def expect(self, model: MarkovChain) -> EMState:
-        """How often each transition was taken, seen or not, as far as the chain can tell."""
+    def expect(self, model: MarkovChain, block: GapCounts) -> Expected[MarkovChainStatistics]:
+        """The expected number of times that each transition was taken, seen or not."""
         initial, transition = model.initial_distribution(), model.transition
         begins, moves, total = np.zeros_like(initial), np.zeros_like(transition), 0.0
-        for time, counts in self.counts.firsts.items():
+        for time, counts in block.firsts.items():
             until = power(transition, time)
             chances = ratio(counts, initial @ until)
             total += weighted_logs(counts, initial @ until)
             begins += initial * (until @ chances)
             moves += expect_passages(transition, np.outer(initial, chances), time)
-        for gap, counts in self.counts.pairs.items():
+        for gap, counts in block.pairs.items():
             between = power(transition, gap)
             total += weighted_logs(counts, between)
             moves += expect_passages(transition, ratio(counts, between), gap)
-        statistics = MarkovChainStatistics.of(model.labels.plain, [begins], moves * transition)
-        return EMState(model, statistics, total, total + log_prior(statistics, (initial, transition), self.options))
+        return Expected(MarkovChainStatistics.of(model.labels.plain, [begins], moves * transition), total)
+
+    def maximize(self, statistics: MarkovChainStatistics, model: MarkovChain) -> MarkovChain:
+        return Estimate(statistics, self.options).chain
+
+    def log_prior(self, model: MarkovChain) -> float:
+        initial, transition = self.tables(model)
+        shapes = MarkovChainStatistics.of(model.labels.plain, [np.zeros_like(initial)], np.zeros_like(transition))
+        return log_prior(shapes, (initial, transition), self.options)
+
+    def tables(self, model: MarkovChain) -> tuple[np.ndarray, np.ndarray]:
+        return model.initial_distribution(), model.transition
+
+    def to_vector(self, model: MarkovChain) -> np.ndarray:
+        return flatten_tables(self.tables(model))
+
+    def from_vector(self, vector: np.ndarray, state: EMState[MarkovChain, MarkovChainStatistics]) -> MarkovChain:
+        initial, transition = unflatten_simplex_tables(vector, self.tables(state.model))
+        return MarkovChain(transition, initial, states=self.template.labels)
 
 
 def ratio(counts: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
@@ -109,29 +122,3 @@ def expect_passages(transition: np.ndarray, ends: np.ndarray, steps: int) -> np.
     size, back = len(transition), transition.T
     blocks = np.block([[back, ends], [np.zeros_like(ends), back]])
     return np.asarray(np.linalg.matrix_power(blocks, steps)[:size, size:])
-
-
-@dataclass(frozen=True, eq=False)
-class ChainTask:
-    """A chain to learn from sequences with holes: where to start, and the algorithm from there."""
-
-    template: MarkovChain
-    counts: GapCounts
-    options: EstimationOptions
-    rng: np.random.Generator
-    progress: ProgressCallback | None
-
-    def start(self) -> MarkovChain:
-        size = self.template.num_states
-        return (
-            self.template if self.template.initial is not None else self.template.with_initial(np.full(size, 1 / size))
-        )
-
-    def another_start(self) -> MarkovChain:
-        ones = np.ones(self.template.num_states)
-        return MarkovChain(self.rng.dirichlet(ones, len(ones)), self.rng.dirichlet(ones), states=self.template.labels)
-
-    def algorithm(self, start: MarkovChain, acceleration: Acceleration) -> ChainEM:
-        if acceleration is not None:
-            raise Unsupported(f"EM of Markov chains is not accelerated; leave acceleration={acceleration!r} out")
-        return ChainEM(start, self.counts, self.options)

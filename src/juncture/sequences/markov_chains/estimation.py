@@ -74,7 +74,7 @@ def log_prior(statistics: MarkovChainStatistics, tables: Sequence[np.ndarray], o
 
 
 def as_estimation_options(prior: Any, order: int, point: Any, on_unseen: Any) -> EstimationOptions:
-    """What is asked, with a prior of parts of the chain as one of the tables of its statistics."""
+    """The options, with a prior for the parts of the chain as one for the tables of its statistics."""
     if not isinstance(prior, Mapping):
         return EstimationOptions(prior, point, on_unseen)
     for name in prior:

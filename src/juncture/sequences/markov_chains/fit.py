@@ -7,11 +7,11 @@ from typing import Any
 from juncture.errors import InvalidData
 from juncture.iteration import ProgressCallback, Trace
 from juncture.learning.conditionals.contract import Point
-from juncture.learning.em.expectation_maximization import as_expectation_maximization
+from juncture.learning.em.expectation_maximization import resolve_learner
 from juncture.learning.fit import Fit
 from juncture.options import as_generator
 from juncture.sequences.hidden_markov.statistics import check_observed, with_weights
-from juncture.sequences.markov_chains.em import ChainTask, GapCounts
+from juncture.sequences.markov_chains.em import GapCounts, MarkovChainProblem
 from juncture.sequences.markov_chains.estimation import Estimate, as_estimation_options
 from juncture.sequences.markov_chains.model import MarkovChain
 from juncture.sequences.markov_chains.statistics import (
@@ -74,7 +74,7 @@ def fit_chain(  # noqa: PLR0913 (one verb, many options)
             f"{hole} is missing; a chain of order {model.order} is learned from complete sequences: cut this one there"
         )
     check_observed([sequences])
-    task = ChainTask(model, GapCounts.of(sequences, model.num_states), options, as_generator(rng), progress)
-    found, trace = as_expectation_maximization(method, "Markov chains").run(task)
+    problem = MarkovChainProblem(model, GapCounts.of(sequences, model.num_states), options, as_generator(rng))
+    found, trace = resolve_learner(method, "Markov chains").run(problem, progress)
     Estimate(found.statistics, options).report_unseen()
     return Fit(found.model, found.log_likelihood, trace, found.statistics)

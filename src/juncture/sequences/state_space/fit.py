@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidData, hint
 from juncture.families.vectors.inverse_wishart import InverseWishart
 from juncture.iteration import ProgressCallback, check_progress
-from juncture.learning.em.expectation_maximization import as_expectation_maximization
+from juncture.learning.em.expectation_maximization import resolve_learner
 from juncture.learning.fit import Fit
 from juncture.options import as_generator, check_names
 from juncture.sequences.hidden_markov.statistics import check_observed, with_weights
-from juncture.sequences.state_space.em import AcceleratedStateSpaceEM, StateSpaceEM
-from juncture.sequences.state_space.estimation import REGRESSIONS, StateSpaceOptions
+from juncture.sequences.state_space.em import StateSpaceProblem
+from juncture.sequences.state_space.estimation import REGRESSIONS, StateSpaceOptions, estimate_state_space
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.noise_floor import report_floor
-from juncture.sequences.state_space.starts import random_start
 
 
 def fit_state_space(  # noqa: PLR0913 (one verb, many options)
@@ -48,37 +45,17 @@ def fit_state_space(  # noqa: PLR0913 (one verb, many options)
     that is observed, noises would vanish: they are kept above 1e-10 of the variance of the observations, or of the
     expected states, and above 1e-6 of their own where values' noises become all but the same; a warning names them.
     """
-    learner = as_expectation_maximization(method, "state spaces")
+    learner = resolve_learner(method, "state spaces")
     check_progress(progress)
     options = StateSpaceOptions(fixed_parts(model, fixed), check_priors(model, prior, fixed))
     sequences = with_weights(model.sequences(data, lengths), weights)
     if not (sequences.weights[sequences.lengths > 0] > 0).any():
         raise InvalidData("there is no step to learn from: all sequences are empty, or weigh nothing")
     check_observed([sequences])
-    found, trace = learner.run(StateSpaceTask(model, sequences, options, as_generator(rng), progress))
-    report_floor(found.held)
-    return Fit(found.model, found.moments.log_likelihood, trace, found.moments)
-
-
-@dataclass(frozen=True, eq=False)
-class StateSpaceTask:
-    """A state space to learn, and all that was asked; what EM takes."""
-
-    model: LinearGaussianStateSpace
-    sequences: Sequences
-    options: StateSpaceOptions
-    rng: np.random.Generator
-    progress: ProgressCallback | None
-
-    def start(self) -> LinearGaussianStateSpace:
-        return self.model
-
-    def another_start(self) -> LinearGaussianStateSpace:
-        return random_start(self.model, self.options.fixed, self.rng)
-
-    def algorithm(self, start: LinearGaussianStateSpace, acceleration: Any = None) -> StateSpaceEM:
-        kind = StateSpaceEM if acceleration is None else AcceleratedStateSpaceEM
-        return kind(start, self.sequences, self.options)
+    problem = StateSpaceProblem(model, sequences, options, as_generator(rng))
+    found, trace = learner.run(problem, progress)
+    report_floor(estimate_state_space(found.model, found.statistics, options, problem.observed)[1])
+    return Fit(found.model, found.log_likelihood, trace, found.statistics)
 
 
 # -- checks

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from juncture import numerics
 from juncture.data.findings import Findings
 from juncture.data.tables.distinct import distinct_rows
+from juncture.inference.engines.contract import EXACT, Diagnostics, Request
+from juncture.inference.engines.expected import expected_from_marginals
 from juncture.inference.exact.best_states import best_states, first_of_ties
 from juncture.inference.exact.elimination.buckets import Elimination, LogFactor, draw_back, marginal_map_solver
 from juncture.inference.exact.lowering import lower
@@ -82,6 +84,7 @@ class EliminationAnswers:
     model: Any
     findings: Findings
     plan: PlanElimination
+    diagnostics: ClassVar[Diagnostics] = EXACT
 
     @cached_property
     def _distinct(self) -> tuple[list[ReducedModel], np.ndarray]:
@@ -139,6 +142,9 @@ class EliminationAnswers:
         columns |= {node: np.full(len(values), code) for node, code in row.codes.items()}
         codes = [columns[row.nodes[name]] for name in targets]
         return np.stack(codes, axis=1) if codes else free_codes, values
+
+    def expected(self, requests: Sequence[Request], weights: np.ndarray) -> list[list[np.ndarray]]:
+        return expected_from_marginals(self, requests, weights)
 
     def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         (row, *_), _ = self._distinct

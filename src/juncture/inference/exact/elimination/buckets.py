@@ -17,8 +17,9 @@ import numpy as np
 from juncture import numerics
 from juncture.errors import TooLarge
 from juncture.factors.conditional import draw_codes
+from juncture.inference.engines.contract import Cost
 from juncture.inference.exact.best_states import Allowed, Solver
-from juncture.inference.exact.clique_search import BYTES_PER_CELL, MAX_CORE, OPERATIONS_PER_CELL, Cost, best_order
+from juncture.inference.exact.clique_search import BYTES_PER_CELL, MAX_CORE, OPERATIONS_PER_CELL, best_order
 from juncture.kernels.junction_tree.ordering import moral_graph
 from juncture.memory import format_bytes
 

@@ -7,15 +7,18 @@ step by step (Zhang and Poole 1994).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
+
+import numpy as np
 
 from juncture.checks import check_kind
 from juncture.data.findings import Findings
 from juncture.errors import InvalidData
+from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, Cost, Question, check_budget
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.exact.clique_search import Cost
 from juncture.inference.exact.elimination.answers import EliminationAnswers
 from juncture.inference.exact.elimination.buckets import Elimination, plan_elimination
 from juncture.inference.exact.lowering import HIDDEN, check_factors, lower
@@ -31,6 +34,7 @@ class VariableElimination:
     order: Sequence[str] | None = None
     memory_limit: int | None = None
     name: ClassVar[str] = "variable-elimination"
+    answers: ClassVar[frozenset[Question]] = ALL_QUESTIONS
 
     def __post_init__(self) -> None:
         if self.order is not None:
@@ -44,15 +48,7 @@ class VariableElimination:
         """The same engine, refusing what would need more than so many bytes."""
         return replace(self, memory_limit=memory_limit)
 
-    def answer_row(self, model: Any, evidence: dict[str, Any]) -> None:
-        """None: this engine has no faster path for one row."""
-        return
-
-    def answer(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> EliminationAnswers:
-        self.check_order(model)
-        return EliminationAnswers(relevant_part(model, {*targets, *findings.names}), findings, self.plan)
-
-    def compile(self, model: Any, observed: Iterable[str] = (), targets: Iterable[str] = ()) -> EliminationPlan:
+    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EliminationPlan:
         """The steps to the joint posterior of the targets, given that some variables are observed.
 
         >>> from juncture.formats.bundled import example
@@ -64,12 +60,7 @@ class VariableElimination:
         self.check_order(model)
         named = {"observed": observed, "targets": targets}
         gone, keep = ([model.variable(name).name for name in as_names(names, what)] for what, names in named.items())
-        lowered = lower(relevant_part(model, {*gone, *keep}))
-        nodes = {name: node for node, name in enumerate(lowered.scope.names)}
-        scopes = [*(factor.scope.names for factor in lowered.factors), *([name] for name in keep)]
-        free = [[nodes[name] for name in names if name not in gone] for names in scopes]
-        kept = frozenset(nodes[name] for name in (*gone, *keep))
-        return EliminationPlan(lowered.scope, self.plan(lowered.scope, free, kept, frozenset()))
+        return EliminationPlan(self, relevant_part(model, {*gone, *keep}), tuple(gone), tuple(keep))
 
     def plan(
         self, scope: Scope, scopes: Sequence[Sequence[int]], keep: frozenset[int], maximized: frozenset[int]
@@ -84,16 +75,48 @@ class VariableElimination:
             model.variable(name)  # an unknown name is refused here
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EliminationPlan:
-    """The steps by name; `print` shows them."""
+    """The steps to the joint posterior of the targets, by name; `print` shows them."""
 
-    variables: Scope
-    elimination: Elimination
+    engine: VariableElimination
+    part: Any  # of the model: what the targets and the observed variables need
+    observed: tuple[str, ...]
+    targets: tuple[str, ...]
+
+    @cached_property
+    def variables(self) -> Scope:
+        """The variables of the part, then hidden ones."""
+        return lower(self.part).scope
+
+    @cached_property
+    def elimination(self) -> Elimination:
+        lowered = lower(self.part)
+        nodes = {name: node for node, name in enumerate(lowered.scope.names)}
+        scopes = [*(factor.scope.names for factor in lowered.factors), *([name] for name in self.targets)]
+        free = [[nodes[name] for name in names if name not in self.observed] for names in scopes]
+        kept = frozenset(nodes[name] for name in (*self.observed, *self.targets))
+        return self.engine.plan(lowered.scope, free, kept, frozenset())
 
     @property
     def cost(self) -> Cost:
         return self.elimination.cost
+
+    def prepare(self) -> None:
+        """Nothing is shared between runs: each question takes an elimination of its own."""
+
+    def run(
+        self,
+        model: Any,
+        findings: Findings,
+        *,
+        questions: frozenset[Question] = BELIEFS,
+        rng: np.random.Generator | None = None,
+        budget: float | None = None,
+    ) -> EliminationAnswers:
+        if budget is not None:
+            check_budget(self.cost, budget)
+        return EliminationAnswers(relevant_part(model, self.part.variables.names), findings, self.engine.plan)
 
     def __repr__(self) -> str:
         return f"EliminationPlan({len(self.variables)} variables; {self.cost})"

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from juncture.data.findings import Findings
 from juncture.evidence import as_findings
+from juncture.factors.factor import Factor
+from juncture.inference.engines.contract import EXACT, Diagnostics, Request
+from juncture.inference.engines.expected import expected_from_marginals
 from juncture.inference.exact.best_states import TIE, Allowed, Solver, allow_only, best_states, first_of_ties
 from juncture.inference.exact.elimination.buckets import LogFactor, marginal_map_solver, plan_elimination
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
-from juncture.inference.exact.junction_tree.packed_tree import PackedTree
+from juncture.inference.exact.junction_tree.expected_cells import expected_cells, factor_sum
+from juncture.inference.exact.junction_tree.packed_tree import PackedTree, pack_factors
+from juncture.inference.exact.junction_tree.plan import CliquePlan
+from juncture.inference.exact.lowering import Lowered
 from juncture.kernels.junction_tree.sampling import draw_rows
 from juncture.memory import default_memory_limit
 from juncture.variables import Scope, State
@@ -27,6 +34,20 @@ class PackedModel:
     variables: Scope
     nodes: dict[str, int]
     tree: PackedTree
+    groups: Mapping[str, slice] = field(default_factory=dict)  # child → the factors that its conditional became
+
+    @classmethod
+    def of(cls, plan: CliquePlan, lowered: Lowered) -> PackedModel:
+        nodes = {name: node for node, name in enumerate(lowered.scope.names)}
+        return cls(lowered.variables, nodes, pack_factors(plan, lowered.factors), lowered.groups)
+
+    def factors_of(self, request: Request) -> range:
+        """The numbers of the factors that a conditional or a factor of the model became."""
+        if not isinstance(request, Factor):
+            group = self.groups[request.child.name]
+            return range(group.start, group.stop)
+        number = next(number for number, factor in enumerate(self.tree.factors) if factor is request)
+        return range(number, number + 1)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -69,6 +90,7 @@ class TreeAnswers:
     targets: tuple[str, ...]
     marginals: np.ndarray  # (1, states of all nodes in order), or (row, states of the targets in their order)
     log_evidence: np.ndarray  # (row,)
+    diagnostics: ClassVar[Diagnostics] = EXACT
 
     @classmethod
     def of(cls, packed: PackedModel, findings: Findings, targets: tuple[str, ...]) -> TreeAnswers:
@@ -137,6 +159,9 @@ class TreeAnswers:
             return max_product_solver(self.packed.tree, evidence)
         return first_of_ties(sum_max_solver(self.packed.tree, evidence, frozenset(sizes)), sizes)
 
+    def expected(self, requests: Sequence[Request], weights: np.ndarray) -> list[list[np.ndarray]]:
+        return expected_tables(self.packed, self.rows, requests, weights)[0]
+
     def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         tree = self.packed.tree
         plan = tree.plan
@@ -145,6 +170,48 @@ class TreeAnswers:
         work = tree.calibrate(self.rows.row(0))
         draw_rows(plan.table, plan.starts, plan.nodes, plan.shared, plan.num_states, work, uniforms, codes)
         return {name: codes[:, self.packed.nodes[name]] for name in self.packed.names}
+
+
+def expected_tables(
+    packed: PackedModel, rows: CodedFindings, requests: Sequence[Request], weights: np.ndarray
+) -> tuple[list[list[np.ndarray]], np.ndarray]:
+    """The expected counts of the factors of each request, and log p(evidence) of each row."""
+    cells, log_evidence = expected_cells(packed.tree, rows, weights)
+    plan = packed.tree.plan
+    tables = [[factor_sum(plan, cells, number) for number in packed.factors_of(request)] for request in requests]
+    return tables, log_evidence
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectedAnswers:
+    """The answers of a run for expected statistics; a question of another kind takes a run of its own."""
+
+    packed: PackedModel
+    findings: Findings
+    targets: tuple[str, ...]
+    rows: CodedFindings
+    diagnostics: ClassVar[Diagnostics] = EXACT
+
+    def expected(self, requests: Sequence[Request], weights: np.ndarray) -> list[list[np.ndarray]]:
+        tables, self.__dict__["log_evidence"] = expected_tables(self.packed, self.rows, requests, weights)
+        return tables
+
+    @cached_property
+    def log_evidence(self) -> np.ndarray:
+        return self.others.log_evidence
+
+    @cached_property
+    def others(self) -> TreeAnswers:
+        return TreeAnswers.of(self.packed, self.findings, self.targets)
+
+    def marginal(self, names: tuple[str, ...]) -> np.ndarray:
+        return self.others.marginal(names)
+
+    def best(self, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
+        return self.others.best(targets, count)
+
+    def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        return self.others.sample(num_rows, rng)
 
 
 def extend_findings(findings: Findings, codes: dict[str, np.ndarray], times: int) -> Findings:
@@ -215,6 +282,7 @@ class SlicedAnswers:
     findings: Findings
     rest: TreeAnswers
     observed: dict[str, int]
+    diagnostics: ClassVar[Diagnostics] = EXACT
 
     @property
     def log_evidence(self) -> np.ndarray:
@@ -241,3 +309,6 @@ class SlicedAnswers:
     def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         drawn = self.rest.sample(num_rows, rng)
         return {**drawn, **{name: np.full(num_rows, code) for name, code in self.observed.items()}}
+
+    def expected(self, requests: Sequence[Request], weights: np.ndarray) -> list[list[np.ndarray]]:
+        return expected_from_marginals(self, requests, weights)

@@ -7,21 +7,28 @@ first query compiles a model's plan and packs its numbers; later queries share b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from juncture.data.findings import Findings
-from juncture.errors import TooLarge, Unsupported
+from juncture.errors import InvalidModel, TooLarge, Unsupported
 from juncture.factors.factor import Factor
+from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, Cost, Question, check_budget
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.exact.clique_search import Cost
-from juncture.inference.exact.junction_tree.answers import PackedModel, SlicedAnswers, TreeAnswers
-from juncture.inference.exact.junction_tree.coded_findings import CodedFinding
-from juncture.inference.exact.junction_tree.packed_tree import pack_factors
-from juncture.inference.exact.junction_tree.plan import Structure, check_cost, find_structure, fits, lay_out_plan
+from juncture.inference.exact.junction_tree.answers import ExpectedAnswers, PackedModel, SlicedAnswers, TreeAnswers
+from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
+from juncture.inference.exact.junction_tree.plan import (
+    CliquePlan,
+    Structure,
+    check_cost,
+    find_structure,
+    fits,
+    lay_out_plan,
+)
 from juncture.inference.exact.lowering import Lowered, check_factors, lower
 
 MAX_PARTS = 16  # of a model that are kept for questions with targets
@@ -41,15 +48,13 @@ class JunctionTree:
 
     memory_limit: int | None = None
     name: ClassVar[str] = "junction-tree"
+    answers: ClassVar[frozenset[Question]] = ALL_QUESTIONS
 
     def with_memory_limit(self, memory_limit: int) -> JunctionTree:
         return replace(self, memory_limit=memory_limit)
 
-    def answer(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> TreeAnswers | SlicedAnswers:
-        part = self.part_for(model, {*targets, *findings.names})
-        if findings.is_single and self.should_slice(part, findings):
-            return self.answer_sliced(part, findings, targets)
-        return TreeAnswers.of(self.packed_model(part), findings, targets)
+    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> JunctionTreePlan:
+        return JunctionTreePlan(self, model, self.part_for(model, {*targets, *observed}), tuple(targets))
 
     def should_slice(self, model: Any, findings: Findings) -> bool:
         """Whether to reduce the tables by the evidence before the junction tree is built.
@@ -126,10 +131,7 @@ class JunctionTree:
         return packed
 
     def pack(self, model: Any, lowered: Lowered) -> PackedModel:
-        plan = lay_out_plan(self.structure(model, lowered), self.memory_limit)
-        tree = pack_factors(plan, lowered.factors)
-        nodes = {name: node for node, name in enumerate(lowered.scope.names)}
-        return PackedModel(lowered.variables, nodes, tree)
+        return PackedModel.of(lay_out_plan(self.structure(model, lowered), self.memory_limit), lowered)
 
     def structure(self, model: Any, lowered: Lowered) -> Structure:
         """The clique tree for these factors, searched once and kept with the model."""
@@ -162,6 +164,69 @@ class JunctionTree:
             return self.cost(model).operations < LONG_RUN
         except (TooLarge, Unsupported):  # the part that the question touches may be answered all the same
             return False
+
+
+@dataclass(frozen=True, eq=False)
+class JunctionTreePlan:
+    """A plan for the part of a model that the targets and the observed variables need."""
+
+    engine: JunctionTree
+    model: Any
+    part: Any
+    targets: tuple[str, ...]
+    coded: WeakKeyDictionary[Findings, CodedFindings] = field(default_factory=WeakKeyDictionary)  # of steps of EM
+
+    @property
+    def cost(self) -> Cost:
+        return self.engine.cost(self.part)
+
+    def prepare(self) -> None:
+        self.engine.packed_model(self.part)
+
+    def run(
+        self,
+        model: Any,
+        findings: Findings,
+        *,
+        questions: frozenset[Question] = BELIEFS,
+        rng: np.random.Generator | None = None,
+        budget: float | None = None,
+    ) -> TreeAnswers | SlicedAnswers | ExpectedAnswers:
+        check_budget(self.cost, budget)
+        if model is self.model and findings.is_single and self.engine.should_slice(self.part, findings):
+            return self.engine.answer_sliced(self.part, findings, self.targets)
+        packed = self.engine.packed_model(self.part) if model is self.model else self.pack(model)
+        if questions == {Question.EXPECTED}:
+            return ExpectedAnswers(packed, findings, self.targets, self.code_findings(findings, packed))
+        return TreeAnswers.of(packed, findings, self.targets)
+
+    def pack(self, model: Any) -> PackedModel:
+        """The tables of another model of the same structure, in the cliques of this plan."""
+        check_factors(model, "a plan")
+        names, cliques = self.part.variables.names, self.engine.packed_model(self.part).tree.plan
+        part = relevant_part(model, names) if set(names) <= set(model.variables.names) else model
+        lowered = lower(part)
+        if part.variables.names != names or not has_scopes(cliques, scopes_of(lowered), lowered.scope.shape):
+            raise InvalidModel("the plan was compiled for another structure; compile one for this model")
+        return PackedModel.of(cliques, lowered)
+
+    def code_findings(self, findings: Findings, packed: PackedModel) -> CodedFindings:
+        """Findings by node; those of a block of data are coded once for all steps of EM."""
+        coded = self.coded.get(findings)
+        if coded is None:
+            coded = self.coded[findings] = CodedFindings.of(findings, packed.nodes)
+        return coded
+
+
+def has_scopes(cliques: CliquePlan, scopes: list[list[int]], shape: tuple[int, ...]) -> bool:
+    """Whether a plan was made for factors of these scopes over variables of this shape."""
+    flat = [node for scope in scopes for node in scope]
+    starts = np.cumsum([0, *(len(scope) for scope in scopes)])
+    return (
+        np.array_equal(cliques.scope_nodes, flat)
+        and np.array_equal(cliques.scope_starts, starts)
+        and np.array_equal(cliques.num_states, shape)
+    )
 
 
 def scopes_of(lowered: Lowered) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""What EM needs of a run over many rows: the posterior of every clique, summed over the rows with their weights."""
+"""Expected statistics by a junction tree: the posterior of every clique, summed over the rows with their weights."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 from juncture import parallel
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree.packed_tree import CELLS_AT_ONCE, MAX_BLOCK, PackedTree
+from juncture.inference.exact.junction_tree.plan import CliquePlan
 from juncture.kernels.junction_tree.layout import MARGINAL, OFFSET, SIZE
 from juncture.kernels.tables.network_counts import add_cells
 from juncture.parallel import blocks_of
@@ -81,3 +82,15 @@ def add_row(
     if weight > 0 and log_evidence[0] > -np.inf:
         work = tree.calibrate(row)[:, np.newaxis].copy()
         add_cells(tree.plan.table, OFFSET, SIZE, work, np.array([weight]), cells)
+
+
+def factor_sum(plan: CliquePlan, cells: np.ndarray, factor: int) -> np.ndarray:
+    """The sums of a clique's cells for the scope of one of its factors, in the order of the factor."""
+    clique = plan.factor_cliques[factor]
+    axes = plan.nodes[plan.starts[clique] : plan.starts[clique + 1]].tolist()
+    offset, size = plan.table[clique, OFFSET], plan.table[clique, SIZE]
+    scope = plan.scope_nodes[plan.scope_starts[factor] : plan.scope_starts[factor + 1]].tolist()
+    table = cells[offset : offset + size].reshape(plan.num_states[axes])
+    rest = tuple(axis for axis, node in enumerate(axes) if node not in scope)
+    kept = [node for node in axes if node in scope]
+    return table.sum(axis=rest).transpose([kept.index(node) for node in scope])

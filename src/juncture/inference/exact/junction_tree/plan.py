@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from juncture.errors import TooLarge
-from juncture.inference.exact.clique_search import CliqueTree, Cost, best_tree
+from juncture.inference.engines.contract import Cost
+from juncture.inference.exact.clique_search import CliqueTree, best_tree
 from juncture.kernels.junction_tree.layout import build_clique_table, build_node_table, fill_indices, lay_out
 from juncture.kernels.junction_tree.packing import assign_factors
 from juncture.memory import default_memory_limit, format_bytes

@@ -1,0 +1,122 @@
+"""`as_source`: a source from anything that has rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from juncture.checks import check_count
+from juncture.data.dataset import Dataset, Extra
+from juncture.data.files.files import expand_pattern
+from juncture.data.sources.contract import RowSource, check_extra, check_weights_name, is_source
+from juncture.data.sources.files import read_files
+from juncture.data.sources.frames import AGAIN, Frames, FramesOnce, FramesReader
+from juncture.data.sources.source import MemorySource, TableSource
+from juncture.data.sources.tables import TableReader
+from juncture.data.tables.coding import as_markers
+from juncture.errors import InvalidData
+from juncture.variables import Scope, Variable
+
+
+def as_source(
+    data: Any,
+    variables: Iterable[Variable] | None = None,
+    weights: Any = None,
+    *,
+    block_rows: int | None = None,
+    extra: Extra = "error",
+    missing: Any = None,
+) -> RowSource:
+    """Rows that are read block by block, from files, frames, functions and iterators.
+
+    Parameters
+    ----------
+    data
+        The path of a CSV or Parquet file, a pattern ("rows/*.parquet") or a list of paths, for files with the same
+        columns. A function without arguments that returns an iterator of frames, a new one at each call. An iterator
+        of frames, which can be read once. A `Dataset`, or anything in memory that a `Dataset` is made of. A source.
+    variables
+        The variables that code the columns. Without them, the first use that needs states reads all rows once and
+        finds the variables that a `Dataset` of all rows would have.
+    weights
+        The name of the column that holds the weights; for rows in memory also an array.
+    block_rows
+        The most rows of a block; by default 262,144, and fewer where there are more than 64 columns.
+    extra
+        "error" or "ignore": what happens to columns that are none of the variables.
+    missing
+        Markers of holes, as of a `Dataset`.
+
+    Returns
+    -------
+    RowSource
+        Its `blocks()` are fixed, in order, and readable again: each is a `Dataset` and the place it comes from.
+
+    >>> source = as_source({"smoke": ["no", "yes", "no"]}, block_rows=2)
+    >>> [block.rows.to_dict() for block in source.blocks()]
+    [{'smoke': ['no', 'yes']}, {'smoke': ['no']}]
+    """
+    size = None if block_rows is None else check_count(block_rows, "block_rows", least=1)
+    scope = None if variables is None else Scope(variables)
+    if is_source(data):
+        return change_source(data, scope, weights, size, missing)
+    reader = as_reader(data, size, scope)
+    if reader is None:
+        return MemorySource(Dataset(data, scope, weights, extra=extra, missing=missing), size)
+    if scope is None and isinstance(reader, FramesReader) and reader.frames.is_once:
+        raise InvalidData(
+            f"an iterator can be read once, and finding states takes a pass: declare `variables`, or {AGAIN}"
+        )
+    name = check_weights_name(weights, reader.names)
+    check_extra((column for column in reader.names if column != name), scope, extra)
+    as_markers(missing)
+    return TableSource(reader, scope, name, missing)
+
+
+STREAMED = 2**29  # bytes of files; rows of larger files are read block by block
+
+
+def as_lazy_source(data: Any, variables: Iterable[Variable] | None = None) -> RowSource | None:
+    """The source that a learner reads block by block; None for rows that it takes into memory.
+
+    These are sources, functions and iterators of frames, and files that are large together.
+    """
+    if is_source(data):
+        return data
+    if isinstance(data, Iterator) or (callable(data) and not isinstance(data, type)):
+        return as_source(data, variables)
+    paths = data if isinstance(data, list | tuple) else [data]
+    if not paths or not all(isinstance(path, str | os.PathLike) for path in paths):
+        return None
+    files = [Path(file) for path in paths for file in expand_pattern(path)]
+    size = sum(file.stat().st_size for file in files if file.is_file())
+    return as_source(data, variables) if size > STREAMED else None
+
+
+def as_reader(data: Any, block_rows: int | None, scope: Scope | None) -> TableReader | None:
+    """The reader of what is not in memory; None for what is."""
+    names = None if scope is None else scope.names
+    if isinstance(data, str | os.PathLike):
+        return read_files(data, block_rows)
+    if isinstance(data, list | tuple) and data and all(isinstance(item, str | os.PathLike) for item in data):
+        return read_files(data, block_rows)
+    if isinstance(data, Iterator):
+        return FramesReader(FramesOnce(data), block_rows, names)
+    if callable(data) and not isinstance(data, type):
+        return FramesReader(Frames(data), block_rows, names)
+    return None
+
+
+def change_source(
+    source: RowSource, scope: Scope | None, weights: Any, block_rows: int | None, missing: Any
+) -> RowSource:
+    """The source, coded by other variables or with weights where these are asked for."""
+    if block_rows is not None or missing is not None:
+        raise InvalidData(
+            "the blocks of a source are fixed, and so are its holes: give block_rows and missing to the first as_source"
+        )
+    if scope is None and weights is None:
+        return source
+    return source.coded(source.variables if scope is None else scope, weights)

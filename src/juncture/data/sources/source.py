@@ -1,0 +1,141 @@
+"""`MemorySource` and `TableSource`: rows in memory, and rows that a reader gives table by table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.data.entries import as_table
+from juncture.data.sources.contract import Block, Origin, RowSource, check_weights_name
+from juncture.data.sources.states import Survey, survey
+from juncture.data.sources.tables import TableReader, default_block_rows
+from juncture.data.tables.coding import as_markers
+from juncture.data.tables.table import Table
+from juncture.errors import InvalidData
+from juncture.parallel import blocks_of
+from juncture.values import number_of
+from juncture.variables import Scope, Variable
+
+CHANGED = " (the states were found in a first pass; a source must give the same rows at each pass)"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MemorySource:
+    """A dataset cut into blocks, which share its columns."""
+
+    data: Dataset
+    block_rows: int | None = None
+    weights = None  # those of the dataset are in the blocks
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.data.columns)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return self.data.variables
+
+    @property
+    def num_rows(self) -> int:
+        return self.data.num_rows
+
+    def blocks(self) -> Iterator[Block]:
+        size = self.block_rows or default_block_rows(len(self.names))
+        for rows in blocks_of(self.num_rows, size) or [slice(0, 0)]:
+            arrays = tuple(array[rows] for array in self.data.arrays)
+            weights = None if self.data.weights is None else self.data.weights[rows]
+            part = self.data._with(arrays=arrays, weights=weights, num_rows=rows.stop - rows.start)
+            yield Block(part, Origin(start=rows.start))
+
+    def only(self, names: Iterable[str]) -> MemorySource:
+        wanted = set(names)
+        return replace(self, data=self.data.only(name for name in self.names if name in wanted))
+
+    def coded(self, variables: Iterable[Variable], weights: str | None = None) -> MemorySource:
+        check_weights_name(weights, self.names)
+        return replace(self, data=Dataset(self.data, variables, weights, extra="ignore"))
+
+    def __repr__(self) -> str:
+        return f"MemorySource({self.data!r})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TableSource:
+    """The tables of a reader, coded block by block, by declared variables or by those of a first pass."""
+
+    reader: TableReader
+    given: Scope | None = None
+    weights: str | None = None
+    missing: Any = None
+    chosen: tuple[str, ...] | None = None
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        names = (name for name in self.reader.names if name != self.weights)
+        if self.given is not None:
+            known = set(names)
+            return tuple(name for name in self.given.names if name in known)
+        return tuple(name for name in names if self.chosen is None or name in self.chosen)
+
+    @cached_property
+    def _survey(self) -> Survey:
+        return survey(self.reader.tables(self.names), self.names, as_markers(self.missing))
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        if self.given is None:
+            return self._survey.variables
+        return tuple(self.given.variable(name) for name in self.names)
+
+    @property
+    def num_rows(self) -> int | None:
+        if self.reader.num_rows is None and "_survey" in self.__dict__:
+            return self._survey.num_rows
+        return self.reader.num_rows
+
+    def blocks(self) -> Iterator[Block]:
+        variables, hint = self.variables, "" if self.given is not None else CHANGED
+        columns = self.names if self.weights is None else (*self.names, self.weights)
+        for table in self.reader.tables(columns):
+            weights = self.weights if self.weights is not None else table.weights
+            with table.origin.located(hint):
+                rows = Dataset(table, variables, weights, missing=self.missing)
+            yield Block(rows, table.origin)
+
+    def only(self, names: Iterable[str]) -> TableSource:
+        wanted = set(names)
+        kept = tuple(name for name in self.names if name in wanted)
+        if self.given is None and "_survey" not in self.__dict__:
+            return replace(self, chosen=kept)
+        return replace(self, given=Scope(variable for variable in self.variables if variable.name in wanted))
+
+    def coded(self, variables: Iterable[Variable], weights: str | None = None) -> TableSource:
+        named = check_weights_name(weights, self.reader.names) or self.weights
+        return replace(self, given=Scope(variables), weights=named)
+
+    def __repr__(self) -> str:
+        rows = "rows" if self.num_rows is None else number_of(self.num_rows, "row")
+        return (
+            f"{type(self).__name__}({rows} of {number_of(len(self.names), 'variable')}: {type(self.reader).__name__})"
+        )
+
+
+@as_table.register(MemorySource)
+@as_table.register(TableSource)
+def _(data: RowSource, names: Sequence[str] | None = None) -> Table:
+    raise InvalidData("this takes rows in memory, not a source: read them with juncture.data.sources.collect(source)")
+
+
+def collect(source: RowSource) -> Dataset:
+    """All rows of a source in memory."""
+    blocks = [block.rows for block in source.blocks()]
+    columns = {name: np.concatenate([rows.columns[name] for rows in blocks]) for name in source.names}
+    weights = None
+    if any(rows.weights is not None for rows in blocks):
+        weights = np.concatenate([np.ones(len(rows)) if rows.weights is None else rows.weights for rows in blocks])
+    return Dataset.from_codes(source.variables, columns, weights)

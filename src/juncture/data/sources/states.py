@@ -1,0 +1,138 @@
+"""Variables of columns that declare none, found in one pass over the blocks.
+
+A column gets the variable that reading all rows at once gives: the labels of all blocks, sorted or in the order that
+every file declares, or a real variable for floats. Memory holds each label of a variable with states once, and nothing
+of the numbers of a real one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from juncture.data.files.csv_text import INTEGER, REAL, TextLevels
+from juncture.data.sources.contract import Origin
+from juncture.data.sources.tables import SourceTable
+from juncture.data.tables.columns import Column, DatasetColumn, Levels, NumericColumn
+from juncture.errors import InvalidData
+from juncture.variables import Variable
+
+MANY_NUMBERS = 2**16  # different numbers, some with fractions: from here on they are not kept
+
+
+class Survey(NamedTuple):
+    """The result of the first pass."""
+
+    variables: tuple[Variable, ...]
+    num_rows: int
+
+
+def survey(tables: Iterable[SourceTable], names: Iterable[str], markers: Variable | None) -> Survey:
+    """The variables of the columns of these names, and the number of rows."""
+    columns, num_rows = {name: ColumnStates(name) for name in names}, 0
+    for table in tables:
+        num_rows += len(table)
+        for name, states in columns.items():
+            with table.origin.located():
+                column = table.column(name)
+                states.add(column if markers is None else column.without(markers), table.origin)
+    return Survey(tuple(states.variable() for states in columns.values()), num_rows)
+
+
+class ColumnStates:
+    """What the blocks so far say of the variable of one column."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.labels: dict[tuple[type, object], None] = {}  # of all blocks, in order of appearance
+        self.declared = DeclaredOrder()
+        self.is_text = False  # whether the labels are text that may say numbers
+        self.dimension: int | None = None  # of floats in arrays, if there are any
+        self.has_floats = False  # whether some number is a float, of an array or among labels that were dropped
+
+    def add(self, column: Column, origin: Origin) -> None:
+        raw = column.raw if isinstance(column, DatasetColumn) else column
+        if isinstance(raw, NumericColumn) and raw.values.dtype.kind == "f":
+            self._add_floats(raw.values, origin)
+        else:
+            self._add_levels(raw.levels, origin)
+        if self.has_floats:
+            self._check_numbers(origin)
+        elif len(self.labels) > MANY_NUMBERS and self._are_floats():
+            self.has_floats = True
+        if self.has_floats:
+            self.labels.clear()
+
+    def _add_floats(self, values: np.ndarray, origin: Origin) -> None:
+        dimension = 1 if values.ndim == 1 else values.shape[1]
+        if self.dimension not in {None, dimension}:
+            raise InvalidData(
+                f"column {self.name!r} holds vectors of length {dimension} in {origin.name or 'a block'},"
+                f" and of length {self.dimension} before: all rows must have the same length"
+            )
+        self.dimension = dimension
+        self.has_floats = self.has_floats or not np.isnan(values).all()
+
+    def _add_levels(self, levels: Levels, origin: Origin) -> None:
+        self.is_text = self.is_text or isinstance(levels, TextLevels)
+        self.declared.add(levels, origin.name)
+        self.labels.update(dict.fromkeys((type(label), label) for label in levels.labels))
+
+    def _check_numbers(self, origin: Origin) -> None:
+        """Check that labels beside floats are numbers: as states, each different float would be one."""
+        for _, label in self.labels:
+            if not self._is_number(label):
+                raise InvalidData(
+                    f"column {self.name!r} holds floats and, in {origin.name or 'a block'} or before, {label!r}:"
+                    " declare its variable in `variables`, or make all of its cells numbers"
+                )
+
+    def _is_number(self, label: object) -> bool:
+        return bool(REAL.fullmatch(str(label))) if self.is_text else type(label) in {int, float}
+
+    def _are_floats(self) -> bool:
+        """Whether all labels are numbers and some have fractions."""
+        if not all(self._is_number(label) for _, label in self.labels):
+            return False
+        return any(not INTEGER.fullmatch(str(label)) if self.is_text else kind is float for kind, label in self.labels)
+
+    def variable(self) -> Variable:
+        is_array = self.dimension is not None and not self.labels
+        if self.has_floats or is_array:
+            return Variable(self.name, dimension=self.dimension or 1)
+        kind = TextLevels if self.is_text else Levels
+        labels = [label for _, label in self.labels]
+        return kind(np.empty(0, np.int32), labels, is_declared=self.declared.is_common).declare_variable(self.name)
+
+
+class DeclaredOrder:
+    """Whether every file (or frame) declares the labels of a column in the same order."""
+
+    def __init__(self) -> None:
+        self.file: str | None = None
+        self.labels: dict[object, None] = {}  # of the file that is being read
+        self.first: list[object] | None = None
+        self.is_declared = True
+
+    def add(self, levels: Levels, file: str) -> None:
+        self.is_declared = self.is_declared and levels.is_declared
+        if not self.is_declared:
+            return
+        if file != self.file:
+            self._finish_file()
+            self.file = file
+        self.labels.update(dict.fromkeys(levels.labels))
+
+    def _finish_file(self) -> None:
+        if self.file is None:
+            return
+        if self.first is None:
+            self.first = list(self.labels)
+        self.is_declared = self.is_declared and list(self.labels) == self.first
+        self.labels = {}
+
+    @property
+    def is_common(self) -> bool:
+        return self.is_declared and (self.first is None or list(self.labels) == self.first)

@@ -1,0 +1,87 @@
+"""`EMProblem`: all that a kind of model supplies to be learned by expectation maximisation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, Self, TypeVar, runtime_checkable
+
+import numpy as np
+
+
+class Addable(Protocol):
+    """Statistics: those of two blocks of data add up to those of both."""
+
+    def __add__(self, other: Any, /) -> Self: ...
+
+
+Model = TypeVar("Model")
+Statistics = TypeVar("Statistics", bound=Addable)
+
+
+@dataclass(frozen=True, eq=False)
+class Expected(Generic[Statistics]):
+    """The result of an E-step on a block of data: expected statistics, and the log-likelihood of the block."""
+
+    statistics: Statistics
+    log_likelihood: float
+
+    def __add__(self, other: Expected[Statistics]) -> Expected[Statistics]:
+        return Expected(self.statistics + other.statistics, self.log_likelihood + other.log_likelihood)
+
+
+@dataclass(frozen=True, eq=False)
+class EMState(Generic[Model, Statistics]):
+    """A model, the statistics expected under the model, its log-likelihood, and the objective that EM raises."""
+
+    model: Model
+    statistics: Statistics
+    log_likelihood: float
+    objective: float
+
+
+class EMProblem(Protocol[Model, Statistics]):
+    """A model to learn from data with hidden parts: where to start, the E-step of a block, and the M-step."""
+
+    @property
+    def models(self) -> str:
+        """What is learned, in the plural, for messages: "hidden Markov models"."""
+
+    def start(self) -> Model: ...
+
+    def another_start(self) -> Model:
+        """A model drawn at random, for a restart."""
+
+    def blocks(self) -> Iterable[Any]:
+        """The data, block by block: the same blocks in the same order at every call."""
+
+    def expect(self, model: Model, block: Any) -> Expected[Statistics]:
+        """The E-step on one block."""
+
+    def maximize(self, statistics: Statistics, model: Model) -> Model:
+        """The M-step: the model estimated from the expected statistics of all blocks."""
+
+    def log_prior(self, model: Model) -> float:
+        """The term that a prior adds to the log-likelihood; 0 without a prior."""
+
+
+@runtime_checkable
+class Vectorized(Protocol[Model, Statistics]):
+    """A problem whose models are vectors of numbers, so that SQUAREM can extrapolate them."""
+
+    def to_vector(self, model: Model) -> np.ndarray:
+        """The learned parameters in one vector."""
+
+    def from_vector(self, vector: np.ndarray, state: EMState[Model, Statistics]) -> Model | None:
+        """The model nearest to a vector that was extrapolated from a state; None if there is no model near."""
+
+
+@runtime_checkable
+class Recoverable(Protocol[Model, Statistics]):
+    """A problem that knows what to do where rounding in a degenerate model lowers the objective."""
+
+    def recover(self, state: EMState[Model, Statistics], fall: float) -> Model | None:
+        """Another model than the M-step from this state gave, as the objective fell; None to raise.
+
+        `fall` is infinite where the M-step gave a model in which some data are impossible.
+        """

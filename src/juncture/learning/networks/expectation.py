@@ -1,0 +1,105 @@
+"""The E-step of networks: expected statistics of rows with missing cells, by any engine that answers for them.
+
+Rows that are equal are counted once, with the sum of their weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.data.findings import Findings
+from juncture.data.sources.contract import RowSource
+from juncture.data.tables.distinct import Numbering, distinct_rows
+from juncture.errors import ImpossibleEvidence
+from juncture.evidence import as_findings
+from juncture.inference.engines.contract import EnginePlan, Question
+from juncture.inference.infer import engine_for
+from juncture.learning.conditionals.contract import summarise_expected
+from juncture.learning.em.contract import Expected
+from juncture.learning.networks.statistics import NetworkStatistics
+from juncture.networks.bayesian_network import BayesianNetwork
+
+EXPECTED = frozenset({Question.EXPECTED})
+MAX_DISTINCT = 2**20  # rows of a source that are kept in memory
+
+
+def merge_equal_rows(data: Dataset) -> tuple[Dataset, np.ndarray]:
+    """(each distinct row once, the total weight of its copies), in order of first appearance."""
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    if not len(data):
+        return data, weights
+    group, first = number_rows(data)
+    return data.take(first), np.bincount(group, weights=weights, minlength=len(first))
+
+
+def collect_distinct(source: RowSource, most: int = MAX_DISTINCT) -> Dataset | None:
+    """The distinct rows of a source with their total weights, in memory; None if there are more than `most`."""
+    merged: Dataset | None = None
+    for block in source.blocks():
+        parts = [] if merged is None else [(merged, merged.weights)]
+        parts.append(merge_equal_rows(block.rows))
+        columns = {name: np.concatenate([rows.columns[name] for rows, _ in parts]) for name in source.names}
+        both = Dataset.from_codes(source.variables, columns, np.concatenate([weights for _, weights in parts]))
+        rows, weights = merge_equal_rows(both)
+        merged = Dataset.from_codes(rows.variables, rows.columns, weights)
+        if len(merged) > most:
+            return None
+    return merged
+
+
+def number_rows(data: Dataset) -> Numbering:
+    """The number of each row among the distinct rows, and the first index of each distinct row."""
+    return distinct_rows(np.stack(data.arrays, axis=1) if data.arrays else np.zeros((len(data), 0), np.int8))
+
+
+@dataclass(frozen=True, eq=False)
+class RowBlock:
+    """The distinct rows of a block of data, as evidence, and the total weight of the copies of each."""
+
+    data: Dataset
+    weights: np.ndarray  # (distinct row,)
+    findings: Findings
+
+    @classmethod
+    def of(cls, model: BayesianNetwork, data: Dataset) -> RowBlock:
+        rows, weights = merge_equal_rows(data)
+        return cls(rows, weights, as_findings(rows, model.variables))
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkExpectation:
+    """The E-step for one structure by one engine: a plan that serves every setting of the parameters."""
+
+    plan: EnginePlan
+
+    @classmethod
+    def of(cls, template: BayesianNetwork, method: Any = "auto") -> NetworkExpectation:
+        engine = engine_for(method, questions=EXPECTED)
+        return cls(engine.compile(template, template.variables.names, ()))
+
+    def run(self, model: BayesianNetwork, block: RowBlock) -> Expected[NetworkStatistics]:
+        """The expected statistics of the rows of a block, and their log-likelihood."""
+        answers = self.plan.run(model, block.findings, questions=EXPECTED)
+        tables = answers.expected(model.conditionals, block.weights)
+        check_possible(block, answers.log_evidence)
+        parts: dict[str, Any] = {
+            part.child.name: summarise_expected(part, own) for part, own in zip(model.conditionals, tables, strict=True)
+        }
+        log_likelihood = block.weights @ np.where(block.weights > 0, answers.log_evidence, 0.0)
+        return Expected(NetworkStatistics(parts, float(block.weights.sum())), float(log_likelihood))
+
+
+def check_possible(block: RowBlock, log_evidence: np.ndarray) -> None:
+    """Raise for the first row that counts and has probability zero."""
+    impossible = np.flatnonzero(np.isneginf(log_evidence) & (block.weights > 0))
+    if len(impossible):
+        row = {name: cells[0] for name, cells in block.data.take([impossible[0]]).to_dict().items()}
+        seen = ", ".join(f"{name}={value}" for name, value in row.items() if value is not None)
+        raise ImpossibleEvidence(
+            f"the model that learning starts from gives a row probability zero ({seen}); "
+            "start from a model without zeros, or from the graph"
+        )

@@ -1,0 +1,60 @@
+"""Memory holds one block at a time, whatever the number of rows."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import juncture as jt
+from juncture.data.sources import as_source
+
+ROWS = 5000
+GRAPH = jt.DirectedGraph.parse("a -> b")
+STATES = [jt.Variable("a", 3), jt.Variable("b", 2)]
+
+
+def frame(number: int) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(number)
+    return {"a": rng.integers(0, 3, ROWS), "b": rng.integers(0, 2, ROWS)}
+
+
+def peak_bytes(source) -> int:
+    """What counting takes at most, of the memory that Python and NumPy allocate."""
+    jt.statistics(GRAPH, source)
+    tracemalloc.start()
+    try:
+        jt.statistics(GRAPH, source)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_counting_more_frames_takes_no_more_memory():
+    few, many = (as_source(lambda n=n: map(frame, range(n)), STATES) for n in (3, 15))
+    assert peak_bytes(many) < 1.2 * peak_bytes(few)
+
+
+@pytest.mark.parametrize("long", [0, 10**9], ids=["plain", "parsed"])
+def test_counting_a_longer_csv_file_takes_no_more_memory(tmp_path, monkeypatch, long):
+    monkeypatch.setattr("juncture.data.sources.csv.LONG", long)
+    head, lines = "a,b\n", "".join(f"{row % 3},{row % 2}\n" for row in range(ROWS))
+    peaks = []
+    for copies in (3, 15):
+        (tmp_path / f"{copies}.csv").write_text(head + lines * copies, encoding="utf-8")
+        peaks.append(peak_bytes(as_source(tmp_path / f"{copies}.csv", STATES, block_rows=ROWS)))
+    assert peaks[1] < 1.2 * peaks[0]
+
+
+def test_a_row_group_of_a_parquet_file_need_not_fit_in_memory(tmp_path):
+    table = pa.table({name: np.tile(cells, 200) for name, cells in frame(0).items()})  # a million rows
+    pq.write_table(table, tmp_path / "rows.parquet", row_group_size=len(table))
+    del table
+    before, most = pa.total_allocated_bytes(), 0
+    for block in as_source(tmp_path / "rows.parquet", STATES, block_rows=ROWS).blocks():
+        assert len(block.rows) == ROWS
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert 0 < most < 5 * ROWS * len(STATES) * 8 + 4 * 2**20  # some blocks, and pages of the file

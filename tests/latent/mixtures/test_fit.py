@@ -1,0 +1,186 @@
+"""Mixtures learned by EM: against the same mixture as the emissions of one state, other optimisers, and refusals."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import juncture as jt
+from juncture.components.mixture import MixturePrior
+from juncture.data.sources import as_source
+from juncture.latent.mixtures import fit as mixture_fit
+from support.emission_examples import EMISSIONS
+
+SEEDS = st.integers(0, 2**32 - 1)
+TO_THE_END = jt.ExpectationMaximization(tolerance=1e-12, max_steps=3000)
+TWO = jt.Mixture([0.4, 0.6], [jt.Gaussian(-2.0, 1.0), jt.Gaussian(3.0, 2.0)])
+
+
+def quiet(function, *arguments, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(*arguments, **options)
+
+
+@given(seed=SEEDS)
+def test_steps_of_vectors_with_holes_are_those_of_one_hidden_state(seed):
+    """A mixture is what the one state of a hidden Markov model emits: the same objective after every step."""
+    rng = np.random.default_rng(seed)
+    parts = [jt.MultivariateGaussian(rng.normal(size=2), np.eye(2)) for _ in range(3)]
+    model = jt.Mixture(rng.dirichlet(np.ones(3)), parts)
+    rows = rng.normal(size=(40, 2)) * 2
+    rows[rng.random(rows.shape) < 0.2] = np.nan
+    few = jt.ExpectationMaximization(max_steps=4, tolerance=0.0)
+    mine = quiet(jt.fit, model, rows, method=few)
+    chain = quiet(
+        jt.fit, jt.HiddenMarkovModel([1.0], [[1.0]], [model]), rows, method=few, fixed=["initial", "transition"]
+    )
+    assert mine.trace.values == pytest.approx(chain.trace.values, rel=1e-9)
+    assert mine.model.weights == pytest.approx(chain.model.emissions[0].weights, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_maximum_of_the_likelihood_is_that_of_an_optimiser(seed):
+    from scipy.optimize import minimize
+
+    rows = jt.HiddenMarkovModel([1.0], [[1.0]], [TWO]).emissions.sample(np.zeros(150, int), np.random.default_rng(seed))
+    fitted = jt.fit(TWO, rows, method=TO_THE_END)
+
+    def downhill(free):
+        share = 1 / (1 + np.exp(-free[0]))
+        parts = [jt.Gaussian(free[1], np.exp(free[2])), jt.Gaussian(free[3], np.exp(free[4]))]
+        return -np.sum(jt.Mixture([share, 1 - share], parts).log_prob(rows))
+
+    start = np.array([np.log(0.4 / 0.6), -2.0, 0.0, 3.0, np.log(2.0)])
+    best = minimize(downhill, start, method="BFGS", options={"gtol": 1e-7})
+    assert fitted.log_likelihood == pytest.approx(-best.fun, abs=1e-6)
+    assert fitted.log_likelihood == pytest.approx(np.sum(jt.log_prob(fitted.model, rows)), rel=1e-12)
+
+
+def test_scikit_learn_finds_the_same_mixture():
+    sklearn = pytest.importorskip("sklearn.mixture")
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([rng.normal(0, 1, (300, 2)), rng.normal(4, 1, (200, 2))])
+    theirs = sklearn.GaussianMixture(2, tol=1e-10, max_iter=2000, random_state=0, reg_covar=0).fit(rows)
+    same = jt.Mixture([0.5, 0.5], [jt.MultivariateGaussian([0.0, 0.0], np.eye(2))] * 2)
+    mine = jt.fit(same, rows, method=TO_THE_END)
+    assert mine.log_likelihood == pytest.approx(theirs.score(rows) * len(rows), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "family", [jt.Poisson(3.0), jt.Exponential(1.0), jt.Bernoulli(0.4), jt.Gamma(2.0, 1.0), jt.Beta(2.0, 3.0)]
+)
+def test_one_component_is_the_estimate_of_its_family(family):
+    rows = np.asarray(family.sample(200, rng=0), float)
+    weights = np.random.default_rng(1).random(200)
+    fitted = jt.fit(jt.Mixture([1.0], [family]), rows, weights=weights)
+    alone = type(family).estimate(type(family).statistics(rows, weights))
+    for name in family.parameters:
+        assert getattr(fitted.model[0], name) == pytest.approx(getattr(alone, name), rel=1e-9)
+
+
+def test_columns_of_different_families_with_holes():
+    rng = np.random.default_rng(3)
+    which = rng.random(2000) < 0.3
+    rows = np.c_[np.where(which, rng.normal(4, 1, 2000), rng.normal(0, 1, 2000)), rng.poisson(np.where(which, 9, 2))]
+    rows[rng.random(rows.shape) < 0.1] = np.nan
+    start = jt.Mixture(
+        [0.5, 0.5],
+        [
+            jt.Independent([jt.Gaussian(1.0, 1.0), jt.Poisson(5.0)]),
+            jt.Independent([jt.Gaussian(0.0, 1.0), jt.Poisson(3.0)]),
+        ],
+    )
+    fitted = jt.fit(start, rows).model
+    assert fitted.weights == pytest.approx([0.3, 0.7], abs=0.04)
+    assert fitted[0].families[1].rate == pytest.approx(9.0, abs=0.5)
+    assert fitted[1].families[0].mean == pytest.approx(0.0, abs=0.15)
+
+
+def test_weights_are_copies_of_rows():
+    rows, weights = np.array([-2.0, -1.5, 3.0, 2.0, 4.0]), np.array([2, 1, 3, 0, 1])
+    mine = quiet(jt.fit, TWO, rows, weights=weights, method=TO_THE_END)
+    copies = quiet(jt.fit, TWO, np.repeat(rows, weights), method=TO_THE_END)
+    assert mine.log_likelihood == pytest.approx(copies.log_likelihood, abs=1e-8)
+
+
+def test_a_prior_counts_in_the_weights_and_in_the_components():
+    rows = np.array([0.0, 1.0, 0.0, 2.0, 9.0, 11.0])
+    start = jt.Mixture([0.5, 0.5], [jt.Poisson(1.0), jt.Poisson(10.0)])
+    plain, prior = jt.fit(start, rows), jt.fit(start, rows, MixturePrior(100.0, jt.Gamma(1.0, 1000.0)))
+    assert abs(prior.model.weights[0] - 0.5) < abs(plain.model.weights[0] - 0.5)
+    assert prior.model[1].rate < 0.1 < plain.model[1].rate
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_blocks_of_any_size_give_the_same_mixture(size, monkeypatch):
+    rows = TWO.sample(300, rng=0)
+    whole = jt.fit(TWO, rows)
+    monkeypatch.setattr(mixture_fit, "BLOCK", size)
+    assert jt.fit(TWO, rows).log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-10)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in EMISSIONS if kind not in {"precomputed", "shared"}])
+def test_components_of_every_kind(kind):
+    """Restarts from random rows never end below the start that was given, for every kind of component."""
+    rng = np.random.default_rng(0)
+    components = EMISSIONS[kind](rng, 2)
+    model = jt.Mixture([0.5, 0.5], components)
+    rows = np.asarray(model.components.sample(rng.integers(2, size=60), rng), float)
+    one = quiet(jt.fit, model, rows)
+    more = quiet(jt.fit, model, rows, method=jt.ExpectationMaximization(restarts=2))
+    assert more.trace.values[-1] >= one.trace.values[-1]
+    assert quiet(jt.fit, model, rows, start="random").log_likelihood > -np.inf
+
+
+def test_sources_and_functions_of_frames_are_read_block_by_block(tmp_path):
+    import pandas as pd
+
+    rows = np.random.default_rng(0).normal(size=(200, 2)) + np.arange(200)[:, None] // 100 * 3
+    frame = pd.DataFrame(rows, columns=["a", "b"])
+    start = jt.Mixture([0.5, 0.5], [jt.MultivariateGaussian([m, m], np.eye(2)) for m in (0.0, 1.0)])
+    whole = jt.fit(start, rows)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    for data in (
+        as_source(tmp_path / "rows.parquet", block_rows=37),
+        lambda: iter([frame.iloc[:50], frame.iloc[50:]]),
+    ):
+        found = jt.fit(start, data)
+        assert found.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-9)
+        assert jt.fit(start, data, start="random").log_likelihood == pytest.approx(whole.log_likelihood, abs=0.5)
+
+
+def test_equal_components_are_told_apart():
+    rows = TWO.sample(400, rng=0)
+    same = jt.Mixture([0.5, 0.5], [jt.Gaussian(0.0, 1.0)] * 2)
+    assert jt.fit(same, rows).log_likelihood == pytest.approx(jt.fit(TWO, rows).log_likelihood, abs=1e-3)
+
+
+def test_a_component_that_shrinks_to_a_point_is_reported():
+    rows = np.array([0.0, 0.1, -0.1, 0.05, 7.0])
+    start = jt.Mixture([0.8, 0.2], [jt.Gaussian(0.0, 1.0), jt.Gaussian(7.0, 0.1)])
+    with pytest.warns(jt.RegularizedWarning, match="component 1 of the mixture"):
+        jt.fit(start, rows)
+
+
+def test_refusals():
+    rows = TWO.sample(10, rng=0)
+    cases = {
+        "no row": lambda: jt.fit(TWO, np.empty(0)),
+        "got one": lambda: jt.fit(TWO, 1.0),
+        "nothing was observed": lambda: jt.fit(TWO, [np.nan, np.nan]),
+        "weigh nothing": lambda: jt.fit(TWO, rows, weights=np.zeros(10)),
+        "weights": lambda: jt.fit(TWO, rows, weights=[1.0]),
+        "start": lambda: jt.fit(TWO, rows, start="k"),
+        "has no option 'lengths'": lambda: jt.fit(TWO, rows, lengths=[5, 5]),
+        "no method 'vb' of learning mixtures": lambda: jt.fit(TWO, rows, method="vb"),
+        "not accelerated": lambda: jt.fit(TWO, rows, method=jt.ExpectationMaximization(acceleration="squarem")),
+        "Poisson takes whole numbers": lambda: jt.fit(jt.Mixture([1.0], [jt.Poisson(1.0)]), [-1.0, 2.0]),
+    }
+    for message, ask in cases.items():
+        with pytest.raises(jt.JunctureError, match=message):
+            ask()

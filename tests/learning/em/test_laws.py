@@ -1,0 +1,96 @@
+"""Laws of EM, over a problem of every kind of model."""
+
+from __future__ import annotations
+
+import operator
+from functools import reduce
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import juncture as jt
+from juncture.iteration import has_fallen
+from juncture.learning.em.contract import Vectorized
+from juncture.learning.em.expectation_maximization import em_steps
+from support.em_problems import PROBLEMS
+
+SEEDS = st.integers(0, 10_000)
+kinds = pytest.mark.parametrize("kind", PROBLEMS)
+
+
+def make(kind, seed):
+    return PROBLEMS[kind](np.random.default_rng(seed))
+
+
+@kinds
+@given(seed=SEEDS)
+def test_two_blocks_give_the_expectations_of_one(kind, seed):
+    """The next model and the objective are those of one block: statistics and log-likelihoods add."""
+    problem, halves = make(kind, seed)
+    start = problem.start()
+    whole = reduce(operator.add, (problem.expect(start, block) for block in problem.blocks()))
+    both = reduce(operator.add, (problem.expect(start, block) for block in halves))
+    assert both.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-10, abs=1e-10)
+    steps = em_steps(problem, start)
+    found = [steps.expect(problem.maximize(each.statistics, start)) for each in (whole, both)]
+    assert found[1].objective == pytest.approx(found[0].objective, rel=1e-7, abs=1e-7)
+
+
+@kinds
+@given(seed=SEEDS)
+def test_no_step_lowers_the_objective(kind, seed):
+    problem, _ = make(kind, seed)
+    steps = em_steps(problem, problem.start())
+    state = steps.init()
+    for _ in range(5):
+        moved = steps.step(state)
+        assert not has_fallen(state.objective, moved.objective)
+        state = moved
+
+
+@kinds
+@given(seed=SEEDS)
+def test_the_objective_is_the_log_likelihood_and_the_log_prior(kind, seed):
+    problem, _ = make(kind, seed)
+    state = em_steps(problem, problem.start()).init()
+    assert state.objective == pytest.approx(state.log_likelihood + problem.log_prior(state.model), rel=1e-12)
+
+
+@kinds
+def test_squarem_ends_no_lower(kind):
+    problem, _ = make(kind, 1)
+    plain, _ = jt.ExpectationMaximization(tolerance=1e-10).run_from(problem.start(), problem)
+    if not isinstance(problem, Vectorized):
+        with pytest.raises(jt.JunctureError, match="not accelerated"):
+            jt.ExpectationMaximization(acceleration="squarem").run_from(problem.start(), problem)
+        return
+    fast, trace = jt.ExpectationMaximization(tolerance=1e-10, acceleration="squarem").run_from(problem.start(), problem)
+    assert trace.converged
+    assert fast.objective >= plain.objective - 1e-4 * max(1.0, abs(plain.objective))
+
+
+@kinds
+@given(seed=SEEDS)
+def test_vectors_lead_back_to_their_model(kind, seed):
+    problem, _ = make(kind, seed)
+    if isinstance(problem, Vectorized):
+        state = em_steps(problem, problem.start()).init()
+        again = problem.from_vector(problem.to_vector(state.model), state)
+        assert problem.to_vector(again) == pytest.approx(problem.to_vector(state.model), rel=1e-12, abs=1e-15)
+
+
+@kinds
+def test_ctrl_c_keeps_the_best_so_far(kind):
+    problem, _ = make(kind, 2)
+
+    def interrupt(step, objective):
+        if step == 2:
+            raise KeyboardInterrupt
+
+    learner = jt.ExpectationMaximization(tolerance=0.0, max_steps=50, restarts=3)
+    with pytest.warns(jt.NotConvergedWarning, match="interrupted"):
+        state, trace = learner.run(problem, interrupt)
+    assert trace.is_interrupted
+    assert state.objective >= trace.values[0]

@@ -1,0 +1,90 @@
+"""A problem for EM of every kind of model, drawn at random, and its data in two blocks: laws of EM run over all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import juncture as jt
+from juncture.components.mixture import MixturePrior
+from juncture.factors.noisy import NoisyMax
+from juncture.latent.mixtures.fit import MixtureProblem
+from juncture.learning.conditionals.causes import causes_of
+from juncture.learning.conditionals.contract import EstimationOptions, summarise
+from juncture.learning.conditionals.noisy import CauseProblem
+from juncture.learning.networks.expectation import RowBlock
+from juncture.learning.networks.problem import NetworkProblem
+from juncture.sequences.hidden_markov.baum_welch import HiddenMarkovProblem, SequenceBlock
+from juncture.sequences.hidden_markov.options import Groups, LearningOptions
+from juncture.sequences.hidden_markov.starts import Starts
+from juncture.sequences.markov_chains.em import GapCounts, MarkovChainProblem
+from juncture.sequences.state_space.em import StateSpaceProblem
+from juncture.sequences.state_space.estimation import StateSpaceOptions
+from support.learning_oracles import random_tables, with_holes
+
+
+def network(rng: np.random.Generator) -> tuple[NetworkProblem, list[Any]]:
+    model = random_tables(rng, 4)
+    rows = with_holes(rng, jt.sample(model, 30, rng=rng), 0.3)
+    problem = NetworkProblem(model, rows, EstimationOptions(1.0), frozenset(), True, rng)
+    return problem, [RowBlock.of(model, rows.take(part)) for part in (slice(11), slice(11, 30))]
+
+
+def hidden_markov(rng: np.random.Generator) -> tuple[HiddenMarkovProblem, list[Any]]:
+    model = jt.HiddenMarkovModel(
+        rng.dirichlet([1, 1]), rng.dirichlet([1, 1], 2), [jt.Gaussian(-1.0, 1.0), jt.Gaussian(2.0, 1.5)]
+    )
+    drawn = jt.sample(model, [8, 5, 9], rng=rng)
+    sequences = model.sequences(drawn)
+    options = LearningOptions.of(model, Groups.numbered(range(2)), 0.5, ())
+    problem = HiddenMarkovProblem(Starts(model, lambda: iter([sequences]), options, rng), "given")
+    first, rest = sequences.take(slice(0, 1)), sequences.take(slice(1, 3))
+    return problem, [SequenceBlock(first, 0), SequenceBlock(rest, 1)]
+
+
+def markov_chain(rng: np.random.Generator) -> tuple[MarkovChainProblem, list[Any]]:
+    chain = jt.MarkovChain(rng.dirichlet([1, 1, 1], 3), rng.dirichlet([1, 1, 1]))
+    paths = [[None if rng.random() < 0.3 else int(rng.integers(3)) for _ in range(length)] for length in (9, 7)]
+    sequences = chain.sequences(paths)
+    problem = MarkovChainProblem(chain, GapCounts.of(sequences, 3), EstimationOptions(0.5), rng)
+    return problem, [GapCounts.of(sequences.take(part), 3) for part in (slice(0, 1), slice(1, 2))]
+
+
+def state_space(rng: np.random.Generator) -> tuple[StateSpaceProblem, list[Any]]:
+    model = jt.LinearGaussianStateSpace(
+        [[0.9, 0.1], [0.0, 0.8]], [[1.0, 0.5]], np.eye(2) * 0.4, [[0.3]], np.zeros(2), np.eye(2)
+    )
+    sequences = model.sequences(jt.sample(model, [12, 9], rng=rng))
+    problem = StateSpaceProblem(model, sequences, StateSpaceOptions(frozenset(), {}), rng)
+    return problem, [sequences.take(slice(0, 1)), sequences.take(slice(1, 2))]
+
+
+def mixture(rng: np.random.Generator) -> tuple[MixtureProblem, list[Any]]:
+    parts = [jt.MultivariateGaussian(mean, np.eye(2)) for mean in ([0.0, 0.0], [2.0, 1.0])]
+    model = jt.Mixture(rng.dirichlet([2, 2]), parts)
+    rows = np.asarray(model.sample(40, rng=rng))
+    rows[rng.random(rows.shape) < 0.2] = np.nan
+    weights = rng.random(40)
+    problem = MixtureProblem(model, lambda: iter([(rows, weights)]), MixturePrior(1.0), "given", rng)
+    return problem, [(0, rows[:13], weights[:13]), (13, rows[13:], weights[13:])]
+
+
+def noisy_causes(rng: np.random.Generator) -> tuple[CauseProblem, list[Any]]:
+    parents, child = [jt.Variable(f"p{index}", 2) for index in range(2)], jt.Variable("y", 3)
+    part = NoisyMax(child, parents, [rng.dirichlet(np.ones(3), 2) for _ in parents], rng.dirichlet(np.ones(3)))
+    model = jt.BayesianNetwork([*(jt.Conditional(p, [], [0.5, 0.5]) for p in parents), part])
+    rows = jt.sample(model, 50, rng=rng)
+    halves = [summarise(part, rows.take(half)) for half in (slice(20), slice(20, 50))]
+    return CauseProblem(summarise(part, rows), causes_of(part)), halves
+
+
+PROBLEMS: dict[str, Callable[[np.random.Generator], tuple[Any, list[Any]]]] = {
+    "network": network,
+    "hidden Markov": hidden_markov,
+    "Markov chain": markov_chain,
+    "state space": state_space,
+    "mixture": mixture,
+    "noisy causes": noisy_causes,
+}
