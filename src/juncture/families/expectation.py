@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from juncture.errors import TooLarge, Unsupported
 from juncture.families.batches import common_shape
-from juncture.families.family import Family
 from juncture.quadrature.changes import Straight, change_for
+
+if TYPE_CHECKING:
+    from juncture.families.family import Family
 
 SMALL = 1e-17  # a term is left out when its probability has fallen below this
 MOST_TERMS = 20_000_000

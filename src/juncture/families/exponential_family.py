@@ -14,11 +14,13 @@ import numpy as np
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.batches import common_shape
 from juncture.families.constraints import is_total
+from juncture.families.expectation import by_members, expectation
 from juncture.families.family import Family, Real, plain
 from juncture.families.observations import as_values
 from juncture.families.statistics.compiled import sums_of
 from juncture.families.statistics.exact_sums import Sum, add_sums, plain_sums
-from juncture.families.statistics.statistics import Known, Statistics
+from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Statistics
 from juncture.families.statistics.weighted_sums import sum_of_logs, total_weight, weighted_sum
 from juncture.numerics import SHORT
 from juncture.parallel import block_rows, over_blocks
@@ -71,8 +73,6 @@ class ExponentialFamily(Family):
         """E log h(X)."""
         if type(self)._log_base.__func__ is ExponentialFamily._log_base.__func__:  # type: ignore[attr-defined]
             return 0.0
-        from juncture.families.expectation import by_members, expectation
-
         return by_members(lambda member: expectation(member, lambda x: member._log_base(x, member._known())), self)
 
     # -- the two parametrisations

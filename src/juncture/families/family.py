@@ -11,10 +11,12 @@ from juncture.checks import check_index
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.constraints import Constraint
 from juncture.families.cumulative import Cumulative
+from juncture.families.expectation import by_members, expectation, expected_log_ratio
 from juncture.families.observations import as_values, refuse_missing, refuse_outside
 from juncture.families.statistics.compiled import Fill, filled
+from juncture.families.statistics.known import Known
 from juncture.families.statistics.repeated import table_fill
-from juncture.families.statistics.statistics import Known, Statistics
+from juncture.families.statistics.statistics import Statistics
 from juncture.families.statistics.statistics_method import StatisticsDoor
 from juncture.families.supports import Interval, all_inside
 from juncture.numerics import Real, plain
@@ -174,14 +176,10 @@ class Family(Cumulative):
 
     def cross_entropy(self, other: Family) -> Real:
         """-E log q(X) under this distribution, in nats; inf where the other has no mass."""
-        from juncture.families.expectation import by_members, expectation
-
         return plain(by_members(lambda p, q: -expectation(p, q.log_prob), self, other))
 
     def kl_divergence(self, other: Family) -> Real:
         """KL(self ‖ other) = E log p(X)/q(X), in nats; inf where the other has no mass."""
-        from juncture.families.expectation import expected_log_ratio
-
         return plain(expected_log_ratio(self, other))
 
     # -- learning

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import betainc, betaincc, gammainc, gammaincc
 
 from juncture.families.cumulative import log_of_smaller
-from juncture.families.discrete.saddle_point import deviance, poisson_log_mass
 from juncture.families.log_factorial import stirling_error
+from juncture.families.saddle_point import deviance, poisson_log_mass
 from juncture.numerics import LOG_TWO_PI, log
 
 FAR = 1e-280  # below this, a tail loses its digits to underflow

@@ -9,8 +9,9 @@ import numpy as np
 from juncture.errors import InvalidData
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Family, Real, plain
+from juncture.families.statistics.known import Known
 from juncture.families.statistics.sample_statistics import Sample
-from juncture.families.statistics.statistics import Known, Statistics
+from juncture.families.statistics.statistics import Statistics
 from juncture.families.statistics.weighted_sums import with_batch
 
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.families.conjugacy.conjugate_prior import known_of_members
 from juncture.families.expectation import expectation
 from juncture.families.family import Family
-from juncture.families.statistics.statistics import Known
+from juncture.families.statistics.known import Known, known_of_members
 
 if TYPE_CHECKING:
     from juncture.families.conjugacy.pair import Pair

@@ -10,12 +10,14 @@ from scipy.special import log_ndtr, ndtr, ndtri
 from juncture.errors import InvalidData
 from juncture.families.batches import common_shape
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.pair import Pair
 from juncture.families.constraints import POSITIVE, REAL
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.gamma_divergence import ratio_excess
 from juncture.families.statistics.compiled import Fill, gaussian_fill, moments_of
-from juncture.families.statistics.statistics import Known, Moments, Statistics
+from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Moments, Statistics
 from juncture.families.statistics.weighted_sums import weighted_sum, with_batch
 from juncture.families.supports import Interval
 from juncture.numerics import LOG_TWO_PI
@@ -186,3 +188,23 @@ def scalar_moments(family: Any, rows: np.ndarray, weights: np.ndarray | None, kn
     residual = np.divide((shares * deviations).sum(axis=0), weight, out=np.zeros_like(total), where=weight > 0)
     scatter = (shares * (deviations - residual) ** 2).sum(axis=0)
     return Moments(family, weight=weight, center=center, residual=residual, scatter=scatter, known=known)
+
+
+def after_values(prior: Gaussian, statistics: Any) -> Gaussian:
+    """Precisions add; the mean is the average of prior mean and data, weighted by their precisions."""
+    weight, variance, spread = statistics.weight, statistics.known["variance"], prior.variance
+    total = weight * spread + variance
+    return Gaussian((weight * spread * statistics.center + variance * prior.mean) / total, variance * spread / total)
+
+
+Gaussian.pairs = (
+    Pair(
+        Gaussian, Gaussian, "mean", after_values,
+        at=lambda point, known: Gaussian(point, known["variance"]),
+        sample_size=lambda prior, known: known["variance"] / prior.variance,
+        known=frozenset({"variance"}),
+        closed_form_predictive=lambda posterior, known: Gaussian(
+            posterior.mean, posterior.variance + known["variance"]
+        ),
+    ),
+)  # fmt: skip

@@ -8,11 +8,14 @@ import numpy as np
 
 from juncture.checks import check_kind
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.pair import Pair
 from juncture.families.constraints import POSITIVE
+from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.continuous.inverse_gamma import InverseGamma
+from juncture.families.continuous.student_t import StudentT
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real
-from juncture.families.statistics.statistics import Known
+from juncture.families.statistics.known import Known
 from juncture.families.supports import Interval
 
 
@@ -121,3 +124,23 @@ class ScaledInverseChiSquared(ExponentialFamily, ConjugatePrior):
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return self.to_inverse_gamma()._quantile(probability)
+
+
+def averaged(prior: ScaledInverseChiSquared, statistics: Any) -> ScaledInverseChiSquared:
+    """Degrees ν + n, and the average of the prior's ν squares and the n new ones."""
+    degrees = prior.degrees + statistics.weight
+    squares = prior.degrees * prior.scale + statistics.scatter_about(statistics.known["mean"])
+    return ScaledInverseChiSquared(degrees, squares / degrees)
+
+
+ScaledInverseChiSquared.pairs = (
+    Pair(
+        ScaledInverseChiSquared, Gaussian, "variance", averaged,
+        at=lambda point, known: Gaussian(known["mean"], point),
+        sample_size=lambda prior, known: prior.degrees,
+        known=frozenset({"mean"}),
+        closed_form_predictive=lambda posterior, known: StudentT(
+            posterior.degrees, known["mean"], np.sqrt(posterior.scale)
+        ),
+    ),
+)  # fmt: skip

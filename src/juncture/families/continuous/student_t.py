@@ -13,9 +13,9 @@ from juncture.families.continuous.student_t_estimate import digamma_step, estima
 from juncture.families.cumulative import log_of_smaller
 from juncture.families.family import Real, plain
 from juncture.families.incomplete import FAR, log_integral
+from juncture.families.sampled import Sampled
+from juncture.families.statistics.known import Known
 from juncture.families.statistics.sample_statistics import Sample
-from juncture.families.statistics.sampled import Sampled
-from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Interval
 from juncture.numerics import log
 

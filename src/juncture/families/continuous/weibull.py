@@ -14,8 +14,8 @@ from juncture.families.exponential_family import dot
 from juncture.families.family import Real, plain
 from juncture.families.matching import increasing_root
 from juncture.families.partly_exponential import PartlyExponential
+from juncture.families.statistics.known import Known
 from juncture.families.statistics.sample_statistics import Sample
-from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Interval
 from juncture.numerics import log, log1p
 

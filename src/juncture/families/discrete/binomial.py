@@ -10,13 +10,13 @@ from juncture import numerics
 from juncture.errors import InvalidData
 from juncture.families.constraints import COUNT, PROBABILITY
 from juncture.families.discrete.count_draws import binomial_draws
-from juncture.families.discrete.saddle_point import binomial_log_mass
 from juncture.families.discrete.whole_numbers import as_counts, as_share, whole_quantile
 from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Real, plain
 from juncture.families.incomplete import beta_parts, log_beta_below
 from juncture.families.log_factorial import log_choose, looked_up
-from juncture.families.statistics.statistics import Known
+from juncture.families.saddle_point import binomial_log_mass
+from juncture.families.statistics.known import Known
 from juncture.families.supports import Integers
 
 

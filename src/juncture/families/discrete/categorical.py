@@ -14,7 +14,8 @@ from juncture.families.discrete.whole_numbers import falls_short
 from juncture.families.exponential_family import ExponentialFamily, sum_in_order
 from juncture.families.family import Real, plain
 from juncture.families.observations import as_values, refuse_outside
-from juncture.families.statistics.statistics import Known, Statistics
+from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Statistics
 from juncture.families.statistics.weighted_sums import weighted_sum
 from juncture.families.supports import Integers
 from juncture.parallel import over_blocks

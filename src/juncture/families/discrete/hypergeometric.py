@@ -10,13 +10,14 @@ from juncture.checks import check_kind
 from juncture.errors import InvalidData, InvalidModel, TooLarge
 from juncture.families.constraints import COUNT
 from juncture.families.discrete.categorical import label_counts
-from juncture.families.discrete.saddle_point import binomial_log_mass
 from juncture.families.discrete.summed import summed_cdf, summed_log_cdf, summed_log_sf, summed_sf
 from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
 from juncture.families.exponential_family import dot
 from juncture.families.family import Family, Real, plain
 from juncture.families.log_factorial import looked_up
-from juncture.families.statistics.statistics import Known, Statistics
+from juncture.families.saddle_point import binomial_log_mass
+from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Statistics
 from juncture.families.supports import Integers
 
 MOST_DRAWN = 1_000_000_000  # of NumPy's generator

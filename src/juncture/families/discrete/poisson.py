@@ -10,13 +10,13 @@ from scipy.special import gammainc, gammaincc
 from juncture import numerics
 from juncture.families.constraints import NON_NEGATIVE
 from juncture.families.discrete.count_draws import poisson_draws
-from juncture.families.discrete.saddle_point import poisson_log_mass
 from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.incomplete import log_gamma_above, log_gamma_below
 from juncture.families.log_factorial import log_factorial, looked_up
-from juncture.families.statistics.statistics import Known
+from juncture.families.saddle_point import poisson_log_mass
+from juncture.families.statistics.known import Known
 from juncture.families.supports import Integers
 
 HIGH_RATE = 1e4  # from here on the entropy's series is exact to rounding

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from juncture.errors import Unsupported
 from juncture.families.display.density_points import NUM_DRAWS
-from juncture.families.family import Family
 from juncture.families.supports import Simplex, Vectors
+
+if TYPE_CHECKING:
+    from juncture.families.family import Family
 
 SHARES = (0.5, 0.8, 0.95)
 MARGIN = 0.15  # of the range of the draws, on each side

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from juncture.errors import InvalidData, Unsupported
-from juncture.families.family import Family
+
+if TYPE_CHECKING:
+    from juncture.families.family import Family
 
 TAIL = 5e-4  # the mass left out on either side of a picture
 PROBABILITIES = np.array([TAIL, 0.05, 0.25, 0.5, 0.75, 0.95, 1 - TAIL])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from juncture.drawing.palette import SERIES
 from juncture.errors import Unsupported
 from juncture.families.display.density_planes import density_loops
 from juncture.families.display.density_points import density_points, first_members, is_bars
-from juncture.families.family import Family
+
+if TYPE_CHECKING:
+    from juncture.families.family import Family
 
 
 def as_html(family: Family) -> str:

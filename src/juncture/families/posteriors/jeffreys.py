@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidData, Unsupported
-from juncture.families.conjugacy.conjugate_prior import checked
 from juncture.families.continuous.beta import Beta
 from juncture.families.continuous.exponential import Exponential
 from juncture.families.continuous.gamma import Gamma
@@ -22,10 +21,11 @@ from juncture.families.discrete.geometric import Geometric
 from juncture.families.discrete.negative_binomial import NegativeBinomial
 from juncture.families.discrete.poisson import Poisson
 from juncture.families.family import Family, Real, plain
+from juncture.families.statistics.known import check_known
 from juncture.families.statistics.statistics import Statistics
 from juncture.families.vectors.dirichlet import Dirichlet
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.families.vectors.normal_inverse_gamma import NormalInverseGamma
+from juncture.families.vectors.normal_gamma import NormalInverseGamma
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,7 +81,7 @@ def jeffreys(family: type[Family], **known: Any) -> Any:
         raise InvalidData(f"jeffreys takes a family, such as Poisson; got {family!r}")
     told = frozenset(known)
     if family is Categorical and told == {"num_states"}:
-        return Dirichlet(np.full(int(checked(family, known)["num_states"]), 0.5))
+        return Dirichlet(np.full(int(check_known(family, known)["num_states"]), 0.5))
     if (family, told) in PROPER:
         return PROPER[family, told]
     for prior, needed in IMPROPER:

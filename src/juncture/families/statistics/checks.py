@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from juncture.errors import InvalidData, JunctureError, Unsupported, hint
+from juncture.errors import InvalidData, JunctureError, Unsupported
+from juncture.families.statistics.known import check_known
 from juncture.families.statistics.sample_statistics import Range, Sample
 from juncture.families.statistics.statistics import Moments, Statistics
 
@@ -22,7 +23,7 @@ def check_statistics(found: Statistics) -> None:
         raise InvalidData(f"weights are at least 0, and from {LEAST:g} to {MOST:g} if not 0; got {found.weight}")
     try:
         with np.errstate(all="raise", under="ignore"):
-            check_known(found)
+            check_required(found)
             check_kind(found)
             check_numbers(found)
             try_estimate(found)
@@ -40,16 +41,11 @@ def try_estimate(found: Statistics) -> None:
             found.family.estimate(found)
 
 
-def check_known(found: Statistics) -> None:
-    """Refuse what is said to be known, if the family has no such parameter or it cannot have such a value."""
-    family, name = found.family, found.family.__name__
-    rules = {**family.required, **family.optional, **family.fixed}
-    for key, value in found.known.items():
-        if key not in rules:
-            raise InvalidData(f"{name}.statistics knows nothing of {key!r}; {hint(key, rules)}")
-        rules[key].checked(value, name=f"the {key} of {name}")
-    if missing := [key for key in family.required if key not in found.known]:
-        raise InvalidData(f"the statistics of {name} need to know the {missing[0]}")
+def check_required(found: Statistics) -> None:
+    """Refuse known parameters that the family does not have or that break their rules, and missing ones."""
+    check_known(found.family, found.known)
+    if missing := [key for key in found.family.required if key not in found.known]:
+        raise InvalidData(f"the statistics of {found.family.__name__} need to know the {missing[0]}")
 
 
 def check_kind(found: Statistics) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from juncture.families.statistics.compiled import LONG, Fill, as_buffer, compiled_rows
-from juncture.families.statistics.statistics import Known
+from juncture.families.statistics.known import Known
 from juncture.families.supports import Integers
 from juncture.parallel import over_blocks
 

@@ -7,21 +7,18 @@ parameter touches. Counts add bit for bit. `Moments` are kept centred, and merge
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from juncture.checks import check_array, check_mapping, shown
-from juncture.errors import FormatError, InvalidData, InvalidModel, Unsupported, hint
+from juncture.errors import InvalidData
 from juncture.families.statistics.exact_sums import add_sums, plain_sums, scale_sum
-from juncture.files.json_text import parse_strictly
+from juncture.families.statistics.known import Known
 from juncture.values import Value, content_key, read_only
 
 if TYPE_CHECKING:
     from juncture.families.family import Family
-
-Known = Mapping[str, np.ndarray]
 
 
 class Statistics(Value):
@@ -214,42 +211,6 @@ class Moments(Statistics):
 def choose(is_first: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(the chosen, the others), entry by entry."""
     return np.where(is_first, first, second), np.where(is_first, second, first)
-
-
-def statistics_from_dict(told: Mapping[str, Any]) -> Statistics:
-    """The statistics that `to_dict` told of."""
-    from juncture.families.registry import COMPOSED, FAMILIES
-    from juncture.families.statistics.checks import check_statistics
-
-    known_kinds: list[type[Statistics]] = [Statistics, *Statistics.__subclasses__()]
-    kinds = {kind.__name__: kind for kind in known_kinds}
-    families = FAMILIES | COMPOSED
-    kind, family = kinds.get(str(told.get("kind"))), families.get(str(told.get("family")))
-    if kind is None or family is None:
-        nearest = hint(told.get("kind"), kinds) if kind is None else hint(told.get("family"), families)
-        raise InvalidData(
-            f"no statistics of the kind {told.get('kind')!r} of a family {told.get('family')!r}; {nearest}"
-        )
-    names = [name for name in kind._fields if name != "family"]
-    if missing := [name for name in names if name not in told and name != "log_base_rest"]:
-        raise InvalidData(f"statistics need {', '.join(missing)}")
-    try:
-        found = kind(family, **{name: told[name] for name in names if name in told})
-    except (AttributeError, TypeError, ValueError, IndexError, OverflowError) as error:
-        raise InvalidData(f"these are no statistics of {family.__name__}: {error}") from error
-    check_statistics(found)
-    return found
-
-
-def statistics_from_json(text: str) -> Statistics:
-    """The statistics that `to_json` told of; a `FormatError` says what is wrong with any other text."""
-    told = parse_strictly(text, "statistics")
-    if not isinstance(told, dict):
-        raise FormatError("statistics are one JSON object")
-    try:
-        return statistics_from_dict(told)
-    except (InvalidData, InvalidModel, Unsupported) as error:
-        raise FormatError(str(error)) from error
 
 
 def _told(known: Known) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from juncture.data.tables.weights import as_weight_columns
-from juncture.errors import InvalidData, hint
+from juncture.errors import InvalidData
 from juncture.families.observations import as_rows
+from juncture.families.statistics.known import check_known
 from juncture.families.statistics.repeated import distinct
 from juncture.families.statistics.statistics import Statistics
 
@@ -34,12 +35,7 @@ class StatisticsDoor:
 
 def summarised(family: type[Family], x: Any, weights: Any, known: dict[str, Any]) -> Statistics:
     """Check what is known, the rows and the weights; then let the family sum up."""
-    name, rules = family.__name__, {**family.required, **family.optional, **family.fixed}
-    for key in known:
-        if key not in rules:
-            raise InvalidData(f"{name}.statistics knows nothing of {key!r}; {hint(key, rules)}")
-    known = {key: rules[key].checked(value, name=f"the {key} of {name}") for key, value in known.items()}
-    known = family._known_from(x, known)
+    name, known = family.__name__, family._known_from(x, check_known(family, known))
     for key in family.required:
         if key not in known:
             raise InvalidData(f"{name}.statistics must be told the {key}, which is not estimated: pass {key}=")

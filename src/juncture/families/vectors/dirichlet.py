@@ -9,14 +9,19 @@ from scipy.special import digamma, loggamma
 
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.pair import Pair
 from juncture.families.constraints import POSITIVE_VECTOR
+from juncture.families.discrete.categorical import Categorical
 from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Real, plain
 from juncture.families.gamma_divergence import dirichlet_divergence
 from juncture.families.matching import match_log_means
 from juncture.families.observations import as_values, refuse_outside
-from juncture.families.statistics.statistics import Known
+from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Statistics
 from juncture.families.supports import Simplex
+from juncture.families.vectors.dirichlet_multinomial import DirichletMultinomial
+from juncture.families.vectors.multinomial import Multinomial
 from juncture.families.vectors.vector_family import VectorFamily
 from juncture.numerics import log, softmax
 
@@ -136,3 +141,34 @@ class Dirichlet(VectorFamily, ExponentialFamily, ConjugatePrior):
 
     def _total(self) -> np.ndarray:
         return np.asarray(self._given["concentration"].sum(axis=-1))
+
+
+def after_counts(prior: Dirichlet, statistics: Statistics) -> Dirichlet:
+    """Dirichlet(α + counts)."""
+    concentration = prior._given["concentration"]
+    states, counted = concentration.shape[-1], statistics.total.shape[-1]
+    if states != counted:
+        raise InvalidData(f"this Dirichlet has {states} states, the statistics have {counted}")
+    return Dirichlet(concentration + statistics.total)
+
+
+def total(prior: Dirichlet, known: Known) -> Any:
+    return np.asarray(prior.concentration.sum(axis=-1) / known.get("trials", 1.0))
+
+
+Dirichlet.pairs = (
+    Pair(
+        Dirichlet, Categorical, "probabilities", after_counts,
+        at=lambda point, known: Categorical(point),
+        sample_size=total,
+        known=frozenset({"num_states"}), implied=frozenset({"num_states"}), is_usual=True,
+        closed_form_predictive=lambda posterior, known: Categorical(posterior.mean),
+    ),
+    Pair(
+        Dirichlet, Multinomial, "probabilities", after_counts,
+        at=lambda point, known: Multinomial(known["trials"], point),
+        sample_size=total,
+        known=frozenset({"trials"}),
+        closed_form_predictive=lambda posterior, known: DirichletMultinomial(known["trials"], posterior.concentration),
+    ),
+)  # fmt: skip

@@ -8,16 +8,25 @@ import numpy as np
 
 from juncture.errors import Unsupported
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.pair import Pair
 from juncture.families.constraints import POSITIVE, POSITIVE_DEFINITE
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
-from juncture.families.statistics.statistics import Known
+from juncture.families.statistics.known import Known
 from juncture.families.supports import PositiveDefinite
 from juncture.families.vectors import block_matrices as blocks
 from juncture.families.vectors import matrix_gamma
+from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.families.vectors.vector_family import VectorFamily
 from juncture.families.vectors.whitening import Spectrum, Whitening, whitening_of
-from juncture.families.vectors.wishart import check_degrees, degrees_from, diagonal_products, joined
+from juncture.families.vectors.wishart import (
+    check_degrees,
+    degrees,
+    degrees_from,
+    diagonal_products,
+    joined,
+    next_vector,
+)
 
 
 class InverseWishart(VectorFamily, ExponentialFamily, ConjugatePrior):
@@ -122,3 +131,19 @@ def _half_degrees_and_half_scale(natural: np.ndarray) -> tuple[np.ndarray, np.nd
     """a = ν/2 and B = Ψ/2."""
     half_scale = -blocks.unvec(natural[..., 1:])
     return -natural[..., 0] - 0.5 * (half_scale.shape[-1] + 1), half_scale
+
+
+def after_vectors_by_covariance(prior: InverseWishart, statistics: Any) -> InverseWishart:
+    """InverseWishart(ν + n, Ψ + S) for the scatter S about the mean."""
+    scatter = statistics.scatter_about(statistics.known["mean"])
+    return InverseWishart(prior.degrees + statistics.weight, prior.scale + scatter)
+
+
+InverseWishart.pairs = (
+    Pair(
+        InverseWishart, MultivariateGaussian, "covariance", after_vectors_by_covariance,
+        at=lambda point, known: MultivariateGaussian(known["mean"], point), sample_size=degrees,
+        known=frozenset({"mean"}),
+        closed_form_predictive=lambda posterior, known: next_vector(posterior.degrees, posterior.scale, known),
+    ),
+)  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from juncture.checks import is_iterable, shown
 from juncture.data.tables.weights import as_weight_columns
 from juncture.errors import InvalidData
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
@@ -16,6 +17,7 @@ from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Family, Real, plain
 from juncture.families.gamma_divergence import ratio_excess
 from juncture.families.observations import as_values
+from juncture.families.statistics.known import Known
 from juncture.families.statistics.statistics import Statistics
 from juncture.families.statistics.statistics_method import StatisticsDoor
 from juncture.families.statistics.weighted_sums import weighted_sum
@@ -193,3 +195,14 @@ class JointPrior(ExponentialFamily, ConjugatePrior):
         rows = np.broadcast_shapes(mean.shape[:split], second.shape[:second_split]) or (1,)
         means = np.broadcast_to(mean, rows + mean.shape[split:])
         return means.astype(float), np.broadcast_to(second, rows + second.shape[second_split:]).astype(float)
+
+
+def strength_of(prior: Any, known: Known) -> Any:
+    return prior.strength
+
+
+def as_pair(point: Any, second: str) -> tuple[Any, Any]:
+    """The parameter value of a joint prior: a pair."""
+    if not isinstance(point, tuple | list | np.ndarray) or not is_iterable(point) or len(point) != 2:
+        raise InvalidData(f"the parameter is a pair of a mean and a {second}; got {shown(point)}")
+    return point[0], point[1]

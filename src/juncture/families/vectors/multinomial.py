@@ -17,7 +17,7 @@ from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Family, Real, plain
 from juncture.families.log_factorial import log_factorial
 from juncture.families.observations import refuse_outside
-from juncture.families.statistics.statistics import Known
+from juncture.families.statistics.known import Known
 from juncture.families.supports import CountVectors
 from juncture.families.vectors.vector_family import event_shape_of, refuse_other_dimension
 

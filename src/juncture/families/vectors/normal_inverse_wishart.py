@@ -8,14 +8,16 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from juncture.errors import InvalidData
+from juncture.families.conjugacy.pair import Pair
 from juncture.families.constraints import POSITIVE, POSITIVE_DEFINITE, REAL_VECTOR
 from juncture.families.family import Real
-from juncture.families.statistics.statistics import Known
+from juncture.families.statistics.known import Known
 from juncture.families.supports import Pairs, PositiveDefinite, Vectors
 from juncture.families.vectors import block_matrices as blocks
 from juncture.families.vectors import matrix_gamma
 from juncture.families.vectors.inverse_wishart import InverseWishart
-from juncture.families.vectors.joint_prior import JointPrior
+from juncture.families.vectors.joint_prior import JointPrior, as_pair, strength_of
+from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.families.vectors.multivariate_student_t import MultivariateStudentT
 from juncture.families.vectors.vector_family import check_dimensions, dimension_of
 from juncture.families.vectors.whitening import Spectrum, Whitening, apply, whitening_of
@@ -199,3 +201,30 @@ def _expectations(
     pulled = apply(precision, mean)
     log_covariance = -matrix_gamma.expected_log_determinant(half_degrees, half_scale)
     return _joined(log_covariance, precision, pulled, mean.shape[-1] / strength + (pulled * mean).sum(axis=-1))
+
+
+def after_vectors(prior: NormalInverseWishart, statistics: Any) -> NormalInverseWishart:
+    """Mean (κm + n x̄) / (κ + n), strength κ + n, degrees ν + n, Ψ + scatter + nκ / (κ + n) (x̄ - m)(x̄ - m)ᵀ."""
+    weight, before = statistics.weight, np.asarray(prior.strength)
+    strength = before + weight
+    shift = statistics.center - prior.mean
+    share = np.asarray(before * weight / strength)[..., None, None]
+    scale = prior.scale + statistics.scatter + share * shift[..., :, None] * shift[..., None, :]
+    mean = prior.mean + np.asarray(weight / strength)[..., None] * shift
+    return NormalInverseWishart(mean, strength, prior.degrees + weight, scale)
+
+
+def next_vector(prior: NormalInverseWishart, known: Known) -> MultivariateStudentT:
+    """Student's t with ν - d + 1 degrees and the scale Ψ (κ + 1) / (κ (ν - d + 1))."""
+    strength, degrees = np.asarray(prior.strength), np.asarray(prior.degrees) - prior.dimension + 1
+    factor = np.asarray((strength + 1) / (strength * degrees))
+    return MultivariateStudentT(degrees, prior.mean, prior.scale * factor[..., None, None])
+
+
+NormalInverseWishart.pairs = (
+    Pair(
+        NormalInverseWishart, MultivariateGaussian, "mean and covariance", after_vectors,
+        at=lambda point, known: MultivariateGaussian(*as_pair(point, "covariance")), sample_size=strength_of,
+        closed_form_predictive=next_vector,
+    ),
+)  # fmt: skip

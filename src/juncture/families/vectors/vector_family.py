@@ -10,7 +10,7 @@ import numpy as np
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.family import Family
 from juncture.families.observations import as_values, refuse_outside
-from juncture.families.statistics.statistics import Known
+from juncture.families.statistics.known import Known
 
 
 class VectorFamily(Family):

@@ -8,14 +8,17 @@ import numpy as np
 
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.pair import Pair
 from juncture.families.constraints import POSITIVE, POSITIVE_DEFINITE
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.matching import match_degrees
-from juncture.families.statistics.statistics import Known
+from juncture.families.statistics.known import Known
 from juncture.families.supports import PositiveDefinite
 from juncture.families.vectors import block_matrices as blocks
 from juncture.families.vectors import matrix_gamma
+from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
+from juncture.families.vectors.multivariate_student_t import MultivariateStudentT
 from juncture.families.vectors.vector_family import VectorFamily
 from juncture.families.vectors.whitening import Spectrum, Whitening, whitening_of
 
@@ -148,3 +151,33 @@ def degrees_from(log_determinant: np.ndarray, matrix: np.ndarray, *, name: str) 
             f"{name} cannot be estimated from equal matrices: give at least two different ones, or a prior"
         )
     return match_degrees(gap, matrix.shape[-1])
+
+
+def after_vectors_by_precision(prior: Wishart, statistics: Any) -> Wishart:
+    """Wishart(ν + n, (V⁻¹ + S)⁻¹) for the scatter S about the mean; as (1 + VS)⁻¹V, which is V for no data."""
+    scale = prior.scale
+    grown = np.eye(prior.dimension) + scale @ statistics.scatter_about(statistics.known["mean"])
+    found = np.linalg.solve(grown, np.broadcast_to(scale, grown.shape))
+    return Wishart(prior.degrees + statistics.weight, (found + np.swapaxes(found, -2, -1)) / 2)
+
+
+def next_vector(degrees: Any, scale: np.ndarray, known: Known) -> MultivariateStudentT:
+    """Student's t with ν - d + 1 degrees and the scale Ψ / (ν - d + 1)."""
+    left = np.asarray(degrees) - scale.shape[-1] + 1
+    return MultivariateStudentT(left, known["mean"], scale / left[..., None, None])
+
+
+def degrees(prior: Any, known: Known) -> Any:
+    return prior.degrees
+
+
+Wishart.pairs = (
+    Pair(
+        Wishart, MultivariateGaussian, "precision", after_vectors_by_precision,
+        at=lambda point, known: MultivariateGaussian(known["mean"], np.linalg.inv(point)), sample_size=degrees,
+        known=frozenset({"mean"}),
+        closed_form_predictive=lambda posterior, known: next_vector(
+            posterior.degrees, np.linalg.inv(posterior.scale), known
+        ),
+    ),
+)  # fmt: skip
