@@ -145,7 +145,7 @@ def test_sums_for_another_fixed_parameter_are_refused():
         Laplace(0.0, 1.0).log_likelihood(statistics)
     with pytest.raises(InvalidData, match="its own location"):
         Laplace(0.0, 1.0).score(Laplace.statistics([1.0, 2.0]))
-    with pytest.raises(InvalidModel, match="must be told location"):
+    with pytest.raises(InvalidModel, match="takes location by name"):
         Laplace.from_natural_parameters([-1.0])
 
 

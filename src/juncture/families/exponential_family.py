@@ -14,7 +14,7 @@ import numpy as np
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.batches import common_shape
 from juncture.families.constraints import is_total
-from juncture.families.expectation import by_members, expectation
+from juncture.families.expectation import expectation, map_members
 from juncture.families.family import Family, Real, plain
 from juncture.families.observations import as_values
 from juncture.families.statistics.compiled import sums_of
@@ -73,7 +73,7 @@ class ExponentialFamily(Family):
         """E log h(X)."""
         if type(self)._log_base.__func__ is ExponentialFamily._log_base.__func__:  # type: ignore[attr-defined]
             return 0.0
-        return by_members(lambda member: expectation(member, lambda x: member._log_base(x, member._known())), self)
+        return map_members(lambda member: expectation(member, lambda x: member._log_base(x, member._known())), self)
 
     # -- the two parametrisations
 
@@ -100,17 +100,17 @@ class ExponentialFamily(Family):
     @classmethod
     def from_natural_parameters(cls, natural: Any, **known: Any) -> Self:
         """The member with the natural parameters η."""
-        held = cls._checked_known(known)
-        return cls._from_natural(cls._checked_vector(natural, held, "natural"), held)
+        held = cls._check_known(known)
+        return cls._from_natural(cls._check_vector(natural, held, "natural"), held)
 
     @classmethod
     def from_mean_parameters(cls, mean: Any, **known: Any) -> Self:
         """The member with E u(X) = mean: moment matching."""
-        held = cls._checked_known(known)
-        return cls._from_mean(cls._checked_vector(mean, held, "mean"), held)
+        held = cls._check_known(known)
+        return cls._from_mean(cls._check_vector(mean, held, "mean"), held)
 
     @classmethod
-    def _checked_vector(cls, numbers: Any, known: Known, what: str) -> np.ndarray:
+    def _check_vector(cls, numbers: Any, known: Known, what: str) -> np.ndarray:
         """Parameters along the last axis; as many as there are statistics, where values are single numbers."""
         values = as_values(numbers, (), name=f"{cls.__name__}.from_{what}_parameters").astype(float)
         axes = [rule.axes for name, rule in cls.parameters.items() if name not in cls.required]
@@ -122,12 +122,12 @@ class ExponentialFamily(Family):
         return values
 
     @classmethod
-    def _checked_known(cls, known: dict[str, Any]) -> Known:
+    def _check_known(cls, known: dict[str, Any]) -> Known:
         rules = {**cls.required, **cls.fixed}
         if set(known) != set(rules):
             wanted = ", ".join(rules) or "nothing"
-            raise InvalidModel(f"{cls.__name__} must be told {wanted}; got {', '.join(known) or 'nothing'}")
-        return {key: rules[key].checked(known[key], name=f"the {key} of {cls.__name__}") for key in known}
+            raise InvalidModel(f"{cls.__name__} takes {wanted} by name; got {', '.join(known) or 'nothing'}")
+        return {key: rules[key].check(known[key], name=f"the {key} of {cls.__name__}") for key in known}
 
     # -- what follows
 
@@ -180,15 +180,15 @@ class ExponentialFamily(Family):
         """∇²A(η) = Cov u(X): (*batch, statistic, statistic), in the natural parameters."""
         natural, known = self.natural_parameters.astype(complex), self._known()
         columns = []
-        for place in range(natural.shape[-1]):
+        for index in range(natural.shape[-1]):
             stepped = natural.copy()
-            stepped[..., place] += 1j * COMPLEX_STEP
+            stepped[..., index] += 1j * COMPLEX_STEP
             columns.append(self._mean_of(stepped, known).imag / COMPLEX_STEP)
         return np.stack(columns, axis=-1)
 
     def log_likelihood(self, statistics: Statistics) -> Real:
         """Σ w log p(x) of the data that the statistics sum up: η·Σu - nA(η) + Σ log h."""
-        self._refuse_other_statistics(statistics)
+        self._check_statistics(statistics)
         known = self._known()
         fit = dot(self._natural(), statistics.total) - statistics.weight * self._log_partition_of(
             self._natural(), known
@@ -197,10 +197,10 @@ class ExponentialFamily(Family):
 
     def score(self, statistics: Statistics) -> np.ndarray:
         """∇ of the log-likelihood in η: Σu - nμ, zero at the maximum likelihood estimate."""
-        self._refuse_other_statistics(statistics)
+        self._check_statistics(statistics)
         return np.asarray(statistics.total - statistics.weight[..., None] * self._mean())
 
-    def _refuse_other_statistics(self, statistics: Statistics) -> None:
+    def _check_statistics(self, statistics: Statistics) -> None:
         if not isinstance(statistics, Statistics) or statistics.family is not type(self):
             raise InvalidData(f"these are not statistics of {type(self).__name__}: {statistics!r}")
 
@@ -221,7 +221,7 @@ class ExponentialFamily(Family):
 
         def summed(block: slice) -> tuple[np.ndarray, np.ndarray, Sum]:
             part, weight = rows[block], None if weights is None else weights[block]
-            cls._refuse_rows_outside(part, known, block.start)
+            cls._check_rows(part, known, block.start)
             sufficient, log_base = cls._sufficient(part, known), cls._log_base(part, known)
             mass, total = total_weight(weight, len(part), batch), weighted_sum(sufficient, weight, axes=1)
             if not np.ndim(log_base) and log_base == 0:

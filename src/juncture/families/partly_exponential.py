@@ -16,7 +16,7 @@ from juncture.families.statistics.weighted_sums import with_batch
 
 
 class PartlyExponential(ExponentialFamily):
-    """Told the `fixed` parameter, its statistics are sums; not told, they are the sample, and all is estimated."""
+    """If the `fixed` parameter is known, the statistics are sums; if not, they are the sample, and all is estimated."""
 
     @classmethod
     def _from_sample(cls, sample: Sample) -> Self:
@@ -47,8 +47,8 @@ class PartlyExponential(ExponentialFamily):
             return plain(statistics.log_likelihood_of(self))
         return super().log_likelihood(statistics)
 
-    def _refuse_other_statistics(self, statistics: Statistics) -> None:
-        super()._refuse_other_statistics(statistics)
+    def _check_statistics(self, statistics: Statistics) -> None:
+        super()._check_statistics(statistics)
         for name, value in self._known().items():
             if name not in statistics.known or not (statistics.known[name] == value).all():
                 raise InvalidData(

@@ -1,4 +1,4 @@
-"""Every family by its name: what the laws of the tests run over, and what files call them."""
+"""Every family by its name, as in files; the tests run their laws over this table, and over the conjugate pairs."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ def binomial_log_mass(x: Any, trials: Any, p: Any) -> np.ndarray:
     hit, tried = np.where(inner, x, 1.0), np.where(inner, n, 2.0)
     missed = tried - hit
     errors = stirling_error(tried) - stirling_error(hit) - stirling_error(missed)
-    spread = 0.5 * (np.log(tried) - np.log(hit) - np.log(missed) - LOG_TWO_PI)
-    between = errors + spread - deviance(hit, tried * p) - deviance(missed, tried * (1 - p))
+    log_width = 0.5 * (np.log(tried) - np.log(hit) - np.log(missed) - LOG_TWO_PI)
+    between = errors + log_width - deviance(hit, tried * p) - deviance(missed, tried * (1 - p))
     at_end = times(x, numerics.log(p)) + times(n - x, numerics.log1p(-p))
     return np.asarray(np.where(inner, between, at_end))
 

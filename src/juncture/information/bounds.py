@@ -1,4 +1,4 @@
-"""How far averages stray from the mean, whatever the distribution: Chebyshev's inequality and the weak law."""
+"""Bounds for any distribution: Chebyshev's inequality, and the weak law of large numbers."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def standard_error(variance: Any, num_samples: int) -> Real:
 def samples_needed(variance: float, error: float, probability: float) -> int:
     """How many independent values make their average stray by `error` or more with at most this probability.
 
-    The weak law's bound: variance / (n error²) ≤ probability.
+    The bound of the weak law of large numbers: variance / (n error²) ≤ probability.
 
     >>> samples_needed(variance=0.25, error=0.1, probability=0.05)
     500
     """
-    spread = Fraction(check_number(variance, "the variance", least=0, finite=True))
+    exact_variance = Fraction(check_number(variance, "the variance", least=0, finite=True))
     distance = Fraction(check_number(error, "the error", above=0, finite=True))
     share = Fraction(check_number(probability, "the probability", above=0, most=1))
-    needed = spread / (distance**2 * share)  # exact, as the square of a small error is no double
+    needed = exact_variance / (distance**2 * share)  # exact, as the square of a small error is no double
     return max(math.ceil(needed * Fraction(1 - 1e-12)), 1)  # 500.00000000000006 is 500

@@ -55,8 +55,8 @@ def newton(dual: Callable[[np.ndarray], Dual], start: np.ndarray, lowest: float 
 
 def newton_step(here: Dual) -> np.ndarray:
     """-H⁻¹ g, in units in which the Hessian has a unit diagonal."""
-    spread = np.sqrt(np.maximum(np.diag(here.hessian), 0.0))
-    unit = np.where(spread > 0, spread, 1.0)
+    std = np.sqrt(np.maximum(np.diag(here.hessian), 0.0))
+    unit = np.where(std > 0, std, 1.0)
     scaled = here.hessian / np.outer(unit, unit)
     if not np.isfinite(scaled).all():
         raise InvalidData("the features are too large on these points for the moments to be matched: rescale them")

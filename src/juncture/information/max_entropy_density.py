@@ -16,7 +16,7 @@ from juncture.checks import check_function, check_iterable, check_number
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.information.density import Density
 from juncture.information.dual import Dual, dual_of, newton
-from juncture.information.faces import refuse_out_of_range
+from juncture.information.feasibility import check_moment_ranges
 from juncture.information.max_entropy import MaximumEntropy, as_moments, feature_matrix
 from juncture.quadrature.grids import panel_grid
 
@@ -41,7 +41,7 @@ class Problem:
     def on(self, low: float, high: float) -> Problem:
         return Problem(self.features, self.moments, low, high)
 
-    def scanned(self) -> tuple[np.ndarray, np.ndarray]:
+    def scan(self) -> tuple[np.ndarray, np.ndarray]:
         """The features at points all over the interval, and the moments."""
         inner = np.linspace(self.low, self.high, SCAN + 2)[1:-1]
         return feature_matrix(self.features, inner), self.moments
@@ -77,7 +77,7 @@ def max_entropy_density(features: Any, moments: Any, low: float = -np.inf, high:
     if not low < high:
         raise InvalidData(f"a density lives on an interval from low to high; got {low:g} and {high:g}")
     problem = Problem(functions, as_moments(moments, len(functions)), low, high)
-    multipliers, here = solved(problem)
+    multipliers, here = solve(problem)
     density = problem.density(multipliers)
     entropy = density.expectation(lambda x: -np.asarray(density.log_prob(x)))
     return MaximumEntropy(
@@ -92,7 +92,7 @@ def max_entropy_density(features: Any, moments: Any, low: float = -np.inf, high:
     )
 
 
-def solved(problem: Problem) -> tuple[np.ndarray, Dual]:
+def solve(problem: Problem) -> tuple[np.ndarray, Dual]:
     """The multipliers that reach the moments on the whole interval."""
     num_solved, num_failed = 0, 0
     for window in windows(problem):
@@ -101,7 +101,7 @@ def solved(problem: Problem) -> tuple[np.ndarray, Dual]:
         if not is_met(problem, here):
             num_failed += 1
             if window == problem or num_failed == ENOUGH_FAILURES:
-                raise impossible(problem, here)
+                raise impossible_moments(problem, here)
             continue
         multipliers, here = newton(problem.dual, multipliers, lowest)
         if is_met(problem, here):
@@ -125,22 +125,22 @@ def windows(problem: Problem) -> Iterator[Problem]:
     for doubling in range(DOUBLINGS):
         size = FIRST_WINDOW * 2.0**doubling
         window = problem.on(max(problem.low, start - size), min(problem.high, start + size))
-        seen.append(window.scanned()[0])
+        seen.append(window.scan()[0])
         gaps = seen[-1] - problem.moments
         if ((gaps.min(axis=0) <= 0) & (gaps.max(axis=0) >= 0)).all():
             yield window
-    refuse_out_of_range(np.concatenate(seen), problem.moments)
+    check_moment_ranges(np.concatenate(seen), problem.moments)
 
 
 def is_met(problem: Problem, here: Dual) -> bool:
-    spread = np.sqrt(np.diag(here.hessian))
-    close = np.abs(here.gradient) <= MET * np.maximum(np.abs(problem.moments), spread)
+    std = np.sqrt(np.diag(here.hessian))
+    close = np.abs(here.gradient) <= MET * np.maximum(np.abs(problem.moments), std)
     return bool(np.isfinite(here.value) and close.all())
 
 
-def impossible(problem: Problem, here: Dual) -> InvalidData:
+def impossible_moments(problem: Problem, here: Dual) -> InvalidData:
     if np.isfinite(problem.high - problem.low):
-        refuse_out_of_range(*problem.scanned())
+        check_moment_ranges(*problem.scan())
     worst = int(np.argmax(np.abs(here.gradient) / np.maximum(np.abs(problem.moments), 1.0)))
     return InvalidData(
         f"no density from {problem.low:g} to {problem.high:g} has all these moments: moment {worst}, "

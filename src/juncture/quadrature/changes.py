@@ -35,7 +35,7 @@ class WholeLine:
         size = np.abs(z)
         return np.asarray(np.log(self.scale / 2) + size + np.log1p(np.exp(-2 * size)))
 
-    def place(self, x: np.ndarray) -> np.ndarray:
+    def coordinate(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(np.arcsinh((x - self.center) / self.scale))
 
     def around(self, mode: float, width: float) -> WholeLine:
@@ -53,7 +53,7 @@ class Straight:
     def log_slope(self, z: np.ndarray) -> np.ndarray:
         return np.zeros(np.shape(z))
 
-    def place(self, x: np.ndarray) -> np.ndarray:
+    def coordinate(self, x: np.ndarray) -> np.ndarray:
         return x
 
 
@@ -76,7 +76,7 @@ class HalfLine:
         """Beyond the largest number there is none."""
         return np.where(self.sign * z < LARGEST_LOG, self.sign * z, -np.inf)
 
-    def place(self, x: np.ndarray) -> np.ndarray:
+    def coordinate(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(self.sign * np.log(np.maximum(self.sign * (x - self.end), TINY)))
 
     def around(self, mode: float, width: float) -> HalfLine:
@@ -95,7 +95,7 @@ class Segment:
         return -self._reach(self.low), self._reach(self.high)
 
     def _reach(self, end: float) -> float:
-        """How far z goes until x cannot be told from the end."""
+        """How far z goes until rounding makes x equal to the end."""
         share = max(SMALLEST_SHARE, SMALLEST_SHARE * abs(end) / (self.high - self.low))
         return FAR if end == 0 else float(-np.log(share))
 
@@ -106,7 +106,7 @@ class Segment:
     def log_slope(self, z: np.ndarray) -> np.ndarray:
         return np.asarray(np.log(self.high - self.low) - softplus(z) - softplus(-z))
 
-    def place(self, x: np.ndarray) -> np.ndarray:
+    def coordinate(self, x: np.ndarray) -> np.ndarray:
         below, above = np.maximum(x - self.low, TINY), np.maximum(self.high - x, TINY)
         return np.asarray(np.log(below) - np.log(above))
 

@@ -1,4 +1,4 @@
-"""The highest place of a smooth function of a few numbers, and its curvature there."""
+"""The highest point of a smooth function of a few numbers, and its curvature there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from juncture.errors import Unsupported
 Function = Callable[[np.ndarray], Any]
 
 
-def highest(function: Function, start: np.ndarray) -> np.ndarray:
+def find_maximum(function: Function, start: np.ndarray) -> np.ndarray:
     """A local maximum: simplex search, restarted from where it ended until that changes nothing."""
     from scipy.optimize import minimize
 
@@ -20,15 +20,15 @@ def highest(function: Function, start: np.ndarray) -> np.ndarray:
         value = -float(function(point))
         return value if np.isfinite(value) else 1e300
 
-    place, value = np.asarray(start, float), np.inf
+    point, value = np.asarray(start, float), np.inf
     for _ in range(20):
-        found = minimize(falling, place, method="Nelder-Mead", options={"xatol": 1e-11, "fatol": 0, "maxiter": 2000})
-        improved, place, value = value - found.fun, found.x, found.fun
+        found = minimize(falling, point, method="Nelder-Mead", options={"xatol": 1e-11, "fatol": 0, "maxiter": 2000})
+        improved, point, value = value - found.fun, found.x, found.fun
         if improved <= 1e-13 * max(1.0, abs(value)):
             break
     if value >= 1e300:
         raise Unsupported(f"no finite value was found around {np.asarray(start).tolist()}; start somewhere else")
-    return place
+    return point
 
 
 def hessian(function: Function, point: np.ndarray) -> np.ndarray:

@@ -40,7 +40,7 @@ class LineDensity:
         hints: np.ndarray = NO_HINTS,
     ) -> None:
         self._log_density, self.interval, self._hints = log_density, (low, high), hints
-        self.change = _centred(log_density, change_for(low, high), hints)
+        self.change = _center_on_peak(log_density, change_for(low, high), hints)
         self.panels = self._panels_of(self._log_height)
         self._check_values()
         self.log_total = self.panels.log_total()
@@ -48,7 +48,7 @@ class LineDensity:
         self._below = np.cumsum([np.exp(self.panels.tails[0] - self.log_total), *masses.sum(axis=1)])
 
     def _panels_of(self, log_height: LogDensity) -> Panels:
-        return panels_of(log_height, self.change.ends, self.change.place(self._hints))
+        return panels_of(log_height, self.change.ends, self.change.coordinate(self._hints))
 
     def _check_values(self) -> None:
         """Refuse a density that has no value next to its mass."""
@@ -57,7 +57,7 @@ class LineDensity:
             with np.errstate(all="ignore"):
                 return np.asarray(self._log_density(self.change.point(z)) + self.change.log_slope(z))
 
-        scan = scan_of(self.change.ends, self.change.place(self._hints))
+        scan = scan_of(self.change.ends, self.change.coordinate(self._hints))
         check_line(log_height, lambda z: (self.change.point(z),), np.union1d(scan, self.panels.z.ravel()))
 
     def _log_height(self, z: np.ndarray, power: float = 0.0, center: float = 0.0) -> np.ndarray:
@@ -100,7 +100,7 @@ class LineDensity:
 
     @property
     def mode(self) -> float:
-        """The highest place of the density; Unsupported if it is a pole."""
+        """The highest point of the density; Unsupported if it is a pole."""
         x = self.change.point(self.panels.z.ravel())
         best = int(np.argmax(quiet(self._log_density, x)))
         if best in {0, len(x) - 1}:
@@ -126,7 +126,7 @@ class LineDensity:
     def cdf(self, x: Any) -> Real:
         """P(X ≤ x)."""
         values = np.asarray(x, dtype=float)
-        z = self.change.place(np.atleast_1d(values).ravel())
+        z = self.change.coordinate(np.atleast_1d(values).ravel())
         return plain(np.clip(self._cdf_of(z), 0.0, 1.0).reshape(values.shape))
 
     def _cdf_of(self, z: np.ndarray) -> np.ndarray:
@@ -171,7 +171,7 @@ def quiet(log_density: LogDensity, x: np.ndarray) -> np.ndarray:
     return np.asarray(np.where(np.isnan(found), -np.inf, found))
 
 
-def _centred(log_density: LogDensity, change: Change, hints: np.ndarray) -> Change:
+def _center_on_peak(log_density: LogDensity, change: Change, hints: np.ndarray) -> Change:
     """On the whole line, sinh is centred on the highest peak and scaled to its width."""
     if not isinstance(change, WholeLine):
         return change
@@ -179,7 +179,7 @@ def _centred(log_density: LogDensity, change: Change, hints: np.ndarray) -> Chan
     def log_height(z: np.ndarray) -> np.ndarray:
         return np.asarray(quiet(log_density, change.point(z)) + change.log_slope(z))
 
-    peaks = find_peaks(log_height, change.ends, change.place(hints))
+    peaks = find_peaks(log_height, change.ends, change.coordinate(hints))
     peak = float(peaks[np.argmax(log_height(peaks))])
     level = float(log_height(np.array([peak]))[0]) - 0.5
     sides = [float(change.point(np.array(crossing(log_height, peak, end, level)))) for end in change.ends]

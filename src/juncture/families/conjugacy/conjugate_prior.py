@@ -36,7 +36,17 @@ class ConjugatePrior(Family):
     def predictive(self, family: type[Family] | None = None, **known: Any) -> Family:
         """The distribution of one more observation, the parameter integrated out.
 
-        Of the family whose statistics this posterior has seen; else of `family`, told what it must know.
+        Parameters
+        ----------
+        family
+            The family of the observation; by default the one whose statistics this posterior has seen.
+        known
+            The parameters of that family that are not integrated out, such as the trials of a Binomial.
+
+        Returns
+        -------
+        Family
+            A member of a family where the integral has a closed form with a name, else a `Compound`.
         """
         pair, held = self._pair_to_predict(family, known)
         return pair.predictive(self, held)
@@ -55,7 +65,7 @@ class ConjugatePrior(Family):
         return self.likelihood_at(self._mean_point())
 
     def equivalent_sample_size(self, family: type[Family] | None = None, **known: Any) -> Real:
-        """How many observations the prior is worth, for the family seen or told."""
+        """How many observations the prior is worth, for the family seen or given."""
         pair, held = self._pair_to_predict(family, known)
         return plain(pair.sample_size(self, held))
 

@@ -22,7 +22,7 @@ class Pair:
     `update(prior, statistics)` is the posterior; `at(point, known)` the likelihood with the parameter `point`;
     `sample_size(prior, known)` how many observations the prior is worth, n more after n observations;
     `closed_form_predictive(posterior, known)` the predictive where it has a name: elsewhere it is a `Compound`.
-    `implied` are those of the known that the prior tells by itself; a prior that has seen nothing predicts with the
+    `implied` are those of the known that follow from the prior itself; a prior that has seen nothing predicts with the
     pair that `is_usual`. `closed_form_evidence(prior, statistics)` is log p(data) where rows depend on each other, so
     that it does not follow from the likelihood.
     """
@@ -76,7 +76,8 @@ def find_pair(prior: type[Family], likelihood: type[Family], known: Iterable[str
     has_name = any(pair.likelihood is likelihood for pair in pairs_of(prior))  # then what is known is amiss
     with_known = f" with {' and '.join(sorted(have)) or 'nothing'} known" if have or has_name else ""
     raise Unsupported(
-        f"{prior.__name__} is no conjugate prior for {likelihood.__name__}{with_known}; it is one for {_told(prior)}"
+        f"{prior.__name__} is no conjugate prior for {likelihood.__name__}{with_known}; "
+        f"it is one for {_format_pairs(prior)}"
     )
 
 
@@ -87,7 +88,9 @@ def pair_to_predict(prior: type[Family], family: type[Family] | None, known: Ite
     of_prior = pairs_of(prior)
     usual = [pair for pair in of_prior if pair.is_usual or len(of_prior) == 1]
     if not usual:
-        raise InvalidData(f"this {prior.__name__} has seen no data; say which family it shall predict: {_told(prior)}")
+        raise InvalidData(
+            f"this {prior.__name__} has seen no data; say which family it shall predict: {_format_pairs(prior)}"
+        )
     return find_pair(prior, usual[0].likelihood, known)
 
 
@@ -96,5 +99,5 @@ def pairs_of(prior: type[Family]) -> tuple[Pair, ...]:
     return tuple(getattr(prior, "pairs", ()))
 
 
-def _told(prior: type[Family]) -> str:
+def _format_pairs(prior: type[Family]) -> str:
     return ", ".join(map(str, pairs_of(prior))) or "nothing"

@@ -113,20 +113,20 @@ class Gamma(ExponentialFamily, ConjugatePrior):
         return plain((self._given["shape"] - 1) / self._given["rate"])
 
     @np.errstate(over="ignore")
-    def _scaled(self, x: np.ndarray) -> np.ndarray:
+    def _to_unit_rate(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(self._given["rate"] * np.maximum(x, 0.0))
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(gammainc(self._given["shape"], self._scaled(x)))
+        return np.asarray(gammainc(self._given["shape"], self._to_unit_rate(x)))
 
     def _sf(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(gammaincc(self._given["shape"], self._scaled(x)))
+        return np.asarray(gammaincc(self._given["shape"], self._to_unit_rate(x)))
 
     def _log_cdf(self, x: np.ndarray) -> np.ndarray:
-        return log_gamma_below(self._given["shape"], self._scaled(x))
+        return log_gamma_below(self._given["shape"], self._to_unit_rate(x))
 
     def _log_sf(self, x: np.ndarray) -> np.ndarray:
-        return log_gamma_above(self._given["shape"], self._scaled(x))
+        return log_gamma_above(self._given["shape"], self._to_unit_rate(x))
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return np.asarray(gammaincinv(self._given["shape"], probability) / self._given["rate"])

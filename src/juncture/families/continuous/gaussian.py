@@ -88,7 +88,7 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
 
     def log_likelihood(self, statistics: Statistics) -> Real:
         """Σ w log p(x), from the scatter about the mean."""
-        self._refuse_other_statistics(statistics)
+        self._check_statistics(statistics)
         mean, variance = self._given["mean"], self._given["variance"]
         squares = statistics.scatter_about(mean)  # type: ignore[attr-defined]
         return plain(-0.5 * (squares / variance + statistics.weight * (np.log(variance) + LOG_TWO_PI)))
@@ -98,8 +98,8 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
         if type(other) is not Gaussian:
             return super().cross_entropy(other)
         common_shape(self, other)
-        spread = self._given["variance"] + (self._given["mean"] - other._given["mean"]) ** 2
-        return plain(0.5 * (LOG_TWO_PI + np.log(other._given["variance"]) + spread / other._given["variance"]))
+        squares = self._given["variance"] + (self._given["mean"] - other._given["mean"]) ** 2
+        return plain(0.5 * (LOG_TWO_PI + np.log(other._given["variance"]) + squares / other._given["variance"]))
 
     def kl_divergence(self, other: Any) -> Real:
         """½ (v/v' + (m - m')²/v' - 1 - log v/v')."""
@@ -148,7 +148,7 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
 
         def moments(block: slice) -> Moments:
             part, weight = rows[block], None if weights is None else weights[block]
-            cls._refuse_rows_outside(part, known, block.start)
+            cls._check_rows(part, known, block.start)
             return scalar_moments(cls, part, weight, known)
 
         size = block_rows((*rows.shape[1:], *(() if weights is None else weights.shape[1:])))
@@ -192,9 +192,9 @@ def scalar_moments(family: Any, rows: np.ndarray, weights: np.ndarray | None, kn
 
 def after_values(prior: Gaussian, statistics: Any) -> Gaussian:
     """Precisions add; the mean is the average of prior mean and data, weighted by their precisions."""
-    weight, variance, spread = statistics.weight, statistics.known["variance"], prior.variance
-    total = weight * spread + variance
-    return Gaussian((weight * spread * statistics.center + variance * prior.mean) / total, variance * spread / total)
+    weight, variance, own = statistics.weight, statistics.known["variance"], prior.variance
+    total = weight * own + variance
+    return Gaussian((weight * own * statistics.center + variance * prior.mean) / total, variance * own / total)
 
 
 Gaussian.pairs = (

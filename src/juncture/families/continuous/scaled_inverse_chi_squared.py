@@ -1,4 +1,4 @@
-"""ScaledInverseChiSquared: an inverse gamma told in degrees of freedom and a typical variance."""
+"""ScaledInverseChiSquared: an inverse gamma by its degrees of freedom and a typical variance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from juncture.families.supports import Interval
 
 
 class ScaledInverseChiSquared(ExponentialFamily, ConjugatePrior):
-    """The law of degrees · scale / χ², the χ² with these degrees: InverseGamma(degrees / 2, degrees · scale / 2).
+    """degrees · scale / χ², for a χ² with these degrees: InverseGamma(degrees / 2, degrees · scale / 2).
 
     As a prior, of the variance of a Gaussian whose mean is known: worth `degrees` values with the variance `scale`.
 
@@ -126,7 +126,7 @@ class ScaledInverseChiSquared(ExponentialFamily, ConjugatePrior):
         return self.to_inverse_gamma()._quantile(probability)
 
 
-def averaged(prior: ScaledInverseChiSquared, statistics: Any) -> ScaledInverseChiSquared:
+def average_scales(prior: ScaledInverseChiSquared, statistics: Any) -> ScaledInverseChiSquared:
     """Degrees ν + n, and the average of the prior's ν squares and the n new ones."""
     degrees = prior.degrees + statistics.weight
     squares = prior.degrees * prior.scale + statistics.scatter_about(statistics.known["mean"])
@@ -135,7 +135,7 @@ def averaged(prior: ScaledInverseChiSquared, statistics: Any) -> ScaledInverseCh
 
 ScaledInverseChiSquared.pairs = (
     Pair(
-        ScaledInverseChiSquared, Gaussian, "variance", averaged,
+        ScaledInverseChiSquared, Gaussian, "variance", average_scales,
         at=lambda point, known: Gaussian(known["mean"], point),
         sample_size=lambda prior, known: prior.degrees,
         known=frozenset({"mean"}),

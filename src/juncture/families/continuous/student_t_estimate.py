@@ -1,7 +1,8 @@
 """The maximum likelihood estimate of a Student t: EM over the hidden precision of each value.
 
-A value has the law N(location, scale² / u) with u from Gamma(ν/2, ν/2): the expected u weighs it down when it is far
-out. The degrees ν are then moved to the best ones for the location and scale found (ECME: C. Liu, D. B. Rubin, 1994).
+A value is from N(location, scale² / u) with u from Gamma(ν/2, ν/2): the expected u of a value far out is small, and so
+is its weight. The degrees ν are then moved to the best ones for the location and scale found (ECME: C. Liu, D. B.
+Rubin, 1994).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Parameters(NamedTuple):
     scale: np.ndarray
 
 
-def estimated(sample: Sample) -> Parameters:
+def estimate(sample: Sample) -> Parameters:
     """Degrees (unless known), location and scale of the largest likelihood near the median."""
     low, high = sample.ends()
     if not (low < high).all():

@@ -79,9 +79,9 @@ class Weibull(PartlyExponential):
             powers = sample.weights * np.exp(shape * log_values)
             tilted = powers / powers.sum(axis=0)
             center = (tilted * log_values).sum(axis=0)
-            spread = (tilted * (log_values - center) ** 2).sum(axis=0)
+            variation = (tilted * (log_values - center) ** 2).sum(axis=0)
             value = shape * (center - mean_log)
-            return value - 1, value + shape**2 * spread
+            return value - 1, value + shape**2 * variation
 
         lowest = -np.log(-mean_log)
         log_shape = increasing_root(excess, lowest, lowest + 50.0, start=lowest + 0.5)
@@ -161,7 +161,7 @@ class Weibull(PartlyExponential):
         return np.asarray(-np.exp(self._log_power(x)))
 
     def _log_cdf(self, x: np.ndarray) -> np.ndarray:
-        """log(1 - exp(-y)) with y = (x/scale)^shape, which is log y where y is too small to tell."""
+        """log(1 - exp(-y)) with y = (x/scale)^shape, which is log y where y is too small for 1 - exp(-y)."""
         log_power = self._log_power(x)
         return np.where(log_power < -40, log_power, super()._log_cdf(x))
 

@@ -16,7 +16,7 @@ from juncture.families.discrete.hypergeometric import Hypergeometric
 from juncture.families.discrete.summed import Summed
 from juncture.families.discrete.whole_numbers import as_counts
 from juncture.families.family import Real, plain
-from juncture.families.log_factorial import log_weight, looked_up
+from juncture.families.log_factorial import log_weight, look_up
 from juncture.families.statistics.known import Known
 from juncture.families.statistics.statistics import Statistics
 from juncture.families.supports import Integers
@@ -45,7 +45,7 @@ class BetaBinomial(Summed, ConjugatePrior):
         return Integers(self._given["offset"], self._given["offset"] + self._given["trials"])
 
     def _log_prob(self, x: np.ndarray) -> np.ndarray:
-        return self._log_mass(x) if self.batch_shape else looked_up(self._log_mass, x)
+        return self._log_mass(x) if self.batch_shape else look_up(self._log_mass, x)
 
     def _log_mass(self, x: np.ndarray) -> np.ndarray:
         n, a, b, offset = (self._given[name] for name in self.parameters)

@@ -14,7 +14,7 @@ from juncture.families.discrete.summed import summed_cdf, summed_log_cdf, summed
 from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
 from juncture.families.exponential_family import dot
 from juncture.families.family import Family, Real, plain
-from juncture.families.log_factorial import looked_up
+from juncture.families.log_factorial import look_up
 from juncture.families.saddle_point import binomial_log_mass
 from juncture.families.statistics.known import Known
 from juncture.families.statistics.statistics import Statistics
@@ -56,7 +56,7 @@ class Hypergeometric(Family):
         return Integers(0, known["draws"])
 
     def _log_prob(self, x: np.ndarray) -> np.ndarray:
-        return self._log_mass(x) if self.batch_shape else looked_up(self._log_mass, x)
+        return self._log_mass(x) if self.batch_shape else look_up(self._log_mass, x)
 
     def _log_mass(self, x: np.ndarray) -> np.ndarray:
         """Hits among the targets, and among the rest, given how many there are in all: three binomials."""
@@ -121,15 +121,15 @@ class Hypergeometric(Family):
     def _summarise(cls, rows: np.ndarray, weights: np.ndarray | None, known: Known) -> Statistics:
         if any(value.ndim for value in known.values()):
             raise InvalidData("statistics of Hypergeometric have one population and one number of draws")
-        cls._refuse_rows_outside(rows, known)
-        return cls._counted(label_counts(rows, weights, int(known["draws"]) + 1), known)
+        cls._check_rows(rows, known)
+        return cls._from_counts(label_counts(rows, weights, int(known["draws"]) + 1), known)
 
     @classmethod
     def _single(cls, x: np.ndarray, known: Known) -> Statistics:
-        return cls._counted(np.asarray(x)[..., None] == np.arange(int(known["draws"]) + 1), known)
+        return cls._from_counts(np.asarray(x)[..., None] == np.arange(int(known["draws"]) + 1), known)
 
     @classmethod
-    def _counted(cls, total: np.ndarray, known: Known) -> Statistics:
+    def _from_counts(cls, total: np.ndarray, known: Known) -> Statistics:
         return Statistics(cls, weight=total.sum(axis=-1), total=total, log_base=np.zeros(total.shape[:-1]), known=known)
 
     @classmethod

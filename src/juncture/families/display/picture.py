@@ -56,10 +56,10 @@ def _cell(value: Any) -> str:
 def _picture(members: Sequence[Family], name: str) -> str:
     """Curves, bars or loops; nothing for a family that has no picture."""
     try:
-        drawn = [each for member, colour in zip(members, SERIES, strict=False) for each in _series(member, colour)]
+        series = [each for member, colour in zip(members, SERIES, strict=False) for each in _series(member, colour)]
     except Unsupported:
         return ""
-    return chart_svg(drawn, title=f"the density of {name}") if drawn else ""
+    return chart_svg(series, title=f"the density of {name}") if series else ""
 
 
 def _series(member: Family, colour: str) -> list[Series]:

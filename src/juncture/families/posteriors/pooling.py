@@ -80,7 +80,7 @@ def fit_concentration(group_counts: Any) -> PooledGroups:
     >>> fit_concentration([[9, 1], [1, 9], [5, 5]]).beta.mean
     0.5
     """
-    counts = _checked(group_counts)
+    counts = _check_counts(group_counts)
     frequencies = counts.sum(axis=0) / counts.sum()
     if _gain_of_differing(counts, frequencies) <= 0:
         return PooledGroups(counts, frequencies, np.inf, float((counts.sum(axis=0) * log(frequencies)).sum()))
@@ -92,7 +92,7 @@ def fit_concentration(group_counts: Any) -> PooledGroups:
     return PooledGroups(counts, concentration / strength, strength, _log_evidence(counts, concentration))
 
 
-def _checked(group_counts: Any) -> np.ndarray:
+def _check_counts(group_counts: Any) -> np.ndarray:
     try:
         counts = np.asarray(group_counts, dtype=float)
     except (TypeError, ValueError) as error:

@@ -58,8 +58,8 @@ class QuadraturePosterior:
     def predictive_sample(self, size: int, *, rng: Any = None) -> Any:
         """Draws of new observations: a parameter from the posterior, then an observation given it."""
         generator = as_generator(rng)
-        drawn = self.density.sample(size, rng=generator)
-        return self._likelihood(*_arguments(drawn.T if np.ndim(drawn) > 1 else drawn)).sample(rng=generator)
+        draws = self.density.sample(size, rng=generator)
+        return self._likelihood(*_arguments(draws.T if np.ndim(draws) > 1 else draws)).sample(rng=generator)
 
     def __repr__(self) -> str:
         return f"QuadraturePosterior(mean={np.asarray(self.mean).tolist()}, log_evidence={self.log_evidence:.6g})"
@@ -93,7 +93,7 @@ def quadrature_posterior(
     hints = _hints(prior, (low, high))
     log_joint = LogJoint(_log_prior(prior, (low, high)), likelihood, data)
     change = change_for(low, high)
-    scan = scan_of(change.ends, change.place(hints))
+    scan = scan_of(change.ends, change.coordinate(hints))
     log_joint.check_domain((change.point(scan),), change.log_slope(scan))
     return QuadraturePosterior(LineDensity(log_joint, low, high, hints=hints), likelihood)
 
@@ -104,7 +104,7 @@ def _in_the_plane(prior: Any, likelihood: Likelihood, data: Any, intervals: Any)
     hints = _hints(priors[0], ranges[0]), _hints(priors[1], ranges[1])
     log_joint = LogJoint(log_prior, likelihood, data)
     first, second = change_for(*ranges[0]), change_for(*ranges[1])
-    scans = slice_scan(first.ends, first.place(hints[0])), slice_scan(second.ends, second.place(hints[1]))
+    scans = slice_scan(first.ends, first.coordinate(hints[0])), slice_scan(second.ends, second.coordinate(hints[1]))
     z, w = (part.ravel() for part in np.meshgrid(*scans))
     log_joint.check_domain((first.point(z), second.point(w)), first.log_slope(z) + second.log_slope(w))
     return QuadraturePosterior(PlaneDensity(log_joint, ranges, hints=hints), likelihood)
@@ -115,10 +115,10 @@ def _hints(prior: Any, interval: tuple[float, float]) -> np.ndarray:
     if not isinstance(prior, Family):
         return NO_HINTS
     try:
-        places = np.asarray(prior.quantile(QUANTILES))
+        quantiles = np.asarray(prior.quantile(QUANTILES))
     except Unsupported:
         return NO_HINTS
-    return np.unique(places[(places > interval[0]) & (places < interval[1]) & np.isfinite(places)])
+    return np.unique(quantiles[(quantiles > interval[0]) & (quantiles < interval[1]) & np.isfinite(quantiles)])
 
 
 def _joint(prior: Any, intervals: Any) -> tuple[Callable[..., Any], Intervals]:

@@ -89,7 +89,7 @@ def _(found: Sample) -> None:
     check_shape(found.values.shape[: found.weights.ndim], found.weights.shape, "values")
     if not ((found.weights >= 0) & (found.weights <= MOST)).all():
         raise InvalidData(f"weights are from 0 to {MOST:g}")
-    found.family._refuse_rows_outside(found.values, found.known)
+    found.family._check_rows(found.values, found.known)
 
 
 @check_numbers.register

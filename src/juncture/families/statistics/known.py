@@ -27,7 +27,7 @@ def check_known(family: type[Family], known: Mapping[str, Any]) -> dict[str, np.
     for key in known:
         if key not in rules:
             raise InvalidData(f"{family.__name__}.statistics knows nothing of {key!r}; {hint(key, rules)}")
-    return {key: rules[key].checked(value, name=f"the {key} of {family.__name__}") for key, value in known.items()}
+    return {key: rules[key].check(value, name=f"the {key} of {family.__name__}") for key, value in known.items()}
 
 
 def known_of_members(family: type[Family], known: Known, batch_shape: tuple[int, ...], index: Any) -> dict[str, Any]:

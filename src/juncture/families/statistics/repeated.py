@@ -36,7 +36,7 @@ def table_fill(family: Family, values: np.ndarray) -> Fill | None:
     return fill
 
 
-def distinct(
+def count_distinct(
     family: type[Family], rows: np.ndarray, weights: np.ndarray | None, known: Known
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """The values that occur, each once, weighted by how often; the rows as they are where that is no shorter."""
@@ -45,8 +45,8 @@ def distinct(
     if family.sums_values and rows.dtype.kind != "f":  # to add them up is less than to count them
         return rows, weights
     support = family._support_given(known)
-    counted = _counted(rows, weights) if isinstance(support, Integers) else None
-    if counted is None or not support.contains(counted[0]).all():  # the rows tell where the first one lies outside
+    counted = _count_values(rows, weights) if isinstance(support, Integers) else None
+    if counted is None or not support.contains(counted[0]).all():  # `_check_rows` finds the first row outside
         return rows, weights
     return counted
 
@@ -60,7 +60,7 @@ def as_labels(values: np.ndarray) -> np.ndarray | None:
     return labels if (labels == values).all() else None
 
 
-def _counted(rows: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray] | None:
+def _count_values(rows: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray] | None:
     """The values that occur and (value, *batch) their weights; None for other than whole numbers, or a wide span."""
     from juncture.kernels.tables.counting import count
 

@@ -71,8 +71,8 @@ class Statistics(Value):
     def __add__(self, other: object) -> Self:
         if not isinstance(other, Statistics):
             return NotImplemented
-        self._refuse_other_kind(other)
-        return self._merged(other)
+        self._check_addable(other)
+        return self._merge(other)
 
     def __radd__(self, other: object) -> Self:
         return self if isinstance(other, int) and other == 0 else NotImplemented  # sum([...]) starts from 0
@@ -85,15 +85,15 @@ class Statistics(Value):
             raise InvalidData(f"statistics are scaled by a number; got {factor!r}") from error
         if not (np.isfinite(factor) & (factor >= 0)).all():
             raise InvalidData(f"statistics are scaled by a finite number of at least 0; got {factor}")
-        return self._scaled(factor)
+        return self._scale(factor)
 
-    def _merged(self, other: Any) -> Self:
+    def _merge(self, other: Any) -> Self:
         combine = add_sums if self.family.counts else plain_sums
         log_base, rest = combine((self.log_base, self.log_base_rest), (other.log_base, other.log_base_rest))
         weight, total = self.weight + other.weight, self.total + other.total
         return self._with(weight=weight, total=total, log_base=log_base, log_base_rest=rest)
 
-    def _scaled(self, factor: np.ndarray) -> Self:
+    def _scale(self, factor: np.ndarray) -> Self:
         log_base, rest = self.log_base * factor, self.log_base_rest * factor
         if self.family.counts:
             log_base, rest = scale_sum((self.log_base, self.log_base_rest), factor)
@@ -104,12 +104,13 @@ class Statistics(Value):
         fields = {name: self.__dict__[name] for name in self._fields if name != "family"}
         return type(self)(self.family, **(fields | changed))
 
-    def _refuse_other_kind(self, other: Statistics) -> None:
+    def _check_addable(self, other: Statistics) -> None:
         if self.family is not other.family:
             raise InvalidData(f"statistics of {self.family.__name__} and {other.family.__name__} do not add")
         if content_key(self.known) != content_key(other.known):
             raise InvalidData(
-                f"statistics add when the same is known; here {_told(self.known)} meets {_told(other.known)}"
+                "statistics add when the same is known; "
+                f"here {_format_known(self.known)} meets {_format_known(other.known)}"
             )
         if self.batch_shape != other.batch_shape:
             raise InvalidData(f"batches of shape {self.batch_shape} and {other.batch_shape} do not add")
@@ -125,7 +126,7 @@ class Statistics(Value):
         return json.dumps(self.to_dict(), allow_nan=False)
 
     def __repr__(self) -> str:
-        known = f", {_told(self.known)}" if self.known else ""
+        known = f", {_format_known(self.known)}" if self.known else ""
         weight = f"weight={float(self.weight):.12g}" if not self.batch_shape else f"batch={self.batch_shape}"
         return f"{type(self).__name__}({self.family.__name__}, {weight}{known})"
 
@@ -184,7 +185,7 @@ class Moments(Statistics):
             return np.asarray(self.scatter + weight * shift**2)
         return np.asarray(self.scatter + weight[..., None, None] * shift[..., :, None] * shift[..., None, :])
 
-    def _merged(self, other: Any) -> Self:
+    def _merge(self, other: Any) -> Self:
         """Chan's formula: the mean moves from that of the heavier part by the lighter one's share of the way."""
         wide = (...,) + (None,) * self.axes
         is_base = self.weight >= other.weight
@@ -203,7 +204,7 @@ class Moments(Statistics):
             scatter=self.scatter + other.scatter + (heavier * share)[(...,) + (None,) * (2 * self.axes)] * squares,
         )
 
-    def _scaled(self, factor: np.ndarray) -> Self:
+    def _scale(self, factor: np.ndarray) -> Self:
         widened = factor[(...,) + (None,) * (2 * self.axes)]
         return self._with(weight=self.weight * factor, scatter=self.scatter * widened)
 
@@ -213,5 +214,5 @@ def choose(is_first: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple
     return np.where(is_first, first, second), np.where(is_first, second, first)
 
 
-def _told(known: Known) -> str:
+def _format_known(known: Known) -> str:
     return ", ".join(f"{name}={value.tolist()}" for name, value in known.items()) or "nothing known"

@@ -16,7 +16,7 @@ from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Real, plain
 from juncture.families.gamma_divergence import dirichlet_divergence
 from juncture.families.matching import match_log_means
-from juncture.families.observations import as_values, refuse_outside
+from juncture.families.observations import as_values, check_inside
 from juncture.families.statistics.known import Known
 from juncture.families.statistics.statistics import Statistics
 from juncture.families.supports import Simplex
@@ -54,12 +54,12 @@ class Dirichlet(VectorFamily, ExponentialFamily, ConjugatePrior):
         return Simplex(dimension)
 
     @classmethod
-    def _refuse_rows_outside(cls, rows: np.ndarray, known: Known, first_row: int = 0) -> None:
+    def _check_rows(cls, rows: np.ndarray, known: Known, first_row: int = 0) -> None:
         inside = Simplex(rows.shape[-1]).contains(rows)
         if not rows.min(initial=1.0) > 0:  # log 0 is no statistic
             inside = inside & (rows > 0).all(axis=-1)
         support = f"{rows.shape[-1]} positive numbers that sum to 1"
-        refuse_outside(rows, inside, name=cls.__name__, support=support, first_row=first_row)
+        check_inside(rows, inside, name=cls.__name__, support=support, first_row=first_row)
 
     def _natural(self) -> np.ndarray:
         return self._given["concentration"] - 1.0
@@ -128,8 +128,8 @@ class Dirichlet(VectorFamily, ExponentialFamily, ConjugatePrior):
     def covariance(self) -> np.ndarray:
         """(diag mean - mean meanᵀ) / (Σα + 1); its rows sum to 0."""
         mean, total = self.mean, self._total()[..., None, None]
-        spread = mean[..., :, None] * (np.eye(self.dimension) - mean[..., None, :])
-        return np.asarray(spread / (total + 1))
+        outer = mean[..., :, None] * (np.eye(self.dimension) - mean[..., None, :])
+        return np.asarray(outer / (total + 1))
 
     @property
     def mode(self) -> np.ndarray:

@@ -13,9 +13,9 @@ from juncture.families.discrete.count_draws import check_countable
 from juncture.families.discrete.summed import summed_expectation
 from juncture.families.exponential_family import sum_in_order
 from juncture.families.family import Family, Real, plain
-from juncture.families.log_factorial import log_weight, looked_up
+from juncture.families.log_factorial import log_weight, look_up
 from juncture.families.supports import CountVectors
-from juncture.families.vectors.vector_family import refuse_other_dimension
+from juncture.families.vectors.vector_family import check_same_dimension
 
 
 class DirichletMultinomial(Family):
@@ -50,7 +50,7 @@ class DirichletMultinomial(Family):
         alpha = self._given["concentration"]
         if self.batch_shape:
             return np.asarray(log_weight(x, alpha).sum(axis=-1) + self._log_scale())
-        terms = [looked_up(partial(log_weight, concentration=alpha[k]), x[..., k]) for k in range(self.num_states)]
+        terms = [look_up(partial(log_weight, concentration=alpha[k]), x[..., k]) for k in range(self.num_states)]
         return np.asarray(sum_in_order(terms) + self._log_scale())
 
     def _log_scale(self) -> np.ndarray:
@@ -97,7 +97,7 @@ class DirichletMultinomial(Family):
         """-E log q(X): the log-mass is a sum over states, and each count alone is a BetaBinomial."""
         if type(other) is not DirichletMultinomial:
             return super().cross_entropy(other)
-        refuse_other_dimension(self, other)
+        check_same_dimension(self, other)
         expected = other._log_scale() + self._expected_log_weights(other._given["concentration"])
         return plain(np.where(self._given["trials"] == other._given["trials"], -expected, np.inf))
 

@@ -79,19 +79,19 @@ def log_partition(mean: np.ndarray, strength: np.ndarray, shape: np.ndarray, rat
     return np.asarray(log_normalizer(shape, rate) + 0.5 * (LOG_TWO_PI - np.log(strength)))
 
 
-def matched(expected: np.ndarray, *, name: str) -> Parameters:
+def match_pairs(expected: np.ndarray, *, name: str) -> Parameters:
     """The parameters with these expectations of (log τ, τ, τμ, τμ²)."""
     log_precision, precision, first, second = np.moveaxis(expected, -1, 0)
-    spread = second - first**2 / precision
+    variation = second - first**2 / precision
     gap = np.log(precision) - log_precision
-    differ = (spread > ROUNDING * second) & (gap > ROUNDING * np.maximum(np.abs(log_precision), 1.0))
+    differ = (variation > ROUNDING * second) & (gap > ROUNDING * np.maximum(np.abs(log_precision), 1.0))
     if not differ.all():
         raise InvalidData(f"{name} cannot be estimated from equal pairs: give at least two that differ in both values")
     shape = match_shape(gap)
-    return first / precision, 1 / spread, shape, shape / precision
+    return first / precision, 1 / variation, shape, shape / precision
 
 
-def update(prior: GammaJointPrior, statistics: Any) -> Any:
+def update(prior: Any, statistics: Any) -> Any:
     """Mean (νμ0 + n x̄) / (ν + n), strength ν + n, shape α + n/2, β + ½ Σ(x - x̄)² + ½ nν / (ν + n) (x̄ - μ0)²."""
     mean, before, shape, rate = parameters_of(prior)
     weight, strength, shift = statistics.weight, before + statistics.weight, statistics.center - mean

@@ -25,15 +25,15 @@ class GaussianFunction(Value):
     log_scale: np.ndarray  # (*batch)
 
     def __init__(self, loading: Any, precision: Any, log_scale: Any = None) -> None:
-        loading = REAL_VECTOR.checked(loading, name="the loading of CanonicalGaussian")
-        precision = SYMMETRIC.checked(precision, name="the precision of CanonicalGaussian")
+        loading = REAL_VECTOR.check(loading, name="the loading of CanonicalGaussian")
+        precision = SYMMETRIC.check(precision, name="the precision of CanonicalGaussian")
         if loading.shape[-1] != precision.shape[-1]:
             raise InvalidModel(
                 f"a loading of {loading.shape[-1]} numbers does not go with a precision of size {precision.shape[-1]}"
             )
         self._set(loading=loading, precision=precision)
         scale = -_log_integral(loading, precision) if log_scale is None else log_scale
-        self._set(log_scale=REAL.checked(scale, name="the log_scale of CanonicalGaussian"))
+        self._set(log_scale=REAL.check(scale, name="the log_scale of CanonicalGaussian"))
 
     @property
     def dimension(self) -> int:
@@ -81,12 +81,12 @@ class GaussianFunction(Value):
         return type(self)(loading, blocks.block(self.precision, rest, rest), self.log_scale + reached)
 
     def __mul__(self, other: object) -> Self:
-        return self._combined(other, 1.0)
+        return self._combine(other, 1.0)
 
     def __truediv__(self, other: object) -> Self:
-        return self._combined(other, -1.0)
+        return self._combine(other, -1.0)
 
-    def _combined(self, other: object, sign: float) -> Self:
+    def _combine(self, other: object, sign: float) -> Self:
         if not isinstance(other, GaussianFunction):
             return NotImplemented
         if self.dimension != other.dimension:

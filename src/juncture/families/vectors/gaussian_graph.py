@@ -25,7 +25,7 @@ def graph_of(correlations: np.ndarray, tolerance: float = 1e-9, names: Iterable[
     if correlations.ndim != 2:
         raise InvalidData("a batch of Gaussians has a graph each; ask one member, as in family[0].graph()")
     size = len(correlations)
-    nodes = [str(place) for place in range(size)] if names is None else check_iterable(names, "names")
+    nodes = [str(index) for index in range(size)] if names is None else check_iterable(names, "names")
     if len(nodes) != size:
         raise InvalidData(f"there are {size} entries to name; got {len(nodes)} names")
     check_number(tolerance, "tolerance", least=0)

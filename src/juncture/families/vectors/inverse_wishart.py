@@ -21,10 +21,10 @@ from juncture.families.vectors.vector_family import VectorFamily
 from juncture.families.vectors.whitening import Spectrum, Whitening, whitening_of
 from juncture.families.vectors.wishart import (
     check_degrees,
+    concatenate,
     degrees,
     degrees_from,
     diagonal_products,
-    joined,
     next_vector,
 )
 
@@ -59,7 +59,7 @@ class InverseWishart(VectorFamily, ExponentialFamily, ConjugatePrior):
         return whitening_of(self, "scale")
 
     def _natural(self) -> np.ndarray:
-        return joined(-0.5 * (self._given["degrees"] + self.dimension + 1), -0.5 * self._given["scale"])
+        return concatenate(-0.5 * (self._given["degrees"] + self.dimension + 1), -0.5 * self._given["scale"])
 
     @classmethod
     def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
@@ -69,7 +69,7 @@ class InverseWishart(VectorFamily, ExponentialFamily, ConjugatePrior):
     @classmethod
     def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
         parts = _half_degrees_and_half_scale(natural)
-        return joined(-matrix_gamma.expected_log_determinant(*parts), matrix_gamma.expected_matrix(*parts))
+        return concatenate(-matrix_gamma.expected_log_determinant(*parts), matrix_gamma.expected_matrix(*parts))
 
     @classmethod
     def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:
@@ -84,7 +84,7 @@ class InverseWishart(VectorFamily, ExponentialFamily, ConjugatePrior):
     @classmethod
     def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:
         spectrum = Spectrum.of(np.asarray(x, dtype=float))
-        return joined(spectrum.log_determinant, spectrum.inverse)
+        return concatenate(spectrum.log_determinant, spectrum.inverse)
 
     def kl_divergence(self, other: Any) -> Real:
         """That of the gammas along the axes on which both scales are diagonal."""
@@ -109,8 +109,8 @@ class InverseWishart(VectorFamily, ExponentialFamily, ConjugatePrior):
     def variance(self) -> np.ndarray:
         """((ν-d+1) Ψ_ij² + (ν-d-1) Ψ_ii Ψ_jj) / ((ν-d) (ν-d-1)² (ν-d-3)), entry by entry, for ν > d + 3."""
         last, scale = self._excess(3, "variance")[..., None, None], self._given["scale"]
-        spread = (last + 4) * scale**2 + (last + 2) * diagonal_products(scale)
-        return np.asarray(spread / ((last + 3) * (last + 2) ** 2 * last))
+        numerator = (last + 4) * scale**2 + (last + 2) * diagonal_products(scale)
+        return np.asarray(numerator / ((last + 3) * (last + 2) ** 2 * last))
 
     @property
     def mode(self) -> np.ndarray:

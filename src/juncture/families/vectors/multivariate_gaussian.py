@@ -25,7 +25,7 @@ from juncture.families.vectors.gaussian_function import GaussianFunction
 from juncture.families.vectors.gaussian_graph import graph_of, partial_correlations
 from juncture.families.vectors.gaussian_updates import average_precision, update_mean
 from juncture.families.vectors.scatter import covariance_from, sum_moments
-from juncture.families.vectors.vector_family import VectorFamily, refuse_other_dimension
+from juncture.families.vectors.vector_family import VectorFamily, check_same_dimension
 from juncture.families.vectors.whitening import Whitening, apply, whitening_of
 from juncture.numerics import LOG_TWO_PI
 
@@ -122,7 +122,7 @@ class MultivariateGaussian(VectorFamily, ExponentialFamily, ConjugatePrior):
 
     def log_likelihood(self, statistics: Statistics) -> Real:
         """Σ w log p(x), from the scatter about the mean."""
-        self._refuse_other_statistics(statistics)
+        self._check_statistics(statistics)
         scatter = statistics.scatter_about(self._given["mean"])  # type: ignore[attr-defined]
         squares = (self.precision * scatter).sum(axis=(-2, -1))
         log_volume = self._whitening.log_determinant + self.dimension * LOG_TWO_PI
@@ -141,7 +141,7 @@ class MultivariateGaussian(VectorFamily, ExponentialFamily, ConjugatePrior):
         """½ (tr Σ'⁻¹Σ - d - log |Σ'⁻¹Σ| + (μ-μ')ᵀΣ'⁻¹(μ-μ')), summed of terms none of which is negative."""
         if type(other) is not MultivariateGaussian:
             return super().kl_divergence(other)
-        refuse_other_dimension(self, other)
+        check_same_dimension(self, other)
         relative = other._whitening.inverse_factor @ self._whitening.factor  # triangular: Σ'⁻¹Σ is like its square
         squares = np.square(np.diagonal(relative, axis1=-2, axis2=-1))
         below = np.square(np.tril(relative, -1)).sum(axis=(-2, -1))
@@ -149,7 +149,7 @@ class MultivariateGaussian(VectorFamily, ExponentialFamily, ConjugatePrior):
         return plain(0.5 * (shift + below + (squares - 1 - np.log(squares)).sum(axis=-1)))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        return np.asarray(self._given["mean"] + self._whitening.colored(rng.standard_normal((*shape, self.dimension))))
+        return np.asarray(self._given["mean"] + self._whitening.color(rng.standard_normal((*shape, self.dimension))))
 
     @property
     def variance(self) -> np.ndarray:

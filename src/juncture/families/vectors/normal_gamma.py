@@ -63,7 +63,7 @@ class NormalGamma(GammaJointPrior):
 
     @classmethod
     def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:
-        return cls(*form.matched(mean, name=cls.__name__))
+        return cls(*form.match_pairs(mean, name=cls.__name__))
 
     @classmethod
     def _log_partition_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
@@ -75,7 +75,7 @@ class NormalGamma(GammaJointPrior):
 
     # -- its two parts
 
-    def _law_of_second(self) -> Gamma:
+    def _marginal_of_second(self) -> Gamma:
         return self.precision_marginal
 
     @classmethod
@@ -87,12 +87,12 @@ class NormalGamma(GammaJointPrior):
         return np.asarray((np.sqrt(second) * shift) ** 2)
 
     @classmethod
-    def _colored(cls, noise: np.ndarray, second: np.ndarray) -> np.ndarray:
+    def _color(cls, noise: np.ndarray, second: np.ndarray) -> np.ndarray:
         return np.asarray(noise / np.sqrt(second))
 
     @property
     def precision_marginal(self) -> Gamma:
-        """The law of the precision alone."""
+        """The distribution of the precision alone."""
         return Gamma(self._given["shape"], self._given["rate"])
 
     @property
@@ -148,35 +148,35 @@ class NormalInverseGamma(GammaJointPrior):
     # -- the exponential family: that of NormalGamma, with log σ² = -log τ and the density of 1/τ
 
     def _natural(self) -> np.ndarray:
-        return _turned(form.natural_of(*form.parameters_of(self)), shift=2.0)
+        return _negate_first(form.natural_of(*form.parameters_of(self)), shift=2.0)
 
     @classmethod
     def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
-        return cls(*form.parameters_at(_turned(natural, shift=2.0)))
+        return cls(*form.parameters_at(_negate_first(natural, shift=2.0)))
 
     @classmethod
     def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        return _turned(form.expectations(*form.parameters_at(_turned(natural, shift=2.0))))
+        return _negate_first(form.expectations(*form.parameters_at(_negate_first(natural, shift=2.0))))
 
     def _mean(self) -> np.ndarray:
-        return _turned(form.expectations(*form.parameters_of(self)))
+        return _negate_first(form.expectations(*form.parameters_of(self)))
 
     @classmethod
     def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:
-        return cls(*form.matched(_turned(mean), name=cls.__name__))
+        return cls(*form.match_pairs(_negate_first(mean), name=cls.__name__))
 
     @classmethod
     def _log_partition_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        return form.log_partition(*form.parameters_at(_turned(natural, shift=2.0)))
+        return form.log_partition(*form.parameters_at(_negate_first(natural, shift=2.0)))
 
     @classmethod
     @np.errstate(over="ignore")
     def _sufficient(cls, x: Any, known: Known) -> np.ndarray:
-        return _turned(form.statistics_of(x[0], 1 / x[1]))
+        return _negate_first(form.statistics_of(x[0], 1 / x[1]))
 
     # -- its two parts
 
-    def _law_of_second(self) -> InverseGamma:
+    def _marginal_of_second(self) -> InverseGamma:
         return self.variance_marginal
 
     @classmethod
@@ -188,12 +188,12 @@ class NormalInverseGamma(GammaJointPrior):
         return np.asarray((shift / np.sqrt(second)) ** 2)
 
     @classmethod
-    def _colored(cls, noise: np.ndarray, second: np.ndarray) -> np.ndarray:
+    def _color(cls, noise: np.ndarray, second: np.ndarray) -> np.ndarray:
         return np.asarray(noise * np.sqrt(second))
 
     @property
     def variance_marginal(self) -> InverseGamma:
-        """The law of the variance alone."""
+        """The distribution of the variance alone."""
         return InverseGamma(self._given["shape"], self._given["scale"])
 
     @property
@@ -223,7 +223,7 @@ class NormalInverseGamma(GammaJointPrior):
         return NormalGamma(*form.parameters_of(self))
 
 
-def _turned(vector: np.ndarray, shift: float = 0.0) -> np.ndarray:
+def _negate_first(vector: np.ndarray, shift: float = 0.0) -> np.ndarray:
     """The first entry v as -v - shift: its own inverse."""
     turned = vector.copy()
     turned[..., 0] = -vector[..., 0] - shift

@@ -76,7 +76,7 @@ class NormalInverseWishart(JointPrior):
         mean, strength, degrees, scale = (self._given[name] for name in self.parameters)
         pulled = strength[..., None] * mean
         second = scale + pulled[..., :, None] * mean[..., None, :]
-        return _joined(-0.5 * (degrees + self.dimension + 2), -0.5 * second, pulled, -0.5 * strength)
+        return _concatenate_parts(-0.5 * (degrees + self.dimension + 2), -0.5 * second, pulled, -0.5 * strength)
 
     @classmethod
     def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
@@ -93,14 +93,14 @@ class NormalInverseWishart(JointPrior):
 
     @classmethod
     def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:
-        log_determinant, precision, pulled, square = _parts(mean)
+        log_determinant, precision, pulled, square = _split_parts(mean)
         degrees = degrees_from(-log_determinant, precision, name=cls.__name__)
         covariance = Whitening.of(precision, name="the mean of the inverses").inverse
         center = apply(covariance, pulled)
-        spread = square - (center * pulled).sum(axis=-1)
-        if not (spread > 0).all():
+        variation = square - (center * pulled).sum(axis=-1)
+        if not (variation > 0).all():
             raise InvalidData(f"{cls.__name__} cannot be estimated from equal means: give at least two different ones")
-        return cls(center, precision.shape[-1] / spread, degrees, degrees[..., None, None] * covariance)
+        return cls(center, precision.shape[-1] / variation, degrees, degrees[..., None, None] * covariance)
 
     @classmethod
     def _log_partition_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
@@ -115,11 +115,11 @@ class NormalInverseWishart(JointPrior):
         spectrum = Spectrum.of(covariance)
         precision = spectrum.inverse
         pulled = apply(precision, mean)
-        return _joined(spectrum.log_determinant, precision, pulled, (pulled * mean).sum(axis=-1))
+        return _concatenate_parts(spectrum.log_determinant, precision, pulled, (pulled * mean).sum(axis=-1))
 
     # -- its two parts
 
-    def _law_of_second(self) -> InverseWishart:
+    def _marginal_of_second(self) -> InverseWishart:
         return self.covariance_marginal
 
     @classmethod
@@ -131,8 +131,8 @@ class NormalInverseWishart(JointPrior):
         return Spectrum.of(second).squared_distance(shift)
 
     @classmethod
-    def _colored(cls, noise: np.ndarray, second: np.ndarray) -> np.ndarray:
-        return Spectrum.of(second).colored(noise)
+    def _color(cls, noise: np.ndarray, second: np.ndarray) -> np.ndarray:
+        return Spectrum.of(second).color(noise)
 
     def _expected_square(self, shift: np.ndarray) -> np.ndarray:
         return np.asarray(self._given["degrees"] * self._whitening.squared_distance(shift))
@@ -142,12 +142,12 @@ class NormalInverseWishart(JointPrior):
 
     @property
     def covariance_marginal(self) -> InverseWishart:
-        """The law of the covariance alone."""
+        """The distribution of the covariance alone."""
         return InverseWishart(self._given["degrees"], self._given["scale"])
 
     @property
     def mean_marginal(self) -> MultivariateStudentT:
-        """The law of the mean alone: a t with ν - d + 1 degrees and the scale Ψ / (κ (ν - d + 1))."""
+        """The distribution of the mean alone: a t with ν - d + 1 degrees and the scale Ψ / (κ (ν - d + 1))."""
         degrees = self._given["degrees"] - self.dimension + 1
         scale = self._given["scale"] / (self._given["strength"] * degrees)[..., None, None]
         return MultivariateStudentT(degrees, self._given["mean"], scale)
@@ -172,21 +172,21 @@ class NormalInverseWishart(JointPrior):
         return found
 
 
-def _joined(first: np.ndarray, matrix: np.ndarray, vector: np.ndarray, last: np.ndarray) -> np.ndarray:
+def _concatenate_parts(first: np.ndarray, matrix: np.ndarray, vector: np.ndarray, last: np.ndarray) -> np.ndarray:
     """(number, vec matrix, vector, number) along one axis."""
     return blocks.side_by_side(np.asarray(first)[..., None], blocks.vec(matrix), vector, np.asarray(last)[..., None])
 
 
-def _parts(joined: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """What was joined: d² + d + 2 numbers have the dimension d."""
-    dimension = (isqrt(4 * joined.shape[-1] - 7) - 1) // 2
-    end = joined.shape[-1] - dimension - 1
-    return joined[..., 0], blocks.unvec(joined[..., 1:end]), joined[..., end:-1], joined[..., -1]
+def _split_parts(vector: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The parts of such a vector: d² + d + 2 numbers have the dimension d."""
+    dimension = (isqrt(4 * vector.shape[-1] - 7) - 1) // 2
+    end = vector.shape[-1] - dimension - 1
+    return vector[..., 0], blocks.unvec(vector[..., 1:end]), vector[..., end:-1], vector[..., -1]
 
 
 def _parameters_at(natural: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """m, κ, ν/2 and Ψ/2 of the natural parameters, which may be complex."""
-    first, second, pulled, last = _parts(natural)
+    first, second, pulled, last = _split_parts(natural)
     strength = -2 * last
     mean = pulled / strength[..., None]
     half_scale = -second - 0.5 * pulled[..., :, None] * mean[..., None, :]
@@ -200,7 +200,9 @@ def _expectations(
     precision = matrix_gamma.expected_matrix(half_degrees, half_scale)
     pulled = apply(precision, mean)
     log_covariance = -matrix_gamma.expected_log_determinant(half_degrees, half_scale)
-    return _joined(log_covariance, precision, pulled, mean.shape[-1] / strength + (pulled * mean).sum(axis=-1))
+    return _concatenate_parts(
+        log_covariance, precision, pulled, mean.shape[-1] / strength + (pulled * mean).sum(axis=-1)
+    )
 
 
 def after_vectors(prior: NormalInverseWishart, statistics: Any) -> NormalInverseWishart:

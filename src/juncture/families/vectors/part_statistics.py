@@ -39,15 +39,15 @@ class PartStatistics(Statistics):
     def __iter__(self) -> Iterator[Statistics]:
         return iter(self.parts)
 
-    def __getitem__(self, place: int) -> Statistics:
-        return self.parts[place]
+    def __getitem__(self, index: int) -> Statistics:
+        return self.parts[index]
 
-    def _merged(self, other: Any) -> Self:
+    def _merge(self, other: Any) -> Self:
         if len(self) != len(other):
             raise InvalidData(f"statistics of {len(self)} and of {len(other)} columns do not add")
         return self._with(parts=tuple(mine + theirs for mine, theirs in zip(self, other, strict=True)))
 
-    def _scaled(self, factor: np.ndarray) -> Self:
+    def _scale(self, factor: np.ndarray) -> Self:
         return self._with(parts=tuple(part.scaled(factor) for part in self))
 
     def to_dict(self) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def sum_moments(family: Any, rows: np.ndarray, weights: np.ndarray | None, known
 
     def moments(block: slice) -> Moments:
         part, weight = rows[block], None if weights is None else weights[block]
-        family._refuse_rows_outside(part, known, block.start)
+        family._check_rows(part, known, block.start)
         return vector_moments(family, part, weight, known)
 
     size = block_rows((*rows.shape[1:], *(() if weights is None else weights.shape[1:])))

@@ -56,7 +56,7 @@ class Wishart(VectorFamily, ExponentialFamily, ConjugatePrior):
 
     def _natural(self) -> np.ndarray:
         degrees, dimension = self._given["degrees"], self.dimension
-        return joined(0.5 * (degrees - dimension - 1), -0.5 * self._whitening.inverse)
+        return concatenate(0.5 * (degrees - dimension - 1), -0.5 * self._whitening.inverse)
 
     @classmethod
     def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
@@ -66,7 +66,7 @@ class Wishart(VectorFamily, ExponentialFamily, ConjugatePrior):
     @classmethod
     def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
         parts = _half_degrees_and_inverse_scale(natural)
-        return joined(matrix_gamma.expected_log_determinant(*parts), matrix_gamma.expected_matrix(*parts))
+        return concatenate(matrix_gamma.expected_log_determinant(*parts), matrix_gamma.expected_matrix(*parts))
 
     @classmethod
     def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:
@@ -80,7 +80,7 @@ class Wishart(VectorFamily, ExponentialFamily, ConjugatePrior):
     @classmethod
     def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:
         matrix = np.asarray(x, dtype=float)
-        return joined(Spectrum.of(matrix).log_determinant, matrix)
+        return concatenate(Spectrum.of(matrix).log_determinant, matrix)
 
     def kl_divergence(self, other: Any) -> Real:
         """That of the gammas along the axes on which both scales are diagonal."""
@@ -120,7 +120,7 @@ def _half_degrees_and_inverse_scale(natural: np.ndarray) -> tuple[np.ndarray, np
     return natural[..., 0] + 0.5 * (inverse_scale.shape[-1] + 1), inverse_scale
 
 
-def joined(number: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+def concatenate(number: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     """(number, vec matrix) along one axis."""
     return blocks.side_by_side(np.asarray(number)[..., None], blocks.vec(matrix))
 
