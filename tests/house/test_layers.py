@@ -13,8 +13,8 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "juncture"
 # the children of a folder in the order in which they may import each other: each only from those before it
 ORDERS = {
     "": [
-        "errors", "values", "checks", "memory", "files", "numerics", "iteration", "options", "dispatch", "verbs",
-        "parallel", "kernels", "drawing",
+        "errors", "values", "checks", "memory", "files", "numerics", "iteration", "newton", "options", "dispatch",
+        "verbs", "parallel", "kernels", "drawing",
         "variables", "data", "evidence", "graphs", "quadrature", "families", "factors", "components", "information",
         "networks", "inference", "learning", "latent", "sequences", "warmup", "estimators", "formats", "plotting",
         "cli", "__main__",

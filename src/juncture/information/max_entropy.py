@@ -12,8 +12,9 @@ from juncture import numerics
 from juncture.checks import check_array
 from juncture.errors import InvalidData
 from juncture.information.atoms import Atoms
-from juncture.information.dual import dual_of, newton, newton_step
+from juncture.information.dual import expand_dual, minimize_dual
 from juncture.information.feasibility import check_feasible, check_moment_ranges, outward_direction, possible_points
+from juncture.newton import newton_step
 
 CLEARLY_POSITIVE = 1e-9  # a solution that is above this everywhere has no point forced to 0
 ROUNDING = 64 * float(np.finfo(float).eps)
@@ -81,7 +82,7 @@ def max_entropy(points: Any, features: Features, moments: Any) -> MaximumEntropy
 
 def solve_on(gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Multipliers and probabilities on these points."""
-    multipliers, _ = newton(lambda trial: dual_of(gaps @ trial, gaps), np.zeros(gaps.shape[1]), lowest=-60.0)
+    multipliers, _ = minimize_dual(lambda trial: expand_dual(gaps @ trial, gaps), np.zeros(gaps.shape[1]), lowest=-60.0)
     logs = gaps @ multipliers
     shares = np.exp(logs - logs.max())
     return multipliers, shares / shares.sum()
@@ -106,7 +107,7 @@ def solve_on_face(gaps: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, n
 def polish(gaps: np.ndarray, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """After a few more Newton steps, which find small probabilities to the last digits."""
     for _ in range(POLISHING):
-        multipliers = multipliers + newton_step(dual_of(gaps @ multipliers, gaps))
+        multipliers = multipliers + newton_step(expand_dual(gaps @ multipliers, gaps))
     return multipliers, numerics.softmax(gaps @ multipliers)
 
 

@@ -15,9 +15,10 @@ import numpy as np
 from juncture.checks import check_function, check_iterable, check_number
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.information.density import Density
-from juncture.information.dual import Dual, dual_of, newton
+from juncture.information.dual import expand_dual, minimize_dual
 from juncture.information.feasibility import check_moment_ranges
 from juncture.information.max_entropy import MaximumEntropy, as_moments, feature_matrix
+from juncture.newton import Expansion
 from juncture.quadrature.grids import panel_grid
 
 FIRST_WINDOW = 8.0
@@ -53,14 +54,14 @@ class Problem:
     def density(self, multipliers: np.ndarray) -> Density:
         return Density(lambda x: self.gaps(x) @ multipliers, self.low, self.high)
 
-    def dual(self, multipliers: np.ndarray) -> Dual:
+    def dual(self, multipliers: np.ndarray) -> Expansion:
         try:
             density = self.density(multipliers)
         except (InvalidModel, Unsupported):  # no integral there: outside the domain of the dual
-            return Dual(np.inf, np.zeros(len(multipliers)), np.eye(len(multipliers)))
+            return Expansion(np.inf, np.zeros(len(multipliers)), np.eye(len(multipliers)))
         grid = panel_grid(density.panel_ends)
         gaps = self.gaps(grid.points)
-        return dual_of(gaps @ multipliers + np.log(grid.weights), gaps)
+        return expand_dual(gaps @ multipliers + np.log(grid.weights), gaps)
 
 
 def max_entropy_density(features: Any, moments: Any, low: float = -np.inf, high: float = np.inf) -> MaximumEntropy:
@@ -92,18 +93,18 @@ def max_entropy_density(features: Any, moments: Any, low: float = -np.inf, high:
     )
 
 
-def solve(problem: Problem) -> tuple[np.ndarray, Dual]:
+def solve(problem: Problem) -> tuple[np.ndarray, Expansion]:
     """The multipliers that reach the moments on the whole interval."""
     num_solved, num_failed = 0, 0
     for window in windows(problem):
         lowest = np.log(window.high - window.low) + NARROWEST
-        multipliers, here = newton(window.dual, np.zeros(len(problem.moments)), lowest)
+        multipliers, here = minimize_dual(window.dual, np.zeros(len(problem.moments)), lowest)
         if not is_met(problem, here):
             num_failed += 1
             if window == problem or num_failed == ENOUGH_FAILURES:
                 raise impossible_moments(problem, here)
             continue
-        multipliers, here = newton(problem.dual, multipliers, lowest)
+        multipliers, here = minimize_dual(problem.dual, multipliers, lowest)
         if is_met(problem, here):
             return multipliers, here
         num_solved += 1
@@ -132,13 +133,13 @@ def windows(problem: Problem) -> Iterator[Problem]:
     check_moment_ranges(np.concatenate(seen), problem.moments)
 
 
-def is_met(problem: Problem, here: Dual) -> bool:
+def is_met(problem: Problem, here: Expansion) -> bool:
     std = np.sqrt(np.diag(here.hessian))
     close = np.abs(here.gradient) <= MET * np.maximum(np.abs(problem.moments), std)
     return bool(np.isfinite(here.value) and close.all())
 
 
-def impossible_moments(problem: Problem, here: Dual) -> InvalidData:
+def impossible_moments(problem: Problem, here: Expansion) -> InvalidData:
     if np.isfinite(problem.high - problem.low):
         check_moment_ranges(*problem.scan())
     worst = int(np.argmax(np.abs(here.gradient) / np.maximum(np.abs(problem.moments), 1.0)))
