@@ -14,6 +14,7 @@ from juncture.parallel import over_blocks
 if TYPE_CHECKING:
     from juncture.families.family import Family
 
+FEW = 1024  # fewer values than this are not worth counting
 MOST_LABELS = 8192  # a table of so many numbers stays in a core's cache
 SPARE = 64
 
@@ -40,15 +41,29 @@ def count_distinct(
     family: type[Family], rows: np.ndarray, weights: np.ndarray | None, known: Known
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """The values that occur, each once, weighted by how often; the rows as they are where that is no shorter."""
-    if rows.size < LONG or rows.ndim != 1 or any(value.ndim for value in known.values()):
+    if rows.size < FEW or rows.ndim != 1 or any(value.ndim for value in known.values()):
         return rows, weights
     if family.sums_values and rows.dtype.kind != "f":  # to add them up is less than to count them
         return rows, weights
     support = family._support_given(known)
-    counted = _count_values(rows, weights) if isinstance(support, Integers) else None
+    if not isinstance(support, Integers):
+        return rows, weights
+    counted = _count_values(rows, weights) if rows.size >= LONG else _count_short(family, rows, weights)
     if counted is None or not support.contains(counted[0]).all():  # `_check_rows` finds the first row outside
         return rows, weights
     return counted
+
+
+def _count_short(
+    family: type[Family], rows: np.ndarray, weights: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The same for data that do not wait for the compiler: counts without weights, whose sums are exact either way."""
+    if weights is not None or rows.dtype.kind == "f" or not family.counts:
+        return None
+    low, high = int(rows.min()), int(rows.max())
+    if high - low >= min(MOST_LABELS, rows.size):
+        return None
+    return np.arange(low, high + 1), np.bincount(rows - low).astype(float)
 
 
 def as_labels(values: np.ndarray) -> np.ndarray | None:
