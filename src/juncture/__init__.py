@@ -68,6 +68,7 @@ _HOMES = {
     "Statistics": "families.statistics.statistics",
     "statistics_from_json": "families.document",
     "minimal_form": "families.minimal",
+    "CurvedFamily": "families.curved",
     "schur_complement": "families.vectors.block_matrices",
     "block_inverse": "families.vectors.block_matrices",
     "woodbury_inverse": "families.vectors.block_matrices",

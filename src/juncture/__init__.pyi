@@ -57,6 +57,7 @@ from juncture.families.continuous.student_t import StudentT as StudentT
 from juncture.families.continuous.uniform import Uniform as Uniform
 from juncture.families.continuous.von_mises import VonMises as VonMises
 from juncture.families.continuous.weibull import Weibull as Weibull
+from juncture.families.curved import CurvedFamily as CurvedFamily
 from juncture.families.discrete.bernoulli import Bernoulli as Bernoulli
 from juncture.families.discrete.beta_binomial import BetaBinomial as BetaBinomial
 from juncture.families.discrete.beta_negative_binomial import BetaNegativeBinomial as BetaNegativeBinomial

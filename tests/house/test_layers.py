@@ -37,8 +37,8 @@ ORDERS = {
     "families": [
         "constraints", "supports", "observations", "log_factorial", "saddle_point", "matching", "gamma_divergence",
         "cumulative", "incomplete", "statistics", "display", "batches", "expectation", "family", "sampled",
-        "exponential_family", "minimal", "partly_exponential", "conjugacy", "discrete", "continuous", "vectors",
-        "posteriors", "registry", "document",
+        "cumulants", "exponential_family", "minimal", "curved", "partly_exponential", "conjugacy",
+        "discrete", "continuous", "vectors", "posteriors", "registry", "document",
     ],
     "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space"],
     "data": ["tables", "files", "entries", "dataset", "likelihoods", "findings", "missingness", "bins", "sequences"],

@@ -14,6 +14,7 @@ import numpy as np
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.batches import common_shape
 from juncture.families.constraints import is_total
+from juncture.families.cumulants import check_order, differentiate, moments_from_cumulants, third_cumulants
 from juncture.families.expectation import expectation, map_members
 from juncture.families.family import Family, Real, plain
 from juncture.families.observations import as_values
@@ -24,8 +25,6 @@ from juncture.families.statistics.statistics import Statistics
 from juncture.families.statistics.weighted_sums import sum_of_logs, total_weight, weighted_sum
 from juncture.numerics import SHORT
 from juncture.parallel import block_rows, over_blocks
-
-COMPLEX_STEP = 1e-30
 
 
 class ExponentialFamily(Family):
@@ -178,13 +177,27 @@ class ExponentialFamily(Family):
 
     def fisher_information(self) -> np.ndarray:
         """∇²A(η) = Cov u(X): (*batch, statistic, statistic), in the natural parameters."""
-        natural, known = self.natural_parameters.astype(complex), self._known()
-        columns = []
-        for index in range(natural.shape[-1]):
-            stepped = natural.copy()
-            stepped[..., index] += 1j * COMPLEX_STEP
-            columns.append(self._mean_of(stepped, known).imag / COMPLEX_STEP)
-        return np.stack(columns, axis=-1)
+        return self._information_at(self.natural_parameters)
+
+    def _information_at(self, natural: np.ndarray) -> np.ndarray:
+        return differentiate(lambda stepped: self._mean_of(stepped, self._known()), natural)
+
+    def cumulants(self, order: int) -> np.ndarray:
+        """The joint cumulants of u(X), as (*batch, statistic, …): the derivatives of A of order 1, 2 or 3.
+
+        >>> from juncture.families.discrete.poisson import Poisson
+        >>> Poisson(2.0).cumulants(3).round(9)
+        array([[[2.]]])
+        """
+        if check_order(order) == 1:
+            return self.mean_parameters
+        return (
+            self.fisher_information() if order == 2 else third_cumulants(self._information_at, self.natural_parameters)
+        )
+
+    def moments(self, order: int) -> np.ndarray:
+        """E u_i(X) u_j(X) …, as (*batch, statistic, …): the derivatives of Z = exp A of order 1, 2 or 3, over Z."""
+        return moments_from_cumulants([self.cumulants(lower) for lower in range(1, check_order(order) + 1)])
 
     def log_likelihood(self, statistics: Statistics) -> Real:
         """Σ w log p(x) of the data that the statistics sum up: η·Σu - nA(η) + Σ log h."""

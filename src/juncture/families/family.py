@@ -251,6 +251,14 @@ class Family(Cumulative):
     def fisher_information(self) -> np.ndarray:
         raise Unsupported(f"{type(self).__name__} is not an exponential family: it has no natural parameters to vary")
 
+    def cumulants(self, order: int) -> np.ndarray:
+        raise Unsupported(
+            f"{type(self).__name__} is not an exponential family: it has no log-partition to differentiate"
+        )
+
+    def moments(self, order: int) -> np.ndarray:
+        raise Unsupported(f"{type(self).__name__} is not an exponential family: it has no statistics to average")
+
     def __repr__(self) -> str:
         parts = (f"{name}={rule.format(self.__dict__['_given'][name])}" for name, rule in self.parameters.items())
         return f"{type(self).__name__}({', '.join(parts)})"
