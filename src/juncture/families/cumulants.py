@@ -56,8 +56,10 @@ def third_cumulants(information: Information, natural: np.ndarray) -> np.ndarray
 def _symmetrize(found: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """The average of ∂_k Cov_ij, ∂_j Cov_ik and ∂_i Cov_kj: the less two statistics correlate, the less is rounded."""
     found, weights = (found + np.swapaxes(found, -2, -3)) / 2, np.broadcast_to(weights, found.shape)
-    ways = [(part, np.swapaxes(part, -1, -2), np.swapaxes(part, -1, -3)) for part in (weights * found, weights)]
-    return sum(ways[0]) / sum(ways[1])
+    total, weight = (
+        part + np.swapaxes(part, -1, -2) + np.swapaxes(part, -1, -3) for part in (weights * found, weights)
+    )
+    return total / weight
 
 
 def _differentiate(information: Information, natural: np.ndarray, index: int, std: np.ndarray) -> np.ndarray:

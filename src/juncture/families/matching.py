@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
 
 import numpy as np
 from scipy.special import digamma, i0e, i1e, polygamma
@@ -111,9 +110,17 @@ def trigamma_excess(x: np.ndarray) -> np.ndarray:
             near = flat[block, None] + TRIGAMMA_STEPS  # (number, step)
             inverse = 1 / (flat[block] + len(TRIGAMMA_STEPS))
             square = inverse * inverse
-            series = reduce(lambda total, factor: factor + square * total, TRIGAMMA_SERIES[::-1])
+            series = _horner(TRIGAMMA_SERIES, square)
             found[block] = (1 / (near * near * (near + 1))).sum(axis=1) + square * (0.5 + inverse * series)
     return found.reshape(np.shape(x))
+
+
+def _horner(factors: list[float], x: np.ndarray) -> np.ndarray:
+    """Σ factor_k x^k."""
+    total = np.full(x.shape, factors[-1])
+    for factor in factors[-2::-1]:
+        total = factor + x * total
+    return total
 
 
 def match_concentration(resultant: np.ndarray) -> np.ndarray:

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
 from juncture.errors import Unsupported
-from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
 from juncture.families.conjugacy.pair import Pair
-from juncture.families.constraints import POSITIVE, POSITIVE_DEFINITE
-from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.statistics.known import Known
-from juncture.families.supports import PositiveDefinite
 from juncture.families.vectors import block_matrices as blocks
 from juncture.families.vectors import matrix_gamma
-from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.families.vectors.vector_family import VectorFamily
-from juncture.families.vectors.whitening import Spectrum, Whitening, whitening_of
-from juncture.families.vectors.wishart import (
-    check_degrees,
+from juncture.families.vectors.matrix_family import (
+    MatrixFamily,
     concatenate,
     degrees,
     degrees_from,
     diagonal_products,
     next_vector,
 )
+from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
+from juncture.families.vectors.whitening import Spectrum, Whitening
 
 
-class InverseWishart(VectorFamily, ExponentialFamily, ConjugatePrior):
+class InverseWishart(MatrixFamily):
     """p(X) ∝ |X|^(-(ν+d+1)/2) exp(-½ tr ΨX⁻¹): u = (log |X|, vec X⁻¹), η = (-(ν+d+1)/2, -½ vec Ψ).
 
     As a prior, of the covariance of a MultivariateGaussian whose mean is known.
@@ -38,25 +33,6 @@ class InverseWishart(VectorFamily, ExponentialFamily, ConjugatePrior):
     array([[1., 0.],
            [0., 2.]])
     """
-
-    parameters: ClassVar = {"degrees": POSITIVE, "scale": POSITIVE_DEFINITE}
-    value_axes: ClassVar = 2
-    degrees: Real
-    scale: np.ndarray
-
-    def __init__(self, degrees: Any, scale: Any) -> None:
-        self._declare(degrees=degrees, scale=scale)
-
-    def _check(self) -> None:
-        check_degrees(self)
-
-    @classmethod
-    def _support_of(cls, dimension: int) -> PositiveDefinite:
-        return PositiveDefinite(dimension)
-
-    @property
-    def _whitening(self) -> Whitening:
-        return whitening_of(self, "scale")
 
     def _natural(self) -> np.ndarray:
         return concatenate(-0.5 * (self._given["degrees"] + self.dimension + 1), -0.5 * self._given["scale"])

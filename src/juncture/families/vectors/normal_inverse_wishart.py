@@ -17,11 +17,11 @@ from juncture.families.vectors import block_matrices as blocks
 from juncture.families.vectors import matrix_gamma
 from juncture.families.vectors.inverse_wishart import InverseWishart
 from juncture.families.vectors.joint_prior import JointPrior, as_pair, strength_of
+from juncture.families.vectors.matrix_family import check_degrees, degrees_from
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.families.vectors.multivariate_student_t import MultivariateStudentT
 from juncture.families.vectors.vector_family import check_dimensions, dimension_of
 from juncture.families.vectors.whitening import Spectrum, Whitening, apply, whitening_of
-from juncture.families.vectors.wishart import check_degrees, degrees_from
 from juncture.numerics import LOG_TWO_PI
 
 
