@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from juncture.errors import TooLarge, Unsupported
 from juncture.families.batches import common_shape
 from juncture.quadrature.changes import Straight, change_for
+from juncture.quadrature.integrals import integrate, integrate_to_infinity
 
 if TYPE_CHECKING:
     from juncture.families.family import Family
@@ -100,8 +100,6 @@ def _integrate(family: Family, function: Function) -> float:
 
     There a density that is infinite at an end, or that covers many orders of magnitude, falls off like an exponential.
     """
-    from scipy.integrate import quad
-
     low, high = float(family.support.low), float(family.support.high)
     line = Straight() if np.isinf(low) and np.isinf(high) else change_for(low, high)
     quantiles = np.unique(family.quantile(np.array(CUTS)))
@@ -116,23 +114,28 @@ def _integrate(family: Family, function: Function) -> float:
         return float(total)
     scale = max(float(cuts[-1] - cuts[0]), np.finfo(float).tiny)
 
-    def integrand(z: float, start: float, sign: float) -> float:
-        coordinate = np.asarray(start + sign * scale * z)
-        x = line.point(coordinate)
-        if not low < x < high:  # rounded to an end, which has no mass
-            return 0.0
-        p = np.exp(family.log_prob(x) + line.log_slope(coordinate))
-        return float(p * function(x) * scale) if p > 0 else 0.0
+    def integrand(z: np.ndarray) -> np.ndarray:
+        """p(x) f(x) dx/dz; 0 where x is rounded to an end, which has no mass."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            x = line.point(z)
+            p = np.where((low < x) & (x < high), np.exp(family.log_prob(x) + line.log_slope(z)), 0.0)
+        found, has_mass = np.zeros(z.shape), p > 0
+        if has_mass.any():
+            found[has_mass] = p[has_mass] * function(x[has_mass])
+        return found
 
     stops = [float(line.coordinate(np.asarray(edge.x))) if edge.mass else np.inf for edge in (first, last)]
-    pieces = [(cuts[0], -1.0, abs(cuts[0] - stops[0])), *((a, 1.0, b - a) for a, b in pairwise([*cuts, stops[1]]))]
-    for start, sign, length in pieces:
-        middle = integrand(min(length / scale, 1.0) / 2, start, sign)
-        if np.isinf(middle):
-            return middle
-        options = {"epsabs": 1e-13, "epsrel": 1e-11, "limit": 200, "full_output": 1}  # no warning for rounded values
-        total += quad(integrand, 0.0, length / scale, args=(start, sign), **options)[0]
+    total += integrate(integrand, cuts) if len(cuts) > 1 else 0.0
+    for start, sign, stop in ((cuts[0], -1.0, stops[0]), (cuts[-1], 1.0, stops[1])):
+        total += _integrate_tail(
+            lambda z, at=start, to=sign: integrand(at + to * scale * z) * scale, abs(stop - start) / scale
+        )
     return float(total)
+
+
+def _integrate_tail(integrand: Function, length: float) -> float:
+    """The integral from 0 to the length, which may be infinite."""
+    return integrate_to_infinity(integrand) if np.isinf(length) else integrate(integrand, np.array([0.0, length]))
 
 
 class _Edge(NamedTuple):

@@ -120,4 +120,4 @@ def _rest(x: np.ndarray, below: np.ndarray) -> np.ndarray:
 def _deviance_at(b: np.ndarray, mean: np.ndarray, shift: np.ndarray, log_ratio: np.ndarray) -> np.ndarray:
     """b log(b/m) + m - b, from b/m - 1 where that is small, and from log b/m elsewhere."""
     near = mean * relative_deviance(np.clip(shift, -0.5, 0.5))
-    return np.asarray(np.where(np.abs(shift) <= 0.5, near, b * log_ratio + (mean - b)))
+    return np.where(np.abs(shift) <= 0.5, near, b * log_ratio + (mean - b))

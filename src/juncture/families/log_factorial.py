@@ -49,7 +49,7 @@ def log_rising(base: Any, steps: Any) -> np.ndarray:
     last = large_base + steps
     by_stirling = steps * np.log(large_base) + ((last - 0.5) * np.log1p(steps / large_base) - steps)
     by_stirling += stirling_error(last) - stirling_error(large_base)
-    return np.asarray(np.where(large, by_stirling, by_gamma))
+    return np.where(large, by_stirling, by_gamma)
 
 
 def log_weight(counts: Any, concentration: Any) -> np.ndarray:
@@ -74,4 +74,4 @@ def stirling_error(x: np.ndarray) -> np.ndarray:
         return np.asarray(series)
     small = np.where(large, 1.0, x)
     direct = gammaln(small + 1.0) - (small + 0.5) * np.log(small) + small - 0.5 * LOG_TWO_PI
-    return np.asarray(np.where(large, series, direct))
+    return np.where(large, series, direct)

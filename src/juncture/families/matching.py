@@ -69,7 +69,7 @@ def match_degrees(gap: np.ndarray, dimension: int) -> np.ndarray:
         excess = np.maximum(excess + step, excess / 10)
         if (np.abs(step) <= TOLERANCE * excess).all():
             break
-    return np.asarray(np.where(gap < SMALL_GAP, limit / np.maximum(gap, np.finfo(float).tiny), excess + dimension - 1))
+    return np.where(gap < SMALL_GAP, limit / np.maximum(gap, np.finfo(float).tiny), excess + dimension - 1)
 
 
 def match_shape(gap: np.ndarray) -> np.ndarray:

@@ -101,7 +101,7 @@ class Segment:
 
     def point(self, z: np.ndarray) -> np.ndarray:
         length = self.high - self.low
-        return np.asarray(np.where(z < 0, self.low + length * sigmoid(z), self.high - length * sigmoid(-z)))
+        return np.where(z < 0, self.low + length * sigmoid(z), self.high - length * sigmoid(-z))
 
     def log_slope(self, z: np.ndarray) -> np.ndarray:
         return np.asarray(np.log(self.high - self.low) - softplus(z) - softplus(-z))

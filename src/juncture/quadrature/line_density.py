@@ -136,7 +136,7 @@ class LineDensity:
         nodes = edges[panel][:, None] + half * (NODES + 1)
         heights = np.exp(self._log_height(nodes.ravel()).reshape(nodes.shape) - self.log_total)
         inside = self._below[panel] + (half * heights) @ WEIGHTS
-        return np.asarray(np.where(z < edges[0], 0.0, np.where(z > edges[-1], 1.0, inside)))
+        return np.where(z < edges[0], 0.0, np.where(z > edges[-1], 1.0, inside))
 
     def quantile(self, probability: Any) -> Real:
         """x with P(X ≤ x) = probability."""
@@ -168,7 +168,7 @@ def quiet(log_density: LogDensity, x: np.ndarray) -> np.ndarray:
     """The log-density, in which overflow and what lies outside the domain are -inf."""
     with np.errstate(all="ignore"):
         found = np.asarray(log_density(x), dtype=float)
-    return np.asarray(np.where(np.isnan(found), -np.inf, found))
+    return np.where(np.isnan(found), -np.inf, found)
 
 
 def _center_on_peak(log_density: LogDensity, change: Change, hints: np.ndarray) -> Change:

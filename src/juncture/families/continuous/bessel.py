@@ -45,7 +45,7 @@ def bessel_ratio(z: np.ndarray) -> np.ndarray:
 def ratio_shortfall(length: np.ndarray) -> np.ndarray:
     """1 - I1/I0 at length ≥ 0, about 1/2κ for large κ."""
     series = _inverse_series(np.maximum(length, LARGE), SHORTFALL)
-    return np.asarray(np.where(length > LARGE, series, 1 - _ratio(length)))
+    return np.where(length > LARGE, series, 1 - _ratio(length))
 
 
 def _ratio(length: np.ndarray) -> np.ndarray:

@@ -97,7 +97,7 @@ def digamma_step(y: np.ndarray) -> np.ndarray:
     inverse = 1 / np.maximum(y, LARGE)
     series = inverse * (1 / 2 + inverse * (1 / 8 - inverse**2 / 64))
     small = np.minimum(y, LARGE)
-    return np.asarray(np.where(y < LARGE, digamma(small + 0.5) - digamma(small), series))
+    return np.where(y < LARGE, digamma(small + 0.5) - digamma(small), series)
 
 
 def _trigamma_step(y: np.ndarray) -> np.ndarray:
@@ -105,4 +105,4 @@ def _trigamma_step(y: np.ndarray) -> np.ndarray:
     inverse = 1 / np.maximum(y, LARGE)
     small = np.minimum(y, LARGE)
     direct = polygamma(1, small + 0.5) - polygamma(1, small)
-    return np.asarray(np.where(y < LARGE, direct, -(inverse**2) * (1 / 2 + inverse / 4)))
+    return np.where(y < LARGE, direct, -(inverse**2) * (1 / 2 + inverse / 4))

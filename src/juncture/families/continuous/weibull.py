@@ -175,4 +175,4 @@ def _log_spread(inverse: np.ndarray) -> np.ndarray:
     small = np.minimum(inverse, SMALL_INVERSE)[..., None]
     series = (FACTORS * small**ORDERS).sum(axis=-1)
     gap = np.where(inverse <= SMALL_INVERSE, series, gammaln(1 + 2 * inverse) - 2 * gammaln(1 + inverse))
-    return np.asarray(np.where(gap > 50, gap, np.log(np.expm1(np.minimum(gap, 50.0)))))
+    return np.where(gap > 50, gap, np.log(np.expm1(np.minimum(gap, 50.0))))

@@ -71,7 +71,7 @@ def block_inverse(matrix: Any, indices: Any) -> np.ndarray:
 
 def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     try:
-        return np.asarray(np.linalg.solve(matrix, right))
+        return np.linalg.solve(matrix, right)
     except np.linalg.LinAlgError as error:
         raise InvalidData("a block that must be inverted is singular: choose other indices") from error
 

@@ -74,7 +74,7 @@ class InverseWishart(MatrixFamily):
         triangular = matrix_gamma.triangular_draws(self._given["degrees"], self.dimension, shape, rng)
         factor = np.broadcast_to(self._whitening.factor, triangular.shape)
         root = np.linalg.solve(triangular, np.swapaxes(factor, -2, -1))
-        return np.asarray(np.swapaxes(root, -2, -1) @ root)
+        return np.swapaxes(root, -2, -1) @ root
 
     @property
     def mean(self) -> np.ndarray:

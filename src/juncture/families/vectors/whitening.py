@@ -33,7 +33,7 @@ class Whitening:
     @property
     def inverse(self) -> np.ndarray:
         """M⁻¹."""
-        return np.asarray(np.swapaxes(self.inverse_factor, -2, -1) @ self.inverse_factor)
+        return np.swapaxes(self.inverse_factor, -2, -1) @ self.inverse_factor
 
     def whiten(self, deviations: np.ndarray) -> np.ndarray:
         """factor⁻¹ · deviation, for each."""
@@ -69,7 +69,7 @@ class Spectrum(NamedTuple):
     def inverse(self) -> np.ndarray:
         """M⁻¹."""
         root = self.vectors / np.sqrt(self.values)[..., None, :] / self.units[..., :, None]
-        return np.asarray(root @ np.swapaxes(root, -2, -1))
+        return root @ np.swapaxes(root, -2, -1)
 
     def squared_distance(self, deviations: np.ndarray) -> np.ndarray:
         """deviationᵀ M⁻¹ deviation, for each."""

@@ -73,7 +73,7 @@ class Wishart(MatrixFamily):
         root = self._whitening.factor @ matrix_gamma.triangular_draws(
             self._given["degrees"], self.dimension, shape, rng
         )
-        return np.asarray(root @ np.swapaxes(root, -2, -1))
+        return root @ np.swapaxes(root, -2, -1)
 
     @property
     def mean(self) -> np.ndarray:
