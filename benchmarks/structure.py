@@ -92,9 +92,9 @@ def pyagrum_climb(frame, threads):
 def time_walking(model, options) -> None:
     for num_rows in options.rows:
         rows = jt.sample(model, num_rows, rng=0)
-        for wishes in ({"tabu": 10}, {"restarts": 3}, {"tabu": 10, "restarts": 3}):
-            ours, mine = once(lambda: learn_structure(rows, "hill-climbing", **wishes))  # noqa: B023
-            tell(f"hill climbing with {wishes}, {num_rows:,} rows (R bnlearn's tabu: 0.62 s and 8.4 s)", ours)
+        for settings in ({"tabu": 10}, {"restarts": 3}, {"tabu": 10, "restarts": 3}):
+            ours, mine = once(lambda: learn_structure(rows, "hill-climbing", **settings))  # noqa: B023
+            tell(f"hill climbing with {settings}, {num_rows:,} rows (R bnlearn's tabu: 0.62 s and 8.4 s)", ours)
             tell_graph("ours", mine, model, rows)
 
 
@@ -131,11 +131,11 @@ def time_ges(model, options) -> None:
 
 def time_exact(model, options) -> None:
     rows = jt.sample(model, 10_000, rng=0)
-    for number, wishes in ((15, {}), (15, {"score": "bdeu"}), (20, {"max_parents": 3}), (22, {"max_parents": 3})):
+    for number, settings in ((15, {}), (15, {"score": "bdeu"}), (20, {"max_parents": 3}), (22, {"max_parents": 3})):
         few = rows.only(list(rows.columns)[:number])
-        ours, mine = once(lambda: learn_structure(few, "exact", **wishes))  # noqa: B023
-        tell(f"exact, {number} variables, 10,000 rows {wishes or ''}", ours)
-        score = wishes.get("score", "bic")
+        ours, mine = once(lambda: learn_structure(few, "exact", **settings))  # noqa: B023
+        tell(f"exact, {number} variables, 10,000 rows {settings or ''}", ours)
+        score = settings.get("score", "bic")
         climbed = structure_score(learn_structure(few, score=score), few, score)
         print(f"    {structure_score(mine, few, score):,.1f}; hill climbing reaches {climbed:,.1f}")
 

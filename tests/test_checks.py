@@ -30,7 +30,7 @@ CHECKS = {
     "array": lambda value: checks.check_array(value, "it"),
     "vector": lambda value: checks.check_array(value, "it", ndim=1),
     "index": lambda value: checks.check_index(np.arange(3), value, "it"),
-    "places": lambda value: checks.check_places(value, 3, "it"),
+    "places": lambda value: checks.check_positions(value, 3, "it"),
     "path": checks.check_path,
 }
 
@@ -62,7 +62,7 @@ def refusal(check, value):
         (lambda: checks.check_tuples([["a", 1]], 2, "pairs"), [("a", 1)]),
         (lambda: checks.check_flag(np.True_, "flag"), True),
         (lambda: checks.check_array([1, 2], "x").tolist(), [1.0, 2.0]),
-        (lambda: checks.check_places([-1, 0], 2, "a state").tolist(), [-1, 0]),
+        (lambda: checks.check_positions([-1, 0], 2, "a state").tolist(), [-1, 0]),
         (lambda: checks.shown("a\nb"), "'a\\nb'"),
     ],
 )
@@ -85,7 +85,7 @@ def test_what_passes(found, expected):
          "x must be a dict or an int; got the class dict"),
         (lambda: checks.check_array("text", "x"), InvalidData, "x must be numbers; got 'text'"),
         (lambda: checks.check_array([[1]], "x", ndim=1), InvalidData, "x must be a list of numbers; got [[1]]"),
-        (lambda: checks.check_places(3, 3, "a state"), InvalidData, "a state has a whole number from 0 to 2; got 3"),
+        (lambda: checks.check_positions(3, 3, "a state"), InvalidData, "a state has a whole number from 0 to 2; got 3"),
         (lambda: checks.check_tuples(iter([("a",)]), 2, "pairs"), InvalidData,
          "pairs must be a list whose items hold 2 things each; got ('a',)"),
     ],

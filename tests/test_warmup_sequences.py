@@ -9,8 +9,8 @@ WANTED = {
     "state_space.kalman": ["filter_sequences", "smooth_sequences"],
     "state_space.paths": ["covariances", "draw_forward", "draw_backward"],
     "densities.emissions": ["diagonal_log_prob", "full_log_prob", "diagonal_moments", "add_counts"],
-    "densities.mixtures": ["add_components", "weigh"],
-    "chains.passes": ["walk", "walk_each"],
+    "densities.mixtures": ["add_components", "weight_shares"],
+    "chains.passes": ["pass_block", "pass_sequences"],
     "chains.viterbi": ["decode_each"],
 }
 SCRIPT = """

@@ -191,7 +191,7 @@ def check_counts(value: Any, what: str) -> int | list[int]:
 def check_array(
     values: Any, what: str, *, ndim: int | None = None, error: type[JunctureError] = InvalidData
 ) -> np.ndarray:
-    """Numbers as an array of floats, of so many axes if told."""
+    """Numbers as an array of floats, of so many axes if `ndim` is given."""
     try:
         given = np.asarray(values)
         array = given.astype(np.float64, copy=False) if given.dtype.kind in "biufO" else None
@@ -215,16 +215,20 @@ def check_index(array: np.ndarray, index: Any, what: str) -> np.ndarray:
         ) from None
 
 
-def check_places(values: Any, size: int, what: str) -> np.ndarray:
+def check_positions(values: Any, size: int, what: str) -> np.ndarray:
     """Whole numbers below `size`, or down to -size, counted from the end; an array without axes for a single one."""
     try:
-        places = np.asarray(values)
+        positions = np.asarray(values)
     except ValueError:  # a ragged list
-        places = np.empty((0, 0))
-    is_whole = places.dtype.kind in "iu" or places.size == 0
-    if places.ndim > 1 or not is_whole or (places.size and not (-size <= places.min() <= places.max() < size)):
+        positions = np.empty((0, 0))
+    is_whole = positions.dtype.kind in "iu" or positions.size == 0
+    if (
+        positions.ndim > 1
+        or not is_whole
+        or (positions.size and not (-size <= positions.min() <= positions.max() < size))
+    ):
         raise InvalidData(f"{what} has a whole number from 0 to {size - 1}; got {shown(values)}")
-    return places.astype(np.int64)
+    return positions.astype(np.int64)
 
 
 def check_path(path: Any) -> Path:

@@ -31,7 +31,7 @@ def check_memory(needed: float, what: str, remedy: str, limit: float | None = No
         return
     limit = default_memory_limit() if limit is None else limit
     if needed > limit:
-        raise TooLarge(f"{what} would need {told_bytes(needed)}; the limit is {told_bytes(limit)}: {remedy}")
+        raise TooLarge(f"{what} would need {format_bytes(needed)}; the limit is {format_bytes(limit)}: {remedy}")
 
 
 def check_table_fits(shape: tuple[int, ...], what: str, remedy: str, *, copies: int = COPIES) -> None:
@@ -44,7 +44,7 @@ def check_steps_fit(length: int, table: tuple[int, ...], what: str) -> None:
     check_memory(length * (STEP + NUMBER * prod(map(int, table))), what, "ask for fewer steps, or ask the chain")
 
 
-def told_bytes(count: float) -> str:
+def format_bytes(count: float) -> str:
     """`960 bytes`, `23.9 KiB`, `1.5 GiB`; a whole number that no float can hold as a power of two."""
     if isinstance(count, int) and count.bit_length() > 1000:
         return f"2^{count.bit_length() - 1} bytes"
@@ -77,7 +77,7 @@ def free_of_group(limit: str, used: str) -> int | None:
     return None if top == "max" else max(int(top) - taken, 0)
 
 
-def checked_limit(memory_limit: Any) -> float:
+def check_memory_limit(memory_limit: Any) -> float:
     """A limit in bytes as users give one."""
     limit = as_float(memory_limit)
     if not limit > 0:

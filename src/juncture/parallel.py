@@ -17,7 +17,7 @@ Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 
-def on_cores(
+def map(  # noqa: A001 (called as parallel.map)
     function: Callable[[Part], Result], parts: Sequence[Part], *, is_worth_threads: bool = True
 ) -> list[Result]:
     """`function` of each part, in order; of several errors, that of the first part."""
@@ -28,13 +28,13 @@ def on_cores(
     def work() -> None:
         while waiting and not errors:
             try:
-                place, part = waiting.popleft()
+                position, part = waiting.popleft()
             except IndexError:  # another thread took the last one
                 return
             try:
-                results[place] = function(part)
+                results[position] = function(part)
             except BaseException as error:  # noqa: BLE001
-                errors[place] = error  # raised below, in the caller's thread
+                errors[position] = error  # raised below, in the caller's thread
 
     # Threads of our own, not a pool: cheaper than a task per part, and nothing is left over for a fork to lose.
     threads = [Thread(target=copy_context().run, args=(work,)) for _ in range(min(num_cores(), len(parts)) - 1)]
@@ -45,13 +45,13 @@ def on_cores(
         thread.join()
     if errors:
         raise errors[min(errors)]
-    return [results[place] for place in range(len(parts))]
+    return [results[position] for position in range(len(parts))]
 
 
-def over_blocks(function: Callable[[slice], Result], num_rows: int, size: int = BLOCK) -> list[Result]:
+def map_blocks(function: Callable[[slice], Result], num_rows: int, size: int = BLOCK) -> list[Result]:
     """`function` of each block of rows, in order."""
     blocks = blocks_of(num_rows, size)
-    return on_cores(function, blocks, is_worth_threads=len(blocks) >= MANY_BLOCKS)
+    return map(function, blocks, is_worth_threads=len(blocks) >= MANY_BLOCKS)
 
 
 def blocks_of(num_rows: int, size: int) -> list[slice]:
@@ -61,7 +61,7 @@ def blocks_of(num_rows: int, size: int) -> list[slice]:
 
 def block_rows(*shapes: tuple[int, ...], numbers: int = BLOCK) -> int:
     """How many rows make a block, where rows have these shapes."""
-    return max(256, int(numbers // max(1, *map(prod, shapes))))
+    return max(256, int(numbers // max(1, *(prod(shape) for shape in shapes))))
 
 
 def num_cores() -> int:

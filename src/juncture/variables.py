@@ -13,7 +13,7 @@ import numpy as np
 
 from juncture.checks import check_iterable, check_kind, is_iterable
 from juncture.errors import InvalidModel, TooLarge, UnknownState, UnknownVariable
-from juncture.memory import default_memory_limit, told_bytes
+from juncture.memory import default_memory_limit, format_bytes
 from juncture.values import Value, read_only
 
 State: TypeAlias = str | int | bool | float
@@ -199,8 +199,8 @@ def check_num_states(count: int, name: str) -> None:
     """Refuse more states than memory holds, before they are made."""
     if count > MANY_STATES and count * STATE_BYTES > (limit := default_memory_limit()):
         raise TooLarge(
-            f"variable {name!r} would have {count:,} states, which take {told_bytes(count * STATE_BYTES)}; the memory"
-            f" limit is {told_bytes(limit)}: leave the states out for a real-valued variable, or cut it into intervals"
+            f"variable {name!r} would have {count:,} states, which take {format_bytes(count * STATE_BYTES)}; the memory"
+            f" limit is {format_bytes(limit)}: leave out the states of a real-valued variable, or cut it into intervals"
         )
 
 
@@ -213,9 +213,9 @@ def check_distinct(labels: tuple[State, ...], name: str) -> None:
 
 
 def first_repeated(items: Sequence[Hashable]) -> int:
-    """The place of the first item that comes again later."""
+    """The position of the first item that comes again later."""
     counts = Counter(items)
-    return next(place for place, item in enumerate(items) if counts[item] > 1)
+    return next(position for position, item in enumerate(items) if counts[item] > 1)
 
 
 def as_plain(value: object) -> object:

@@ -135,6 +135,6 @@ def warm_up_state_space() -> None:
 
 def long_chain(length: int) -> BayesianNetwork:
     """A chain that is planned by peeling."""
-    variables = [Variable(f"x{place}", 2) for place in range(length)]
+    variables = [Variable(f"x{position}", 2) for position in range(length)]
     steps = [Conditional(child, [parent], [[0.9, 0.1], [0.2, 0.8]]) for parent, child in pairwise(variables)]
     return BayesianNetwork([Conditional(variables[0], [], [0.5, 0.5]), *steps])

@@ -68,13 +68,13 @@ def cost_facts(model: Any) -> dict[str, Any]:
     if any(variable.is_real for variable in model.variables):
         return {}
     from juncture.inference.planning import cost
-    from juncture.memory import told_bytes
+    from juncture.memory import format_bytes
 
     found = cost(model)
     return {
         "width": found.width,
         "largest_table": round(found.largest_table) if found.largest_table < 1e15 else f"{found.largest_table:.3e}",
-        "memory": told_bytes(found.bytes),
+        "memory": format_bytes(found.bytes),
     }
 
 

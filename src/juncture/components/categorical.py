@@ -96,8 +96,8 @@ class CategoricalEmissions(Emissions):
         sums /= sums[:, -1:]
         chances, found = rng.random(len(states)), np.empty(len(states), np.int64)
         for state in np.unique(states):
-            places = states == state
-            found[places] = np.searchsorted(sums[state], chances[places], side="right")
+            positions = states == state
+            found[positions] = np.searchsorted(sums[state], chances[positions], side="right")
         return found
 
     def statistics(self, rows: np.ndarray, weights: np.ndarray) -> EmissionStatistics:
@@ -135,14 +135,14 @@ class CategoricalEmissions(Emissions):
         return np.broadcast_to(added, self.probabilities.shape)
 
     def take(self, states: Any) -> Self:
-        return type(self)(self.probabilities[self._places(states)], self.symbols)
+        return type(self)(self.probabilities[self._positions(states)], self.symbols)
 
     @property
     def summary(self) -> str:
         return number_of(self.num_symbols, "symbol")
 
     def __getitem__(self, state: int) -> Categorical:
-        return Categorical(self.probabilities[self._place(state)])
+        return Categorical(self.probabilities[self._position(state)])
 
     def __repr__(self) -> str:
         return f"CategoricalEmissions({in_one_line(self.probabilities)})"

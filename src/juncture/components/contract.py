@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
-from juncture.checks import check_count, check_places
+from juncture.checks import check_count, check_positions
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidData, RegularizedWarning, Unsupported, warn_user
 from juncture.factors.html import MAX_ROWS
@@ -24,7 +24,7 @@ from juncture.variables import State
 
 Name = Callable[[int], str]
 Rename = Callable[[int, Name], str]
-NAME: ContextVar[Name] = ContextVar("NAME", default=lambda place: f"state {place}")
+NAME: ContextVar[Name] = ContextVar("NAME", default=lambda position: f"state {position}")
 DEAD = 1e-10  # steps: a state with less weight than this has seen nothing
 
 
@@ -40,16 +40,16 @@ def distributions_html(labels: Iterable[Any], distributions: Iterable[Any], head
     return f"<table><thead><tr>{names}</tr></thead><tbody>{''.join(rows)}</tbody></table>{cut}"
 
 
-def name_of(place: int) -> str:
+def name_of(position: int) -> str:
     """What a message calls the distribution at this index."""
-    return NAME.get()(place)
+    return NAME.get()(position)
 
 
 @contextmanager
 def named(name: Rename) -> Iterator[None]:
     """Within it, messages call the distribution at an index `name(index, outer)`; `outer` is the name used outside."""
     outer = NAME.get()
-    token = NAME.set(lambda place: name(place, outer))
+    token = NAME.set(lambda position: name(position, outer))
     try:
         yield
     finally:
@@ -149,13 +149,13 @@ class Emissions(Value):
         """The distributions of these states, in this order, as emissions."""
         raise NotImplementedError
 
-    def _place(self, state: Any) -> int:
+    def _position(self, state: Any) -> int:
         """The number of a state, checked."""
-        return int(check_places(check_count(state, "a state", least=-self.num_states), self.num_states, "a state"))
+        return int(check_positions(check_count(state, "a state", least=-self.num_states), self.num_states, "a state"))
 
-    def _places(self, states: Any) -> np.ndarray:
+    def _positions(self, states: Any) -> np.ndarray:
         """The numbers of states, checked."""
-        return np.atleast_1d(check_places(states, self.num_states, "a state"))
+        return np.atleast_1d(check_positions(states, self.num_states, "a state"))
 
     def check(self, sequences: Sequences) -> Sequences:
         """The sequences with observations as these emissions take them, or one sentence about what is wrong."""
@@ -200,11 +200,11 @@ def draw_by_state(emissions: Emissions, states: np.ndarray, rng: np.random.Gener
     """One observation for each state of a path, state by state."""
     found: np.ndarray | None = None
     for state in np.unique(states):
-        places = np.flatnonzero(states == state)
-        draws = np.asarray(emissions[int(state)].sample(len(places), rng=rng))
+        positions = np.flatnonzero(states == state)
+        draws = np.asarray(emissions[int(state)].sample(len(positions), rng=rng))
         if found is None:
             found = np.empty((len(states), *emissions.event_shape), draws.dtype)
-        found[places] = draws
+        found[positions] = draws
     return np.empty((0, *emissions.event_shape)) if found is None else found
 
 

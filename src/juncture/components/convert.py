@@ -131,11 +131,11 @@ def of_families(families: Sequence[Any]) -> Emissions:
     shapes = {family.event_shape for family in families}
     if len(shapes) > 1:
         raise InvalidModel(f"all states emit observations of one shape; got {' and '.join(map(str, sorted(shapes)))}")
-    places: dict[Any, list[int]] = {}
-    for place, family in enumerate(families):
-        places.setdefault((type(family), tuple(map(type, getattr(family, "families", ())))), []).append(place)
-    groups = [of_one_class([families[place] for place in own]) for own in places.values()]
-    return groups[0] if len(groups) == 1 else GroupedEmissions(groups, places.values())
+    positions: dict[Any, list[int]] = {}
+    for position, family in enumerate(families):
+        positions.setdefault((type(family), tuple(map(type, getattr(family, "families", ())))), []).append(position)
+    groups = [of_one_class([families[position] for position in own]) for own in positions.values()]
+    return groups[0] if len(groups) == 1 else GroupedEmissions(groups, positions.values())
 
 
 def of_one_class(families: list[Any]) -> Emissions:
@@ -145,15 +145,15 @@ def of_one_class(families: list[Any]) -> Emissions:
     return of_batch(stack_members(families))
 
 
-def concatenate_components(components: Sequence[Any], places: Sequence[list[int]]) -> Emissions:
+def concatenate_components(components: Sequence[Any], positions: Sequence[list[int]]) -> Emissions:
     """The chosen distributions of several emissions, one after the other; Gaussians of one structure keep it."""
     structures = {getattr(each, "structure", None) for each in components}
     if structures <= {"full", "diagonal", "spherical"} and len(structures) == 1:
-        pairs = list(zip(components, places, strict=True))
+        pairs = list(zip(components, positions, strict=True))
         mean = np.concatenate([each.mean[own] for each, own in pairs])
         covariance = np.concatenate([each.covariance[own] for each, own in pairs])
         return GaussianEmissions(mean, covariance, structures.pop())
-    return convert([each[place] for each, own in zip(components, places, strict=True) for place in own])
+    return convert([each[position] for each, own in zip(components, positions, strict=True) for position in own])
 
 
 # A list with a distribution for each state, by the kind of its members; a later kind may have earlier ones beside it.

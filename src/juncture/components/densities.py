@@ -9,7 +9,7 @@ from juncture.families.statistics.compiled import as_buffer, merge_moments
 from juncture.families.statistics.statistics import Moments
 from juncture.families.vectors.whitening import Whitening
 from juncture.numerics import LOG_TWO_PI
-from juncture.parallel import BLOCK, block_rows, over_blocks
+from juncture.parallel import BLOCK, block_rows, map_blocks
 
 
 def diagonal_log_prob(rows: np.ndarray, means: np.ndarray, variances: np.ndarray) -> np.ndarray:
@@ -23,7 +23,7 @@ def diagonal_log_prob(rows: np.ndarray, means: np.ndarray, variances: np.ndarray
     def fill(block: slice) -> None:
         diagonal_log_prob(as_buffer(rows[block]), *parameters, log_prob[block])
 
-    over_blocks(fill, len(rows), size_of_blocks(means))
+    map_blocks(fill, len(rows), size_of_blocks(means))
     return log_prob
 
 
@@ -38,7 +38,7 @@ def whole_log_prob(rows: np.ndarray, means: np.ndarray, whitening: Whitening) ->
     def fill(block: slice) -> None:
         full_log_prob(as_buffer(rows[block]), *parameters, log_prob[block])
 
-    over_blocks(fill, len(rows), size_of_blocks(means))
+    map_blocks(fill, len(rows), size_of_blocks(means))
     return log_prob
 
 
@@ -53,7 +53,7 @@ def diagonal_moments(rows: np.ndarray, weights: np.ndarray) -> Moments:
         flat = np.broadcast_to(pivot, center.shape).reshape(-1, 1)
         return weight.reshape(-1), flat, center.reshape(-1, 1), scatter.reshape(-1, 1, 1)
 
-    parts = over_blocks(part, len(rows), size_of_blocks(weights.T)) or [part(slice(0, 0))]
+    parts = map_blocks(part, len(rows), size_of_blocks(weights.T)) or [part(slice(0, 0))]
     found = (array.reshape(num_states, size) for array in merge_moments(*map(np.array, zip(*parts, strict=True))))
     weight, center, residual, scatter = found
     return Moments(Gaussian, weight=weight, center=center, residual=residual, scatter=scatter)

@@ -87,7 +87,7 @@ class FamilyEmissions(Emissions):
         return found if codes is None else found.take(codes, axis=0)
 
     def _distinct(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """(values, the place of each row among them), where rows are whole numbers that repeat; else (rows, None)."""
+        """(values, the index of each row among them), where rows are whole numbers that repeat; else (rows, None)."""
         if self.event_shape or not self.family.support.is_discrete or not len(rows):
             return rows, None
         low, high = rows.min(), rows.max()
@@ -124,37 +124,37 @@ class FamilyEmissions(Emissions):
             self._check_prior(prior)
         if not alive.any():
             return self
-        places = np.flatnonzero(alive)
+        positions = np.flatnonzero(alive)
         try:
             return type(self)(
-                with_members(self.family, places, self._estimate_members(statistics.parts[0], places, prior))
+                with_members(self.family, positions, self._estimate_members(statistics.parts[0], positions, prior))
             )
         except (InvalidData, *TOO_NARROW):
-            return self._estimate_one_by_one(statistics.parts[0], places, prior)
+            return self._estimate_one_by_one(statistics.parts[0], positions, prior)
 
     @np.errstate(divide="raise", over="raise", invalid="raise")
-    def _estimate_members(self, statistics: Statistics, places: np.ndarray, prior: Any) -> Family:
+    def _estimate_members(self, statistics: Statistics, positions: np.ndarray, prior: Any) -> Family:
         if prior is None:
-            found = type(self.family).estimate(members_of(statistics, places))
+            found = type(self.family).estimate(members_of(statistics, positions))
             check_not_points(found)
             return found
         if isinstance(statistics, Sample):  # the prior is of one parameter; the other, which is fixed, stays
             statistics = self.family.statistics(statistics.values, statistics.weights)
-        own = prior[places] if prior.batch_shape else prior
-        return type(self.family).estimate(members_of(statistics, places), own)
+        own = prior[positions] if prior.batch_shape else prior
+        return type(self.family).estimate(members_of(statistics, positions), own)
 
-    def _estimate_one_by_one(self, statistics: Statistics, places: np.ndarray, prior: Any) -> Self:
+    def _estimate_one_by_one(self, statistics: Statistics, positions: np.ndarray, prior: Any) -> Self:
         """Where the data of some state determine no member, it keeps its own, and a warning says why."""
         family = self.family
-        for place in places:
-            one = np.array([place])
+        for position in positions:
+            one = np.array([position])
             try:
                 family = with_members(family, one, self._estimate_members(statistics, one, prior))
             except InvalidData as error:
-                warn_regularized(f"{name_of(int(place))} keeps its {type(family).__name__}: {error}")
+                warn_regularized(f"{name_of(int(position))} keeps its {type(family).__name__}: {error}")
             except TOO_NARROW as error:
                 warn_regularized(
-                    f"{name_of(int(place))} keeps its distribution, as its data shrank to a point or an edge: {error}"
+                    f"{name_of(int(position))} keeps its distribution: its data shrank to a point or an edge: {error}"
                 )
         return type(self)(family)
 
@@ -185,7 +185,7 @@ class FamilyEmissions(Emissions):
         return whole
 
     def take(self, states: Any) -> Self:
-        return type(self)(take_members(self.family, self._places(states)))
+        return type(self)(take_members(self.family, self._positions(states)))
 
     @property
     def summary(self) -> str:

@@ -124,8 +124,8 @@ class GaussianEmissions(Emissions):
             return np.asarray(draws.reshape(len(states), *self.event_shape))
         draws, factors = np.empty_like(noise), self.full._whitening.factor
         for state in np.unique(states):
-            places = states == state
-            draws[places] = self.means[state] + noise[places] @ factors[state].T
+            positions = states == state
+            draws[positions] = self.means[state] + noise[positions] @ factors[state].T
         return draws.reshape(len(states), *self.event_shape)
 
     def statistics(self, rows: np.ndarray, weights: np.ndarray) -> EmissionStatistics:
@@ -149,7 +149,7 @@ class GaussianEmissions(Emissions):
         return np.ascontiguousarray(rows, np.float64).reshape(len(rows), self.dimension)
 
     def take(self, states: Any) -> Self:
-        states = self._places(states)
+        states = self._positions(states)
         covariance = self.covariance if self.structure == "tied" else self.covariance[states]
         return type(self)(self.mean[states], covariance, self.structure)
 
@@ -160,7 +160,7 @@ class GaussianEmissions(Emissions):
         return f"{self.structure} Gaussian of {number_of(self.dimension, 'coordinate')}"
 
     def __getitem__(self, state: int) -> Any:
-        state = self._place(state)
+        state = self._position(state)
         if not self.event_shape:
             return Gaussian(self.means[state, 0], self.variances[state, 0])
         return self.full[state]

@@ -54,7 +54,7 @@ def full_covariances(emissions: GaussianEmissions, moments: Any) -> np.ndarray:
 def tied_covariance(emissions: GaussianEmissions, moments: Any) -> np.ndarray:
     own = emissions.covariance.reshape(1, emissions.dimension, emissions.dimension)
     found = divided(moments.scatter.sum(axis=0)[None], moments.weight.sum()[None, None, None], own)
-    with named(lambda place, state: "all states"):
+    with named(lambda position, state: "all states"):
         return np.asarray(lifted_matrices(found, *column_moments(moments), own)[0])
 
 

@@ -23,10 +23,10 @@ def full_log_prob(rows: np.ndarray, distributions: MultivariateGaussian) -> np.n
     if not np.isnan(rows).any():
         return whole_log_prob(rows, means, distributions._whitening)
     log_prob = np.zeros((len(rows), len(means)))
-    for places, seen in patterns(rows):
+    for positions, seen in patterns(rows):
         if len(seen):
             whitening = Whitening.of(block(covariances, seen, seen), name="a covariance")
-            log_prob[places] = whole_log_prob(rows[np.ix_(places, seen)], means[:, seen], whitening)
+            log_prob[positions] = whole_log_prob(rows[np.ix_(positions, seen)], means[:, seen], whitening)
     return log_prob
 
 
@@ -38,9 +38,9 @@ def expected_moments(rows: np.ndarray, weights: np.ndarray, distributions: Multi
     if not np.isnan(rows).any():
         return MultivariateGaussian._summarise(rows, weights, {})
     parts = [MultivariateGaussian._summarise(rows[:0], weights[:0], {})]
-    for places, seen in patterns(rows):
+    for positions, seen in patterns(rows):
         if len(seen):
-            found = MultivariateGaussian._summarise(rows[np.ix_(places, seen)], weights[places], {})
+            found = MultivariateGaussian._summarise(rows[np.ix_(positions, seen)], weights[positions], {})
             parts.append(completed(found, seen, distributions))
     return reduce(Moments.__add__, parts)
 
@@ -70,8 +70,8 @@ def patterns(rows: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     kinds = holes @ (1 << np.arange(rows.shape[1])) if rows.shape[1] < 63 else keys_of(holes)
     _, inverse, counts = np.unique(kinds, return_inverse=True, return_counts=True)
     order = np.argsort(inverse, kind="stable")
-    for places in np.split(order, np.cumsum(counts)[:-1]):
-        yield places, np.flatnonzero(~holes[places[0]])
+    for positions in np.split(order, np.cumsum(counts)[:-1]):
+        yield positions, np.flatnonzero(~holes[positions[0]])
 
 
 def keys_of(holes: np.ndarray) -> np.ndarray:

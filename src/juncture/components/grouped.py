@@ -13,25 +13,25 @@ from juncture.values import read_only
 
 
 class GroupedEmissions(Emissions):
-    """The states at places[i] have the emissions groups[i]: each kind looks at the data once, for all its states."""
+    """The states at positions[i] have the emissions groups[i]: each kind looks at the data once, for all its states."""
 
-    _fields = ("groups", "places")
+    _fields = ("groups", "positions")
     groups: tuple[Emissions, ...]
-    places: tuple[np.ndarray, ...]
+    positions: tuple[np.ndarray, ...]
 
-    def __init__(self, groups: Iterable[Emissions], places: Iterable[Any]) -> None:
-        held, where = tuple(groups), tuple(read_only(place, np.int64) for place in places)
-        if [group.num_states for group in held] != [len(place) for place in where]:
-            raise InvalidModel("each group of emissions has one place for each of its states")
-        if any((np.diff(place) <= 0).any() for place in where):
-            raise InvalidModel("the places of a group of emissions are in order")
+    def __init__(self, groups: Iterable[Emissions], positions: Iterable[Any]) -> None:
+        held, where = tuple(groups), tuple(read_only(position, np.int64) for position in positions)
+        if [group.num_states for group in held] != [len(position) for position in where]:
+            raise InvalidModel("each group of emissions has one position for each of its states")
+        if any((np.diff(position) <= 0).any() for position in where):
+            raise InvalidModel("the positions of a group of emissions are in order")
         if not held or not np.array_equal(np.sort(np.concatenate(where)), np.arange(sum(map(len, where)))):
-            raise InvalidModel("the places of groups of emissions are all states, each once")
+            raise InvalidModel("the positions of groups of emissions are all states, each once")
         shapes = {group.event_shape for group in held}
         if len(shapes) > 1:
             found = " and ".join(map(str, sorted(shapes)))
             raise InvalidModel(f"all states emit observations of one shape; here are {found}")
-        self._set(groups=held, places=where)
+        self._set(groups=held, positions=where)
 
     @property
     def num_states(self) -> int:  # type: ignore[override]
@@ -47,32 +47,32 @@ class GroupedEmissions(Emissions):
 
     def log_prob(self, rows: np.ndarray) -> np.ndarray:
         found = np.empty((len(rows), self.num_states))
-        for group, places in zip(self.groups, self.places, strict=True):
-            found[:, places] = group.log_prob(rows)
+        for group, positions in zip(self.groups, self.positions, strict=True):
+            found[:, positions] = group.log_prob(rows)
         return found
 
     def sample(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         found = np.empty((len(states), *self.event_shape))
-        for group, places in zip(self.groups, self.places, strict=True):
+        for group, positions in zip(self.groups, self.positions, strict=True):
             own = np.full(self.num_states, -1)
-            own[places] = np.arange(len(places))
+            own[positions] = np.arange(len(positions))
             steps = np.flatnonzero(own[states] >= 0)
             found[steps] = group.sample(own[states[steps]], rng)
         return found
 
     def statistics(self, rows: np.ndarray, weights: np.ndarray) -> EmissionStatistics:
-        pairs = zip(self.groups, self.places, strict=True)
-        found = [group.statistics(rows, np.ascontiguousarray(weights[:, places])) for group, places in pairs]
+        pairs = zip(self.groups, self.positions, strict=True)
+        found = [group.statistics(rows, np.ascontiguousarray(weights[:, positions])) for group, positions in pairs]
         return EmissionStatistics(weights[is_seen(rows)].sum(axis=0), found)
 
     def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
         groups = []
-        for group, places, found, own in zip(
-            self.groups, self.places, statistics.parts, self._priors(prior), strict=True
+        for group, positions, found, own in zip(
+            self.groups, self.positions, statistics.parts, self._priors(prior), strict=True
         ):
-            with named(among(places)):
+            with named(among(positions)):
                 groups.append(group.estimate(found, own))
-        return type(self)(groups, self.places)
+        return type(self)(groups, self.positions)
 
     def log_prior(self, prior: Any) -> float:
         return sum(group.log_prior(own) for group, own in zip(self.groups, self._priors(prior), strict=True))
@@ -89,21 +89,21 @@ class GroupedEmissions(Emissions):
         return list(prior)
 
     def take(self, states: Any) -> Emissions:
-        wanted, groups, places = np.asarray(states), [], []
-        for group, own in zip(self.groups, self.places, strict=True):
+        wanted, groups, positions = np.asarray(states), [], []
+        for group, own in zip(self.groups, self.positions, strict=True):
             found = np.flatnonzero(np.isin(wanted, own))
             if len(found):
                 groups.append(group.take(np.searchsorted(own, wanted[found])))
-                places.append(found)
-        return groups[0] if len(groups) == 1 else type(self)(groups, places)
+                positions.append(found)
+        return groups[0] if len(groups) == 1 else type(self)(groups, positions)
 
     @property
     def summary(self) -> str:
         return " or ".join(group.summary for group in self.groups)
 
     def __getitem__(self, state: int) -> Any:
-        for group, places in zip(self.groups, self.places, strict=True):
-            own = np.flatnonzero(places == range(self.num_states)[state])
+        for group, positions in zip(self.groups, self.positions, strict=True):
+            own = np.flatnonzero(positions == range(self.num_states)[state])
             if len(own):
                 return group[int(own[0])]
         raise IndexError(state)
@@ -112,6 +112,6 @@ class GroupedEmissions(Emissions):
         return f"GroupedEmissions({list(self)!r})"
 
 
-def among(places: np.ndarray) -> Rename:
-    """A group's own states by their places among all."""
-    return lambda place, state: state(int(places[place]))
+def among(positions: np.ndarray) -> Rename:
+    """A group's own states by their positions among all."""
+    return lambda position, state: state(int(positions[position]))

@@ -114,4 +114,4 @@ class IndependentEmissions(Emissions):
 
 
 def of_column(column: int) -> Rename:
-    return lambda place, state: f"column {column} of {state(place)}"
+    return lambda position, state: f"column {column} of {state(position)}"

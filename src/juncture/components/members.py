@@ -24,17 +24,17 @@ def full_members(family: Family) -> dict[str, np.ndarray]:
     return parts
 
 
-def with_members(family: AnyFamily, places: np.ndarray, members: Family) -> AnyFamily:
-    """The batch with its members at these places replaced."""
+def with_members(family: AnyFamily, positions: np.ndarray, members: Family) -> AnyFamily:
+    """The batch with its members at these positions replaced."""
     parts = {name: array.copy() for name, array in full_members(family).items()}
     for name, array in parts.items():
-        array[places] = members._given[name]
+        array[positions] = members._given[name]
     return type(family)(**parts | shared_known(family))
 
 
-def take_members(family: AnyFamily, places: Any) -> AnyFamily:
-    """The batch of the members at these places."""
-    parts = {name: array[places] for name, array in full_members(family).items()}
+def take_members(family: AnyFamily, positions: Any) -> AnyFamily:
+    """The batch of the members at these positions."""
+    parts = {name: array[positions] for name, array in full_members(family).items()}
     return type(family)(**parts | shared_known(family))
 
 
@@ -54,19 +54,23 @@ def stack_members(families: list[Any]) -> Any:
 
 
 @singledispatch
-def members_of(statistics: Statistics, places: np.ndarray) -> Any:
+def members_of(statistics: Statistics, positions: np.ndarray) -> Any:
     """The statistics of these members of a batch."""
-    arrays = {name: getattr(statistics, name)[places] for name in statistics._fields if name not in {"family", "known"}}
-    return statistics._with(**arrays, known=known_at(statistics, places))
+    arrays = {
+        name: getattr(statistics, name)[positions] for name in statistics._fields if name not in {"family", "known"}
+    }
+    return statistics._with(**arrays, known=known_at(statistics, positions))
 
 
 @members_of.register
-def _(statistics: Sample, places: np.ndarray) -> Sample:
+def _(statistics: Sample, positions: np.ndarray) -> Sample:
     return statistics._with(
-        values=statistics.values[:, places], weights=statistics.weights[:, places], known=known_at(statistics, places)
+        values=statistics.values[:, positions],
+        weights=statistics.weights[:, positions],
+        known=known_at(statistics, positions),
     )
 
 
-def known_at(statistics: Statistics, places: np.ndarray) -> Known:
+def known_at(statistics: Statistics, positions: np.ndarray) -> Known:
     """What is known of these members; what all share stays as it is."""
-    return known_of_members(statistics.family, statistics.known, statistics.batch_shape, places)
+    return known_of_members(statistics.family, statistics.known, statistics.batch_shape, positions)

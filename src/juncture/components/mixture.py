@@ -28,7 +28,7 @@ from juncture.families.family import Family, plain
 from juncture.families.observations import as_values
 from juncture.families.statistics.compiled import as_buffer
 from juncture.options import as_generator, as_sizes
-from juncture.parallel import block_rows, over_blocks
+from juncture.parallel import block_rows, map_blocks
 from juncture.values import Value, few
 
 ROWS_AT_ONCE = 2**20  # numbers, of rows times states times components
@@ -181,7 +181,7 @@ class MixtureEmissions(Emissions):
 
         log_parts, log_weights = as_buffer(self.components.log_prob(rows)), numerics.log(self.weights)
         log_prob = np.empty((len(rows), self.num_states))
-        over_blocks(
+        map_blocks(
             lambda block: add_components(log_parts[block], log_weights, log_prob[block]),
             len(rows),
             block_rows((self.weights.size,)),
@@ -201,10 +201,10 @@ class MixtureEmissions(Emissions):
 
     def _statistics(self, rows: np.ndarray, weights: np.ndarray) -> EmissionStatistics:
         """Each component has the share of its state's weight that it is responsible for."""
-        from juncture.kernels.densities.mixtures import weigh
+        from juncture.kernels.densities.mixtures import weight_shares
 
         shares = self._summed(rows)[1]
-        weigh(shares, as_buffer(weights), self.num_components)
+        weight_shares(shares, as_buffer(weights), self.num_components)
         counts = shares.sum(axis=0).reshape(self.weights.shape)
         return EmissionStatistics(weights.sum(axis=0), [counts, self.components.statistics(rows, shares)])
 
@@ -213,7 +213,9 @@ class MixtureEmissions(Emissions):
         counts, found = statistics.parts
         mixing = self._mixing.estimate(EmissionStatistics(counts.sum(axis=1), [counts]), own.weights)
         with named(
-            lambda place, state: f"component {place % self.num_components} of {state(place // self.num_components)}"
+            lambda position, state: (
+                f"component {position % self.num_components} of {state(position // self.num_components)}"
+            )
         ):
             return type(self)(mixing.probabilities, self.components.estimate(found, own.components))
 
@@ -238,15 +240,15 @@ class MixtureEmissions(Emissions):
         return f"mixtures of {self.num_components}, {self.components.summary}"
 
     def take(self, states: Any) -> Self:
-        states = self._places(states) % self.num_states
-        places = states[:, None] * self.num_components + np.arange(self.num_components)
-        return type(self)(self.weights[states], self.components.take(places.reshape(-1)))
+        states = self._positions(states) % self.num_states
+        positions = states[:, None] * self.num_components + np.arange(self.num_components)
+        return type(self)(self.weights[states], self.components.take(positions.reshape(-1)))
 
     def __getitem__(self, state: int) -> Mixture:
-        state = self._place(state) % self.num_states
+        state = self._position(state) % self.num_states
         first = state * self.num_components
-        held = [place for place in range(self.num_components) if self.weights[state, place] > 0]
-        return Mixture(self.weights[state, held], [self.components[first + place] for place in held])
+        held = [position for position in range(self.num_components) if self.weights[state, position] > 0]
+        return Mixture(self.weights[state, held], [self.components[first + position] for position in held])
 
     def __repr__(self) -> str:
         return f"MixtureEmissions({in_one_line(self.weights)}, {self.components!r})"
@@ -258,11 +260,11 @@ def of_mixtures(given: list[Any]) -> Emissions:
     mixtures = [each if isinstance(each, Mixture) else Mixture([1.0], [each]) for each in given]
     most = max(mixture.num_components for mixture in mixtures)
     weights = np.zeros((len(mixtures), most))
-    places = []
+    positions = []
     for state, mixture in enumerate(mixtures):
         weights[state, : mixture.num_components] = mixture.weights
-        places.append([min(place, mixture.num_components - 1) for place in range(most)])
-    return MixtureEmissions(weights, concatenate_components([mixture.components for mixture in mixtures], places))
+        positions.append([min(position, mixture.num_components - 1) for position in range(most)])
+    return MixtureEmissions(weights, concatenate_components([mixture.components for mixture in mixtures], positions))
 
 
 LIST_CONVERTERS[Mixture] = of_mixtures

@@ -36,7 +36,7 @@ def has_names(X: Any) -> bool:
 
 def default_names(number: int) -> list[str]:
     """What the columns of a plain array are called."""
-    return [f"x{place}" for place in range(number)]
+    return [f"x{position}" for position in range(number)]
 
 
 def class_column(y: Any, name: str) -> Column:
@@ -95,7 +95,7 @@ def row_weights(weights: Any, X: Any) -> np.ndarray | None:
     return array
 
 
-def refuse_unknown_columns(names: Iterable[str], known: set[str]) -> None:
+def check_known_columns(names: Iterable[str], known: set[str]) -> None:
     """As scikit-learn says it."""
     unknown = [name for name in names if name not in known]
     if unknown:

@@ -24,7 +24,7 @@ from juncture.families.statistics.known import Known
 from juncture.families.statistics.statistics import Statistics
 from juncture.families.statistics.weighted_sums import sum_of_logs, total_weight, weighted_sum
 from juncture.numerics import SHORT
-from juncture.parallel import block_rows, over_blocks
+from juncture.parallel import block_rows, map_blocks
 
 
 class ExponentialFamily(Family):
@@ -242,7 +242,7 @@ class ExponentialFamily(Family):
             return mass, total, sum_of_logs(np.broadcast_to(log_base, sufficient.shape[:-1]), weight, exact=cls.counts)
 
         size = block_rows(rows.shape[1:], () if weights is None else weights.shape[1:])
-        parts = over_blocks(summed, len(rows), size) or [summed(slice(0, 0))]
+        parts = map_blocks(summed, len(rows), size) or [summed(slice(0, 0))]
         weight, total = sum_in_order([part[0] for part in parts]), sum_in_order([part[1] for part in parts])
         combine = add_sums if cls.counts else plain_sums
         log_base, rest = reduce(combine, [part[2] for part in parts])

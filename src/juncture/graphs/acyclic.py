@@ -109,7 +109,7 @@ class AcyclicGraph(IndependenceGraph):
         return UndirectedGraph(self.edges, self.nodes)
 
     def moralize(self) -> UndirectedGraph:
-        """The skeleton, with every two parents of a common child joined."""
+        """The skeleton, with every two parents of a common child adjacent."""
         married = (pair for node in self.nodes for pair in combinations(self._parents[node], 2))
         return UndirectedGraph([*self.edges, *married], self.nodes)
 
@@ -126,7 +126,7 @@ class AcyclicGraph(IndependenceGraph):
         return tuple(Independence(node, others, parents) for node, others, parents in every if others)
 
     def pairwise_independencies(self) -> tuple[Independence, ...]:
-        """Two nodes that are not joined are independent given all else that does not descend from the one."""
+        """Two nodes that are not adjacent are independent given all else that does not descend from the one."""
         return tuple(
             Independence(node, other, [name for name in (*self._far(node), *self._parents[node]) if name != other])
             for node in self.nodes

@@ -113,10 +113,10 @@ def root(tree_of: list[int], clique: int) -> int:
 
 
 def lines(forest: CliqueForest) -> Iterator[str]:
-    joined = {end for edge in forest.edges for end in edge}
+    adjacent = {end for edge in forest.edges for end in edge}
     for (one, other), separator in zip(forest.edges, forest.separators, strict=True):
         yield " -- ".join(map(set_text, (forest.cliques[one], separator, forest.cliques[other])))
-    yield from (set_text(clique) for number, clique in enumerate(forest.cliques) if number not in joined)
+    yield from (set_text(clique) for number, clique in enumerate(forest.cliques) if number not in adjacent)
 
 
 def set_text(names: Iterable[str]) -> str:

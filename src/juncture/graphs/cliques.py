@@ -10,7 +10,7 @@ Neighbors = Sequence[Set[int]]
 def maximal_cliques(neighbors: Neighbors) -> list[tuple[int, ...]]:
     """All maximal cliques, sorted (Bron and Kerbosch 1973, with the pivot of Tomita, Tanaka and Takahashi 2006).
 
-    A clique grows by candidates, which are joined to all of it. Every maximal clique holds the pivot or one
+    A clique grows by candidates, which are adjacent to all of it. Every maximal clique holds the pivot or one
     that is not its neighbour, so only those need to be tried. What was tried is excluded from then on.
     """
     cliques: list[tuple[int, ...]] = []
@@ -34,7 +34,7 @@ def pivot(candidates: Set[int], excluded: Set[int], neighbors: Neighbors) -> int
 
 
 def all_cliques(neighbors: Neighbors) -> Iterator[tuple[int, ...]]:
-    """Every set of nodes that are joined to one another, single nodes too; each grows by later nodes."""
+    """Every set of nodes that are adjacent to one another, single nodes too; each grows by later nodes."""
     stack: list[tuple[tuple[int, ...], set[int]]] = [
         ((node,), {other for other in neighbors[node] if other > node}) for node in range(len(neighbors))
     ]
@@ -56,7 +56,7 @@ def perfect_order(neighbors: Neighbors) -> list[int] | None:
 
 
 def is_perfect(neighbors: Neighbors, order: Sequence[int]) -> bool:
-    """Whether each node's later neighbours form a clique; it is enough that all are joined to the first of them."""
+    """Whether each node's later neighbours form a clique; it is enough that all are adjacent to the first of them."""
     position = positions(order)
     for later in later_neighbors(neighbors, order):
         if later:

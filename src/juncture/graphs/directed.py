@@ -35,7 +35,7 @@ class DirectedGraph(AcyclicGraph):
         return tuple((one, node, other) for node, (one, other) in pairs)
 
     def immoralities(self) -> tuple[Triple, ...]:
-        """The colliders whose parents are not joined."""
+        """The colliders whose parents are not adjacent."""
         return tuple(triple for triple in self.colliders() if not self._are_joined(triple[0], triple[2]))
 
     def is_equivalent(self, other: DirectedGraph) -> bool:

@@ -65,7 +65,7 @@ class IndependenceGraph(Graph):
         raise NotImplementedError
 
     def pairwise_independencies(self) -> tuple[Independence, ...]:
-        """For each two nodes that are not joined, that they are independent given many others."""
+        """For each two nodes that are not adjacent, that they are independent given many others."""
         raise NotImplementedError
 
     def independencies(self, max_given: int | None = None) -> tuple[Independence, ...]:

@@ -23,10 +23,10 @@ class Marks:
             self.children[tail].add(head)
             self.parents[head].add(tail)
 
-    def joined(self, node: str) -> set[str]:
+    def adjacent(self, node: str) -> set[str]:
         return self.parents[node] | self.children[node] | self.neighbors[node]
 
-    def are_joined(self, one: str, other: str) -> bool:
+    def are_adjacent(self, one: str, other: str) -> bool:
         return other in self.parents[one] or other in self.children[one] or other in self.neighbors[one]
 
     def orient(self, tail: str, head: str) -> None:
@@ -37,8 +37,8 @@ class Marks:
         self.parents[head].add(tail)
 
     def remove(self, node: str) -> set[str]:
-        """Take a node away; those that were joined to it."""
-        around = self.joined(node)
+        """Take a node away; those that were adjacent to it."""
+        around = self.adjacent(node)
         for other in around:
             for links in (self.parents, self.children, self.neighbors):
                 links[other].discard(node)
@@ -49,8 +49,8 @@ class Marks:
 
 
 def away_from_collider(marks: Marks, tail: str, head: str) -> bool:
-    """a -> tail -- head, a and head not joined: the other direction would make a new immorality at tail."""
-    return any(not marks.are_joined(a, head) for a in marks.parents[tail])
+    """a -> tail -- head, a and head not adjacent: the other direction would make a new immorality at tail."""
+    return any(not marks.are_adjacent(a, head) for a in marks.parents[tail])
 
 
 def away_from_cycle(marks: Marks, tail: str, head: str) -> bool:
@@ -59,15 +59,15 @@ def away_from_cycle(marks: Marks, tail: str, head: str) -> bool:
 
 
 def two_ways_in(marks: Marks, tail: str, head: str) -> bool:
-    """tail -- a -> head and tail -- b -> head, a and b not joined: the other direction would force a -> tail <- b."""
+    """tail -- a -> head and tail -- b -> head, a and b not adjacent: the other direction would force a -> tail <- b."""
     middles = sorted(marks.neighbors[tail] & marks.parents[head])
-    return any(not marks.are_joined(a, b) for a, b in combinations(middles, 2))
+    return any(not marks.are_adjacent(a, b) for a, b in combinations(middles, 2))
 
 
 def behind_an_arrow(marks: Marks, tail: str, head: str) -> bool:
-    """tail -- a -> b -> head, b joined to tail, a not to head; it is needed only where arrows were set from outside."""
+    """tail -- a -> b -> head, b adjacent to tail, a not to head; needed only where arrows were set from outside."""
     return any(
-        not marks.are_joined(a, head) and marks.are_joined(tail, b)
+        not marks.are_adjacent(a, head) and marks.are_adjacent(tail, b)
         for b in marks.parents[head]
         for a in marks.parents[b] & marks.neighbors[tail]
     )
@@ -127,8 +127,8 @@ def find_extension(marks: Marks, nodes: Sequence[str]) -> list[Edge] | None:
 
 
 def can_come_last(marks: Marks, node: str) -> bool:
-    """No arrow leaves the node, and its undirected neighbours are joined to all other nodes around it."""
+    """No arrow leaves the node, and its undirected neighbours are adjacent to all other nodes around it."""
     if marks.children[node]:
         return False
-    around = marks.joined(node)
-    return all(marks.are_joined(one, other) for one in marks.neighbors[node] for other in around - {one})
+    around = marks.adjacent(node)
+    return all(marks.are_adjacent(one, other) for one in marks.neighbors[node] for other in around - {one})

@@ -90,11 +90,11 @@ def check_chain(chain: list[Word], arrows: Collection[str]) -> None:
 
 def clauses(links: Iterable[Link], nodes: Iterable[str]) -> Iterator[str]:
     """One short text for each edge, then one for each isolated node."""
-    joined: set[str] = set()
+    adjacent: set[str] = set()
     for tail, arrow, head in links:
-        joined.update((tail, head))
+        adjacent.update((tail, head))
         yield f"{quoted(tail)} {arrow} {quoted(head)}"
-    yield from (quoted(node) for node in nodes if node not in joined)
+    yield from (quoted(node) for node in nodes if node not in adjacent)
 
 
 def quoted(name: str) -> str:

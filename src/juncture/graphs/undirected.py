@@ -48,12 +48,12 @@ class UndirectedGraph(IndependenceGraph):
         return cls(graph.edges, graph)
 
     def neighbors(self, name: str) -> tuple[str, ...]:
-        """The nodes joined to this one, in the order in which the edges were given."""
+        """The nodes adjacent to this one, in the order in which the edges were given."""
         return self._neighbors[self._known_name(name)]
 
     @classmethod
     def minimal_map(cls, oracle: Any, nodes: Iterable[str]) -> Self:
-        """Two nodes are joined unless they are independent given all others.
+        """Two nodes are adjacent unless they are independent given all others.
 
         If every combination of states can occur, this is the one minimal I-map. The oracle is a graph, a joint table,
         or a function of a, b and given.
@@ -76,7 +76,7 @@ class UndirectedGraph(IndependenceGraph):
         return len(self.edges) == len(self.nodes) - 1 and len(self.components()) == 1
 
     def is_chain(self) -> bool:
-        """Whether the nodes are joined one after another, in a single row."""
+        """Whether the nodes are adjacent one after another, in a single row."""
         return self.is_tree() and all(len(others) <= 2 for others in self._neighbors.values())
 
     def markov_blanket(self, name: str) -> set[str]:
@@ -84,7 +84,7 @@ class UndirectedGraph(IndependenceGraph):
         return set(self.neighbors(name))
 
     def eliminate(self, names: str | Iterable[str]) -> UndirectedGraph:
-        """The graph of what is left when these nodes are summed out: those around them become joined."""
+        """The graph of what is left when these nodes are summed out: those around them become adjacent."""
         gone = self._known(names)
         added = self.fill_in(node for node in self.nodes if node in gone)
         return UndirectedGraph([*self.edges, *added], self.nodes).subgraph(set(self.nodes) - gone)
@@ -95,12 +95,12 @@ class UndirectedGraph(IndependenceGraph):
         return tuple(Independence(node, others, near) for node, others, near in every if others)
 
     def pairwise_independencies(self) -> tuple[Independence, ...]:
-        """Two nodes that are not joined are independent given all others."""
+        """Two nodes that are not adjacent are independent given all others."""
         pairs = (pair for pair in combinations(self.nodes, 2) if pair[1] not in self._neighbors[pair[0]])
         return tuple(Independence(one, other, self._rest({one, other})) for one, other in pairs)
 
     def is_clique(self, names: Iterable[str]) -> bool:
-        """Whether these nodes are joined to one another; one node alone is a clique, no nodes are none.
+        """Whether these nodes are adjacent to one another; one node alone is a clique, no nodes are none.
 
         >>> UndirectedGraph([("a", "b"), ("b", "c")]).is_clique(["a", "b"])
         True
@@ -119,7 +119,7 @@ class UndirectedGraph(IndependenceGraph):
         return tuple(map(self._names, sorted(found, key=lambda clique: (len(clique), clique))))
 
     def maximal_cliques(self) -> tuple[tuple[str, ...], ...]:
-        """The sets of joined nodes that no other node can extend, each in node order, in order of positions."""
+        """The sets of adjacent nodes that no other node can extend, each in node order, in order of positions."""
         if self.is_chordal():
             return self.junction_tree().cliques
         return tuple(map(self._names, maximal_cliques(self._neighbor_positions)))

@@ -14,7 +14,7 @@ from juncture.inference.engines.contract import Engine
 from juncture.inference.exact.elimination.engine import VariableElimination
 from juncture.inference.exact.enumeration import Enumeration
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.memory import checked_limit
+from juncture.memory import check_memory_limit
 from juncture.options import as_names, resolve
 
 METHODS: dict[str, Callable[[], Engine]] = {
@@ -34,7 +34,7 @@ def engine_for(method: Any, memory_limit: int | None = None) -> Engine:
             f"a method is the name of an engine or an engine itself; got {shown(method)}; {hint('auto', METHODS)}"
         )
     if memory_limit is not None:
-        checked_limit(memory_limit)
+        check_memory_limit(memory_limit)
     return engine if memory_limit is None else engine.with_memory_limit(memory_limit)
 
 

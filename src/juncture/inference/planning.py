@@ -19,7 +19,7 @@ from juncture.inference.exact.junction_tree.packed_tree import pack_factors
 from juncture.inference.exact.junction_tree.plan import CliquePlan, compile_plan, find_structure
 from juncture.inference.exact.lowering import check_factors, lower
 from juncture.inference.infer import as_targets
-from juncture.memory import checked_limit
+from juncture.memory import check_memory_limit
 from juncture.options import as_names
 
 
@@ -76,7 +76,7 @@ def compile(  # noqa: A001  the verb of every engine
     part = needed_part(model, observed, targets)
     lowered = lower(part)
     if memory_limit is not None:
-        checked_limit(memory_limit)
+        check_memory_limit(memory_limit)
     cliques = compile_plan(scopes_of(lowered), lowered.scope.shape, memory_limit)
     return Plan(names, tuple(part.variables.names), cliques)
 

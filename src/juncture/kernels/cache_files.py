@@ -1,8 +1,8 @@
-"""The files in which compiled kernels are kept: every file carries a digest, so that a damaged one is never run.
+"""The files of compiled kernels: every file carries a digest, so that a damaged file is never run.
 
-A file is a mark, a digest of what it is for (versions, sources, signature), a digest of its content, and the content.
-What is for something else is out of date, and ignored. What is damaged is ignored with one warning. In both cases the
-kernel is compiled again, and the file replaced.
+A file consists of a mark, a digest of its purpose (versions, sources, signature), a digest of its content, and the
+content. A file of another purpose is out of date and ignored; a damaged file is ignored with one warning. In both cases
+the kernel is compiled again and the file replaced.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class CheckedCacheFile(IndexDataCacheFile):
         return None if name is None else self._read(self._data_path(name), repr(key))
 
     def save(self, key: Any, data: Any) -> None:
-        """Keep compiled code: first the code, then the index that names it."""
+        """Write the compiled code first, then the index that names it."""
         overloads = self._load_index()
         taken = set(overloads.values())
         name = overloads.get(key) or next(name for i in count(1) if (name := self._data_name(i)) not in taken)
@@ -72,7 +72,7 @@ class CheckedCacheFile(IndexDataCacheFile):
 
 @contextmanager
 def without_disk_errors() -> Iterator[None]:
-    """What cannot be read is compiled, and what cannot be written is not kept; one warning says so."""
+    """Compile what cannot be read, and do not keep what cannot be written; one warning says so."""
     try:
         yield
     except OSError:

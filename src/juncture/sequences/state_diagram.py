@@ -17,8 +17,8 @@ def state_diagram(labels: Sequence[Any], transition: np.ndarray, initial: np.nda
     """A node for each state with the probability to start there, and an arrow for each transition."""
     begins = np.zeros(len(labels)) if initial is None else initial
     nodes = (
-        Node(str(place), str(label), note=f"start {begin:.2g}" if begin else None)
-        for place, (label, begin) in enumerate(zip(labels, begins, strict=True))
+        Node(str(position), str(label), note=f"start {begin:.2g}" if begin else None)
+        for position, (label, begin) in enumerate(zip(labels, begins, strict=True))
     )
     arrows = (
         Arrow(int(source), int(target), f"{transition[source, target]:.2g}")

@@ -22,7 +22,7 @@ from juncture.families.registry import FAMILIES
 from juncture.families.statistics import compiled, repeated
 from juncture.families.statistics.compiled import LONG, merge_moments, moments_of
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.parallel import BLOCK, over_blocks
+from juncture.parallel import BLOCK, map_blocks
 
 NUM_ROWS = LONG + 4_321  # no whole number of blocks, of tiles or of lanes
 
@@ -194,9 +194,9 @@ def test_the_first_error_is_raised_and_settings_reach_all_blocks():
         return np.geterr()["over"]
 
     with pytest.raises(ValueError, match=r"^30$"):
-        over_blocks(refuse, 1_000, 10)
+        map_blocks(refuse, 1_000, 10)
     with np.errstate(over="ignore"):
-        assert over_blocks(refuse, 30, 2) == ["ignore"] * 15
+        assert map_blocks(refuse, 30, 2) == ["ignore"] * 15
 
 
 def test_families_that_sum_values_have_no_other_statistics():

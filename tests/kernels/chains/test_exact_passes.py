@@ -8,21 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
-from juncture.kernels.chains.log_encoded import LOG_TINY, encoded, log_of
-from juncture.kernels.chains.passes import walk, walk_each
+from juncture.kernels.chains.log_encoded import LOG_TINY, decode_log, encode_log
+from juncture.kernels.chains.passes import pass_block, pass_sequences
 from juncture.kernels.chains.scaled_powers import (
     LEAST,
-    LOG_UNIT,
+    LOG_BASE,
     MOST,
     STRONGEST,
     WEAKEST,
-    balanced,
-    linked,
-    scaled,
-    spelled,
-    split,
+    encode_mass,
+    rebalance,
+    scale_by_power,
+    scale_link,
+    split_log,
 )
-from juncture.kernels.chains.steps import KEEP, MEET, move, move_eight
+from juncture.kernels.chains.steps import COMBINE, STORE, matvec, matvec_8
 from juncture.numerics import log
 from juncture.sequences.hidden_markov.chain import sparse_transition
 
@@ -59,7 +59,7 @@ def test_states_that_lag_far_behind_are_kept(size, spread, seed):
     seen[-rng.integers(1, 20) :, rng.integers(0, size) + 1 :] = -np.inf
     seen -= seen.max(axis=1, keepdims=True)
     log_evidence, filtered, smoothed, transitions = by_logarithms(initial, transition, seen)
-    values, tops, index = np.vectorize(encoded)(seen), np.zeros(len(seen)), np.arange(len(seen))
+    values, tops, index = np.vectorize(encode_log)(seen), np.zeros(len(seen)), np.arange(len(seen))
     lattice, pairs, found = np.empty(seen.shape), np.zeros((size, size)), np.empty(1)
     args = (
         sparse_transition(transition),
@@ -71,10 +71,10 @@ def test_states_that_lag_far_behind_are_kept(size, spread, seed):
         np.array([0, len(seen)]),
         initial,
     )
-    walk_each(*args, lattice, KEEP, NOTHING, np.ones(1), found)
+    pass_sequences(*args, lattice, STORE, NOTHING, np.ones(1), found)
     assert np.isclose(found[0], log_evidence, rtol=1e-12)
-    assert np.allclose(np.vectorize(log_of)(lattice), filtered, rtol=1e-11, atol=1e-9)
-    walk_each(*args, lattice, MEET, pairs, np.ones(1), found)
+    assert np.allclose(np.vectorize(decode_log)(lattice), filtered, rtol=1e-11, atol=1e-9)
+    pass_sequences(*args, lattice, COMBINE, pairs, np.ones(1), found)
     assert np.isclose(found[0], log_evidence, rtol=1e-12)
     assert np.allclose(lattice, smoothed, atol=1e-9)
     assert np.allclose(pairs.T * transition, transitions, atol=1e-7)
@@ -82,35 +82,35 @@ def test_states_that_lag_far_behind_are_kept(size, spread, seed):
 
 @given(st.floats(-1e5, 50.0), st.floats(1e-30, 1e30))
 def test_masses_with_units_stand_for_their_exponentials(log_mass, total):
-    mass, unit = split(log_mass)
+    mass, power = split_log(log_mass)
     assert LEAST <= mass <= MOST
-    assert np.isclose(np.log(mass) + unit * LOG_UNIT, log_mass, rtol=1e-12, atol=1e-12)
-    number = spelled(mass, unit, total)
-    assert np.isclose(log_of(number), log_mass - np.log(total), rtol=1e-12, atol=1e-10)
+    assert np.isclose(np.log(mass) + power * LOG_BASE, log_mass, rtol=1e-12, atol=1e-12)
+    number = encode_mass(mass, power, total)
+    assert np.isclose(decode_log(number), log_mass - np.log(total), rtol=1e-12, atol=1e-10)
     assert (number < 0.0) == (log_mass - np.log(total) < LOG_TINY)
 
 
 def test_powers_that_leave_the_numbers():
-    assert scaled(3.0, 0) == 3.0
-    assert scaled(3.0, -1) == 3.0 * LEAST
-    assert scaled(3.0, -9) == 0.0
-    assert scaled(0.0, 9) == 0.0
-    assert scaled(3.0, 9) == STRONGEST
-    assert scaled(1e-300, 2) == 1e-300 * MOST * MOST
-    assert linked(0.0, 3) == 0.0
-    assert linked(0.5, 1) == 0.5 * MOST
-    assert linked(0.5, -9) == WEAKEST
-    assert balanced(0.0, 5) == (0.0, 5)
-    assert balanced(1e-60, 5) == (1e-60 * MOST, 4)
-    assert balanced(1e60, 5) == (1e60 * LEAST, 6)
+    assert scale_by_power(3.0, 0) == 3.0
+    assert scale_by_power(3.0, -1) == 3.0 * LEAST
+    assert scale_by_power(3.0, -9) == 0.0
+    assert scale_by_power(0.0, 9) == 0.0
+    assert scale_by_power(3.0, 9) == STRONGEST
+    assert scale_by_power(1e-300, 2) == 1e-300 * MOST * MOST
+    assert scale_link(0.0, 3) == 0.0
+    assert scale_link(0.5, 1) == 0.5 * MOST
+    assert scale_link(0.5, -9) == WEAKEST
+    assert rebalance(0.0, 5) == (0.0, 5)
+    assert rebalance(1e-60, 5) == (1e-60 * MOST, 4)
+    assert rebalance(1e60, 5) == (1e60 * LEAST, 6)
 
 
 def test_eight_states_move_as_any_number_does():
     rng = np.random.default_rng(8)
     message, matrix, moved, expected = rng.random(8), rng.random((8, 8)), np.empty(8), np.empty(8)
     message[2] = -400.0
-    move(message, matrix, expected)
-    move_eight(message, matrix.reshape(-1), moved)
+    matvec(message, matrix, expected)
+    matvec_8(message, matrix.reshape(-1), moved)
     assert np.allclose(moved, expected, rtol=1e-14)
 
 
@@ -128,9 +128,9 @@ def test_answers_do_not_depend_on_the_place_in_memory(size, is_exact):
         message[:], lattice[:] = 1.0, values
         seen = parts[3].reshape(30, size)
         seen[:] = values
-        log_scale, _ = walk(
+        log_scale, _ = pass_block(
             sparse_transition(transition), is_exact, seen, np.zeros(30), np.arange(30), False, message, previous,
-            lattice, MEET, pairs, 1.0,
+            lattice, COMBINE, pairs, 1.0,
         )  # fmt: skip
         answers.add((log_scale, lattice.tobytes(), pairs.tobytes(), message.tobytes(), previous.tobytes()))
     assert len(answers) == 1

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from juncture.kernels.chains.best_paths import best_paths
 from juncture.kernels.chains.likelihoods import clear_small, encode, subtract_tops
-from juncture.kernels.chains.log_encoded import LOG_TINY, TINY, encoded, log_of
-from juncture.kernels.chains.passes import FORGET, walk, walk_each
+from juncture.kernels.chains.log_encoded import LOG_TINY, TINY, decode_log, encode_log
+from juncture.kernels.chains.passes import DISCARD, pass_block, pass_sequences
 from juncture.kernels.chains.paths import draw_paths
-from juncture.kernels.chains.steps import KEEP, MEET, move
+from juncture.kernels.chains.steps import COMBINE, STORE, matvec
 from juncture.kernels.chains.viterbi import decode_each, log_weight
 from juncture.numerics import log
 from juncture.sequences.hidden_markov.chain import sparse_transition
@@ -33,10 +33,10 @@ def relative(log_likelihoods: np.ndarray, is_exact: bool):
     return values, tops, np.arange(len(values))
 
 
-def smooth(initial, transition, log_likelihoods, is_exact, use=MEET):
+def smooth(initial, transition, log_likelihoods, is_exact, use=COMBINE):
     size, num_steps = len(initial), len(log_likelihoods)
     lattice, pairs, log_evidence = np.empty((num_steps, size)), np.zeros((size, size)), np.empty(1)
-    walk_each(
+    pass_sequences(
         sparse_transition(transition), sparse_transition(transition.T), is_exact, *relative(log_likelihoods, is_exact),
         np.array([0, num_steps]), initial, lattice, use, pairs, np.ones(1), log_evidence,
     )  # fmt: skip
@@ -85,10 +85,10 @@ def test_a_walk_in_two_parts_is_the_walk(seed, is_exact):
     whole, parts = np.empty((2, *seen.shape))
     message, previous = initial.copy(), np.zeros_like(initial)
     ahead = sparse_transition(transition), is_exact, values, tops
-    at_once, _ = walk(*ahead, index, False, message, previous, whole, KEEP, NOTHING, 1.0)
+    at_once, _ = pass_block(*ahead, index, False, message, previous, whole, STORE, NOTHING, 1.0)
     message, cut, total = initial.copy(), len(seen) // 2, 0.0
     for part in (slice(0, cut), slice(cut, len(seen))):
-        total += walk(*ahead, index[part], False, message, previous, parts[part], KEEP, NOTHING, 1.0)[0]
+        total += pass_block(*ahead, index[part], False, message, previous, parts[part], STORE, NOTHING, 1.0)[0]
     assert np.isclose(at_once, total, rtol=1e-13)
     assert np.allclose(whole, parts, rtol=1e-12)
 
@@ -98,22 +98,22 @@ def test_a_walk_says_at_which_step_nothing_was_left():
     seen[2, 1] = seen[1, 0] = -np.inf
     message = np.array([1.0, 0.0])
     found = relative(seen, is_exact=True)
-    _, failed = walk(
-        sparse_transition(transition), True, *found, False, message, np.zeros(2), NOTHING, FORGET, NOTHING, 1.0
+    _, failed = pass_block(
+        sparse_transition(transition), True, *found, False, message, np.zeros(2), NOTHING, DISCARD, NOTHING, 1.0
     )
     assert failed == 2
 
 
 @given(st.floats(-1e6, 0.0))
 def test_numbers_stand_for_their_exponentials(log_number):
-    number = encoded(log_number)
-    assert np.isclose(log_of(number), log_number, rtol=1e-12, atol=1e-12)
+    number = encode_log(log_number)
+    assert np.isclose(decode_log(number), log_number, rtol=1e-12, atol=1e-12)
     assert (number >= TINY) == (log_number >= LOG_TINY)
 
 
 def test_zero_stands_for_itself():
-    assert encoded(-np.inf) == 0.0
-    assert log_of(0.0) == -np.inf
+    assert encode_log(-np.inf) == 0.0
+    assert decode_log(0.0) == -np.inf
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 7, 8, 9, 15, 64])
@@ -121,7 +121,7 @@ def test_a_move_is_a_product_in_which_logarithms_are_nothing(size):
     rng = np.random.default_rng(size)
     message, matrix, moved = rng.random(size), rng.random((size, size)), np.empty(size)
     message[::3] = -400.0
-    move(message, matrix, moved)
+    matvec(message, matrix, moved)
     assert np.allclose(moved, np.maximum(message, 0.0) @ matrix, rtol=1e-14)
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from juncture.kernels.chains.path_reading import read_ahead, read_back
-from juncture.kernels.chains.viterbi import move_best, score_steps
+from juncture.kernels.chains.path_reading import read_backward, read_forward
+from juncture.kernels.chains.viterbi import max_plus_matvec, score_steps
 
 
 def scored(seed: int, num_states: int, num_steps: int):
@@ -34,11 +34,11 @@ def test_the_first_of_equally_good_paths_is_read_from_both_ends(num_states, num_
     tops, index, path = np.zeros(num_steps), np.arange(num_steps), np.empty(num_steps, np.int64)
     lattice = np.empty_like(values)
     score_steps(matrix.T.copy(), values, tops, index, True, np.zeros(num_states), lattice)
-    read_ahead(start, matrix, lattice, path)
+    read_forward(start, matrix, lattice, path)
     assert np.array_equal(path, first)
     score_steps(matrix, values, tops, index, False, start.copy(), lattice)
     path[:] = -1
-    read_back(matrix.T.copy(), lattice, path)
+    read_backward(matrix.T.copy(), lattice, path)
     assert np.array_equal(path, first)
 
 
@@ -58,7 +58,7 @@ def test_scores_are_those_of_the_best_ways(num_states):
         expected = (own[:, None] + matrix).max(axis=0)
     assert np.allclose(scores + log_scale, expected + tops.sum(), rtol=1e-12)
     moved = np.empty(num_states)
-    move_best(expected, matrix, moved)
+    max_plus_matvec(expected, matrix, moved)
     assert np.array_equal(moved, (expected[:, None] + matrix).max(axis=0))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from juncture.kernels.densities.mixtures import add_components, weigh
+from juncture.kernels.densities.mixtures import add_components, weight_shares
 
 
 def test_sums_and_shares_of_components():
@@ -25,5 +25,5 @@ def test_sums_and_shares_of_components():
     np.testing.assert_allclose(shares.reshape(50, 3, 4), np.exp(joint - possible).astype(float), rtol=1e-11)
     beliefs = rng.random((50, 3))
     weighed = shares.copy()
-    weigh(weighed, beliefs, 4)
+    weight_shares(weighed, beliefs, 4)
     np.testing.assert_array_equal(weighed, shares * np.repeat(beliefs, 4, axis=1))

@@ -99,7 +99,7 @@ def first_stays(data: Dataset, level: float):
     skeleton = find_skeleton(tester, bounds, level)
     triples = [
         (tail, middle, head)
-        for middle, around in enumerate(skeleton.joined)
+        for middle, around in enumerate(skeleton.adjacent)
         for tail, head in combinations(np.flatnonzero(around).tolist(), 2)
         if (tail, head) in skeleton.separators and not any(middle in one for one in skeleton.separators[tail, head])
     ]

@@ -77,8 +77,8 @@ def test_what_is_joined_is_dependent_given_all_its_neighbours():
         others = [other for other in range(4) if other not in pair]
         sets = [part for size in range(3) for part in combinations(others, size)]
         largest = max(tester.p_values(pair, [part])[0] for part in sets)
-        if skeleton.joined[pair]:
-            around = [set(np.flatnonzero(skeleton.joined[end])) - set(pair) for end in pair]
+        if skeleton.adjacent[pair]:
+            around = [set(np.flatnonzero(skeleton.adjacent[end])) - set(pair) for end in pair]
             inside = [part for part in sets if any(set(part) <= one for one in around)]
             assert all(tester.p_values(pair, [part])[0] <= search.level for part in inside)
         else:

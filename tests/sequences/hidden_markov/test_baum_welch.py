@@ -141,7 +141,7 @@ def test_whatever_is_wished_is_finite_and_rises(seed, kind):
     size = int(rng.integers(1, 5))
     hmm = random_hidden_markov(rng, kind, size, zeros=rng.choice([0.0, 0.3]))
     data = some_sequences(hmm, rng, lengths=rng.integers(0, 20, 3), share=rng.choice([0.0, 0.3]), labels=0.2)
-    wishes = {
+    options = {
         "prior": rng.choice([None, 0.5]),
         "fixed": [name for name in ("initial", "transition", "emissions") if rng.random() < 0.2],
         "tied": {name: rng.integers(2, size=size) for name in ("transition", "emissions") if rng.random() < 0.2},
@@ -150,7 +150,7 @@ def test_whatever_is_wished_is_finite_and_rises(seed, kind):
     }
     method = jt.ExpectationMaximization(max_steps=5, restarts=1, acceleration=rng.choice([None, "squarem"]))
     try:
-        fitted = calmly(jt.fit, hmm, data, **wishes, method=method, rng=rng)
+        fitted = calmly(jt.fit, hmm, data, **options, method=method, rng=rng)
     except (jt.InvalidData, jt.Unsupported, jt.ImpossibleEvidence):
         return
     assert_rises(fitted.trace)

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.kernels.chains.passes import FORGET
+from juncture.kernels.chains.passes import DISCARD
 from juncture.sequences.hidden_markov import forward_backward
 from juncture.sequences.hidden_markov.chain import Chain
 from juncture.sequences.hidden_markov.forward_backward import NOTHING, pass_short, run_passes
@@ -235,11 +235,11 @@ def test_plain_numbers_alone_would_have_lost_it():
     assert chain.is_exact
     forgetful = jt.HiddenMarkovModel([1.0, 0.0, 0.0], 0.9999 * LEFT_TO_RIGHT + 0.0001 / 3, None)
     assert not Chain.of(forgetful).is_exact
-    assert np.isfinite(run_passes(chain, sequence, NOTHING, FORGET, NOTHING, is_exact=True)[0])
-    assert np.isnan(pass_short(chain, sequence, NOTHING, FORGET, NOTHING, is_exact=False)[0])  # nothing was left
+    assert np.isfinite(run_passes(chain, sequence, NOTHING, DISCARD, NOTHING, is_exact=True)[0])
+    assert np.isnan(pass_short(chain, sequence, NOTHING, DISCARD, NOTHING, is_exact=False)[0])  # nothing was left
     rows[-100:] = [0.0, -200.0, -200.0]  # to be explained by state 0, or very badly
     part = hmm.sequences(rows)
-    right, wrong = (pass_short(chain, part, NOTHING, FORGET, NOTHING, is_exact)[0] for is_exact in (True, False))
+    right, wrong = (pass_short(chain, part, NOTHING, DISCARD, NOTHING, is_exact)[0] for is_exact in (True, False))
     assert right == pytest.approx(399 * np.log(0.9) - 300 * 30.0)
     assert wrong == pytest.approx(-100 * 200.0, rel=0.01)
 

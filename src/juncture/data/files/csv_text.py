@@ -22,7 +22,7 @@ import numpy as np
 from juncture.data.tables.columns import Levels, code_type
 from juncture.errors import FormatError
 from juncture.files.reading import check_unpacked, open_unpacked
-from juncture.memory import default_memory_limit, told_bytes
+from juncture.memory import default_memory_limit, format_bytes
 from juncture.variables import State, Variable, first_repeated
 
 Source: TypeAlias = str | os.PathLike[str] | TextIO
@@ -142,7 +142,7 @@ def read_columns(reader: Any, names: Sequence[str], length: RowLength) -> tuple[
         for column, values in zip(cells, zip(*chunk, strict=True), strict=True):
             column.extend(values)
         if sum(column.num_bytes for column in cells) > limit:
-            raise FormatError(f"the rows up to this line take more than {told_bytes(limit)}, half of the free memory")
+            raise FormatError(f"the rows up to this line take more than {format_bytes(limit)}, half of the free memory")
     columns = {name: column.levels() for name, column in zip(names, cells, strict=True)}
     return columns, len(next(iter(columns.values())))
 

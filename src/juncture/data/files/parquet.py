@@ -15,7 +15,7 @@ from juncture.data.tables.parts import is_native
 from juncture.data.tables.table import Table, as_column
 from juncture.errors import FormatError, JunctureError
 from juncture.files.reading import open_file
-from juncture.memory import default_memory_limit, told_bytes
+from juncture.memory import default_memory_limit, format_bytes
 from juncture.values import Value
 
 CELL_BYTES = 8
@@ -69,8 +69,8 @@ def check_rows(num_rows: int) -> None:
     limit = default_memory_limit()
     if not 0 <= num_rows * CELL_BYTES <= limit:
         raise FormatError(
-            f"the file declares {num_rows:,} rows; a column of them would take {told_bytes(num_rows * CELL_BYTES)}, and"
-            f" {told_bytes(limit)} is the memory limit"
+            f"the file declares {num_rows:,} rows; a column of them would take {format_bytes(num_rows * CELL_BYTES)},"
+            f" and {format_bytes(limit)} is the memory limit"
         )
 
 
@@ -81,7 +81,7 @@ def read_cells(content: Any, name: str) -> Any:
     for batch in content.iter_batches(columns=[name], batch_size=BATCH, use_threads=False):
         parts.append(batch)
         if arrow.total_allocated_bytes() - before > limit:
-            raise FormatError(f"the column {name!r} unpacks to more than {told_bytes(limit)}, the memory limit")
+            raise FormatError(f"the column {name!r} unpacks to more than {format_bytes(limit)}, the memory limit")
     cells = arrow.Table.from_batches(parts).column(name) if parts else content.read(columns=[name]).column(name)
     cells.validate(full=True)
     return cells

@@ -7,12 +7,12 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from juncture import parallel
 from juncture.checks import check_choice, is_iterable
 from juncture.data.tables.columns import Column, Levels
 from juncture.data.tables.distinct import MANY
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, UnknownState, UnknownVariable, UnseenStatesWarning, hint, warn_user
-from juncture.parallel import on_cores
 from juncture.variables import Scope, Variable, as_plain, is_missing, state_key
 
 Extra: TypeAlias = Literal["error", "ignore"]
@@ -40,7 +40,7 @@ class Coding(NamedTuple):
         known = set(names)
         ordered = names if self.scope is None else [name for name in self.scope.names if name in known]
         is_worth_threads = len(table) >= MANY and table.is_native
-        coded = on_cores(lambda name: self.column(table, name), ordered, is_worth_threads=is_worth_threads)
+        coded = parallel.map(lambda name: self.column(table, name), ordered, is_worth_threads=is_worth_threads)
         warn_of_unseen({column.variable.name: column.num_unseen for column in coded if column.num_unseen})
         return coded
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidData
-from juncture.parallel import over_blocks
+from juncture.parallel import map_blocks
 from juncture.values import read_only
 
 
@@ -29,7 +29,7 @@ def as_weight_columns(weights: Any, num_rows: int) -> np.ndarray | None:
         raise InvalidData(f"weights are numbers, one a row: {error}") from error
     if array.ndim == 0 or len(array) != num_rows:
         raise InvalidData(f"weights are one number a row, {num_rows} of them; they have the shape {array.shape}")
-    if not all(over_blocks(lambda block: are_weights(array[block]), num_rows)):
+    if not all(map_blocks(lambda block: are_weights(array[block]), num_rows)):
         row = int(np.argmin((np.isfinite(array) & (array >= 0)).reshape(num_rows, -1).all(axis=1)))
         raise InvalidData(f"weights are finite and at least 0; the weight of row {row} is {array[row]}")
     return array

@@ -22,13 +22,13 @@ from juncture.estimators.classifiers.prediction import probabilities
 from juncture.estimators.classifiers.structures import chosen_structure, declared_variables, nodes_of, target_name
 from juncture.estimators.reading import QueryRows, Reading, learned
 from juncture.estimators.tables import (
+    check_known_columns,
     class_column,
     class_labels,
     class_variable,
     default_names,
     given_class,
     has_names,
-    refuse_unknown_columns,
     row_weights,
     seed_of,
     validated,
@@ -142,7 +142,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         table = as_table(X)
         if not reset:
             names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
-            refuse_unknown_columns(table.cells, {*names, *self.model_.variables.names})
+            check_known_columns(table.cells, {*names, *self.model_.variables.names})
         return table
 
     def predict(self, X: Any, target: str | None = None) -> np.ndarray:

@@ -39,7 +39,7 @@ class CategoricalHMM(HiddenMarkovEstimator):
     kinds = (CategoricalEmissions, IndependentEmissions)
     cells = None
 
-    def __init__(  # noqa: PLR0913 (one estimator, many wishes)
+    def __init__(  # noqa: PLR0913 (one estimator, many options)
         self,
         states: Any = None,
         symbols: Any = None,

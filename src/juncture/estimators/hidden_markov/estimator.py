@@ -39,7 +39,7 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
     kinds: ClassVar[tuple[type[Emissions], ...]] = (Emissions,)
     cells: ClassVar[Any] = np.float64  # what cells are turned into; None leaves them
 
-    def __init__(  # noqa: PLR0913 (one estimator, many wishes)
+    def __init__(  # noqa: PLR0913 (one estimator, many options)
         self,
         states: Any = None,
         *,

@@ -34,7 +34,7 @@ class GaussianHMM(HiddenMarkovEstimator):
 
     kinds: ClassVar[tuple[type[Emissions], ...]] = (GaussianEmissions,)
 
-    def __init__(  # noqa: PLR0913 (one estimator, many wishes)
+    def __init__(  # noqa: PLR0913 (one estimator, many options)
         self,
         states: Any = None,
         covariance: str = "diagonal",

@@ -23,14 +23,14 @@ class MixtureHMM(GaussianHMM):
     those after which the same comes as one state. The other parameters and all attributes are those of `GaussianHMM`.
 
     >>> values = [0, 0, 5, 5, 0, 5, 5, 0, 20, 20, 25, 25, 20, 25, 25, 20, 0, 0, 5, 5]
-    >>> rows = [[value + place % 3] for place, value in enumerate(values)]
+    >>> rows = [[value + position % 3] for position, value in enumerate(values)]
     >>> MixtureHMM(states=2, num_components=2).fit(rows).predict(rows).tolist()
     [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0]
     """
 
     kinds = (MixtureEmissions,)
 
-    def __init__(  # noqa: PLR0913 (one estimator, many wishes)
+    def __init__(  # noqa: PLR0913 (one estimator, many options)
         self,
         states: Any = None,
         num_components: int = 2,

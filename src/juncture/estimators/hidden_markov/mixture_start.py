@@ -21,9 +21,9 @@ def mixture_start(
     number = num_states * num_components
     if start == "k-means" and sequences.states is None and sequences.num_steps >= number:
         clusters = initial_hidden_markov(sequences, number, covariance, start=start, rng=seed)
-        return joined_states(clusters, alike(clusters.transition, num_states, seed))
+        return merge_states(clusters, alike(clusters.transition, num_states, seed))
     first: Any = initial_hidden_markov(sequences, num_states, covariance, start=start, rng=seed)
-    return HiddenMarkovModel(first.initial, first.transition, spread_out(first.emissions, num_components))
+    return HiddenMarkovModel(first.initial, first.transition, split_components(first.emissions, num_components))
 
 
 def alike(transition: np.ndarray, num_groups: int, seed: int) -> np.ndarray:
@@ -36,12 +36,12 @@ def alike(transition: np.ndarray, num_groups: int, seed: int) -> np.ndarray:
     rows = np.sqrt(transition)
     distances = KMeans(num_groups, n_init=10, random_state=seed).fit(rows).transform(rows)  # (row, group)
     size = len(rows) // num_groups
-    _, places = linear_sum_assignment(np.repeat(distances**2, size, axis=1))
-    members = np.argsort(places // size, kind="stable").reshape(num_groups, size)
+    _, positions = linear_sum_assignment(np.repeat(distances**2, size, axis=1))
+    members = np.argsort(positions // size, kind="stable").reshape(num_groups, size)
     return np.asarray(members[np.argsort(members.mean(axis=1), kind="stable")])
 
 
-def joined_states(clusters: HiddenMarkovModel, groups: np.ndarray) -> HiddenMarkovModel:
+def merge_states(clusters: HiddenMarkovModel, groups: np.ndarray) -> HiddenMarkovModel:
     """The model whose states are groups of those of another, which become their components."""
     order = groups.ravel()
     transition = clusters.transition[order][:, order].reshape(*groups.shape, *groups.shape)
@@ -52,12 +52,12 @@ def joined_states(clusters: HiddenMarkovModel, groups: np.ndarray) -> HiddenMark
     )
 
 
-def spread_out(gaussians: GaussianEmissions, num_components: int) -> MixtureEmissions:
+def split_components(gaussians: GaussianEmissions, num_components: int) -> MixtureEmissions:
     """Mixtures whose components lie along the longest axis of each Gaussian, up to one standard deviation away."""
     values, vectors = np.linalg.eigh(gaussians.full.covariance)
     axes = vectors[:, :, -1] * np.sqrt(values[:, -1:])  # (state, column)
-    places = np.linspace(-1.0, 1.0, num_components) if num_components > 1 else np.zeros(1)
-    means = gaussians.means[:, None] + places[:, None] * axes[:, None]  # (state, component, column)
+    positions = np.linspace(-1.0, 1.0, num_components) if num_components > 1 else np.zeros(1)
+    means = gaussians.means[:, None] + positions[:, None] * axes[:, None]  # (state, component, column)
     covariance = gaussians.covariance
     if gaussians.structure != "tied":
         covariance = np.repeat(covariance, num_components, axis=0)

@@ -51,7 +51,7 @@ def joined(parts: AnySequence[Any]) -> Any:
         if len({frame.implementation for frame in frames}) == 1:
             return nw.concat(frames).to_native()
         parts = [frame.to_native() for frame in frames]
-    tables = [as_table_of_steps(getattr(part, "observations", part), place) for place, part in enumerate(parts)]
+    tables = [as_table_of_steps(getattr(part, "observations", part), position) for position, part in enumerate(parts)]
     filled = [table for table in tables if len(table)] or tables[:1]
     if len({table.shape[1] for table in filled}) > 1:
         widths = ", ".join(str(table.shape[1]) for table in filled[:8])
@@ -62,11 +62,11 @@ def joined(parts: AnySequence[Any]) -> Any:
 def aligned(frames: list[nw.DataFrame[Any]]) -> list[nw.DataFrame[Any]]:
     """The frames with the columns of the first, in its order; numbers of different types as floats."""
     names = frames[0].columns
-    for place, frame in enumerate(frames):
+    for position, frame in enumerate(frames):
         odd = set(names) ^ set(frame.columns)
         if odd:
             raise InvalidData(
-                f"all sequences have the same columns; sequence {place} and sequence 0 do not: one of them lacks"
+                f"all sequences have the same columns; sequence {position} and sequence 0 do not: one of them lacks"
                 f" {min(odd, key=str)!r}"
             )
     kinds = {name: {frame.schema[name] for frame in frames} for name in names}
@@ -75,9 +75,9 @@ def aligned(frames: list[nw.DataFrame[Any]]) -> list[nw.DataFrame[Any]]:
     return [frame.with_columns(nw.col(*mixed).cast(nw.Float64)) for frame in ordered] if mixed else ordered
 
 
-def as_table_of_steps(part: Any, place: int) -> np.ndarray:
+def as_table_of_steps(part: Any, position: int) -> np.ndarray:
     """(step, column): an array of values is one column."""
     given = without_frame(part)
-    array = given if isinstance(given, np.ndarray) else listed(given, f" of sequence {place}")
+    array = given if isinstance(given, np.ndarray) else listed(given, f" of sequence {position}")
     array = array.astype(object) if array.dtype.kind in "US" else array
     return array[:, None] if array.ndim == 1 else array

@@ -89,10 +89,10 @@ def concatenate_labels(given: Any, sizes: list[int]) -> np.ndarray | None:
     if all(labels is None for labels in given):
         return None
     columns = []
-    for place, (labels, size) in enumerate(zip(given, sizes, strict=True)):
+    for position, (labels, size) in enumerate(zip(given, sizes, strict=True)):
         column = np.full(size, None) if labels is None else np.asarray(without_frame(labels)).astype(object)
         if column.shape != (size,):
-            raise InvalidData(f"sequence {place} has {size} steps, but labels of the shape {column.shape}")
+            raise InvalidData(f"sequence {position} has {size} steps, but labels of the shape {column.shape}")
         columns.append(column)
     return np.concatenate(columns)
 

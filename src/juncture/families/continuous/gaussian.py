@@ -21,7 +21,7 @@ from juncture.families.statistics.statistics import Moments, Statistics
 from juncture.families.statistics.weighted_sums import weighted_sum, with_batch
 from juncture.families.supports import Interval
 from juncture.numerics import LOG_TWO_PI
-from juncture.parallel import block_rows, over_blocks
+from juncture.parallel import block_rows, map_blocks
 
 
 class Gaussian(ExponentialFamily, ConjugatePrior):
@@ -152,7 +152,7 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
             return scalar_moments(cls, part, weight, known)
 
         size = block_rows((*rows.shape[1:], *(() if weights is None else weights.shape[1:])))
-        parts = over_blocks(moments, len(rows), size) or [Moments(cls, weight=0, center=0, scatter=0, known=known)]
+        parts = map_blocks(moments, len(rows), size) or [Moments(cls, weight=0, center=0, scatter=0, known=known)]
         merged = parts[0]
         for part in parts[1:]:
             merged = merged + part

@@ -13,7 +13,7 @@ from juncture.families.statistics.known import Known
 from juncture.families.statistics.sample_statistics import Range, align_weights, ends_of
 from juncture.families.statistics.statistics import Statistics
 from juncture.families.supports import Interval
-from juncture.parallel import over_blocks
+from juncture.parallel import map_blocks
 
 LONG_BLOCK = 1 << 17  # smallest and largest need no room beside the rows
 
@@ -96,7 +96,7 @@ class Uniform(Family):
             low, high = ends_of(values, weight)
             return Range(cls, weight=weight.sum(axis=0), low=low, high=high, known=known)
 
-        parts = over_blocks(part, len(rows), LONG_BLOCK) or [part(slice(0, 0))]
+        parts = map_blocks(part, len(rows), LONG_BLOCK) or [part(slice(0, 0))]
         return sum(parts[1:], start=parts[0])
 
     def log_likelihood(self, statistics: Statistics) -> Real:

@@ -18,7 +18,7 @@ from juncture.families.statistics.known import Known
 from juncture.families.statistics.statistics import Statistics
 from juncture.families.statistics.weighted_sums import weighted_sum
 from juncture.families.supports import Integers
-from juncture.parallel import over_blocks
+from juncture.parallel import map_blocks
 
 
 class Categorical(ExponentialFamily):
@@ -184,7 +184,7 @@ class Categorical(ExponentialFamily):
             cls._check_rows(part, known, block.start)
             return label_counts(part, weight, int(known["num_states"]))
 
-        total = sum_in_order(over_blocks(count_states, len(rows)) or [count_states(slice(0, 0))])
+        total = sum_in_order(map_blocks(count_states, len(rows)) or [count_states(slice(0, 0))])
         return Statistics(cls, weight=total.sum(axis=-1), total=total, log_base=np.zeros(total.shape[:-1]), known=known)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.parallel import BLOCK, block_rows, over_blocks
+from juncture.parallel import BLOCK, block_rows, map_blocks
 
 if TYPE_CHECKING:
     from juncture.families.family import Family
@@ -29,7 +29,7 @@ def fill_log_prob(family: Family, values: np.ndarray, log_prob: np.ndarray, size
         if compiled is None or not compiled(values[block], log_prob[block]):
             log_prob[block] = family._log_prob_inside(values[block])
 
-    over_blocks(fill, len(values), compiled_rows(values) if compiled else size)
+    map_blocks(fill, len(values), compiled_rows(values) if compiled else size)
     return log_prob
 
 
@@ -66,7 +66,7 @@ def sums_of(rows: np.ndarray, weights: np.ndarray | None, support: Any) -> tuple
         return total, len(values), num_outside
 
     total, weight, num_outside = (
-        sum(column) for column in zip(*over_blocks(part, len(rows), compiled_rows(rows)), strict=True)
+        sum(column) for column in zip(*map_blocks(part, len(rows), compiled_rows(rows)), strict=True)
     )
     return None if num_outside or not np.isfinite(total) else (weight, total)
 
@@ -88,7 +88,7 @@ def moments_of(rows: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray
 
     with np.errstate(invalid="ignore", over="ignore"):
         weight, center, residual, scatter = merge_moments(
-            *map(np.array, zip(*over_blocks(part, len(rows), compiled_rows(rows)), strict=True))
+            *map(np.array, zip(*map_blocks(part, len(rows), compiled_rows(rows)), strict=True))
         )
     if not (np.isfinite(center).all() and np.isfinite(scatter).all()):
         return None

@@ -9,7 +9,7 @@ import numpy as np
 from juncture.families.statistics.compiled import LONG, Fill, as_buffer, compiled_rows
 from juncture.families.statistics.known import Known
 from juncture.families.supports import Integers
-from juncture.parallel import over_blocks
+from juncture.parallel import map_blocks
 
 if TYPE_CHECKING:
     from juncture.families.family import Family
@@ -88,7 +88,7 @@ def _count_values(rows: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndar
         )
         return found
 
-    parts = over_blocks(part, len(rows), compiled_rows(rows))
+    parts = map_blocks(part, len(rows), compiled_rows(rows))
     low, high = min(least for least, _ in parts), max(least + len(counts) for least, counts in parts)
     if high - low > MOST_LABELS or not all(len(counts) for _, counts in parts):
         return None

@@ -13,7 +13,7 @@ from juncture.families.statistics.known import Known
 from juncture.families.statistics.statistics import Moments
 from juncture.families.statistics.weighted_sums import weighted_sum, with_batch
 from juncture.numerics import where
-from juncture.parallel import block_rows, over_blocks
+from juncture.parallel import block_rows, map_blocks
 
 RIDGE = 1e-6  # of the average variance
 RANK_TOLERANCE = 1e-14  # for each dimension, of the correlations
@@ -32,7 +32,7 @@ def sum_moments(family: Any, rows: np.ndarray, weights: np.ndarray | None, known
         return vector_moments(family, part, weight, known)
 
     size = block_rows((*rows.shape[1:], *(() if weights is None else weights.shape[1:])))
-    parts = over_blocks(moments, len(rows), size) or [moments(slice(0, 0))]
+    parts = map_blocks(moments, len(rows), size) or [moments(slice(0, 0))]
     return reduce(Moments.__add__, parts)
 
 

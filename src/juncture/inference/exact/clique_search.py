@@ -19,7 +19,7 @@ from juncture.kernels.junction_tree.ordering import (
     moral_graph,
     peel,
 )
-from juncture.memory import told_bytes
+from juncture.memory import format_bytes
 
 HEURISTICS = (MIN_FILL, WEIGHTED_FILL, MIN_WEIGHT)
 TIE_SENSITIVE = (
@@ -48,7 +48,7 @@ class Cost:
     def __str__(self) -> str:
         return (
             f"width {self.width}, largest table {self.largest_table:,.0f} entries, "
-            f"{told_bytes(self.bytes)}, {self.operations:.2g} operations"
+            f"{format_bytes(self.bytes)}, {self.operations:.2g} operations"
         )
 
 

@@ -20,7 +20,7 @@ from juncture.errors import TooLarge, Unsupported
 from juncture.factors.conditional import signature
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.lowering import check_factors
-from juncture.memory import checked_limit
+from juncture.memory import check_memory_limit
 from juncture.values import format_count
 from juncture.variables import Scope
 
@@ -37,7 +37,7 @@ class Enumeration:
 
     def with_memory_limit(self, memory_limit: int) -> Enumeration:
         """The same engine, refusing what would need more than so many bytes."""
-        return Enumeration(int(min(self.max_cells, checked_limit(memory_limit) // BYTES_PER_CELL)))
+        return Enumeration(int(min(self.max_cells, check_memory_limit(memory_limit) // BYTES_PER_CELL)))
 
     def answer_row(self, model: Any, evidence: dict[str, Any]) -> None:
         """None: this engine has no faster path for one row."""

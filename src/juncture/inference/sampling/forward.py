@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture import parallel
 from juncture.checks import check_count
 from juncture.data.dataset import Dataset
 from juncture.data.tables.columns import code_type
@@ -19,7 +20,7 @@ from juncture.kernels.tables.forward import draw_in_order
 from juncture.memory import check_memory
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.options import as_generator
-from juncture.parallel import blocks_of, on_cores
+from juncture.parallel import blocks_of
 from juncture.values import format_count
 
 BLOCK = 2**12  # rows that one child generator draws: fixed, so that rows do not depend on the number of cores
@@ -110,7 +111,7 @@ class ForwardSampler:
             for column, drawn in zip(columns, codes, strict=True):
                 column[block] = drawn
 
-        on_cores(fill, list(zip(blocks, rng.spawn(len(blocks)), strict=True)))
+        parallel.map(fill, list(zip(blocks, rng.spawn(len(blocks)), strict=True)))
         return columns
 
 

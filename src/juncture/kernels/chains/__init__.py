@@ -1,1 +1,1 @@
-"""Passes along chains of hidden states."""
+"""Hidden Markov chains: forward and backward passes, Viterbi's algorithm, sampling of paths."""

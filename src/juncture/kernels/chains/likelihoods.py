@@ -1,21 +1,22 @@
-"""Log-likelihoods of the steps of a chain, made relative to the largest of their step."""
+"""Log-likelihoods of the steps of a chain, relative to the largest of their step."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from juncture.kernels.chains.log_encoded import encoded
+from juncture.kernels.chains.log_encoded import encode_log
 from juncture.kernels.compiler import kernel
 
-LOG_SMALLEST = -700.0  # the exponential of what is below is no ordinary double any more
+LOG_SMALLEST = -700.0  # the exponential of a smaller number is no normal double
 
 
 @kernel
 def subtract_tops(values, labels, tops):
-    """Subtract from each row (step, state) its largest, which goes to `tops`; gives the first step with NaN, or -1.
+    """Subtract from each row (step, state) its maximum, and store it in `tops`; the first step with NaN, or -1.
 
-    Where `labels` (empty, or one a step) tell the state, the others are impossible. A row without any possible state is
-    all -inf with top 0; of a row with infinite densities only these are left.
+    `labels` is empty or has one entry a step. Where a label gives the state (≥ 0), the other states become impossible.
+    A row without a possible state is all -inf with top 0. In a row with infinite densities only these states stay
+    possible.
     """
     for step in range(len(values)):
         if len(labels) and labels[step] >= 0:
@@ -38,7 +39,7 @@ def subtract_tops(values, labels, tops):
 
 @kernel
 def clear_small(values):
-    """Make -inf of what is too small to be told from zero."""
+    """Replace by -inf every logarithm whose exponential would underflow."""
     for step in range(len(values)):
         for state in range(values.shape[1]):
             if values[step, state] < LOG_SMALLEST:
@@ -47,7 +48,7 @@ def clear_small(values):
 
 @kernel
 def encode(values):
-    """Turn logarithms into the numbers of `tiny_masses`."""
+    """Turn logarithms into encoded numbers of `log_encoded`, in place."""
     for step in range(len(values)):
         for state in range(values.shape[1]):
-            values[step, state] = encoded(values[step, state])
+            values[step, state] = encode_log(values[step, state])

@@ -1,7 +1,7 @@
-"""Moves of eight states at once.
+"""Vectors and matrices padded to eight states, the width of the vector instructions.
 
-A loop that reads rows of a matrix at a fixed distance and writes to one array is run on vectors of eight numbers even
-where it takes no more than eight turns; of rows at any distance it would first have to make sure that none overlaps.
+A loop that reads the rows of a matrix at a fixed stride and writes one array is vectorized even if it has no more than
+eight turns. At any other stride the compiler would first have to check that no arrays overlap.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ import numpy as np
 
 from juncture.kernels.compiler import kernel
 
-EIGHT = 8
+LANES = 8
 
 
 @kernel
-def widened(numbers, filling):
-    """The numbers, followed by as many of `filling` as eight states need."""
-    if len(numbers) >= EIGHT:
+def pad_to_lanes(numbers, filling):
+    """The numbers, padded with `filling` to at least LANES entries."""
+    if len(numbers) >= LANES:
         return numbers
-    wide = np.full(EIGHT, filling)
+    wide = np.full(LANES, filling)
     wide[: len(numbers)] = numbers
     return wide
 
 
 @kernel
-def widened_matrix(matrix, filling):
-    """The matrix, with as many rows and columns of `filling` as eight states need."""
+def pad_matrix_to_lanes(matrix, filling):
+    """The matrix, padded with rows and columns of `filling` to at least LANES states."""
     num_states = len(matrix)
-    if num_states >= EIGHT:
+    if num_states >= LANES:
         return matrix
-    wide = np.full((EIGHT, EIGHT), filling)
+    wide = np.full((LANES, LANES), filling)
     wide[:num_states, :num_states] = matrix
     return wide

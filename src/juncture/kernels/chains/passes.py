@@ -1,57 +1,60 @@
-"""Walks along a chain of hidden states, the recursion behind filtering, smoothing and expected transitions.
+"""Forward and backward passes over a hidden Markov chain: filtering, smoothing, expected transitions.
 
-Forward and backward passes are one walk seen from both ends. A walk carries a `message` about the state of the next
-step (at the start the initial law, or ones), weighs it by the step's likelihoods, and moves the result (`previous`)
-along `matrix`, the transition matrix or its transpose:
+Both passes are one recursion. A pass carries a `message` about the state of the next step (at first the initial
+distribution for the forward pass, ones for the backward pass), multiplies it by the likelihoods of the step, and
+multiplies the product (`previous`) by `matrix`: the transition matrix forward, its transpose backward.
 
     previous_t = message_t · likelihood_t        message_t±1 = previous_t @ matrix
 
-Both are divided by their total now and then, and the logarithms of these are added up. The posterior of a step is
-proportional to one walk's message times the other's `previous`, so a walk that comes second turns what the first has
-left in the lattice into posteriors, in place. Likelihoods are relative to the largest of their step, whose logarithm is
-in `tops`; `index` tells each step's row of both.
+Messages are divided by their total when the total gets small, and the logarithms of the totals are summed. The
+posterior of a step is proportional to the message of one pass times `previous` of the other. The second pass therefore
+turns the lattice, which holds `previous` of the first pass, into posteriors, in place.
+
+Likelihoods are relative to the largest of their step; its logarithm is in `tops`. `index` holds, for each step, its row
+in `values` and `tops`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from juncture.kernels.chains.exact_passes import walk_exactly
-from juncture.kernels.chains.log_encoded import SURE
-from juncture.kernels.chains.padding import EIGHT
-from juncture.kernels.chains.steps import AT_ONCE, KEEP, MEET, add_pairs, move, move_eight
+from juncture.kernels.chains.exact_passes import pass_exact
+from juncture.kernels.chains.log_encoded import DECISIVE_SUM
+from juncture.kernels.chains.padding import LANES
+from juncture.kernels.chains.steps import COMBINE, PAIR_BATCH, STORE, add_pairs, matvec, matvec_8
 from juncture.kernels.compiler import kernel, summing_kernel
 
-FORGET = 0
-SMALL = 1e-30  # a total below this is divided by at once
+DISCARD = 0
+LEAST_TOTAL = 1e-30  # messages with a smaller total are divided by it at once
 
 
 @kernel
-def walk(road, is_exact, values, tops, index, is_reverse, message, previous, lattice, use, pairs, weight):
-    """The sum of log-totals, and the step at which there was no mass left (-1 if none); changes message and previous.
+def pass_block(transition, is_exact, values, tops, index, is_reverse, message, previous, lattice, use, pairs, weight):
+    """Pass over a block of steps; (sum of log-totals, the step at which no mass was left, or -1).
 
-    `road` is the matrix and, for each target, where its sources are, the sources and their log-weights (see `mend`).
-    `use` tells what becomes of the lattice (step, state): FORGET leaves it, KEEP fills it with `previous`, MEET
-    multiplies what it holds by the message. Then `pairs`, unless empty, receives the outer product of each two
-    neighbours, times `weight`; multiplied by `matrix` it is the expected number of transitions. Where `is_exact`, the
-    numbers are those of `tiny_masses`.
+    `message` and `previous` are updated in place. `transition` is a `SparseTransition`: the matrix and, for each
+    target, the start of its sources, the sources, and their log-weights (see `recompute_in_logs`). `use` says what
+    happens to the lattice (step, state): DISCARD does not touch it, STORE fills it with `previous`, COMBINE multiplies
+    its entries by the message and normalizes them. With COMBINE, `pairs`, unless empty, receives the outer product of
+    each two neighbouring steps, times `weight`; multiplied by `matrix` it is the expected number of transitions. If
+    `is_exact`, all numbers are encoded as in `log_encoded`.
     """
     if is_exact:
-        return walk_exactly(road, values, tops, index, is_reverse, message, previous, lattice, use, pairs, weight)
-    return walk_plainly(road[0], values, tops, index, is_reverse, message, previous, lattice, use, pairs, weight)
+        return pass_exact(transition, values, tops, index, is_reverse, message, previous, lattice, use, pairs, weight)
+    return pass_scaled(transition[0], values, tops, index, is_reverse, message, previous, lattice, use, pairs, weight)
 
 
 @summing_kernel
-def walk_plainly(matrix, values, tops, index, is_reverse, message, previous, lattice, use, pairs, weight):
-    """A walk in plain numbers, for chains in which a mass that vanishes beside the others cannot matter again."""
+def pass_scaled(matrix, values, tops, index, is_reverse, message, previous, lattice, use, pairs, weight):
+    """`pass_block` in plain numbers, for chains in which a mass that vanishes beside the others never matters again."""
     num_steps, num_states = len(index), len(message)
-    left, right = np.empty((AT_ONCE, num_states)), np.empty((AT_ONCE, num_states))
-    log_scale, total, num_waiting, cells = 0.0, 1.0, 0, matrix.reshape(-1)
+    left, right = np.empty((PAIR_BATCH, num_states)), np.empty((PAIR_BATCH, num_states))
+    log_scale, total, num_waiting, cells = 0.0, 1.0, np.int64(0), matrix.reshape(-1)
     for turn in range(num_steps):
         step = num_steps - 1 - turn if is_reverse else turn
         row = index[step]
-        if use == MEET:
-            share = 1.0 / meeting(message, lattice, step)
+        if use == COMBINE:
+            share = 1.0 / dot_at_step(message, lattice, step)
             if len(pairs):
                 for state in range(num_states):
                     left[num_waiting, state] = previous[state] * (share * weight)
@@ -59,24 +62,24 @@ def walk_plainly(matrix, values, tops, index, is_reverse, message, previous, lat
                 num_waiting = add_pairs(left, right, num_waiting + 1, pairs)
             for state in range(num_states):
                 lattice[step, state] *= message[state] * share
-        total = meeting(message, values, row)
-        if not total > SURE:
+        total = dot_at_step(message, values, row)
+        if not total > DECISIVE_SUM:
             return log_scale, step
         for state in range(num_states):
             previous[state] = message[state] * values[row, state]
-        if total < SMALL:
+        if total < LEAST_TOTAL:
             log_scale += np.log(total)
             divide(previous, total)
             total = 1.0
-        if use == KEEP:
+        if use == STORE:
             share = 1.0 / total
             for state in range(num_states):
                 lattice[step, state] = previous[state] * share
         log_scale += tops[row]
-        if num_states == EIGHT:
-            move_eight(previous, cells, message)
+        if num_states == LANES:
+            matvec_8(previous, cells, message)
         else:
-            move(previous, matrix, message)
+            matvec(previous, matrix, message)
     add_pairs(left[:num_waiting], right, num_waiting, pairs)
     divide(previous, total)
     divide(message, total)
@@ -84,11 +87,11 @@ def walk_plainly(matrix, values, tops, index, is_reverse, message, previous, lat
 
 
 @summing_kernel
-def meeting(message, lattice, step):
-    """The total of the products of two views of one step.
+def dot_at_step(message, lattice, step):
+    """Σ message · lattice[step] over the states.
 
-    The loop writes nothing: one that does is run in another way, with other rounding, where arrays are neighbours in
-    memory.
+    The loop writes nothing. A loop that writes is vectorized in another way, with other rounding, where its arrays are
+    neighbours in memory.
     """
     total = 0.0
     for state in range(len(message)):
@@ -98,30 +101,35 @@ def meeting(message, lattice, step):
 
 @kernel
 def divide(numbers, total):
+    """Divide the numbers by their total, in place."""
     share = 1.0 / total
-    for place in range(len(numbers)):
-        numbers[place] *= share
+    for position in range(len(numbers)):
+        numbers[position] *= share
 
 
 @kernel
-def walk_each(ahead, back, is_exact, values, tops, index, offsets, initial, lattice, use, pairs, weights, log_evidence):
+def pass_sequences(
+    forward, backward, is_exact, values, tops, index, offsets, initial, lattice, use, pairs, weights, log_evidence
+):
     """The log-evidence of each sequence of a chunk, NaN where a step left no mass.
 
-    With KEEP the lattice holds filtered laws; with MEET posteriors, and `pairs`, unless empty, has the transitions of
-    the walk back added.
+    With STORE the lattice holds filtered distributions. With COMBINE the lattice holds posteriors, and `pairs`, unless
+    empty, has the transitions counted by the backward pass added.
     """
     message, previous, none = np.empty(len(initial)), np.empty(len(initial)), np.empty((0, 0))
-    no, yes = np.bool_(False), np.bool_(True)  # for plain constants Numba would compile the walk again
-    for place in range(len(offsets) - 1):
-        first, last = offsets[place], offsets[place + 1]
+    no, yes = np.bool_(False), np.bool_(True)  # for plain constants Numba would compile the pass again
+    for position in range(len(offsets) - 1):
+        first, last = offsets[position], offsets[position + 1]
         rows = index[first:last]
-        own = lattice if use == FORGET else lattice[first:last]
+        own = lattice if use == DISCARD else lattice[first:last]
         message[:] = initial
-        log_scale, failed = walk(
-            ahead, is_exact, values, tops, rows, no, message, previous, own, min(use, KEEP), none, weights[place]
+        log_scale, failed = pass_block(
+            forward, is_exact, values, tops, rows, no, message, previous, own, min(use, STORE), none, weights[position]
         )
-        log_evidence[place] = np.nan if failed >= 0 else log_scale
-        if use == MEET and failed < 0:
+        log_evidence[position] = np.nan if failed >= 0 else log_scale
+        if use == COMBINE and failed < 0:
             message[:] = 1.0
             previous[:] = 0.0
-            walk(back, is_exact, values, tops, rows, yes, message, previous, own, use, pairs, weights[place])
+            pass_block(
+                backward, is_exact, values, tops, rows, yes, message, previous, own, use, pairs, weights[position]
+            )

@@ -1,7 +1,7 @@
-"""Best paths read off the scores of all states at all steps.
+"""Best paths read from the scores of all states at all steps.
 
-Of equally good paths the one with the earliest states is read, the first step counting most. Scores that differ by less
-than TIE count as equal.
+Scores that differ by less than TIE count as equal. Of equally good paths the lexicographically first is read: the
+smallest state at the first step, then at the second, and so on.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ TIE = 1e-12
 
 
 @kernel
-def read_ahead(log_start, log_matrix, lattice, path):
-    """Fill `path` with the best states, where the lattice scores a state's own step and the rest of the path.
+def read_forward(log_start, log_matrix, lattice, path):
+    """Fill `path` with the best states; lattice[t, i] is the best score of the steps t, t + 1, … with state i at t.
 
-    `log_start` weighs the state of the first step.
+    `log_start` holds the log-weights of the first state.
     """
-    scores = np.empty(len(log_start))
+    scores, zero = np.empty(len(log_start)), np.int64(0)
     if len(path):
-        path[0] = choose(log_start.reshape(1, -1), 0, lattice, 0, scores)[0]
+        path[0] = choose(log_start.reshape(1, -1), zero, lattice, zero, scores)[0]
     for step in range(1, len(path)):
         path[step] = choose(log_matrix, path[step - 1], lattice, step, scores)[0]
 
 
 @kernel
 def choose(log_weights, row, lattice, step, scores):
-    """The first of the best states of a step, and how many there are."""
+    """(the first best state of a step, how many states are best); fills `scores`."""
     top = -np.inf
     for state in range(len(scores)):
         scores[state] = log_weights[row, state] + lattice[step, state]
@@ -42,35 +42,36 @@ def choose(log_weights, row, lattice, step, scores):
 
 
 @kernel
-def read_back(log_back, lattice, path):
-    """Fill `path` with the best states, where the lattice scores the way to a state, at the last step the whole path.
+def read_backward(log_transposed, lattice, path):
+    """Fill `path` with the best states; lattice[t, i] is the best score of the steps 0 … t with state i at t.
 
-    `log_back` is the transposed log-transition matrix. Where states are equally good, all are followed until they come
-    from one state; from there the first way is taken. The lattice loses the scores of other states on the way.
+    `log_transposed` is the transposed log-transition matrix. Where several states are equally good, all are followed
+    back until they share one predecessor, and the first of the tied states is taken from there on. The lattice loses
+    the scores of the states that are not on a best path.
     """
-    scores, num_open = np.empty(len(log_back)), 0
-    nothing = np.zeros((1, len(log_back)))
+    scores, zero, num_open = np.empty(len(log_transposed)), np.int64(0), np.int64(0)
+    nothing = np.zeros((1, len(log_transposed)))
     for step in range(len(path) - 1, -1, -1):
         if num_open > 0:
-            state, num_best = keep_sources(log_back, lattice, step, scores)
+            state, num_best = keep_sources(log_transposed, lattice, step, scores)
         elif step == len(path) - 1:
-            state, num_best = choose(nothing, 0, lattice, step, scores)
+            state, num_best = choose(nothing, zero, lattice, step, scores)
         else:
-            state, num_best = choose(log_back, path[step + 1], lattice, step, scores)
+            state, num_best = choose(log_transposed, path[step + 1], lattice, step, scores)
         path[step] = state
         if num_best > 1:
             if num_open == 0:
                 keep_best(scores, lattice, step)
             num_open += 1
         elif num_open > 0:
-            take_first_way(log_back, lattice, path, step, num_open)
-            num_open = 0
-    take_first_way(log_back, lattice, path, 0, num_open - 1)
+            fill_tied_steps(log_transposed, lattice, path, step, num_open)
+            num_open = zero
+    fill_tied_steps(log_transposed, lattice, path, zero, num_open - 1)
 
 
 @kernel
 def keep_best(scores, lattice, step):
-    """Make all states of a step impossible but the best."""
+    """Set the scores of all states of a step to -inf but those of the best states."""
     least = scores.max() - TIE
     for state in range(len(scores)):
         if not scores[state] >= least:
@@ -78,12 +79,12 @@ def keep_best(scores, lattice, step):
 
 
 @kernel
-def keep_sources(log_back, lattice, step, scores):
-    """Make all states of a step impossible but those from which the next step's are reached best; as `choose`."""
+def keep_sources(log_transposed, lattice, step, scores):
+    """Set the scores of a step to -inf but those of the best predecessors of the next step; returns as `choose`."""
     is_source = np.zeros(len(scores), np.bool_)
     for target in range(len(scores)):
         if lattice[step + 1, target] > -np.inf:
-            choose(log_back, target, lattice, step, scores)
+            choose(log_transposed, target, lattice, step, scores)
             is_source |= scores >= scores.max() - TIE
     for state in range(len(scores)):
         if not is_source[state]:
@@ -92,22 +93,22 @@ def keep_sources(log_back, lattice, step, scores):
 
 
 @kernel
-def take_first_way(log_back, lattice, path, step, num_open):
-    """Fill in the steps after `step` that were left open, each with the first state that is reached best from there."""
+def fill_tied_steps(log_transposed, lattice, path, step, num_open):
+    """Fill the `num_open` tied steps after `step`, each with the first state that its predecessor reaches best."""
     for later in range(step + 1, step + 1 + num_open):
-        before, state = path[later - 1], 0
-        while not is_way(log_back, lattice, later, before, state):
+        before, state = path[later - 1], np.int64(0)
+        while not is_best_predecessor(log_transposed, lattice, later, before, state):
             state += 1
         path[later] = state
 
 
 @kernel
-def is_way(log_back, lattice, step, before, state):
-    """Whether `state` is left at a step, and no state of the step before is a better way to it than `before`."""
+def is_best_predecessor(log_transposed, lattice, step, before, state):
+    """Whether `state` is possible at a step, and `before` is a best predecessor of it."""
     if lattice[step, state] == -np.inf:
         return False
-    way = log_back[state, before] + lattice[step - 1, before]
-    for other in range(len(log_back)):
-        if log_back[state, other] + lattice[step - 1, other] > way + TIE:
+    way = log_transposed[state, before] + lattice[step - 1, before]
+    for other in range(len(log_transposed)):
+        if log_transposed[state, other] + lattice[step - 1, other] > way + TIE:
             return False
     return True

@@ -1,54 +1,54 @@
-"""What each step of a walk along a chain does, whatever its numbers are."""
+"""The products of one step of a pass: message times transition matrix, and outer products of two steps."""
 
 from __future__ import annotations
 
 from juncture.kernels.compiler import kernel, summing_kernel
 
-KEEP, MEET = 1, 2  # what a walk does with the lattice
-AT_ONCE = 4  # outer products that are added together
-FEW = 8  # states: below this, target by target is faster
+STORE, COMBINE = 1, 2  # what a pass does with the lattice
+PAIR_BATCH = 4  # outer products that are added in one loop
+FEW = 8  # states: with fewer, a loop over targets is faster
 
 
 @kernel
-def plain(number):
-    """A number that stands for itself, or nothing for a logarithm."""
+def plain_part(number):
+    """The number if it stands for itself, else (a logarithm, below zero) 0."""
     return max(0.0, number)
 
 
 @summing_kernel
-def move(message, matrix, moved):
-    """`message @ matrix`, four sources at a time; logarithms (below zero) count as nothing."""
+def matvec(message, matrix, moved):
+    """Fill `moved` with message @ matrix, four sources at a time; logarithms (below zero) count as 0."""
     num_states = len(message)
     if num_states < FEW:
         for target in range(num_states):
             total = 0.0
             for source in range(num_states):
-                total += plain(message[source]) * matrix[source, target]
+                total += plain_part(message[source]) * matrix[source, target]
             moved[target] = total
         return
     for target in range(num_states):
         moved[target] = 0.0
     source = 0
     while source + 4 <= num_states:
-        a, b = plain(message[source]), plain(message[source + 1])
-        c, d = plain(message[source + 2]), plain(message[source + 3])
+        a, b = plain_part(message[source]), plain_part(message[source + 1])
+        c, d = plain_part(message[source + 2]), plain_part(message[source + 3])
         for target in range(num_states):
             moved[target] += (a * matrix[source, target] + b * matrix[source + 1, target]) + (
                 c * matrix[source + 2, target] + d * matrix[source + 3, target]
             )
         source += 4
     while source < num_states:
-        a = plain(message[source])
+        a = plain_part(message[source])
         for target in range(num_states):
             moved[target] += a * matrix[source, target]
         source += 1
 
 
 @summing_kernel
-def move_eight(message, cells, moved):
-    """The same of eight states, whose matrix is given row after row."""
-    a, b, c, d = plain(message[0]), plain(message[1]), plain(message[2]), plain(message[3])
-    e, f, g, h = plain(message[4]), plain(message[5]), plain(message[6]), plain(message[7])
+def matvec_8(message, cells, moved):
+    """`matvec` for eight states; `cells` is the matrix row by row."""
+    a, b, c, d = plain_part(message[0]), plain_part(message[1]), plain_part(message[2]), plain_part(message[3])
+    e, f, g, h = plain_part(message[4]), plain_part(message[5]), plain_part(message[6]), plain_part(message[7])
     for target in range(len(moved)):
         first = (a * cells[target] + b * cells[target + 8]) + (c * cells[target + 16] + d * cells[target + 24])
         second = (e * cells[target + 32] + f * cells[target + 40]) + (g * cells[target + 48] + h * cells[target + 56])
@@ -57,10 +57,10 @@ def move_eight(message, cells, moved):
 
 @summing_kernel
 def add_pairs(left, right, num_waiting, pairs):
-    """Add leftᵀ @ right to pairs once enough rows wait, or `left` has no more of them; how many still wait."""
+    """Add leftᵀ @ right to `pairs` once the buffer `left` is full; how many rows are still buffered."""
     if num_waiting < len(left) or num_waiting == 0:
         return num_waiting
-    if num_waiting < AT_ONCE:
+    if num_waiting < PAIR_BATCH:
         for row in range(num_waiting):
             for source in range(len(pairs)):
                 for target in range(len(pairs)):

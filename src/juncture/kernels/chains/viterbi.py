@@ -1,29 +1,32 @@
-"""The best path along a chain of hidden states, and the k best.
+"""Viterbi's algorithm: the most probable path, in logarithms.
 
-All scores are logarithms. Of equally good paths the one with the earliest states is found, the first step counting
-most: scores run from the end to the start, and the path is read from the start on.
+    score_t[i] = log likelihood_t[i] + max_j (log transition[i, j] + score_t+1[j])
+
+Scores run from the last step to the first and the path is read from the first step on, so that of equally good paths
+the lexicographically first is found.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from juncture.kernels.chains.padding import EIGHT, widened, widened_matrix
-from juncture.kernels.chains.path_reading import read_ahead
+from juncture.kernels.chains.padding import LANES, pad_matrix_to_lanes, pad_to_lanes
+from juncture.kernels.chains.path_reading import read_forward
 from juncture.kernels.compiler import kernel
 
-LOW = -64.0  # scores are raised before they have lost digits
+LOW = -64.0  # scores below are shifted up before they lose digits
 
 
 @kernel
 def score_steps(log_matrix, values, tops, index, is_reverse, scores, lattice):
-    """Fill `lattice` (step, state) with the best log-weight of a way there and of its own step, less what is returned.
+    """Fill `lattice` (step, state) with the best log-weight of a path to that state, less the returned shift.
 
-    `scores` carries it, its own step excluded, from one block of steps to the next. Along the transposed log-transition
-    matrix and in reverse it is the rest of a path that is scored, from the last step on. -inf if no path is left.
+    `scores` carries the best log-weights before the likelihoods of a step from one block of steps to the next. With the
+    transposed log-transition matrix and `is_reverse`, the lattice scores the rest of a path, from the last step on. The
+    result is -inf if no path is possible.
     """
     num_steps, num_states = len(index), len(scores)
-    matrix, moved = widened_matrix(log_matrix, -np.inf), widened(scores, -np.inf)
+    matrix, moved = pad_matrix_to_lanes(log_matrix, -np.inf), pad_to_lanes(scores, -np.inf)
     now, cells = np.full(len(moved), -np.inf), matrix.reshape(-1)
     log_scale, leader = 0.0, 0
     for turn in range(num_steps):
@@ -43,17 +46,17 @@ def score_steps(log_matrix, values, tops, index, is_reverse, scores, lattice):
                 for state in range(num_states):
                     now[state] -= top
                     lattice[step, state] = now[state]
-        if len(moved) == EIGHT:
-            move_best_of_eight(now, cells, moved)
+        if len(moved) == LANES:
+            max_plus_matvec_8(now, cells, moved)
         else:
-            move_best(now, matrix, moved)
+            max_plus_matvec(now, matrix, moved)
     scores[:] = moved[:num_states]
     return log_scale
 
 
 @kernel
-def move_best(scores, log_matrix, moved):
-    """The best of scores[source] + log_matrix[source, target] for each target, four sources at a time."""
+def max_plus_matvec(scores, log_matrix, moved):
+    """Fill `moved` with max over sources of scores[source] + log_matrix[source, target], four sources at a time."""
     num_states = len(moved)
     for target in range(num_states):
         moved[target] = -np.inf
@@ -73,8 +76,8 @@ def move_best(scores, log_matrix, moved):
 
 
 @kernel
-def move_best_of_eight(scores, cells, moved):
-    """The same of eight states, whose matrix is given row after row."""
+def max_plus_matvec_8(scores, cells, moved):
+    """`max_plus_matvec` for eight states; `cells` is the matrix row by row."""
     a, b, c, d, e, f, g, h = scores[0], scores[1], scores[2], scores[3], scores[4], scores[5], scores[6], scores[7]
     for target in range(len(moved)):
         first = max(a + cells[target], b + cells[target + 8])
@@ -86,19 +89,19 @@ def move_best_of_eight(scores, cells, moved):
 
 
 @kernel
-def decode_each(log_initial, log_matrix, log_back, values, tops, index, offsets, lattice, path, log_joint):
-    """The best path of each sequence of a chunk and its log-weight; -inf where no path is possible."""
+def decode_each(log_initial, log_matrix, log_transposed, values, tops, index, offsets, lattice, path, log_joint):
+    """The best path of each sequence of a chunk, and its log-weight; -inf where no path is possible."""
     scores = np.empty(len(log_initial))
     yes = np.bool_(True)  # for a plain constant Numba would compile the steps again
-    for place in range(len(offsets) - 1):
-        first, last = offsets[place], offsets[place + 1]
+    for position in range(len(offsets) - 1):
+        first, last = offsets[position], offsets[position + 1]
         own = lattice[first:last]
         scores[:] = 0.0
-        log_joint[place] = score_steps(log_back, values, tops, index[first:last], yes, scores, own)
-        if last > first and log_joint[place] > -np.inf:
-            log_joint[place] += (log_initial + own[0]).max()
-        if log_joint[place] > -np.inf:
-            read_ahead(log_initial, log_matrix, own, path[first:last])
+        log_joint[position] = score_steps(log_transposed, values, tops, index[first:last], yes, scores, own)
+        if last > first and log_joint[position] > -np.inf:
+            log_joint[position] += (log_initial + own[0]).max()
+        if log_joint[position] > -np.inf:
+            read_forward(log_initial, log_matrix, own, path[first:last])
 
 
 @kernel

@@ -1,1 +1,1 @@
-"""Log-densities and moments of rows of numbers."""
+"""Log-densities, moments and sums over rows of numbers."""

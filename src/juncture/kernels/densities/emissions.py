@@ -1,7 +1,6 @@
-"""Observations of hidden states: weighted counts, log-densities and moments of rows under each of many states.
+"""Emissions of a hidden Markov model: weighted counts, log-densities and moments of rows under each of many states.
 
-Rows are turned round some at a time, as in tiles.py, so that inner loops run along them; fewer than there, for states
-have a column each as well.
+Rows are transposed in tiles, as in tiles.py; these tiles are shorter, because every state has a column as well.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel, summing_kernel
-from juncture.kernels.densities.tiles import dot, total, turn
+from juncture.kernels.densities.tiles import dot, total, transpose_tile
 
 TILE = 64
 
@@ -26,17 +25,17 @@ def add_counts(codes, weights, counts):
 
 
 @kernel
-def turn_back(tile, start, length, rows):
+def transpose_back(tile, start, length, rows):
     """Fill `length` rows from `start` on with the columns of `tile` (column, row)."""
     for row in range(length):
         into = rows[start + row]
-        for place in range(len(tile)):
-            into[place] = tile[place, row]
+        for index in range(len(tile)):
+            into[index] = tile[index, row]
 
 
 @kernel
 def diagonal_log_prob(rows, mean, half_precision, constant, log_prob):
-    """Fill in Σ constant - half_precision (row - mean)² over the coordinates that are not NaN, for each state.
+    """Fill in Σ constant - half_precision · (row - mean)² over the coordinates that are not NaN, for each state.
 
     Parameters are (state, coordinate).
     """
@@ -46,25 +45,25 @@ def diagonal_log_prob(rows, mean, half_precision, constant, log_prob):
     sums = np.empty((num_states, TILE))
     for start in range(0, num_rows, TILE):
         length = min(TILE, num_rows - start)
-        turn(rows, start, length, tile)
+        transpose_tile(rows, start, length, tile)
         for state in range(num_states):
             found = sums[state]
             found[:] = 0.0
-            for place in range(size):
-                values = tile[place]
-                middle, half, most = mean[state, place], half_precision[state, place], constant[state, place]
+            for index in range(size):
+                values = tile[index]
+                middle, half, most = mean[state, index], half_precision[state, index], constant[state, index]
                 for row in range(length):
                     deviation = values[row] - middle
                     square = half * deviation * deviation
                     found[row] += 0.0 if np.isnan(values[row]) else most - square
-        turn_back(sums, start, length, log_prob)
+        transpose_back(sums, start, length, log_prob)
 
 
 @kernel
 def full_log_prob(rows, mean, whitening, constant, log_prob):
     """Fill in constant - ½ |whitening · (row - mean)|² for each state; whitening is lower triangular.
 
-    Rows have no holes.
+    The rows have no missing values.
     """
     num_rows, size = rows.shape
     num_states = len(mean)
@@ -74,46 +73,46 @@ def full_log_prob(rows, mean, whitening, constant, log_prob):
     sums = np.empty((num_states, TILE))
     for start in range(0, num_rows, TILE):
         length = min(TILE, num_rows - start)
-        turn(rows, start, length, tile)
+        transpose_tile(rows, start, length, tile)
         for state in range(num_states):
             found = sums[state]
             found[:] = constant[state]
-            for place in range(size):
-                middle = mean[state, place]
+            for index in range(size):
+                middle = mean[state, index]
                 for row in range(length):
-                    deviations[place, row] = tile[place, row] - middle
+                    deviations[index, row] = tile[index, row] - middle
                     whitened[row] = 0.0
-                for other in range(place + 1):
-                    entry = whitening[state, place, other]
+                for other in range(index + 1):
+                    entry = whitening[state, index, other]
                     values = deviations[other]
                     for row in range(length):
                         whitened[row] += entry * values[row]
                 for row in range(length):
                     found[row] -= 0.5 * whitened[row] * whitened[row]
-        turn_back(sums, start, length, log_prob)
+        transpose_back(sums, start, length, log_prob)
 
 
 @kernel
-def mend(tile, length, pivot, is_seen):
-    """Turn the tile into deviations from the pivot, 0 where it was NaN; whether there were any."""
+def center_tile(tile, length, pivot, is_seen):
+    """Subtract the pivot from the tile, and replace NaN by 0; whether there was a NaN. Fills `is_seen` (1 or 0)."""
     has_holes = False
-    for place in range(len(tile)):
-        values, seen = tile[place], is_seen[place]
+    for index in range(len(tile)):
+        values, seen = tile[index], is_seen[index]
         for row in range(length):
             is_hole = np.isnan(values[row])
             has_holes |= is_hole
             seen[row] = 0.0 if is_hole else 1.0
-            values[row] = 0.0 if is_hole else values[row] - pivot[place]
+            values[row] = 0.0 if is_hole else values[row] - pivot[index]
     return has_holes
 
 
 @kernel
-def first_seen(rows, pivot):
-    """Fill in the first value of each column that is not NaN; 0 where there is none."""
-    for place in range(rows.shape[1]):
+def find_first_seen(rows, pivot):
+    """Fill `pivot` with the first value of each column that is not NaN; 0 where there is none."""
+    for index in range(rows.shape[1]):
         for row in range(len(rows)):
-            if not np.isnan(rows[row, place]):
-                pivot[place] = rows[row, place]
+            if not np.isnan(rows[row, index]):
+                pivot[index] = rows[row, index]
                 break
 
 
@@ -131,38 +130,38 @@ def squares_about(weights, values, middle, length):
 def diagonal_moments(rows, weights):
     """Weight, mean less pivot and scatter, each (state, coordinate), of rows weighted (row, state); and the pivot.
 
-    NaN are left out. Each tile is centred before its squares are taken, and means are kept relative to a pivot, the
-    first value of each column: rows far from 0 lose nothing.
+    NaN is left out. Each tile is centered before its squares are summed, and means are kept relative to a pivot, the
+    first value of each column, so that rows far from 0 lose no digits.
     """
     num_rows, size = rows.shape
     num_states = weights.shape[1]
     weight, center, scatter = np.zeros((num_states, size)), np.zeros((num_states, size)), np.zeros((num_states, size))
     pivot = np.zeros(size)
-    first_seen(rows, pivot)
+    find_first_seen(rows, pivot)
     tile, is_seen = np.empty((size, TILE)), np.empty((size, TILE))
     shares = np.empty((num_states, TILE))
     kept = np.empty(TILE)
     for start in range(0, num_rows, TILE):
         length = min(TILE, num_rows - start)
-        turn(rows, start, length, tile)
-        turn(weights, start, length, shares)
-        has_holes = mend(tile, length, pivot, is_seen)
+        transpose_tile(rows, start, length, tile)
+        transpose_tile(weights, start, length, shares)
+        has_holes = center_tile(tile, length, pivot, is_seen)
         for state in range(num_states):
             share = shares[state]
             added = total(share, length)
-            for place in range(size):
+            for index in range(size):
                 if has_holes:
                     for row in range(length):
-                        kept[row] = shares[state, row] * is_seen[place, row]
+                        kept[row] = shares[state, row] * is_seen[index, row]
                     share = kept
                     added = total(share, length)
                 if added == 0.0:
                     continue
-                mean = dot(share, tile[place], length) / added
-                part = added / (weight[state, place] + added)
-                shift = mean - center[state, place]
-                scatter[state, place] += squares_about(share, tile[place], mean, length)
-                scatter[state, place] += weight[state, place] * part * shift * shift
-                center[state, place] += part * shift
-                weight[state, place] += added
+                mean = dot(share, tile[index], length) / added
+                part = added / (weight[state, index] + added)
+                shift = mean - center[state, index]
+                scatter[state, index] += squares_about(share, tile[index], mean, length)
+                scatter[state, index] += weight[state, index] * part * shift * shift
+                center[state, index] += part * shift
+                weight[state, index] += added
     return weight, pivot, center, scatter

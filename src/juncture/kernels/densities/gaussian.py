@@ -1,18 +1,18 @@
-"""Log-densities of rows of vectors."""
+"""Log-densities of a multivariate Gaussian: log N(x) = constant - ½ |whitening · (x - mean)|²."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from juncture.kernels.compiler import kernel
-from juncture.kernels.densities.tiles import TILE, turn
+from juncture.kernels.densities.tiles import TILE, transpose_tile
 
 
 @kernel
 def gaussian_log_prob(rows, mean, whitening, constant, log_prob):
-    """Fill in constant - ½ |whitening · (row - mean)|², whitening lower triangular; how many of these are not finite.
+    """Fill in constant - ½ |whitening · (row - mean)|², whitening lower triangular; how many results are not finite.
 
-    The product is taken along the rows of a tile, coordinate by coordinate.
+    The product runs along the rows of a tile, coordinate by coordinate.
     """
     num_rows, size = rows.shape
     tile = np.empty((size, TILE))
@@ -20,18 +20,18 @@ def gaussian_log_prob(rows, mean, whitening, constant, log_prob):
     num_bad = 0
     for start in range(0, num_rows, TILE):
         length = min(TILE, num_rows - start)
-        turn(rows, start, length, tile)
+        transpose_tile(rows, start, length, tile)
         filled = log_prob[start : start + length]
         filled[:] = constant
-        for place in range(size):
-            values = tile[place]
-            middle = mean[place]
+        for index in range(size):
+            values = tile[index]
+            middle = mean[index]
             for row in range(length):
                 values[row] -= middle
                 whitened[row] = 0.0
-            for other in range(place + 1):
+            for other in range(index + 1):
                 values = tile[other]
-                entry = whitening[place, other]
+                entry = whitening[index, other]
                 for row in range(length):
                     whitened[row] += entry * values[row]
             for row in range(length):

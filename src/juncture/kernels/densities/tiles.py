@@ -1,20 +1,20 @@
-"""Rows of vectors, some hundred at a time and turned round, so that inner loops run along one coordinate."""
+"""Tiles: some rows of vectors, transposed, so that inner loops run along one coordinate and are vectorized."""
 
 from __future__ import annotations
 
 from juncture.kernels.compiler import kernel, summing_kernel
 
-TILE = 256  # rows; buffers of some such columns stay in the nearest cache
+TILE = 256  # rows; a few buffers of this length fit into the first-level cache
 
 
 @kernel
-def turn(rows, start, length, tile):
+def transpose_tile(rows, start, length, tile):
     """Fill `tile` (coordinate, row) with `length` rows from `start` on."""
     size = rows.shape[1]
     flat = rows.reshape(-1)[start * size : (start + length) * size]
-    for place in range(size):
-        column = tile[place]
-        source = place
+    for index in range(size):
+        column = tile[index]
+        source = index
         for row in range(length):
             column[row] = flat[source]
             source += size
@@ -22,6 +22,7 @@ def turn(rows, start, length, tile):
 
 @summing_kernel
 def total(values, length):
+    """Σ value over the first `length` values."""
     result = 0.0
     for row in range(length):
         result += values[row]
@@ -30,6 +31,7 @@ def total(values, length):
 
 @summing_kernel
 def dot(first, second, length):
+    """Σ first · second over the first `length` values."""
     result = 0.0
     for row in range(length):
         result += first[row] * second[row]
@@ -38,7 +40,7 @@ def dot(first, second, length):
 
 @summing_kernel
 def shifted_dot(weights, values, shift, length):
-    """Subtract the shift from the values, then their dot product with the weights."""
+    """Subtract the shift from the values, in place; Σ weight · value of the result."""
     result = 0.0
     for row in range(length):
         values[row] -= shift
@@ -48,7 +50,7 @@ def shifted_dot(weights, values, shift, length):
 
 @summing_kernel
 def shifted_squares(weights, values, shift, length):
-    """Subtract the shift from the values, then the weighted sum of their squares."""
+    """Subtract the shift from the values, in place; Σ weight · value² of the result."""
     result = 0.0
     for row in range(length):
         values[row] -= shift

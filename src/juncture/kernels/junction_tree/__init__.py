@@ -1,1 +1,1 @@
-"""Orders, clique trees, and messages on them."""
+"""Junction trees: elimination orders, clique trees, their tables in memory, and propagation."""

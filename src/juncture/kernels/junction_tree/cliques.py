@@ -1,4 +1,4 @@
-"""From an elimination order to a tree of cliques. Sets of nodes are lists: starts, and one array of nodes."""
+"""From an elimination order to a tree of cliques. A list of sets of nodes is two arrays: starts and nodes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from juncture.kernels.compiler import kernel
 def clique_tree(order, separator_starts, separator_nodes):
     """The maximal cliques of the filled graph, each clique's parent (-1 for a root), and each node's own clique.
 
-    Nodes are taken in reverse elimination order, so parents come first. A node's elimination clique lies inside a
-    parent clique but for the node itself: it enlarges that clique when its separator is the whole of it, else it makes
-    a new one. The clique of a node holds the node and all neighbours that it had when it was eliminated.
+    Nodes are taken in reverse elimination order, so that parents come first. The elimination clique of a node, without
+    the node, lies inside a parent clique. If that separator is the whole parent clique, the node enlarges the parent
+    clique; otherwise the node starts a new clique. The clique of a node holds the node and all neighbours that it had
+    when it was eliminated.
     """
     num_nodes = len(order)
     position = np.empty(num_nodes, np.int64)
@@ -21,18 +22,18 @@ def clique_tree(order, separator_starts, separator_nodes):
         position[order[step]] = step
     sizes = np.zeros(num_nodes, np.int64)
     parents = np.full(num_nodes, -1, np.int64)
-    owners = np.empty(num_nodes, np.int64)  # the step whose separator a clique started from
-    homes = np.empty(num_nodes, np.int64)
-    num_cliques = 0
+    owners = np.empty(num_nodes, np.int64)  # the step whose separator started a clique
+    node_cliques = np.empty(num_nodes, np.int64)
+    num_cliques = np.int64(0)
     for step in range(num_nodes - 1, -1, -1):
         count = separator_starts[step + 1] - separator_starts[step]
         parent = -1
         if count:
             first = separator_nodes[separator_starts[step]]
-            for place in range(separator_starts[step] + 1, separator_starts[step + 1]):
-                if position[separator_nodes[place]] < position[first]:
-                    first = separator_nodes[place]
-            parent = homes[first]
+            for index in range(separator_starts[step] + 1, separator_starts[step + 1]):
+                if position[separator_nodes[index]] < position[first]:
+                    first = separator_nodes[index]
+            parent = node_cliques[first]
         if parent >= 0 and sizes[parent] == count:
             clique = parent
         else:
@@ -42,24 +43,25 @@ def clique_tree(order, separator_starts, separator_nodes):
             owners[clique] = step
             sizes[clique] = count
         sizes[clique] += 1
-        homes[order[step]] = clique
-    starts, nodes = list_cliques(num_cliques, sizes, owners, order, homes, separator_starts, separator_nodes)
-    return starts, nodes, parents[:num_cliques], homes
+        node_cliques[order[step]] = clique
+    starts, nodes = list_cliques(num_cliques, sizes, owners, order, node_cliques, separator_starts, separator_nodes)
+    return starts, nodes, parents[:num_cliques], node_cliques
 
 
 @kernel
-def list_cliques(num_cliques, sizes, owners, order, homes, separator_starts, separator_nodes):
+def list_cliques(num_cliques, sizes, owners, order, node_cliques, separator_starts, separator_nodes):
+    """The nodes of every clique: the separator it started from, then the nodes that it was enlarged by."""
     starts = np.zeros(num_cliques + 1, np.int64)
     for clique in range(num_cliques):
         starts[clique + 1] = starts[clique] + sizes[clique]
     nodes = np.empty(starts[-1], np.int64)
     filled = starts[:-1].copy()
     for clique in range(num_cliques):
-        for place in range(separator_starts[owners[clique]], separator_starts[owners[clique] + 1]):
-            nodes[filled[clique]] = separator_nodes[place]
+        for index in range(separator_starts[owners[clique]], separator_starts[owners[clique] + 1]):
+            nodes[filled[clique]] = separator_nodes[index]
             filled[clique] += 1
     for step in range(len(order)):
-        clique = homes[order[step]]
+        clique = node_cliques[order[step]]
         nodes[filled[clique]] = order[step]
         filled[clique] += 1
     return starts, nodes
@@ -67,13 +69,13 @@ def list_cliques(num_cliques, sizes, owners, order, homes, separator_starts, sep
 
 @kernel
 def total_size(starts, nodes, log_sizes):
-    """The number of table entries of all cliques together, and the logarithm of the largest."""
+    """The number of table entries of all cliques together, and the logarithm of the largest table."""
     total = 0.0
     largest = 0.0
     for clique in range(len(starts) - 1):
         log_size = 0.0
-        for place in range(starts[clique], starts[clique + 1]):
-            log_size += log_sizes[nodes[place]]
+        for index in range(starts[clique], starts[clique + 1]):
+            log_size += log_sizes[nodes[index]]
         total += np.exp(log_size)
         largest = max(largest, log_size)
     return total, largest

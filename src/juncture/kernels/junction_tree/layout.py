@@ -1,9 +1,9 @@
-"""Where the tables of a clique tree lie, and how the cells of one map to the cells of another.
+"""The memory layout of a clique tree's tables, and how the cells of one table map to the entries of another.
 
-A clique's axes are its separator (the nodes shared with its parent, in the parent's order), then the rest, so
-that the message to the parent sums contiguous blocks. How a parent's cells read a child's message is one of
-three moves: GATHER, one index a cell; CONSTANT, one index for each run of cells that read the same entry;
-STRIP, one index for each run of cells that read consecutive entries.
+The axes of a clique are its separator (the nodes shared with its parent, in the parent's order), then its residual, so
+that the message to the parent sums contiguous blocks. A parent's cells read a child's message in one of three ways:
+GATHER, one index a cell; CONSTANT, one index for each run of cells that read the same entry; STRIP, one index for each
+run of cells that read consecutive entries.
 """
 
 from __future__ import annotations
@@ -18,41 +18,41 @@ SHORT_RUN = 4
 # columns of the clique table
 OFFSET, SIZE, SEPARATOR, RESIDUAL, MESSAGE, PARENT, MOVE, RUN, INDEX, NUM_RUNS = range(10)
 # columns of the node table
-HOME, HOME_OFFSET, OUTER, STATES, INNER, MARGINAL = range(6)
+NODE_CLIQUE, NODE_OFFSET, OUTER, STATES, INNER, MARGINAL = range(6)
 
 
 @kernel
 def lay_out(starts, members, parents, num_nodes):
-    """The axes of every clique, in the order of `nodes[starts[c]:starts[c + 1]]`: the first `shared[c]` its separator.
+    """The axes of every clique, `nodes[starts[c]:starts[c + 1]]`, of which the first `shared[c]` are its separator.
 
-    Nodes that many children read lie outside, so that runs of cells that read one entry are long.
+    Nodes that many children read become outer axes, so that runs of cells that read one entry are long.
     """
     num_cliques = len(parents)
     nodes = np.empty(len(members), np.int64)
     shared = np.zeros(num_cliques, np.int64)
     usage = count_readers(starts, members, parents, num_nodes)
-    own = np.full(num_nodes, -1, np.int64)  # the clique that last marked a node as its own
-    above = np.full(num_nodes, -1, np.int64)  # ... or as its parent's
+    own = np.full(num_nodes, -1, np.int64)  # the clique that last marked a node as its member
+    above = np.full(num_nodes, -1, np.int64)  # ... or as a member of its parent
     for clique in range(num_cliques):
-        for place in range(starts[clique], starts[clique + 1]):
-            own[members[place]] = clique
+        for index in range(starts[clique], starts[clique + 1]):
+            own[members[index]] = clique
         at = starts[clique]
         parent = parents[clique]
         if parent >= 0:
-            for place in range(starts[parent], starts[parent + 1]):
-                node = nodes[place]
+            for index in range(starts[parent], starts[parent + 1]):
+                node = nodes[index]
                 above[node] = clique
                 if own[node] == clique:
                     nodes[at] = node
                     at += 1
         shared[clique] = at - starts[clique]
         begin = at
-        for place in range(starts[clique], starts[clique + 1]):
-            node = members[place]
+        for index in range(starts[clique], starts[clique + 1]):
+            node = members[index]
             if above[node] == clique:
                 continue
             spot = at  # insertion sort by falling usage
-            while spot > begin and usage[position(starts, members, clique, nodes[spot - 1])] < usage[place]:
+            while spot > begin and usage[find_member(starts, members, clique, nodes[spot - 1])] < usage[index]:
                 nodes[spot] = nodes[spot - 1]
                 spot -= 1
             nodes[spot] = node
@@ -61,31 +61,35 @@ def lay_out(starts, members, parents, num_nodes):
 
 
 @kernel
-def position(starts, members, clique, node):
-    for place in range(starts[clique], starts[clique + 1]):
-        if members[place] == node:
-            return place
+def find_member(starts, members, clique, node):
+    """The index of a node in the list of a clique, or -1."""
+    for index in range(starts[clique], starts[clique + 1]):
+        if members[index] == node:
+            return index
     return -1
 
 
 @kernel
 def count_readers(starts, members, parents, num_nodes):
-    """For each place in `members`, how many child cliques share that node."""
+    """For each entry of `members`, how many child cliques share that node."""
     usage = np.zeros(len(members), np.int64)
     for clique in range(len(parents)):
         parent = parents[clique]
         if parent < 0:
             continue
-        for place in range(starts[clique], starts[clique + 1]):
-            spot = position(starts, members, parent, members[place])
+        for index in range(starts[clique], starts[clique + 1]):
+            spot = find_member(starts, members, parent, members[index])
             if spot >= 0:
                 usage[spot] += 1
     return usage
 
 
 @kernel
-def place_tables(parents, starts, nodes, shared, num_states):
-    """The clique table (see the columns above), all but how parents read messages, and the number of indices needed."""
+def build_clique_table(parents, starts, nodes, shared, num_states):
+    """The clique table (columns above), the number of cells, of message entries and of indices.
+
+    The indices themselves are filled in by `fill_indices`.
+    """
     num_cliques = len(parents)
     table = np.zeros((num_cliques, 10), np.int64)
     offset = 0
@@ -94,11 +98,11 @@ def place_tables(parents, starts, nodes, shared, num_states):
     for clique in range(num_cliques):
         separator = 1
         residual = 1
-        for place in range(starts[clique], starts[clique + 1]):
-            if place - starts[clique] < shared[clique]:
-                separator *= num_states[nodes[place]]
+        for index in range(starts[clique], starts[clique + 1]):
+            if index - starts[clique] < shared[clique]:
+                separator *= num_states[nodes[index]]
             else:
-                residual *= num_states[nodes[place]]
+                residual *= num_states[nodes[index]]
         table[clique, OFFSET] = offset
         table[clique, SIZE] = separator * residual
         table[clique, SEPARATOR] = separator
@@ -120,22 +124,26 @@ def place_tables(parents, starts, nodes, shared, num_states):
 
 @kernel
 def is_shared(node, clique, starts, nodes, shared):
-    for place in range(starts[clique], starts[clique] + shared[clique]):
-        if nodes[place] == node:
+    """Whether a node is in the separator of a clique."""
+    for index in range(starts[clique], starts[clique] + shared[clique]):
+        if nodes[index] == node:
             return True
     return False
 
 
 @kernel
 def choose_move(clique, parent, starts, nodes, shared, num_states):
-    """The longest run at the inner end of the parent's axes that lies all inside, or all outside, the separator."""
+    """How the parent's cells read the message of a clique, and the length of the runs.
+
+    A run covers the longest inner block of the parent's axes that lies all inside, or all outside, the separator.
+    """
     last = starts[parent + 1] - 1
     inside = is_shared(nodes[last], clique, starts, nodes, shared)
     run = 1
-    for place in range(last, starts[parent] - 1, -1):
-        if is_shared(nodes[place], clique, starts, nodes, shared) != inside:
+    for index in range(last, starts[parent] - 1, -1):
+        if is_shared(nodes[index], clique, starts, nodes, shared) != inside:
             break
-        run *= num_states[nodes[place]]
+        run *= num_states[nodes[index]]
     if run < SHORT_RUN:
         return GATHER, 1
     return (STRIP, run) if inside else (CONSTANT, run)
@@ -143,7 +151,7 @@ def choose_move(clique, parent, starts, nodes, shared, num_states):
 
 @kernel
 def fill_indices(table, starts, nodes, shared, num_states, indices):
-    """For every child, which entry of its message each run of the parent's cells starts to read."""
+    """Fill in, for every child, the message entry at which each run of the parent's cells starts to read."""
     digits = np.zeros(64, np.int64)
     strides = np.zeros(64, np.int64)
     sizes = np.zeros(64, np.int64)
@@ -155,8 +163,8 @@ def fill_indices(table, starts, nodes, shared, num_states, indices):
         run = table[clique, RUN]
         axes = 0  # the outer axes, innermost first
         covered = 1
-        for place in range(starts[parent + 1] - 1, starts[parent] - 1, -1):
-            node = nodes[place]
+        for index in range(starts[parent + 1] - 1, starts[parent] - 1, -1):
+            node = nodes[index]
             inside = is_shared(node, clique, starts, nodes, shared)
             if covered >= run:
                 strides[axes] = stride if inside else 0
@@ -168,8 +176,8 @@ def fill_indices(table, starts, nodes, shared, num_states, indices):
                 stride *= num_states[node]
         at = table[clique, INDEX]
         value = 0
-        for place in range(table[clique, NUM_RUNS]):
-            indices[at + place] = value
+        for index in range(table[clique, NUM_RUNS]):
+            indices[at + index] = value
             axis = 0
             while axis < axes:
                 digits[axis] += 1
@@ -182,27 +190,27 @@ def fill_indices(table, starts, nodes, shared, num_states, indices):
 
 
 @kernel
-def place_nodes(table, starts, nodes, num_states):
-    """For each node its home, the smallest clique that has it, and how its states lie there: outer × states × inner."""
+def build_node_table(table, starts, nodes, num_states):
+    """The node table: the smallest clique that holds a node, and how its states lie there: outer × states × inner."""
     num_nodes = len(num_states)
-    homes = np.zeros((num_nodes, 6), np.int64)
-    homes[:, HOME] = -1
+    node_table = np.zeros((num_nodes, 6), np.int64)
+    node_table[:, NODE_CLIQUE] = -1
     for clique in range(len(table)):
         inner = table[clique, SIZE]
         outer = 1
-        for place in range(starts[clique], starts[clique + 1]):
-            node = nodes[place]
+        for index in range(starts[clique], starts[clique + 1]):
+            node = nodes[index]
             inner //= num_states[node]
-            home = homes[node, HOME]
-            if home < 0 or table[clique, SIZE] < table[home, SIZE]:
-                homes[node, HOME] = clique
-                homes[node, HOME_OFFSET] = table[clique, OFFSET]
-                homes[node, OUTER] = outer
-                homes[node, STATES] = num_states[node]
-                homes[node, INNER] = inner
+            current = node_table[node, NODE_CLIQUE]
+            if current < 0 or table[clique, SIZE] < table[current, SIZE]:
+                node_table[node, NODE_CLIQUE] = clique
+                node_table[node, NODE_OFFSET] = table[clique, OFFSET]
+                node_table[node, OUTER] = outer
+                node_table[node, STATES] = num_states[node]
+                node_table[node, INNER] = inner
             outer *= num_states[node]
     at = 0
     for node in range(num_nodes):
-        homes[node, MARGINAL] = at
+        node_table[node, MARGINAL] = at
         at += num_states[node]
-    return homes
+    return node_table

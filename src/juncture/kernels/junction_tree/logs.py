@@ -1,7 +1,7 @@
-"""Propagation in logarithms on a laid-out clique tree: sum-product where doubles would vanish, and max-product.
+"""Propagation in logarithms on a laid-out clique tree: sum-product where doubles would underflow, and max-product.
 
-The steps are those of `propagation`, with sums for products and, for sums, either log Σ exp or the maximum. Nothing can
-underflow, so there are no scales; log 0 is -inf.
+The steps are those of `propagation`, with sums instead of products and, instead of sums, either log Σ exp or the
+maximum. Nothing underflows, so there are no scales; log 0 is -inf.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import numpy as np
 from juncture.kernels.compiler import kernel
 from juncture.kernels.junction_tree.layout import (
     CONSTANT,
-    HOME,
-    HOME_OFFSET,
     INDEX,
     INNER,
     MARGINAL,
     MESSAGE,
     MOVE,
+    NODE_CLIQUE,
+    NODE_OFFSET,
     NUM_RUNS,
     OFFSET,
     PARENT,
@@ -31,8 +31,8 @@ from juncture.kernels.junction_tree.propagation import part
 
 
 @kernel
-def join(first, second, maximize):
-    """The larger of two logarithms, or the logarithm of the sum of what they stand for."""
+def add_logs(first, second, maximize):
+    """log(exp(first) + exp(second)), or the larger of both if `maximize`."""
     large, small = max(first, second), min(first, second)
     if maximize or small == -np.inf:
         return large
@@ -41,46 +41,52 @@ def join(first, second, maximize):
 
 @kernel
 def reduce_blocks(cells, residual, message, maximize):
+    """The message: log Σ exp, or the maximum, of each block of `residual` cells."""
     for entry in range(len(message)):
         block = part(cells, entry * residual, residual)
         top = -np.inf
-        for place in range(residual):
-            top = max(top, block[place])
+        for position in range(residual):
+            top = max(top, block[position])
         if not maximize and top > -np.inf:
             total = 0.0
-            for place in range(residual):
-                total += np.exp(block[place] - top)
+            for position in range(residual):
+                total += np.exp(block[position] - top)
             top += np.log(total)
         message[entry] = top
 
 
 @kernel
 def add_message(cells, move, run, index, message):
+    """Add to the parent's cells the entries of the log-message that they read."""
     for block in range(len(index)):
-        for place in range(run):
-            cells[block * run + place] += message[index[block] + (place if move != CONSTANT else 0)]
+        for position in range(run):
+            cells[block * run + position] += message[index[block] + (position if move != CONSTANT else 0)]
 
 
 @kernel
 def reduce_to_message(cells, move, run, index, message, maximize):
+    """Reduce the parent's cells (log Σ exp or maximum) to the entries of the message that they read."""
     message[:] = -np.inf
     for block in range(len(index)):
-        for place in range(run):
-            entry = index[block] + (place if move != CONSTANT else 0)
-            message[entry] = join(message[entry], cells[block * run + place], maximize)
+        for position in range(run):
+            entry = index[block] + (position if move != CONSTANT else 0)
+            message[entry] = add_logs(message[entry], cells[block * run + position], maximize)
 
 
 @kernel
 def propagate_logs(
-    table, indices, homes, log_base, observed, log_likelihoods, targets, work, messages, marginals, maximize
+    table, indices, node_table, log_base, observed, log_likelihoods, targets, work, messages, marginals, maximize
 ):
-    """The log of the total (or of the largest product). Fills the targets' log-marginals (or max-marginals)."""
+    """Collect, and distribute if there are targets; the log of the total, or of the largest product if `maximize`.
+
+    Fills the targets' log-marginals, or max-marginals.
+    """
     work[:] = log_base
     at = 0
-    for place in range(len(observed)):
-        node = observed[place]
-        states, inner = homes[node, STATES], homes[node, INNER]
-        cells = part(work, homes[node, HOME_OFFSET], table[homes[node, HOME], SIZE])
+    for position in range(len(observed)):
+        node = observed[position]
+        states, inner = node_table[node, STATES], node_table[node, INNER]
+        cells = part(work, node_table[node, NODE_OFFSET], table[node_table[node, NODE_CLIQUE], SIZE])
         for cell in range(len(cells)):
             cells[cell] += log_likelihoods[at + cell // inner % states]
         at += states
@@ -98,12 +104,13 @@ def propagate_logs(
             add_message(above, table[clique, MOVE], table[clique, RUN], index, message)
     if len(targets) and log_total > -np.inf:
         distribute_logs(table, indices, work, messages, maximize)
-        read_log_marginals(table, homes, targets, work, marginals, maximize)
+        read_log_marginals(table, node_table, targets, work, marginals, maximize)
     return log_total
 
 
 @kernel
 def distribute_logs(table, indices, work, messages, maximize):
+    """Turn every clique's table into its log-posterior, parents first."""
     for clique in range(len(table)):
         parent = table[clique, PARENT]
         if parent < 0:
@@ -117,18 +124,19 @@ def distribute_logs(table, indices, work, messages, maximize):
         residual = table[clique, RESIDUAL]
         for entry in range(len(sums)):
             change = sums[entry] - message[entry] if message[entry] > -np.inf else -np.inf
-            for place in range(residual):
-                cells[entry * residual + place] += change
+            for position in range(residual):
+                cells[entry * residual + position] += change
 
 
 @kernel
-def read_log_marginals(table, homes, nodes, work, marginals, maximize):
-    for place in range(len(nodes)):
-        node = nodes[place]
-        states, inner = homes[node, STATES], homes[node, INNER]
-        cells = part(work, homes[node, HOME_OFFSET], table[homes[node, HOME], SIZE])
-        sums = part(marginals, homes[node, MARGINAL], states)
+def read_log_marginals(table, node_table, nodes, work, marginals, maximize):
+    """Fill in the log-marginals (or max-marginals) of the given nodes, not normalized."""
+    for position in range(len(nodes)):
+        node = nodes[position]
+        states, inner = node_table[node, STATES], node_table[node, INNER]
+        cells = part(work, node_table[node, NODE_OFFSET], table[node_table[node, NODE_CLIQUE], SIZE])
+        sums = part(marginals, node_table[node, MARGINAL], states)
         sums[:] = -np.inf
         for cell in range(len(cells)):
             state = cell // inner % states
-            sums[state] = join(sums[state], cells[cell], maximize)
+            sums[state] = add_logs(sums[state], cells[cell], maximize)

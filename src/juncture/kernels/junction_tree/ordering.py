@@ -1,4 +1,8 @@
-"""Elimination orders on graphs kept as bitsets: one row of 64-bit words per node."""
+"""Greedy elimination orders on undirected graphs, kept as bitsets: one row of 64-bit words for each node.
+
+At each step the node with the lowest score goes, and its neighbours become adjacent. Scores: the number of fill edges,
+their weights, the weight of the clique (log of its table size), or the number of neighbours.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ MIN_FILL, WEIGHTED_FILL, MIN_WEIGHT, MIN_NEIGHBOURS = 0, 1, 2, 3
 
 @kernel
 def count_bits(word):
-    """How many bits of a 64-bit word are set."""
+    """The number of set bits of a 64-bit word."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -20,13 +24,13 @@ def count_bits(word):
 
 @kernel
 def members(row, out):
-    """Write the positions of the set bits to `out`, in increasing order; their number comes back."""
+    """Write the indices of the set bits to `out`, in increasing order; how many there are."""
     count = 0
-    for place in range(len(row)):
-        word = row[place]
+    for index in range(len(row)):
+        word = row[index]
         while word:
             low = word & (~word + np.uint64(1))
-            out[count] = place * 64 + count_bits(low - np.uint64(1))
+            out[count] = index * 64 + count_bits(low - np.uint64(1))
             count += 1
             word ^= low
     return count
@@ -34,7 +38,7 @@ def members(row, out):
 
 @kernel
 def moral_graph(num_nodes, starts, nodes):
-    """Join all nodes of each scope; `nodes[starts[i]:starts[i + 1]]` is scope i."""
+    """Make all nodes of each scope adjacent; `nodes[starts[i]:starts[i + 1]]` is scope i."""
     adjacency = np.zeros((num_nodes, (num_nodes + 63) // 64), np.uint64)
     for scope in range(len(starts) - 1):
         for first in range(starts[scope], starts[scope + 1]):
@@ -47,12 +51,12 @@ def moral_graph(num_nodes, starts, nodes):
 
 @kernel
 def score_node(adjacency, log_sizes, node, heuristic, neighbours):
-    """(fill edges, score): the edges that eliminating the node would add, and how much the heuristic minds."""
+    """(fill edges, score): the number of edges that eliminating the node would add, and the heuristic's score."""
     count = members(adjacency[node], neighbours)
     inside = 0
     weighted = 0.0
-    for place in range(count):
-        other = neighbours[place]
+    for index in range(count):
+        other = neighbours[index]
         for word in range(adjacency.shape[1]):
             inside += count_bits(adjacency[other, word] & adjacency[node, word])
     fill = (count * (count - 1) - inside) // 2
@@ -62,8 +66,8 @@ def score_node(adjacency, log_sizes, node, heuristic, neighbours):
         return fill, float(count)
     if heuristic == MIN_WEIGHT:
         weight = log_sizes[node]
-        for place in range(count):
-            weight += log_sizes[neighbours[place]]
+        for index in range(count):
+            weight += log_sizes[neighbours[index]]
         return fill, weight
     if fill:
         for first in range(count):
@@ -76,6 +80,7 @@ def score_node(adjacency, log_sizes, node, heuristic, neighbours):
 
 @kernel
 def is_better(node, best, late, scores, weights, noise):
+    """Whether a node goes before `best`: not late, lower score, smaller clique, smaller noise, in this order."""
     if late[node] != late[best]:
         return late[best]
     if scores[node] != scores[best]:
@@ -105,15 +110,15 @@ def eliminate(adjacency, log_sizes, heuristic, noise, late):
     stale = np.ones(num_nodes, np.bool_)
     touched = np.zeros(num_words, np.uint64)
     for step in range(num_nodes):
-        best = -1
+        best = np.int64(-1)
         for node in range(num_nodes):
             if not alive[node]:
                 continue
             if stale[node]:
                 fills[node], scores[node] = score_node(graph, log_sizes, node, heuristic, scratch)
                 weights[node] = log_sizes[node]
-                for place in range(members(graph[node], scratch)):
-                    weights[node] += log_sizes[scratch[place]]
+                for index in range(members(graph[node], scratch)):
+                    weights[node] += log_sizes[scratch[index]]
                 if fills[node] == 0:
                     scores[node] = -1.0
                 stale[node] = False
@@ -124,8 +129,8 @@ def eliminate(adjacency, log_sizes, heuristic, noise, late):
         alive[best] = False
         count = members(graph[best], neighbours)
         touched[:] = np.uint64(0)
-        for place in range(count):
-            node = neighbours[place]
+        for index in range(count):
+            node = neighbours[index]
             for word in range(num_words):
                 graph[node, word] |= separators[step, word]
             graph[node, node >> 6] &= ~(np.uint64(1) << np.uint64(node & 63))
@@ -135,8 +140,8 @@ def eliminate(adjacency, log_sizes, heuristic, noise, late):
                 for word in range(num_words):
                     touched[word] |= graph[node, word]
         if fills[best]:
-            for place in range(members(touched, scratch)):
-                stale[scratch[place]] = True
+            for index in range(members(touched, scratch)):
+                stale[scratch[index]] = True
     return order, separators
 
 
@@ -155,10 +160,10 @@ def as_lists(bitsets):
 
 @kernel
 def peel(starts, neighbours):
-    """Take nodes of at most one neighbour away as long as there are any, from a graph given as lists of neighbours.
+    """Remove nodes with at most one neighbour as long as there are any; the graph is given as lists of neighbours.
 
-    Gives the nodes in the order they went, and the neighbour that each still had (-1 for none): the trees that
-    hang on the graph, or all of it if it is a forest.
+    The result is the nodes in order of removal, and the neighbour that each still had (-1 for none): the trees that
+    hang on the graph, or the whole graph if it is a forest.
     """
     num_nodes = len(starts) - 1
     degrees = starts[1:] - starts[:-1]
@@ -177,8 +182,8 @@ def peel(starts, neighbours):
         gone[node] = True
         order[count] = node
         last[count] = -1
-        for place in range(starts[node], starts[node + 1]):
-            other = neighbours[place]
+        for index in range(starts[node], starts[node + 1]):
+            other = neighbours[index]
             if not gone[other]:
                 last[count] = other
                 degrees[other] -= 1

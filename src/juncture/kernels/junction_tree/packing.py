@@ -1,4 +1,7 @@
-"""Factors multiplied into the tables of their cliques."""
+"""Clique potentials: every factor is assigned to a clique that holds its scope, and multiplied into its table.
+
+ψ_c(x_c) = Π φ(x_φ) over the factors φ assigned to clique c
+"""
 
 from __future__ import annotations
 
@@ -30,15 +33,15 @@ def multiply_factor(cells, sizes, strides, values):
         strip = part(cells, block * inner, inner)
         if step == 0:
             weight = values[value]
-            for place in range(inner):
-                strip[place] *= weight
+            for index in range(inner):
+                strip[index] *= weight
         elif step == 1:
             entries = part(values, value, inner)
-            for place in range(inner):
-                strip[place] *= entries[place]
+            for index in range(inner):
+                strip[index] *= entries[index]
         else:
-            for place in range(inner):
-                strip[place] *= values[value + place * step]
+            for index in range(inner):
+                strip[index] *= values[value + index * step]
         axis = outer - 1
         while axis >= 0:
             digits[axis] += 1
@@ -52,18 +55,18 @@ def multiply_factor(cells, sizes, strides, values):
 
 @kernel
 def pack(
-    table, starts, nodes, num_states, factor_homes, factor_starts, factor_nodes, value_starts, values, base, bounds
+    table, starts, nodes, num_states, factor_cliques, factor_starts, factor_nodes, value_starts, values, base, bounds
 ):
-    """Multiply every factor into its clique; False when a product of positive entries might have vanished.
+    """Multiply every factor into its clique; False if a product of positive entries might have underflowed.
 
-    `bounds` takes each clique's smallest positive entry.
+    `bounds` receives each clique's smallest positive entry.
     """
     base[:] = 1.0
     bounds[:] = 1.0
     sizes = np.empty(MAX_AXES, np.int64)
     strides = np.empty(MAX_AXES, np.int64)
-    for factor in range(len(factor_homes)):
-        clique = factor_homes[factor]
+    for factor in range(len(factor_cliques)):
+        clique = factor_cliques[factor]
         if clique < 0:
             continue
         axes = starts[clique + 1] - starts[clique]
@@ -84,26 +87,26 @@ def pack(
 
 @kernel
 def stride_of(node, start, stop, factor_nodes, num_states):
-    """How far apart a node's states lie in a factor, 0 if the factor does not have it."""
+    """The distance between a node's states in a factor, 0 if the factor does not have the node."""
     stride = 1
-    for place in range(stop - 1, start - 1, -1):
-        if factor_nodes[place] == node:
+    for index in range(stop - 1, start - 1, -1):
+        if factor_nodes[index] == node:
             return stride
-        stride *= num_states[factor_nodes[place]]
+        stride *= num_states[factor_nodes[index]]
     return 0
 
 
 @kernel
-def house_factors(order, homes, factor_starts, factor_nodes):
-    """For each factor a clique that holds its scope: that of its node which is eliminated first (-1 for no nodes)."""
+def assign_factors(order, node_cliques, factor_starts, factor_nodes):
+    """For each factor the clique of that node of its scope which is eliminated first (-1 for an empty scope)."""
     position = np.empty(len(order), np.int64)
     for step in range(len(order)):
         position[order[step]] = step
-    houses = np.full(len(factor_starts) - 1, -1, np.int64)
-    for factor in range(len(houses)):
+    factor_cliques = np.full(len(factor_starts) - 1, -1, np.int64)
+    for factor in range(len(factor_cliques)):
         first = len(order)
-        for place in range(factor_starts[factor], factor_starts[factor + 1]):
-            first = min(first, position[factor_nodes[place]])
+        for index in range(factor_starts[factor], factor_starts[factor + 1]):
+            first = min(first, position[factor_nodes[index]])
         if first < len(order):
-            houses[factor] = homes[order[first]]
-    return houses
+            factor_cliques[factor] = node_cliques[order[first]]
+    return factor_cliques

@@ -18,13 +18,13 @@ from juncture.kernels.compiler import kernel
 from juncture.kernels.junction_tree.layout import (
     CONSTANT,
     GATHER,
-    HOME,
-    HOME_OFFSET,
     INDEX,
     INNER,
     MARGINAL,
     MESSAGE,
     MOVE,
+    NODE_CLIQUE,
+    NODE_OFFSET,
     NUM_RUNS,
     OFFSET,
     OUTER,
@@ -42,18 +42,19 @@ SAFE = 1e-280
 
 @kernel
 def part(array, start, length):
+    """The `length` entries from `start` on."""
     return array[start : start + length]
 
 
 @kernel
 def keep_state(cells, outer, states, inner, kept):
-    """Make the cells of all states but one zero."""
+    """Set the cells of all states but one to zero."""
     for first in range(outer):
         for state in range(states):
             if state != kept:
                 strip = part(cells, (first * states + state) * inner, inner)
-                for place in range(inner):
-                    strip[place] = 0.0
+                for position in range(inner):
+                    strip[position] = 0.0
 
 
 @kernel
@@ -62,8 +63,8 @@ def multiply_axis(cells, outer, states, inner, weights):
     for first in range(outer):
         for state in range(states):
             strip = part(cells, (first * states + state) * inner, inner)
-            for place in range(inner):
-                strip[place] *= weights[state]
+            for position in range(inner):
+                strip[position] *= weights[state]
 
 
 @kernel
@@ -75,8 +76,8 @@ def sum_axis(cells, outer, states, inner, sums):
             at = (first * states + state) * inner
             part = cells[at : at + inner]
             total = 0.0
-            for place in range(inner):
-                total += part[place]
+            for position in range(inner):
+                total += part[position]
             sums[state] += total
 
 
@@ -86,38 +87,39 @@ def sum_blocks(cells, residual, message):
     for entry in range(len(message)):
         part = cells[entry * residual : (entry + 1) * residual]
         total = 0.0
-        for place in range(residual):
-            total += part[place]
+        for position in range(residual):
+            total += part[position]
         message[entry] = total
 
 
 @kernel
 def scale_blocks(cells, residual, ratios):
+    """Multiply each block of `residual` cells by its ratio."""
     for entry in range(len(ratios)):
         ratio = ratios[entry]
         part = cells[entry * residual : (entry + 1) * residual]
-        for place in range(residual):
-            part[place] *= ratio
+        for position in range(residual):
+            part[position] *= ratio
 
 
 @kernel
 def multiply_message(cells, move, run, index, message):
     """Multiply the parent's cells by the entries of the message that they read."""
     if move == GATHER:
-        for place in range(len(index)):
-            cells[place] *= message[index[place]]
+        for position in range(len(index)):
+            cells[position] *= message[index[position]]
     elif move == CONSTANT:
         for block in range(len(index)):
             weight = message[index[block]]
             part = cells[block * run : (block + 1) * run]
-            for place in range(run):
-                part[place] *= weight
+            for position in range(run):
+                part[position] *= weight
     else:
         for block in range(len(index)):
             part = cells[block * run : (block + 1) * run]
             entries = message[index[block] : index[block] + run]
-            for place in range(run):
-                part[place] *= entries[place]
+            for position in range(run):
+                part[position] *= entries[position]
 
 
 @kernel
@@ -125,29 +127,30 @@ def sum_to_message(cells, move, run, index, message):
     """Sum the parent's cells over each entry of the message that they read."""
     message[:] = 0.0
     if move == GATHER:
-        for place in range(len(index)):
-            message[index[place]] += cells[place]
+        for position in range(len(index)):
+            message[index[position]] += cells[position]
     elif move == CONSTANT:
         for block in range(len(index)):
             part = cells[block * run : (block + 1) * run]
             total = 0.0
-            for place in range(run):
-                total += part[place]
+            for position in range(run):
+                total += part[position]
             message[index[block]] += total
     else:
         for block in range(len(index)):
             part = cells[block * run : (block + 1) * run]
             entries = message[index[block] : index[block] + run]
-            for place in range(run):
-                entries[place] += part[place]
+            for position in range(run):
+                entries[position] += part[position]
 
 
 @kernel
 def smallest_positive(values):
+    """The smallest positive value, inf if there is none."""
     smallest = np.inf
-    for place in range(len(values)):
-        if 0.0 < values[place] < smallest:
-            smallest = values[place]
+    for position in range(len(values)):
+        if 0.0 < values[position] < smallest:
+            smallest = values[position]
     return smallest
 
 
@@ -156,23 +159,23 @@ def rescale(cells):
     """Divide by the largest entry, in place; that entry, and the smallest positive one relative to it."""
     largest = 0.0
     smallest = np.inf
-    for place in range(len(cells)):
-        value = cells[place]
+    for position in range(len(cells)):
+        value = cells[position]
         largest = max(largest, value)
         smallest = min(smallest, value if value > 0.0 else np.inf)
     if largest > 0.0:
         inverse = 1.0 / largest
-        for place in range(len(cells)):
-            cells[place] *= inverse
+        for position in range(len(cells)):
+            cells[position] *= inverse
         smallest *= inverse
     return largest, smallest
 
 
 @kernel
-def touch(table, homes, nodes, base, work, smallest, bounds, touched):
-    """Copy the tables that evidence on these nodes will change: their homes, and all cliques from there to the root."""
-    for place in range(len(nodes)):
-        clique = homes[nodes[place], HOME]
+def touch(table, node_table, nodes, base, work, smallest, bounds, touched):
+    """Copy the tables that evidence on these nodes changes: the nodes' cliques, and all cliques up to the root."""
+    for position in range(len(nodes)):
+        clique = node_table[nodes[position], NODE_CLIQUE]
         while clique >= 0 and not touched[clique]:
             touched[clique] = True
             bounds[clique] = smallest[clique]
@@ -183,22 +186,22 @@ def touch(table, homes, nodes, base, work, smallest, bounds, touched):
 
 
 @kernel
-def weigh(table, homes, observed, codes, soft, likelihoods, work, bounds):
-    """Let the evidence in: hard by code, soft by a likelihood per state; False when a product might vanish."""
-    for place in range(len(observed)):
-        node = observed[place]
-        cells = part(work, homes[node, HOME_OFFSET], table[homes[node, HOME], SIZE])
-        keep_state(cells, homes[node, OUTER], homes[node, STATES], homes[node, INNER], codes[place])
-    at = 0
-    for place in range(len(soft)):
-        node = soft[place]
-        weights = part(likelihoods, at, homes[node, STATES])
-        at += homes[node, STATES]
-        bounds[homes[node, HOME]] *= smallest_positive(weights)
-        if bounds[homes[node, HOME]] < SAFE:
+def enter_evidence(table, node_table, observed, codes, soft, likelihoods, work, bounds):
+    """Multiply the evidence in: hard by code, soft by a likelihood per state; False if a product might underflow."""
+    for position in range(len(observed)):
+        node = observed[position]
+        cells = part(work, node_table[node, NODE_OFFSET], table[node_table[node, NODE_CLIQUE], SIZE])
+        keep_state(cells, node_table[node, OUTER], node_table[node, STATES], node_table[node, INNER], codes[position])
+    at = np.int64(0)
+    for position in range(len(soft)):
+        node = soft[position]
+        weights = part(likelihoods, at, node_table[node, STATES])
+        at += node_table[node, STATES]
+        bounds[node_table[node, NODE_CLIQUE]] *= smallest_positive(weights)
+        if bounds[node_table[node, NODE_CLIQUE]] < SAFE:
             return False
-        cells = part(work, homes[node, HOME_OFFSET], table[homes[node, HOME], SIZE])
-        multiply_axis(cells, homes[node, OUTER], homes[node, STATES], homes[node, INNER], weights)
+        cells = part(work, node_table[node, NODE_OFFSET], table[node_table[node, NODE_CLIQUE], SIZE])
+        multiply_axis(cells, node_table[node, OUTER], node_table[node, STATES], node_table[node, INNER], weights)
     return True
 
 
@@ -270,18 +273,18 @@ def copy_blocks(source, cells, residual, ratios):
         ratio = ratios[entry]
         before = part(source, entry * residual, residual)
         after = part(cells, entry * residual, residual)
-        for place in range(residual):
-            after[place] = before[place] * ratio
+        for position in range(residual):
+            after[position] = before[position] * ratio
 
 
 @kernel
-def read_marginals(table, homes, nodes, work, marginals):
+def read_marginals(table, node_table, nodes, work, marginals):
     """The marginals of the given nodes, each divided by its sum."""
-    for place in range(len(nodes)):
-        node = nodes[place]
-        cells = part(work, homes[node, HOME_OFFSET], table[homes[node, HOME], SIZE])
-        sums = part(marginals, homes[node, MARGINAL], homes[node, STATES])
-        sum_axis(cells, homes[node, OUTER], homes[node, STATES], homes[node, INNER], sums)
+    for position in range(len(nodes)):
+        node = nodes[position]
+        cells = part(work, node_table[node, NODE_OFFSET], table[node_table[node, NODE_CLIQUE], SIZE])
+        sums = part(marginals, node_table[node, MARGINAL], node_table[node, STATES])
+        sum_axis(cells, node_table[node, OUTER], node_table[node, STATES], node_table[node, INNER], sums)
         total = 0.0
         for state in range(len(sums)):
             total += sums[state]
@@ -291,19 +294,19 @@ def read_marginals(table, homes, nodes, work, marginals):
 
 @kernel
 def propagate(
-    table, indices, homes, base, prior, smallest, observed, codes, soft, likelihoods, targets,
+    table, indices, node_table, base, prior, smallest, observed, codes, soft, likelihoods, targets,
     work, messages, ratios, bounds, touched, marginals,
 ):  # fmt: skip
     """Collect, and distribute if there are targets; (status, log of the total). Fills the targets' marginals."""
     touched[:] = False
-    touch(table, homes, observed, base, work, smallest, bounds, touched)
-    touch(table, homes, soft, base, work, smallest, bounds, touched)
-    if not weigh(table, homes, observed, codes, soft, likelihoods, work, bounds):
+    touch(table, node_table, observed, base, work, smallest, bounds, touched)
+    touch(table, node_table, soft, base, work, smallest, bounds, touched)
+    if not enter_evidence(table, node_table, observed, codes, soft, likelihoods, work, bounds):
         return TINY, 0.0
     status, log_total = collect(table, indices, prior, touched, work, messages, ratios, bounds)
     if status == DONE and len(targets):
         distribute(table, indices, prior, touched, base, work, messages, ratios)
-        read_marginals(table, homes, targets, work, marginals)
+        read_marginals(table, node_table, targets, work, marginals)
     return status, log_total
 
 

@@ -1,6 +1,7 @@
-"""Sum-product on a laid-out clique tree for many rows of evidence: the same steps, with the rows as innermost axis.
+"""Sum-product on a laid-out clique tree for many rows of evidence at once, with the rows as innermost axis.
 
-Tables are (cell, row), messages (entry, row). What `propagation` says of scales and bounds holds for every row.
+The steps are those of `propagation`. Tables are (cell, row), messages (entry, row); every row has its own scales,
+bounds and status.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ import numpy as np
 from juncture.kernels.compiler import kernel
 from juncture.kernels.junction_tree.layout import (
     CONSTANT,
-    HOME,
-    HOME_OFFSET,
     INDEX,
     INNER,
     MARGINAL,
     MESSAGE,
     MOVE,
+    NODE_CLIQUE,
+    NODE_OFFSET,
     NUM_RUNS,
     OFFSET,
     OUTER,
@@ -31,56 +32,59 @@ from juncture.kernels.junction_tree.propagation import DONE, IMPOSSIBLE, SAFE, T
 
 
 @kernel
-def observe(cells, outer, states, inner, weights):
+def multiply_axis_of_rows(cells, outer, states, inner, weights):
     """Multiply each state's cells by the rows of weights (state, row)."""
     for first in range(outer):
         for state in range(states):
             weight = weights[state]
-            for place in range(inner):
-                cell = cells[(first * states + state) * inner + place]
+            for position in range(inner):
+                cell = cells[(first * states + state) * inner + position]
                 for row in range(len(weight)):
                     cell[row] *= weight[row]
 
 
 @kernel
 def sum_blocks_of_rows(cells, residual, message):
+    """The message of every row: the sum of each block of `residual` cells."""
     for entry in range(len(message)):
         total = message[entry]
         total[:] = cells[entry * residual]
-        for place in range(1, residual):
-            cell = cells[entry * residual + place]
+        for position in range(1, residual):
+            cell = cells[entry * residual + position]
             for row in range(len(total)):
                 total[row] += cell[row]
 
 
 @kernel
 def multiply_message_of_rows(cells, move, run, index, message):
+    """Multiply the parent's cells by the entries of the message that they read, row by row."""
     for block in range(len(index)):
-        for place in range(run):
-            cell = cells[block * run + place]
-            entry = message[index[block] + (place if move != CONSTANT else 0)]
+        for position in range(run):
+            cell = cells[block * run + position]
+            entry = message[index[block] + (position if move != CONSTANT else 0)]
             for row in range(len(entry)):
                 cell[row] *= entry[row]
 
 
 @kernel
 def sum_to_message_of_rows(cells, move, run, index, message):
+    """Sum the parent's cells over each entry of the message that they read, row by row."""
     message[:] = 0.0
     for block in range(len(index)):
-        for place in range(run):
-            cell = cells[block * run + place]
-            entry = message[index[block] + (place if move != CONSTANT else 0)]
+        for position in range(run):
+            cell = cells[block * run + position]
+            entry = message[index[block] + (position if move != CONSTANT else 0)]
             for row in range(len(entry)):
                 entry[row] += cell[row]
 
 
 @kernel
 def rescale_rows(cells, largest, smallest):
-    """Divide each row by its largest entry, which comes back with the smallest positive one relative to it."""
+    """Divide each row by its largest entry; fills in the largest, and the smallest positive one relative to it."""
     largest[:] = 0.0
     smallest[:] = np.inf
-    for place in range(len(cells)):
-        cell = cells[place]
+    for position in range(len(cells)):
+        cell = cells[position]
         for row in range(len(largest)):
             largest[row] = max(largest[row], cell[row])
             smallest[row] = min(smallest[row], cell[row] if cell[row] > 0.0 else np.inf)
@@ -88,15 +92,15 @@ def rescale_rows(cells, largest, smallest):
     for row in range(len(largest)):
         inverse[row] = 1.0 / largest[row] if largest[row] > 0.0 else 0.0
         smallest[row] *= inverse[row]
-    for place in range(len(cells)):
-        cell = cells[place]
+    for position in range(len(cells)):
+        cell = cells[position]
         for row in range(len(largest)):
             cell[row] *= inverse[row]
 
 
 @kernel
 def count_scale(scale, product, log_scale, status):
-    """Take the scales into each row's running product, and its logarithm into the sum before it leaves the range."""
+    """Multiply the scales into each row's running product, and move the product to the sum of logarithms in time."""
     for row in range(len(scale)):
         if scale[row] == 0.0:
             if status[row] == DONE:
@@ -112,39 +116,40 @@ def count_scale(scale, product, log_scale, status):
 
 
 @kernel
-def weigh_rows(table, homes, observed, codes, soft, likelihoods, work, bounds, status):
-    """Multiply the evidence in: `codes` (observed, row) with -1 for a hole, `likelihoods` (all soft states, row)."""
+def enter_evidence_rows(table, node_table, observed, codes, soft, likelihoods, work, bounds, status):
+    """Multiply the evidence in: `codes` (observed, row), -1 for missing, and `likelihoods` (all soft states, row)."""
     num_rows = work.shape[1]
-    for place in range(len(observed)):
-        node = observed[place]
-        states = homes[node, STATES]
+    for position in range(len(observed)):
+        node = observed[position]
+        states = node_table[node, STATES]
         weights = np.empty((states, num_rows))
         for state in range(states):
             for row in range(num_rows):
-                code = codes[place, row]
+                code = codes[position, row]
                 weights[state, row] = 1.0 if code < 0 or code == state else 0.0
-        cells = part(work, homes[node, HOME_OFFSET], table[homes[node, HOME], SIZE])
-        observe(cells, homes[node, OUTER], states, homes[node, INNER], weights)
+        cells = part(work, node_table[node, NODE_OFFSET], table[node_table[node, NODE_CLIQUE], SIZE])
+        multiply_axis_of_rows(cells, node_table[node, OUTER], states, node_table[node, INNER], weights)
     at = 0
-    for place in range(len(soft)):
-        node = soft[place]
-        states = homes[node, STATES]
+    for position in range(len(soft)):
+        node = soft[position]
+        states = node_table[node, STATES]
         weights = likelihoods[at : at + states]
         at += states
-        cells = part(work, homes[node, HOME_OFFSET], table[homes[node, HOME], SIZE])
-        observe(cells, homes[node, OUTER], states, homes[node, INNER], weights)
+        cells = part(work, node_table[node, NODE_OFFSET], table[node_table[node, NODE_CLIQUE], SIZE])
+        multiply_axis_of_rows(cells, node_table[node, OUTER], states, node_table[node, INNER], weights)
         for row in range(num_rows):
             least = np.inf
             for state in range(states):
                 if weights[state, row] > 0.0:
                     least = min(least, weights[state, row])
-            bounds[homes[node, HOME], row] *= least
-            if bounds[homes[node, HOME], row] < SAFE:
+            bounds[node_table[node, NODE_CLIQUE], row] *= least
+            if bounds[node_table[node, NODE_CLIQUE], row] < SAFE:
                 status[row] = TINY
 
 
 @kernel
 def collect_rows(table, indices, prior, touched, work, messages, ratios, bounds, product, log_scale, status):
+    """`collect` of `propagation`, row by row."""
     num_rows = work.shape[1]
     largest = np.empty(num_rows)
     least = np.empty(num_rows)
@@ -184,6 +189,7 @@ def collect_rows(table, indices, prior, touched, work, messages, ratios, bounds,
 
 @kernel
 def distribute_rows(table, indices, prior, touched, base, work, messages, ratios):
+    """`distribute` of `propagation`, row by row."""
     num_rows = work.shape[1]
     for clique in range(len(table)):
         cells = part(work, table[clique, OFFSET], table[clique, SIZE])
@@ -204,23 +210,24 @@ def distribute_rows(table, indices, prior, touched, base, work, messages, ratios
                 for row in range(num_rows):
                     below = message[entry, row]
                     ratio[row] = ratio[row] / below if below > 0.0 else 0.0
-                for place in range(residual):
-                    cell = cells[entry * residual + place]
+                for position in range(residual):
+                    cell = cells[entry * residual + position]
                     for row in range(num_rows):
                         cell[row] *= ratio[row]
             else:
                 inverse = 1.0 / before[entry] if before[entry] > 0.0 else 0.0
-                for place in range(residual):
-                    cell = cells[entry * residual + place]
-                    weight = base[table[clique, OFFSET] + entry * residual + place] * inverse
+                for position in range(residual):
+                    cell = cells[entry * residual + position]
+                    weight = base[table[clique, OFFSET] + entry * residual + position] * inverse
                     for row in range(num_rows):
                         cell[row] = ratio[row] * weight
 
 
 @kernel
-def touch_rows(table, homes, nodes, base, work, smallest, bounds, touched):
-    for place in range(len(nodes)):
-        clique = homes[nodes[place], HOME]
+def touch_rows(table, node_table, nodes, base, work, smallest, bounds, touched):
+    """`touch` of `propagation`, row by row."""
+    for position in range(len(nodes)):
+        clique = node_table[nodes[position], NODE_CLIQUE]
         while clique >= 0 and not touched[clique]:
             touched[clique] = True
             bounds[clique, :] = smallest[clique]
@@ -230,17 +237,17 @@ def touch_rows(table, homes, nodes, base, work, smallest, bounds, touched):
 
 
 @kernel
-def read_rows(table, homes, nodes, work, marginals):
+def read_rows(table, node_table, nodes, work, marginals):
     """The marginals of the given nodes as (row, state), each divided by its sum."""
     num_rows = work.shape[1]
-    for place in range(len(nodes)):
-        node = nodes[place]
-        states = homes[node, STATES]
-        inner = homes[node, INNER]
-        cells = part(work, homes[node, HOME_OFFSET], table[homes[node, HOME], SIZE])
+    for position in range(len(nodes)):
+        node = nodes[position]
+        states = node_table[node, STATES]
+        inner = node_table[node, INNER]
+        cells = part(work, node_table[node, NODE_OFFSET], table[node_table[node, NODE_CLIQUE], SIZE])
         sums = np.zeros((states, num_rows))
         total = np.zeros(num_rows)
-        for first in range(homes[node, OUTER]):
+        for first in range(node_table[node, OUTER]):
             for state in range(states):
                 into = sums[state]
                 for spot in range(inner):
@@ -253,26 +260,26 @@ def read_rows(table, homes, nodes, work, marginals):
         for row in range(num_rows):
             inverse = 1.0 / total[row] if total[row] > 0.0 else np.nan
             for state in range(states):
-                marginals[row, homes[node, MARGINAL] + state] = sums[state, row] * inverse
+                marginals[row, node_table[node, MARGINAL] + state] = sums[state, row] * inverse
 
 
 @kernel
 def propagate_rows(
-    table, indices, homes, base, prior, smallest, observed, codes, soft, likelihoods, targets,
+    table, indices, node_table, base, prior, smallest, observed, codes, soft, likelihoods, targets,
     work, messages, ratios, bounds, touched, marginals, log_evidence, status,
 ):  # fmt: skip
     """Collect and distribute for a block of rows; fills `marginals`, `log_evidence` and `status`, one entry a row."""
     num_rows = work.shape[1]
     touched[:] = False
-    touch_rows(table, homes, observed, base, work, smallest, bounds, touched)
-    touch_rows(table, homes, soft, base, work, smallest, bounds, touched)
+    touch_rows(table, node_table, observed, base, work, smallest, bounds, touched)
+    touch_rows(table, node_table, soft, base, work, smallest, bounds, touched)
     status[:] = DONE
     product = np.ones(num_rows)
     log_evidence[:] = 0.0
-    weigh_rows(table, homes, observed, codes, soft, likelihoods, work, bounds, status)
+    enter_evidence_rows(table, node_table, observed, codes, soft, likelihoods, work, bounds, status)
     collect_rows(table, indices, prior, touched, work, messages, ratios, bounds, product, log_evidence, status)
     for row in range(num_rows):
         log_evidence[row] = -np.inf if status[row] == IMPOSSIBLE else log_evidence[row] + np.log(product[row])
     if len(targets):
         distribute_rows(table, indices, prior, touched, base, work, messages, ratios)
-        read_rows(table, homes, targets, work, marginals)
+        read_rows(table, node_table, targets, work, marginals)

@@ -1,8 +1,10 @@
-"""Kalman filter and Rauch-Tung-Striebel smoother on factors: a covariance is L Lᵀ with L lower triangular.
+"""The Kalman filter and the Rauch-Tung-Striebel smoother in square-root form: a covariance is L Lᵀ, L lower triangular.
 
-Flat arrays hold all sequences one after the other. Parts of the model have a leading axis of time, of length 1 where
-they do not vary. Observations come less their offsets, with NaN for holes; `shifts` are what offsets and inputs of a
-step add to the next state.
+    x_t+1 = transition · x_t + shift_t + noise        y_t = observation · x_t + noise
+
+Flat arrays hold all sequences one after the other. The parts of the model have a leading axis of time, of length 1
+where they do not vary. Observations are given less their offsets, with NaN for missing values. `shifts` are the
+contributions of offsets and inputs at a step to the next state.
 """
 
 from __future__ import annotations
@@ -24,61 +26,65 @@ def at(part, time):
 
 
 @summing_kernel
-def list_observed(values, places):
-    """List the coordinates that are not missing; how many they are."""
+def list_observed(values, indices):
+    """List the coordinates that are not missing; how many there are."""
     count = 0
-    for place in range(len(values)):
-        if not math.isnan(values[place]):
-            places[count] = place
+    for index in range(len(values)):
+        if not math.isnan(values[index]):
+            indices[count] = index
             count += 1
     return count
 
 
 @summing_kernel
-def weigh(observation, noise, factor, places, count, work, pivots):
-    """From [noise, observation · L; 0, L] to [X, 0; Y, Z]: the values' factor X, the gain Y X⁻¹, the new factor Z."""
+def condition_factor(observation, noise, factor, indices, count, work, pivots):
+    """Condition the state's factor L on an observation, by triangulation of one array.
+
+    From [noise, observation · L; 0, L] to [X, 0; Y, Z]: the factor X of the predicted observation, the gain Y X⁻¹, and
+    the factor Z of the state given the observation.
+    """
     num_values, num_states = observation.shape
     for row in range(count):
-        work[row, :num_values] = noise[places[row]]
-        multiply_row(observation[places[row]], factor, work[row, num_values:])
+        work[row, :num_values] = noise[indices[row]]
+        multiply_row(observation[indices[row]], factor, work[row, num_values:])
     work[count : count + num_states, :num_values] = 0.0
     work[count : count + num_states, num_values:] = factor
     triangulate(work, count + num_states, pivots)
 
 
 @summing_kernel
-def correct(values, observation, places, count, work, pivots, mean, scaled):
-    """Move the mean to that given the values, in place; log p(values), or inf where they have no density."""
+def condition_mean(values, observation, indices, count, work, pivots, mean, scaled):
+    """Replace the mean by the mean given the values; log p(values), or inf where they have no density."""
     log_density = -count * HALF_LOG_TWO_PI
     for row in range(count):
         if pivots[row] < 0:
             return math.inf
-        total = values[places[row]]
-        for place in range(len(mean)):
-            total -= observation[places[row], place] * mean[place]
-        for place in range(row):
-            total -= work[row, place] * scaled[place]
+        total = values[indices[row]]
+        for index in range(len(mean)):
+            total -= observation[indices[row], index] * mean[index]
+        for index in range(row):
+            total -= work[row, index] * scaled[index]
         scaled[row] = total / work[row, row]
         log_density -= 0.5 * scaled[row] * scaled[row] + math.log(work[row, row])
     for state in range(len(mean)):
-        for place in range(count):
-            mean[state] += work[count + state, place] * scaled[place]
+        for index in range(count):
+            mean[state] += work[count + state, index] * scaled[index]
     return log_density
 
 
 @summing_kernel
-def move(transition, shift, mean, moved):
-    """Move the mean one step on, in place."""
+def predict_mean(transition, shift, mean, moved):
+    """Replace the mean by that of the next state: transition · mean + shift."""
     for state in range(len(mean)):
         moved[state] = shift[state]
-        for place in range(len(mean)):
-            moved[state] += transition[state, place] * mean[place]
+        for index in range(len(mean)):
+            moved[state] += transition[state, index] * mean[index]
     mean[:] = moved
 
 
 @summing_kernel
-def spread(transition, noise, factor, work, pivots):
-    """From [transition · L, noise] to [L', 0]: the next state's factor."""
+def predict_factor(transition, noise, factor, work, pivots):
+    """From [transition · L, noise] to [L', 0]: the factor L' of the next state."""
     num_states = len(factor)
     for state in range(num_states):
         multiply_row(transition[state], factor, work[state, :num_states])
@@ -91,36 +97,37 @@ def filter_sequence(
     observations, shifts, transition, observation, transition_noise, observation_noise, initial_mean, initial_factor,
     predicted_mean, predicted_factor, filtered_mean, filtered_factor, log_densities,
 ):  # fmt: skip
+    """The Kalman filter along one sequence; see `filter_sequences`."""
     num_values, num_states = observation.shape[1:]
     is_constant = max(len(transition), len(observation), len(transition_noise), len(observation_noise)) == 1
-    is_steady = False  # factors came back to where they were a step ago: only means change
+    is_steady = False  # the factors equal those of the step before: only means change
     mean, factor, updated = initial_mean.copy(), initial_factor.copy(), initial_factor.copy()
     update_work = np.empty((num_values + num_states, num_values + num_states))
     predict_work = np.empty((num_states, 2 * num_states))
-    pivots, places = np.empty(num_values + num_states, np.int64), np.empty(num_values, np.int64)
+    pivots, indices = np.empty(num_values + num_states, np.int64), np.empty(num_values, np.int64)
     ignored, scaled, moved = np.empty(num_states, np.int64), np.empty(num_values), np.empty(num_states)
     for time in range(len(observations)):
         if len(predicted_mean):
             predicted_mean[time] = mean
             predicted_factor[time] = factor
         values, loading = observations[time], at(observation, time)
-        count = list_observed(values, places)
+        count = list_observed(values, indices)
         is_steady = is_steady and count == num_values
         if count == 0:
             updated[:, :] = factor
         elif not is_steady:
-            weigh(loading, at(observation_noise, time), factor, places, count, update_work, pivots)
+            condition_factor(loading, at(observation_noise, time), factor, indices, count, update_work, pivots)
             updated[:, :] = update_work[count : count + num_states, count : count + num_states]
-        log_densities[time] = correct(values, loading, places, count, update_work, pivots, mean, scaled)
+        log_densities[time] = condition_mean(values, loading, indices, count, update_work, pivots, mean, scaled)
         if not math.isfinite(log_densities[time]):
             return
         if len(filtered_mean):
             filtered_mean[time] = mean
             filtered_factor[time] = updated
         if time + 1 < len(observations):
-            move(at(transition, time), shifts[time], mean, moved)
+            predict_mean(at(transition, time), shifts[time], mean, moved)
             if not is_steady:
-                spread(at(transition, time), at(transition_noise, time), updated, predict_work, ignored)
+                predict_factor(at(transition, time), at(transition_noise, time), updated, predict_work, ignored)
                 is_steady = is_constant and count == num_values and is_near(factor, predict_work, ROUNDING)
                 factor[:, :] = predict_work[:, :num_states]
 
@@ -131,10 +138,10 @@ def filter_sequences(
     transition, observation, transition_noise, observation_noise, initial_mean, initial_factor,
     predicted_mean, predicted_factor, filtered_mean, filtered_factor, log_densities,
 ):  # fmt: skip
-    """Fill in the laws of each state given the observations before it, and up to it, and log p(observation | before).
+    """Fill in the predicted and the filtered distribution of each state, and log p(observation | observations before).
 
-    Where the laws are empty arrays only the densities are kept. An observation without a density gets inf, and ends
-    the work on its sequence.
+    Where the arrays of distributions are empty, only the densities are stored. An observation without a density gets
+    inf, and ends the work on its sequence.
     """
     for sequence in range(len(offsets) - 1):
         steps = slice(offsets[sequence], offsets[sequence + 1])
@@ -147,10 +154,10 @@ def filter_sequences(
 
 
 @summing_kernel
-def turn_back(transition, noise, factor, gain, rest, work, pivots):
-    """The law of a state given the next one, as a gain and the factor of what stays open.
+def condition_on_next(transition, noise, factor, gain, rest, work, pivots):
+    """The distribution of a state given the next state: a gain, and the factor of the remaining covariance.
 
-    From [transition · L, noise; L, 0] to [X, 0; Y, Z]: the next state's factor X, the gain Y X⁻¹, and the rest Z.
+    From [transition · L, noise; L, 0] to [X, 0; Y, Z]: the next state's factor X, the gain Y X⁻¹, and the remainder Z.
     """
     num_states = len(factor)
     for state in range(num_states):
@@ -168,8 +175,9 @@ def smooth_sequence(
     transition, transition_noise, predicted_mean, filtered_mean, filtered_factor,
     smoothed_mean, smoothed_factor, gains, rests,
 ):  # fmt: skip
+    """The smoother along one sequence; see `smooth_sequences`."""
     num_steps, num_states = filtered_mean.shape
-    turn_work = np.empty((2 * num_states, 2 * num_states))
+    next_work = np.empty((2 * num_states, 2 * num_states))
     work = np.empty((num_states, 2 * num_states))
     pivots = np.empty(2 * num_states, np.int64)
     is_constant = max(len(transition), len(transition_noise)) == 1
@@ -186,13 +194,13 @@ def smooth_sequence(
         if is_same:
             gain[:, :], rest[:, :] = gains[time + 1], rests[time + 1]
         else:
-            turn_back(
-                at(transition, time), at(transition_noise, time), filtered_factor[time], gain, rest, turn_work, pivots
+            condition_on_next(
+                at(transition, time), at(transition_noise, time), filtered_factor[time], gain, rest, next_work, pivots
             )
         for state in range(num_states):
             total = filtered_mean[time, state]
-            for place in range(num_states):
-                total += gain[state, place] * (smoothed_mean[time + 1, place] - predicted_mean[time + 1, place])
+            for index in range(num_states):
+                total += gain[state, index] * (smoothed_mean[time + 1, index] - predicted_mean[time + 1, index])
             smoothed_mean[time, state] = total
         if is_same and is_near(later, smoothed_factor[time + 2], ROUNDING):
             smoothed_factor[time] = later
@@ -209,9 +217,9 @@ def smooth_sequences(
     offsets, transition, transition_noise, predicted_mean, filtered_mean, filtered_factor,
     smoothed_mean, smoothed_factor, gains, rests,
 ):  # fmt: skip
-    """Fill in the law of each state given all observations, and that given the next state.
+    """Fill in the distribution of each state given all observations, and that given the next state as well.
 
-    The latter is N(filtered + gain · (next - predicted), rest · restᵀ); the last state has no next, and gain zero.
+    The latter is N(filtered + gain · (next - predicted), rest · restᵀ). The last state has no next, and gain zero.
     """
     for sequence in range(len(offsets) - 1):
         steps = slice(offsets[sequence], offsets[sequence + 1])

@@ -1,4 +1,4 @@
-"""Paths of states from standard normals, and the covariances that factors stand for."""
+"""Sampling of state paths from standard normals, and covariances from their factors."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def covariances(factors, out):
         for row in range(len(factor)):
             for column in range(row + 1):
                 total = 0.0
-                for place in range(column + 1):
-                    total += factor[row, place] * factor[column, place]
+                for index in range(column + 1):
+                    total += factor[row, index] * factor[column, index]
                 out[step, row, column] = total
                 out[step, column, row] = total
 
@@ -25,8 +25,8 @@ def color(mean, factor, normals):
     """Turn standard normals into mean + L · normals, in place; from the last row, as L is lower triangular."""
     for row in range(len(normals) - 1, -1, -1):
         total = mean[row]
-        for place in range(row + 1):
-            total += factor[row, place] * normals[place]
+        for index in range(row + 1):
+            total += factor[row, index] * normals[index]
         normals[row] = total
 
 
@@ -35,14 +35,14 @@ def advance(shift, matrix, source, mean):
     """Fill `mean` with shift + matrix · source."""
     for row in range(len(mean)):
         total = shift[row]
-        for place in range(len(source)):
-            total += matrix[row, place] * source[place]
+        for index in range(len(source)):
+            total += matrix[row, index] * source[index]
         mean[row] = total
 
 
 @summing_kernel
 def draw_forward(shifts, transition, transition_noise, initial_mean, initial_factor, path):
-    """Turn standard normals (step, state) into states, from the first on, in place."""
+    """Turn standard normals (step, state) into states, first step first, in place."""
     mean = initial_mean.copy()
     for time in range(len(path)):
         if time == 0:
@@ -54,15 +54,15 @@ def draw_forward(shifts, transition, transition_noise, initial_mean, initial_fac
 
 @summing_kernel
 def draw_backward(filtered_mean, predicted_mean, gains, rests, paths):
-    """Turn standard normals (path, step, state) into states given all observations, from the last on, in place."""
+    """Turn standard normals (path, step, state) into states given all observations, last step first, in place."""
     num_steps, num_states = filtered_mean.shape
-    mean, ahead = filtered_mean[0].copy(), filtered_mean[0].copy()
+    mean, deviation = filtered_mean[0].copy(), filtered_mean[0].copy()
     for number in range(len(paths)):
         path = paths[number]
         for time in range(num_steps - 1, -1, -1):
             mean[:] = filtered_mean[time]
             if time + 1 < num_steps:
                 for state in range(num_states):
-                    ahead[state] = path[time + 1, state] - predicted_mean[time + 1, state]
-                advance(filtered_mean[time], gains[time], ahead, mean)
+                    deviation[state] = path[time + 1, state] - predicted_mean[time + 1, state]
+                advance(filtered_mean[time], gains[time], deviation, mean)
             color(mean, rests[time], path[time])

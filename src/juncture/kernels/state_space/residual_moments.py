@@ -1,4 +1,4 @@
-"""Second moments of regressors and of the residuals of linear-Gaussian laws, summed over steps."""
+"""Second moments of the regressors and residuals of linear-Gaussian distributions, summed over steps."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ def add_product(weight, left, right, out):
     for row in range(len(left)):
         for column in range(len(right)):
             total = 0.0
-            for place in range(left.shape[1]):
-                total += left[row, place] * right[column, place]
+            for index in range(left.shape[1]):
+                total += left[row, index] * right[column, index]
             out[row, column] += weight * total
 
 
 @summing_kernel
 def add_moments(weights, regressors, factors, means, noises, crosses, second, cross, residuals):
-    """Add the moments of regressors x and residuals e, step by step.
+    """Add the second moments of regressors x and residuals e, step by step.
 
-    Of x, `regressors` are the means and `factors` L with L Lᵀ the covariance of its first entries, the state; of e,
-    `means` are the means, F of `noises` gives the covariance F Fᵀ, and with G of `crosses` that with the state, F Gᵀ.
+    `regressors` are the means of x; `factors` L give the covariance L Lᵀ of the first entries of x, the state. `means`
+    are the means of e, with covariance F Fᵀ for F in `noises`, and covariance F Gᵀ with the state for G in `crosses`.
     """
     for step in range(len(weights)):
         weight, x, e = weights[step], regressors[step], means[step]

@@ -1,4 +1,4 @@
-"""What a hill climber asks of its graph at every step: which changes are legal, and who reaches whom."""
+"""Hill climbing over directed acyclic graphs: reachability, legal changes of one edge, and the best of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ADD, DELETE, REVERSE = 0, 1, 2
 
 @kernel
 def close_paths(reaches):
-    """Edges (tail, head) become paths, in place: whether one leads from a node to another."""
+    """The transitive closure of edges (tail, head), in place (Warshall's algorithm)."""
     for middle in range(len(reaches)):
         for start in range(len(reaches)):
             if reaches[start, middle]:
@@ -21,7 +21,7 @@ def close_paths(reaches):
 
 @kernel
 def reach_below(edges, reaches):
-    """Fill `reaches` with the paths of an acyclic graph, the last nodes first: children, and all that they reach."""
+    """Fill `reaches` with the transitive closure of an acyclic graph, sinks first."""
     size = len(edges)
     waiting = np.zeros(size, np.int64)  # children whose own paths are not known yet
     for tail in range(size):
@@ -32,8 +32,8 @@ def reach_below(edges, reaches):
     order[: len(ready)] = ready
     known = len(ready)
     reaches[:] = edges
-    for place in range(size):
-        node = order[place]
+    for index in range(size):
+        node = order[index]
         for tail in range(size):
             if edges[tail, node]:
                 for end in range(size):
@@ -62,15 +62,15 @@ def legal_gains(edges, reaches, allowed, required, gains, max_parents, options):
 
 @kernel
 def best_change(edges, reaches, allowed, required, gains, max_parents, changed, since, least, tie, found):
-    """Fill `found` with the (change, parent, child) that gains most, of equals the first; gives its gain, or -inf.
+    """Fill `found` with the (change, parent, child) of the largest gain, of equals the first; its gain, or -inf.
 
-    Gains that differ by no more than `tie` are equal, so that rounding does not choose between an edge and its reverse.
-    A pair that changed after `since` may only change for more than `least`. Legality is looked at only where a gain
-    would be the largest so far.
+    Gains that differ by no more than `tie` are equal, so that rounding does not decide between an edge and its reverse.
+    A pair that changed after `since` may change again only for a gain above `least`. Legality is checked only where a
+    gain would be the largest so far.
     """
     num_parents = count_parents(edges)
     best = np.full(3, -np.inf)
-    places = np.zeros((3, 2), np.int64)
+    indices = np.zeros((3, 2), np.int64)
     for parent in range(len(edges)):
         for child in range(len(edges)):
             gain = gains[parent, child]
@@ -79,27 +79,28 @@ def best_change(edges, reaches, allowed, required, gains, max_parents, changed, 
                 is_best = gain > best[ADD] + tie and gain > floor
                 if is_best and may_add(edges, reaches, allowed, num_parents, max_parents, parent, child):
                     best[ADD] = gain
-                    places[ADD, 0], places[ADD, 1] = parent, child
+                    indices[ADD, 0], indices[ADD, 1] = parent, child
             elif not required[parent, child]:
                 if gain > best[DELETE] + tie and gain > floor:
                     best[DELETE] = gain
-                    places[DELETE, 0], places[DELETE, 1] = parent, child
+                    indices[DELETE, 0], indices[DELETE, 1] = parent, child
                 gain += gains[child, parent]
                 is_best = gain > best[REVERSE] + tie and gain > floor
                 if is_best and may_reverse(edges, reaches, allowed, num_parents, max_parents, parent, child):
                     best[REVERSE] = gain
-                    places[REVERSE, 0], places[REVERSE, 1] = parent, child
+                    indices[REVERSE, 0], indices[REVERSE, 1] = parent, child
     change = ADD
     for other in (DELETE, REVERSE):
         if best[other] > best[change] + tie:
             change = other
     found[0] = change
-    found[1:] = places[change]
+    found[1:] = indices[change]
     return best[change]
 
 
 @kernel
 def count_parents(edges):
+    """The number of parents of each node."""
     num_parents = np.zeros(len(edges), np.int64)
     for parent in range(len(edges)):
         for child in range(len(edges)):
@@ -109,19 +110,21 @@ def count_parents(edges):
 
 @kernel
 def may_add(edges, reaches, allowed, num_parents, max_parents, parent, child):
+    """Whether the edge may be added: it is allowed, closes no cycle, and the child has room for a parent."""
     is_legal = allowed[parent, child] and not reaches[child, parent] and num_parents[child] < max_parents
     return is_legal and not edges[child, parent]
 
 
 @kernel
 def may_reverse(edges, reaches, allowed, num_parents, max_parents, parent, child):
+    """Whether the edge may be reversed: the reverse is allowed, closes no cycle, and its child has room."""
     has_room = allowed[child, parent] and num_parents[parent] < max_parents
     return has_room and not has_detour(edges, reaches, parent, child)
 
 
 @kernel
 def has_detour(edges, reaches, parent, child):
-    """Whether a path besides the edge leads from parent to child, so that turning the edge would close a cycle."""
+    """Whether a path besides the edge leads from parent to child, so that reversing the edge would close a cycle."""
     for other in range(len(edges)):
         if reaches[parent, other] and edges[other, child]:
             return True

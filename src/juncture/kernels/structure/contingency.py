@@ -1,4 +1,7 @@
-"""Tests of independence of two coded variables, given others: statistics of their tables, layer by layer."""
+"""Tests of conditional independence of two discrete variables: G² and χ² of their contingency tables.
+
+A table has one layer for each configuration of the conditions; statistics and degrees of freedom add over layers.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +17,21 @@ LIKELIHOOD_RATIO, CHI_SQUARED = 0, 1
 
 @kernel
 def test_pair(codes, weights, sizes, pair, conditions, kind, statistics, degrees):
-    """For each row of `conditions` (set, place) the statistic of the pair given that set, and its degrees of freedom.
+    """For each row of `conditions` (set, member) the statistic of the pair given that set, and its degrees of freedom.
 
     A state that does not occur in a layer takes no degrees of freedom there.
     """
     numbers = np.empty(codes.shape[1], np.int64)
     rows, columns = sizes[pair[0]], sizes[pair[1]]
-    for place in range(len(conditions)):
-        count = number_parents(codes, sizes, conditions[place], numbers)
+    for index in range(len(conditions)):
+        count = number_parents(codes, sizes, conditions[index], numbers)
         table = layers(codes[pair[0]], codes[pair[1]], rows, columns, numbers, count, weights)
-        statistics[place], degrees[place] = add_layers(table, kind)
+        statistics[index], degrees[index] = add_layers(table, kind)
 
 
 @kernel
 def layers(first, second, rows, columns, numbers, count, weights):
-    """The weight of each (number, first, second)."""
+    """The contingency table: the weight of each (configuration, first, second)."""
     table = np.zeros((count, rows, columns))
     for row in range(len(numbers)):
         table[numbers[row], first[row], second[row]] += weights[row]
@@ -37,7 +40,7 @@ def layers(first, second, rows, columns, numbers, count, weights):
 
 @kernel
 def add_layers(table, kind):
-    """G² = 2 Σ n log(n / expected) or χ² = Σ (n - expected)² / expected, and degrees of freedom, over all layers."""
+    """Σ over layers of G² = 2 Σ n log(n / expected) or χ² = Σ (n - expected)² / expected; degrees of freedom."""
     statistic = 0.0
     freedom = 0.0
     rows = np.empty(table.shape[1])
@@ -64,6 +67,7 @@ def add_layers(table, kind):
 
 @kernel
 def num_positive(weights):
+    """How many weights are positive."""
     count = 0
     for weight in weights:
         if weight > 0.0:
@@ -73,6 +77,7 @@ def num_positive(weights):
 
 @kernel
 def departure(weight, expected, kind):
+    """The term of one cell in G² or χ²."""
     if kind == CHI_SQUARED:
         return (weight - expected) ** 2 / expected
     return 2.0 * weight * math.log(weight / expected) if weight > 0.0 else 0.0
@@ -80,9 +85,9 @@ def departure(weight, expected, kind):
 
 @kernel
 def permuted_statistics(first, second, rows, columns, numbers, count, order, kind, uniforms):
-    """The statistic after each shuffle of the first column among rows of the same number; `order` sorts the numbers.
+    """The statistic after each shuffle of the first column among rows of the same configuration (Fisher and Yates).
 
-    `uniforms` (shuffle, row) decide; Fisher and Yates' way.
+    `order` sorts the configurations, and `uniforms` (shuffle, row) decide the shuffles.
     """
     weights = np.ones(len(first))
     shuffled = first.copy()

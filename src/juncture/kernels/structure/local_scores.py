@@ -1,7 +1,7 @@
-"""Scores of families (a child and its parents) from coded rows: each counts, then adds up.
+"""Local scores of a child and its parents from coded rows: count the family's cells, then sum over them.
 
-`codes` is (variable, row), each row different from the others, `weights` how many rows are like it. Parents' states
-together are numbered: as digits while there are few, else only those that occur, found by hashing.
+`codes` (variable, row) holds distinct rows, and `weights` how often each occurs. The configurations of the parents are
+numbered: as mixed-radix numbers if there are few, else only those that occur, found by hashing.
 """
 
 from __future__ import annotations
@@ -13,33 +13,33 @@ import numpy as np
 from juncture.kernels.compiler import kernel
 from juncture.kernels.tables.distinct import number_keys
 
-LIKELIHOOD, CELL, EVEN, SEEN = 0, 1, 2, 3  # what `amount` is: a cost per parameter, or rows before the data
+LIKELIHOOD, CELL, EVEN, SEEN = 0, 1, 2, 3  # what `amount` is: a cost per parameter, or a pseudo-count
 NOTHING = -1  # the candidate that adds no parent
-SPREAD = 1024  # cells up to which rows go to several tables, so that one need not wait for the last
+MULTI_TABLE_CELLS = 1024  # cells up to which four tables are filled in turn: equal cells need not wait for each other
 MIN_CELLS = 4096
-LARGE = 1e4  # a start from which Stirling's series needs one term
-FEW = 16.0  # rows of a cell up to which a product is quicker than the logarithm of Γ
+LARGE = 1e4  # from here on one term of Stirling's series suffices
+FEW = 16.0  # rows of a cell up to which a product is faster than log Γ
 
 
 @kernel
 def number_parents(codes, sizes, parents, numbers):
-    """Number the parents' states of each row; gives how many numbers there are."""
-    count = 1
+    """Number the parents' configuration of each row; how many numbers there are."""
+    count = np.int64(1)
     numbers[:] = 0
-    for place in range(len(parents)):
-        count = refine(codes[parents[place]], sizes[parents[place]], count, numbers, numbers)
+    for index in range(len(parents)):
+        count = refine(codes[parents[index]], sizes[parents[index]], count, numbers, numbers)
     return count
 
 
 @kernel
 def is_few(count, num_rows):
-    """Whether so many combinations of states are better all counted than looked for in the rows."""
+    """Whether it is better to count all configurations than to find those that occur."""
     return count <= max(MIN_CELLS, 2 * num_rows)
 
 
 @kernel
 def refine(column, size, count, numbers, refined):
-    """`refined` tells apart what the numbers do, and the column's states as well; gives how many there are."""
+    """Fill `refined` with a number for each pair of old number and column state; how many numbers there are."""
     for row in range(len(numbers)):
         refined[row] = numbers[row] * size + column[row]
     if is_few(count * size, len(numbers)):
@@ -53,22 +53,22 @@ def refine(column, size, count, numbers, refined):
 
 @kernel
 def count_cells(numbers, column, size, count, weights):
-    """The weight of each cell (number, state)."""
+    """The weight of each cell (configuration, state)."""
     starts = np.empty(len(numbers), np.uint32)
     for row in range(len(numbers)):
         starts[row] = numbers[row] * size
-    return add_weights(starts, column, 1, count * size, weights)
+    return add_to_cells(starts, column, np.int64(1), count * size, weights)
 
 
 @kernel
-def add_weights(starts, column, stride, cells, weights):
-    """The weight of each cell; a row falls into its start, plus the column's state times the stride.
+def add_to_cells(starts, column, stride, cells, weights):
+    """The weight of each cell: the cell of a row is its start plus the column's state times the stride.
 
-    Numbers without a sign spare the compiler a look at negative places.
+    Unsigned numbers spare the compiler the check for negative indices.
     """
     apart = np.uint32(stride)
     one = np.zeros(cells)
-    if cells > SPREAD:
+    if cells > MULTI_TABLE_CELLS:
         for row in range(len(starts)):
             one[starts[row] + np.uint32(column[row]) * apart] += weights[row]
         return one
@@ -86,7 +86,7 @@ def add_weights(starts, column, stride, cells, weights):
 
 @kernel
 def log_likelihood(table, size):
-    """Σ n log(n / n_parents) over the cells, `size` of them for each of the parents' states."""
+    """Σ n log(n / n_parents) over the cells, `size` of them for each configuration of the parents."""
     total = 0.0
     for start in range(0, len(table), size):
         row = 0.0
@@ -102,9 +102,9 @@ def log_likelihood(table, size):
 
 @kernel
 def log_rising(start, steps):
-    """log Γ(start + steps) / Γ(start): of few whole steps, the logarithm of their product.
+    """log Γ(start + steps) / Γ(start): for few whole steps, the logarithm of the product of the factors.
 
-    The two logarithms are so alike from a large start that their difference would be rounding: there it is Stirling's.
+    For a large start the two terms nearly cancel; there the difference comes from Stirling's series.
     """
     if start > LARGE:
         end = start + steps
@@ -120,7 +120,7 @@ def log_rising(start, steps):
 
 @kernel
 def log_evidence(table, size, before):
-    """The probability of the counts when each cell has seen `before` rows: Dirichlet and multinomial."""
+    """The log-probability of the counts under a Dirichlet prior of `before` pseudo-counts a cell."""
     total = 0.0
     for start in range(0, len(table), size):
         row = 0.0
@@ -135,7 +135,7 @@ def log_evidence(table, size, before):
 
 @kernel
 def num_seen(table, size):
-    """For how many of the parents' states there are rows."""
+    """For how many configurations of the parents there are rows."""
     seen = 0
     for start in range(0, len(table), size):
         for cell in range(start, start + size):
@@ -147,7 +147,7 @@ def num_seen(table, size):
 
 @kernel
 def score_table(table, size, num_parents_states, kind, amount):
-    """The score of a family; of the parents' states, whose number is given, the table need only have those seen."""
+    """The local score of a table; the table may leave out configurations of the parents without rows."""
     if kind == LIKELIHOOD:
         return log_likelihood(table, size) - amount * num_parents_states * (size - 1)
     if kind == CELL:
@@ -158,9 +158,10 @@ def score_table(table, size, num_parents_states, kind, amount):
 
 @kernel
 def score_extensions(codes, weights, sizes, child, parents, candidates, kind, amount, scores):
-    """The scores of the child's family with each candidate added to the parents.
+    """The local scores of the child with each candidate added to the parents.
 
-    The cells of the family without a candidate are worked out once; its states then lie one such table apart.
+    The cells of the family without a candidate are computed once; the states of the candidate then lie one such table
+    apart.
     """
     numbers = np.empty(codes.shape[1], np.int64)
     refined = np.empty(codes.shape[1], np.int64)
@@ -171,16 +172,16 @@ def score_extensions(codes, weights, sizes, child, parents, candidates, kind, am
         cells[row] = numbers[row] * size + codes[child, row]
     for parent in parents:
         states *= sizes[parent]
-    for place in range(len(candidates)):
-        candidate = candidates[place]
+    for index in range(len(candidates)):
+        candidate = candidates[index]
         if candidate == NOTHING:
             table = count_cells(numbers, codes[child], size, count, weights)
-            scores[place] = score_table(table, size, states, kind, amount)
+            scores[index] = score_table(table, size, states, kind, amount)
             continue
         new = sizes[candidate]
         if is_few(count * new, len(cells)):
-            table = add_weights(cells, codes[candidate], num_cells, num_cells * new, weights)
+            table = add_to_cells(cells, codes[candidate], num_cells, num_cells * new, weights)
         else:
             found = refine(codes[candidate], new, count, numbers, refined)
             table = count_cells(refined, codes[child], size, found, weights)
-        scores[place] = score_table(table, size, states * new, kind, amount)
+        scores[index] = score_table(table, size, states * new, kind, amount)

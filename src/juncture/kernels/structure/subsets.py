@@ -1,4 +1,4 @@
-"""Dynamic programming over all sets of some variables, which are the bits of their numbers."""
+"""Dynamic programming over all subsets of some variables; a subset is a number, its bits are the members."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from juncture.kernels.structure.local_scores import LIKELIHOOD, count_cells, num
 
 @kernel
 def best_within(scores, choices):
-    """For each set the best score of its subsets, in place, and which subset has it."""
+    """For each set the best score among its subsets, in place, and the subset that has it."""
     for number in range(len(scores)):
         choices[number] = number
         left = number
@@ -24,7 +24,7 @@ def best_within(scores, choices):
 
 @kernel
 def best_orders(scores):
-    """For each set the variable that comes last in its best graph; `scores` (child, others) are the best within."""
+    """For each set the variable that comes last in its best graph; `scores` (child, others) come from `best_within`."""
     size = len(scores)
     best = np.full(1 << size, -np.inf)
     last = np.full(1 << size, -1, np.int8)
@@ -43,10 +43,10 @@ def best_orders(scores):
 
 @kernel
 def score_subsets(codes, weights, sizes, child, needed, free, most, kind, amount, scores):
-    """The score of the child's family with each set of at most `most` of the `free` besides the needed parents.
+    """The local score of the child with each set of at most `most` of the `free` parents besides the needed ones.
 
     `scores` are by the number of the set (bit i is `free[i]`), and -inf where they cannot be best: a set whose
-    parameters alone cost more than a smaller set scores is left out, with all sets that hold it.
+    parameters alone cost more than a smaller set scores is left out, with all its supersets.
     """
     num_rows, depth = codes.shape[1], 0
     numbers = np.empty((len(free) + 1, num_rows), np.int64)
@@ -64,9 +64,9 @@ def score_subsets(codes, weights, sizes, child, needed, free, most, kind, amount
         if depth == most or coming[depth] == len(free):
             depth -= 1
             continue
-        place = coming[depth]
+        index = coming[depth]
         coming[depth] += 1
-        parent = free[place]
+        parent = free[index]
         states = nominal[depth] * sizes[parent]
         if kind == LIKELIHOOD and -amount * states * (sizes[child] - 1) < best[depth]:
             continue
@@ -74,9 +74,9 @@ def score_subsets(codes, weights, sizes, child, needed, free, most, kind, amount
         counts[deeper] = refine(codes[parent], sizes[parent], counts[depth], numbers[depth], numbers[deeper])
         table = count_cells(numbers[deeper], codes[child], sizes[child], counts[deeper], weights)
         nominal[deeper] = states
-        sets[deeper] = sets[depth] | (1 << place)
+        sets[deeper] = sets[depth] | (1 << index)
         score = score_table(table, sizes[child], states, kind, amount)
         scores[sets[deeper]] = score
         best[deeper] = max(score, best[depth])
-        coming[deeper] = place + 1
+        coming[deeper] = index + 1
         depth = deeper

@@ -1,4 +1,4 @@
-"""How often each whole number occurs, and what stands in its place in a table."""
+"""Counts of integer labels, and tables indexed by labels."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import numpy as np
 
 from juncture.kernels.compiler import kernel
 
-LANES = 8  # equal labels in a row would wait for each other's count: neighbours count in lanes of their own
+LANES = 8  # neighbouring rows add to different lanes: equal labels need not wait for each other
 
 
 @kernel
 def span(labels):
-    """The least and the greatest label."""
+    """The smallest and the largest label."""
     low = labels[0]
     high = labels[0]
     for row in range(len(labels)):
@@ -22,13 +22,14 @@ def span(labels):
 
 @kernel
 def add_ones(labels, low, counts):
+    """Fill the first column of `counts` with the number of rows of each label."""
     lanes = np.zeros((LANES, len(counts)), np.int64)
     num_full = len(labels) // LANES
     groups = labels[: num_full * LANES].reshape(num_full, LANES)
-    for place in range(num_full):
-        group = groups[place]
+    for index in range(num_full):
+        group = groups[index]
         for lane in range(LANES):
-            lanes[lane, np.uint64(group[lane] - low)] += 1  # unsigned: no look at what a negative place would mean
+            lanes[lane, np.uint64(group[lane] - low)] += 1  # unsigned: no check for negative indices
     for row in range(num_full * LANES, len(labels)):
         lanes[0, labels[row] - low] += 1
     for label in range(len(counts)):
@@ -37,13 +38,14 @@ def add_ones(labels, low, counts):
 
 @kernel
 def add_weights(labels, weights, column, low, counts):
+    """Fill a column of `counts` with the weight of each label."""
     lanes = np.zeros((LANES, len(counts)))
     num_full = len(labels) // LANES
     groups = labels[: num_full * LANES].reshape(num_full, LANES)
-    for place in range(num_full):
-        group = groups[place]
+    for index in range(num_full):
+        group = groups[index]
         for lane in range(LANES):
-            lanes[lane, np.uint64(group[lane] - low)] += weights[np.uint64(place * LANES + lane), column]
+            lanes[lane, np.uint64(group[lane] - low)] += weights[np.uint64(index * LANES + lane), column]
     for row in range(num_full * LANES, len(labels)):
         lanes[0, labels[row] - low] += weights[row, column]
     for label in range(len(counts)):
@@ -52,9 +54,9 @@ def add_weights(labels, weights, column, low, counts):
 
 @kernel
 def count(labels, weights, most):
-    """The least label, and (label less the least, column) the weights of each; nothing if the labels span over `most`.
+    """The smallest label, and the weights (label less the smallest, column); none if the labels span more than `most`.
 
-    Without rows of weights every row weighs 1.
+    If `weights` has no rows, every row weighs 1.
     """
     low, high = span(labels)
     num_labels = high - low + 1
@@ -71,12 +73,12 @@ def count(labels, weights, most):
 
 @kernel
 def look_up(labels, table, low, found):
-    """Fill in table[label - low] of each; how many labels have no place there."""
+    """Fill `found` with table[label - low]; how many labels lie outside the table."""
     size = np.uint64(len(table))
     num_bad = 0
     for row in range(len(labels)):
-        place = np.uint64(labels[row] - low)
-        is_bad = place >= size
+        index = np.uint64(labels[row] - low)
+        is_bad = index >= size
         num_bad += is_bad
-        found[row] = table[np.uint64(0) if is_bad else place]
+        found[row] = table[np.uint64(0) if is_bad else index]
     return num_bad

@@ -1,4 +1,4 @@
-"""Equal cells found by hashing: each row's number among the different ones."""
+"""Distinct rows by hashing (open addressing, linear probing): each row's number among the distinct rows."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ ONE = np.uint64(1)
 
 @kernel
 def number_keys(keys, codes, firsts):
-    """Number the keys, of 64 bits each, in order of appearance; gives how many differ.
+    """Number the 64-bit keys in order of appearance; how many distinct keys there are.
 
-    `codes` gets each row's number, and `firsts` the row where each number appears first.
+    `codes` receives each row's number, and `firsts` the row where each number appears first.
     """
     slots = np.full(1024, -1, np.int32)
-    last = np.uint64(len(slots) - 1)  # their number is a power of 2
+    last = np.uint64(len(slots) - 1)  # the number of slots is a power of 2
     count = 0
     for row in range(len(keys)):
         slot = ((keys[row] * MULTIPLIER) >> SHIFT) & last
@@ -53,7 +53,7 @@ def hash_words(words, keys):
 
 @kernel
 def are_as_numbered(words, codes, firsts):
-    """Whether each row of `words` equals the first of its number, as it does unless two different rows share a key."""
+    """Whether each row of `words` equals the first row of its number; not so if two different rows share a key."""
     for row in range(len(words)):
         first = firsts[codes[row]]
         for word in range(words.shape[1]):

@@ -1,4 +1,4 @@
-"""Rows drawn from tables, each variable after its parents."""
+"""Forward sampling from tables: each variable given its parents, in topological order."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from juncture.kernels.compiler import kernel
 
 @kernel
 def draw_in_order(order, starts, nodes, strides, offsets, num_states, cumulative, uniforms, codes):
-    """Fill `codes` (variable, row) from `uniforms` of the same shape.
+    """Fill `codes` (variable, row) from `uniforms` of the same shape, by inversion of the cumulative probabilities.
 
-    A variable's table of running sums starts at `offsets[variable]`; its parents, with the distance that a step of
-    their codes makes in it, are `nodes[starts[variable]:starts[variable + 1]]`.
+    The cumulative table of a variable starts at `offsets[variable]`; its parents are
+    `nodes[starts[variable]:starts[variable + 1]]`, and `strides` holds the distances between their states in the table.
     """
     num_rows = codes.shape[1]
-    places = np.empty(num_rows, np.int64)
+    indices = np.empty(num_rows, np.int64)
     for turn in range(len(order)):
         variable = order[turn]
-        places[:] = offsets[variable]
+        indices[:] = offsets[variable]
         for parent in range(starts[variable], starts[variable + 1]):
             column = codes[nodes[parent]]
             stride = strides[parent]
             for row in range(num_rows):
-                places[row] += column[row] * stride
+                indices[row] += column[row] * stride
         column = codes[variable]
         uniform = uniforms[variable]
         last = num_states[variable] - 1
         if last == 1:
             for row in range(num_rows):
-                column[row] = 1 if uniform[row] >= cumulative[places[row]] else 0
+                column[row] = 1 if uniform[row] >= cumulative[indices[row]] else 0
             continue
         for row in range(num_rows):
             state = 0
-            while state < last and uniform[row] >= cumulative[places[row] + state]:
+            while state < last and uniform[row] >= cumulative[indices[row] + state]:
                 state += 1
             column[row] = state

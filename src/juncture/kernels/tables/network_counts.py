@@ -1,4 +1,4 @@
-"""How often each family's states occur together: one pass over coded rows."""
+"""Counts of every family (a child and its parents) of a network, in one pass over coded rows."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from juncture.kernels.compiler import kernel
 
 @kernel
 def family_keys(codes, starts, nodes, strides, family, offset, keys):
-    """The cell that each row falls into: Σ code · stride, from the family's offset on."""
+    """The cell of each row: the family's offset + Σ code · stride."""
     keys[:] = offset
-    for place in range(starts[family], starts[family + 1]):
-        column = codes[nodes[place]]
-        stride = strides[place]
+    for index in range(starts[family], starts[family + 1]):
+        column = codes[nodes[index]]
+        stride = strides[index]
         for row in range(len(keys)):
             keys[row] += column[row] * stride
 
 
 @kernel
 def count_rows(codes, starts, nodes, strides, offsets, counts):
-    """Add each row of `codes` (variable, row), without holes, to the counts of all families."""
+    """Add each row of `codes` (variable, row), without missing values, to the counts of all families."""
     keys = np.empty(codes.shape[1], np.int64)
     for family in range(len(offsets)):
         family_keys(codes, starts, nodes, strides, family, offsets[family], keys)
@@ -40,7 +40,7 @@ def weigh_families(codes, weights, starts, nodes, strides, offsets, counts):
 
 @kernel
 def add_cells(table, offset_column, size_column, work, weights, cells):
-    """Add to `cells` every clique's table in `work` (cell, row), each row divided by its sum and times its weight."""
+    """Add to `cells` every clique's table in `work` (cell, row), each row normalized and times its weight."""
     num_rows = work.shape[1]
     scales = np.empty(num_rows)
     for clique in range(len(table)):

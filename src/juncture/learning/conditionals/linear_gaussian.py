@@ -142,9 +142,9 @@ def _(conditional: LinearGaussian, part: LineMoments, options: EstimationOptions
 
 def slopes(across: np.ndarray, along: np.ndarray, name: str) -> np.ndarray:
     """The least-squares slopes; the minimum-norm solution, with a warning, where parents are linearly dependent."""
-    spreads = np.sqrt(np.diag(across))
+    deviations = np.sqrt(np.diag(across))
     scale = np.where(
-        spreads > 0, spreads, 1.0
+        deviations > 0, deviations, 1.0
     )  # else a parent with small numbers would look like a linear combination of others
     found, _, rank, _ = np.linalg.lstsq(across / np.outer(scale, scale), along / scale, rcond=1e-13)
     if rank < len(along):

@@ -33,18 +33,18 @@ def _(conditional: Logistic, options: EstimationOptions) -> float:
 
 @estimate_conditional.register
 def _(conditional: Logistic, part: RowCounts, options: EstimationOptions) -> Logistic:
-    """Newton's method on inputs with mean 0 and spread 1, whatever theirs are."""
+    """Newton's method on inputs with mean 0 and variance 1, whatever theirs are."""
     numbers = [
         column if parent.is_real else parent.numbers[column.astype(np.int64)]
         for parent, column in zip(part.parents, part.rows.T, strict=False)
     ]
     inputs = np.stack([np.ones(len(part.rows)), *numbers], axis=1)  # (row, bias and parents)
-    center, spread = centers_and_spreads(inputs[:, 1:], part.weights)
-    inputs[:, 1:] = (inputs[:, 1:] - center) / spread
-    penalty = np.append(0.0, prior_precision(options, part.child.name) / spread**2)
+    center, deviation = means_and_deviations(inputs[:, 1:], part.weights)
+    inputs[:, 1:] = (inputs[:, 1:] - center) / deviation
+    penalty = np.append(0.0, prior_precision(options, part.child.name) / deviation**2)
     likelihood = Likelihood(inputs, part.rows[:, -1].astype(np.int64), part.weights, penalty)
     found = newton(likelihood, part.child.num_states - 1, part.child.name)  # (state but the first, bias and parents)
-    weights = found[:, 1:] / spread
+    weights = found[:, 1:] / deviation
     bias = found[:, 0] - weights @ center
     if part.child.num_states == 2:
         return Logistic(part.child, part.parents, weights[0], bias[0])
@@ -52,14 +52,14 @@ def _(conditional: Logistic, part: RowCounts, options: EstimationOptions) -> Log
     return Logistic(part.child, part.parents, np.concatenate([none, weights]), np.append(0.0, bias))
 
 
-def centers_and_spreads(columns: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def means_and_deviations(columns: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The weighted mean of each column, and its standard deviation, or 1 where that is 0."""
     total = weights.sum()
     if not total > 0:
         return np.zeros(columns.shape[1]), np.ones(columns.shape[1])
     center = weights @ columns / total
-    spread = np.sqrt(weights @ (columns - center) ** 2 / total)
-    return center, np.where(spread > 1e-14 * np.abs(center), spread, 1.0)
+    deviation = np.sqrt(weights @ (columns - center) ** 2 / total)
+    return center, np.where(deviation > 1e-14 * np.abs(center), deviation, 1.0)
 
 
 @dataclass(frozen=True, eq=False)

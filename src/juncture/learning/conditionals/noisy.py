@@ -84,8 +84,8 @@ class NoisyOrLikelihood:
 
     def keeps_possible(self, theta: np.ndarray, moved: np.ndarray) -> bool:
         """Whether no row that is on loses nearly all its causes: from there Newton would come back by doubling only."""
-        told = self.is_on & (self.weights > 0)
-        return bool((self.eta(moved)[told] >= 0.1 * self.eta(theta)[told]).all())
+        is_informative = self.is_on & (self.weights > 0)
+        return bool((self.eta(moved)[is_informative] >= 0.1 * self.eta(theta)[is_informative]).all())
 
 
 def bounded_newton(theta: np.ndarray, gradient: np.ndarray, curvature: np.ndarray) -> np.ndarray:

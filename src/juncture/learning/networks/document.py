@@ -165,8 +165,8 @@ def check_finite(numbers: np.ndarray, what: str, shape: tuple[int, ...] | None =
 
 def check_scatter(scatter: np.ndarray, name: str) -> None:
     """Check that a scatter is symmetric and positive semidefinite, up to rounding."""
-    spreads = np.sqrt(np.clip(np.diagonal(scatter, axis1=-2, axis2=-1), 0.0, None))  # (*group, value)
-    scale = np.where(spreads > 0, spreads, 1.0)
+    deviations = np.sqrt(np.clip(np.diagonal(scatter, axis1=-2, axis2=-1), 0.0, None))  # (*group, value)
+    scale = np.where(deviations > 0, deviations, 1.0)
     with np.errstate(over="ignore", invalid="ignore"):
         correlations = scatter / scale[..., :, None] / scale[..., None, :]
     inside = np.abs(correlations) <= 1 + ROUNDING

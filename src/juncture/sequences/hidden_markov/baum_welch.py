@@ -22,7 +22,7 @@ from juncture.data.sequences.sequences import Sequences
 from juncture.errors import ImpossibleEvidence
 from juncture.iteration import has_fallen
 from juncture.learning.em.squarem import extrapolate_tables
-from juncture.parallel import block_rows, over_blocks
+from juncture.parallel import block_rows, map_blocks
 from juncture.sequences.hidden_markov.chain import Chain
 from juncture.sequences.hidden_markov.forward_backward import is_long, map_parts, smooth
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
@@ -37,17 +37,17 @@ def check_possible(model: HiddenMarkovModel, sequences: Sequences, log_evidence:
     impossible = np.flatnonzero((log_evidence == -np.inf) & (sequences.weights > 0))
     if not impossible.size:
         return
-    place = int(impossible[0])
-    rows = sequences.observations[sequences.steps(place)]
+    position = int(impossible[0])
+    rows = sequences.observations[sequences.steps(position)]
     barred = (model.emissions.log_prob(rows) == -np.inf).all(axis=1)
     if barred.any():
         step = int(np.argmax(barred))
         raise ImpossibleEvidence(
-            f"step {step} of sequence {place + num_before} holds {rows[step].tolist()!r}, which no state can emit"
+            f"step {step} of sequence {position + num_before} holds {rows[step].tolist()!r}, which no state can emit"
             f"{remedy(model, rows[step])}"
         )
     raise ImpossibleEvidence(
-        f"sequence {place + num_before} has probability zero under the model that learning starts from, so"
+        f"sequence {position + num_before} has probability zero under the model that learning starts from, so"
         ' nothing can be learned of it: give a model that allows it, or start="random"'
     )
 
@@ -92,8 +92,8 @@ def expect_part(chain: Chain, part: Sequences) -> ChainExpectation:
     lattice = np.empty((part.num_steps, chain.num_states))
     transitions = np.zeros((chain.num_states, chain.num_states))
     log_evidence = smooth(chain, part, lattice, transitions)
-    for place in np.flatnonzero(np.isneginf(log_evidence)):
-        lattice[part.steps(int(place))] = 0.0
+    for position in np.flatnonzero(np.isneginf(log_evidence)):
+        lattice[part.steps(int(position))] = 0.0
     if (part.weights != 1).any():
         lattice *= np.repeat(part.weights, part.lengths)[:, None]
     initial = lattice[part.offsets[:-1][part.lengths > 0]].sum(axis=0)
@@ -106,7 +106,7 @@ def emission_statistics(emissions: Emissions, rows: np.ndarray, weights: np.ndar
     """Statistics of weighted rows, in blocks of this size on all cores."""
     if not len(rows):
         return emissions.statistics(rows, weights)
-    parts = over_blocks(lambda block: emissions.statistics(rows[block], weights[block]), len(rows), size)
+    parts = map_blocks(lambda block: emissions.statistics(rows[block], weights[block]), len(rows), size)
     return reduce(operator.add, parts)
 
 

@@ -15,8 +15,8 @@ from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.labels import labelled
 from juncture.errors import ImpossibleEvidence
 from juncture.inference.engines.display import steps_html
-from juncture.kernels.chains.lags import look_back
-from juncture.kernels.chains.passes import FORGET
+from juncture.kernels.chains.lags import smooth_with_lag
+from juncture.kernels.chains.passes import DISCARD
 from juncture.kernels.chains.paths import draw_paths
 from juncture.memory import check_table_fits
 from juncture.options import as_generator
@@ -82,7 +82,7 @@ class ChainBeliefs:
 
     model: HiddenMarkovModel
     sequences: Sequences
-    place: int  # which of them
+    position: int  # which of them
     log_evidence: float
     smoothed: np.ndarray  # (step, state)
     exact: bool = True
@@ -92,7 +92,7 @@ class ChainBeliefs:
     @cached_property
     def sequence(self) -> Sequences:
         """What was observed."""
-        return self.sequences.take(slice(self.place, self.place + 1))
+        return self.sequences.take(slice(self.position, self.position + 1))
 
     @property
     def num_steps(self) -> int:
@@ -148,14 +148,14 @@ class ChainBeliefs:
         one_pass, lattice = run_pass(chain, self.sequence)
         form = one_pass.blocks.form
         found = likelihoods(chain.emissions, self.sequence.observations, self.sequence.states, form)
-        look_back(chain.backward, form is Form.EXACT, found.values, found.rows, check_count(lag, "lag"), lattice)
+        smooth_with_lag(chain.backward, form is Form.EXACT, found.values, found.rows, check_count(lag, "lag"), lattice)
         return as_plain(lattice)
 
     def forecast(self, num_steps: int) -> ChainForecast:
         """The distributions of the steps after the end: of each state, and of what it will emit."""
         count = check_count(num_steps, "the number of steps")
         check_table_fits((count, self.model.num_states), f"a forecast of {count:,} steps", "ask for fewer steps")
-        one_pass, _ = run_pass(self._possible_chain(), self.sequence, use=FORGET)
+        one_pass, _ = run_pass(self._possible_chain(), self.sequence, use=DISCARD)
         distribution = as_plain(one_pass.message.copy())
         return ChainForecast(
             self.model, predict_distributions(distribution / distribution.sum(), self._chain.transition, count)

@@ -170,12 +170,12 @@ class LikelihoodBlocks:
     def __len__(self) -> int:
         return len(self.steps)
 
-    def __getitem__(self, place: int) -> Likelihoods:
-        found = self._kept.get(place)
+    def __getitem__(self, position: int) -> Likelihoods:
+        found = self._kept.get(position)
         if found is None:
-            part, labels = self.steps[place], self.sequence.states
+            part, labels = self.steps[position], self.sequence.states
             own = None if labels is None else labels[part]
             found = likelihoods(self.chain.emissions, self.sequence.observations[part], own, self.form)
             if self._is_kept:
-                self._kept[place] = found
+                self._kept[position] = found
         return found

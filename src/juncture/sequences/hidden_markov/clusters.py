@@ -28,8 +28,8 @@ class Clusters:
     def of(cls, model: HiddenMarkovModel, sequences: Sequences, rng: np.random.Generator) -> Clusters:
         check_clusterable(model, sequences)
         rows = columns_of(sequences.observations)[:: -(-sequences.num_steps // MAX_STEPS)]
-        mean, spread = column_moments(rows)
-        scale = np.where(spread > 0, spread, 1.0)
+        mean, deviation = column_moments(rows)
+        scale = np.where(deviation > 0, deviation, 1.0)
         centers = k_means(standardise(rows, mean, scale), model.num_states, int(rng.integers(2**31)))
         found = cls(mean, scale, centers, np.arange(model.num_states))
         return cls(
@@ -92,8 +92,8 @@ def assign_states(numbers: np.ndarray, sequences: Sequences, num_states: int) ->
 def fraction_passed(sequences: Sequences, steps: slice) -> np.ndarray:
     """How much of its sequence lies before each step, from 0 up to 1."""
     own = np.arange(*steps.indices(sequences.num_steps))
-    place = np.searchsorted(sequences.offsets, own, side="right") - 1
-    return np.asarray((own - sequences.offsets[place]) / sequences.lengths[place])
+    position = np.searchsorted(sequences.offsets, own, side="right") - 1
+    return np.asarray((own - sequences.offsets[position]) / sequences.lengths[position])
 
 
 def check_clusterable(model: HiddenMarkovModel, sequences: Sequences) -> None:

@@ -12,11 +12,12 @@ from typing import TypeVar
 
 import numpy as np
 
+from juncture import parallel
 from juncture.data.sequences.sequences import Sequences
-from juncture.kernels.chains.log_encoded import SURE, log_sum_of_products
-from juncture.kernels.chains.passes import FORGET, walk, walk_each
-from juncture.kernels.chains.steps import KEEP, MEET
-from juncture.parallel import BLOCK, on_cores
+from juncture.kernels.chains.log_encoded import DECISIVE_SUM, log_sum_of_products
+from juncture.kernels.chains.passes import DISCARD, pass_block, pass_sequences
+from juncture.kernels.chains.steps import COMBINE, STORE
+from juncture.parallel import BLOCK
 from juncture.sequences.hidden_markov.chain import Chain, Form, LikelihoodBlocks, likelihoods
 
 LONG = 4 * BLOCK  # numbers: from here on a sequence is passed from both ends
@@ -35,10 +36,10 @@ def map_parts(function: Callable[[slice], Result], chain: Chain, sequences: Sequ
     if len(parts) == 1:
         return [function(parts[0])]
     is_alone = [is_long(chain, sequences.take(part)) for part in parts]
-    short = [place for place, alone in enumerate(is_alone) if not alone]
-    answers = on_cores(lambda place: function(parts[place]), short)
+    short = [position for position, alone in enumerate(is_alone) if not alone]
+    answers = parallel.map(lambda position: function(parts[position]), short)
     results = dict(zip(short, answers, strict=True))
-    return [results[place] if place in results else function(part) for place, part in enumerate(parts)]
+    return [results[position] if position in results else function(part) for position, part in enumerate(parts)]
 
 
 def cut_parts(offsets: np.ndarray, num_states: int) -> list[slice]:
@@ -55,7 +56,7 @@ def cut_parts(offsets: np.ndarray, num_states: int) -> list[slice]:
 
 def score(chain: Chain, part: Sequences) -> np.ndarray:
     """The log-evidence of each sequence: (sequence,)."""
-    return run_passes(chain, part, NOTHING, FORGET, NOTHING)
+    return run_passes(chain, part, NOTHING, DISCARD, NOTHING)
 
 
 def smooth(chain: Chain, part: Sequences, lattice: np.ndarray, pairs: np.ndarray = NOTHING) -> np.ndarray:
@@ -63,7 +64,7 @@ def smooth(chain: Chain, part: Sequences, lattice: np.ndarray, pairs: np.ndarray
 
     `pairs`, unless empty, has the expected number of transitions added, each sequence by its weight.
     """
-    return run_passes(chain, part, lattice, MEET, pairs)
+    return run_passes(chain, part, lattice, COMBINE, pairs)
 
 
 def run_passes(
@@ -72,14 +73,14 @@ def run_passes(
     is_exact = chain.is_exact if is_exact is None else is_exact
     along = pass_long if is_long(chain, part) else pass_short
     log_evidence = along(chain, part, lattice, use, pairs, is_exact)
-    for place in np.flatnonzero(np.isnan(log_evidence)).tolist():
-        own = lattice if use == FORGET else lattice[part.steps(place)]
+    for position in np.flatnonzero(np.isnan(log_evidence)).tolist():
+        own = lattice if use == DISCARD else lattice[part.steps(position)]
         if is_exact:
-            log_evidence[place] = -np.inf
+            log_evidence[position] = -np.inf
             own[:] = np.nan
         else:  # the first step had too little mass for plain numbers
-            again = run_passes(chain, part.take(slice(place, place + 1)), own, use, pairs, True)
-            log_evidence[place] = again[0]
+            again = run_passes(chain, part.take(slice(position, position + 1)), own, use, pairs, True)
+            log_evidence[position] = again[0]
     return log_evidence
 
 
@@ -90,7 +91,7 @@ def pass_short(
     form = Form.EXACT if is_exact else Form.SCALED
     found = likelihoods(chain.emissions, part.observations, part.states, form)
     log_evidence, moves = np.empty(part.num), np.zeros_like(pairs)
-    walk_each(
+    pass_sequences(
         chain.forward, chain.backward, is_exact, *found, part.offsets.copy(), chain.initial, lattice, use, moves,
         part.weights * chain.pair_scale, log_evidence,
     )  # fmt: skip
@@ -107,7 +108,7 @@ def pass_long(
     middle = len(blocks) // 2
     first, second = range(middle), range(len(blocks) - 1, middle - 1, -1)
     forward, backward = (DirectedPass(chain, blocks, is_reverse=reverse) for reverse in (False, True))
-    start = min(use, KEEP)
+    start = min(use, STORE)
     run_both(lambda: forward.run(first, lattice, start), lambda: backward.run(second, lattice, start))
     if forward.failed >= 0 or backward.failed >= 0:
         return np.array([np.nan])
@@ -115,13 +116,13 @@ def pass_long(
     if log_met == -np.inf:
         return np.array([np.nan])
     log_evidence = np.array([forward.log_scale + backward.log_scale + log_met])
-    if use == MEET:
+    if use == COMBINE:
         backward.previous[:] = 0.0  # the forward pass counts the pair in the middle
         weight = float(part.weights[0]) * chain.pair_scale
         moves, reverse_moves = np.zeros_like(pairs), np.zeros_like(pairs)
         run_both(
-            lambda: forward.run(reversed(second), lattice, MEET, moves, weight),
-            lambda: backward.run(reversed(first), lattice, MEET, reverse_moves, weight),
+            lambda: forward.run(reversed(second), lattice, COMBINE, moves, weight),
+            lambda: backward.run(reversed(first), lattice, COMBINE, reverse_moves, weight),
         )
         if len(pairs):
             pairs += (moves + reverse_moves.T) * chain.transition / chain.pair_scale
@@ -129,7 +130,7 @@ def pass_long(
 
 
 def run_both(*passes: Callable[[], None]) -> None:
-    on_cores(lambda run: run(), passes)
+    parallel.map(lambda run: run(), passes)
 
 
 class DirectedPass:
@@ -143,14 +144,14 @@ class DirectedPass:
         self.log_scale, self.failed = 0.0, -1
 
     def run(
-        self, places: Iterable[int], lattice: np.ndarray, use: int, pairs: np.ndarray = NOTHING, weight: float = 1.0
+        self, positions: Iterable[int], lattice: np.ndarray, use: int, pairs: np.ndarray = NOTHING, weight: float = 1.0
     ) -> None:
         """Pass over these blocks; stop at the step `failed` where no mass is left."""
         is_exact = self.blocks.form is Form.EXACT
-        for place in places:
-            steps = self.blocks.steps[place]
-            log_scale, failed = walk(
-                self.transition, is_exact, *self.blocks[place], self.is_reverse, self.message, self.previous,
+        for position in positions:
+            steps = self.blocks.steps[position]
+            log_scale, failed = pass_block(
+                self.transition, is_exact, *self.blocks[position], self.is_reverse, self.message, self.previous,
                 lattice[steps], use, pairs, weight,
             )  # fmt: skip
             self.log_scale += log_scale
@@ -160,15 +161,15 @@ class DirectedPass:
 
     def run_all(self, lattice: np.ndarray, use: int) -> None:
         """Pass over all blocks."""
-        places = range(len(self.blocks))
-        self.run(reversed(places) if self.is_reverse else places, lattice, use)
+        positions = range(len(self.blocks))
+        self.run(reversed(positions) if self.is_reverse else positions, lattice, use)
 
 
 def run_pass(
-    chain: Chain, sequence: Sequences, *, is_reverse: bool = False, use: int = KEEP
+    chain: Chain, sequence: Sequences, *, is_reverse: bool = False, use: int = STORE
 ) -> tuple[DirectedPass, np.ndarray]:
     """A pass over one sequence, and its lattice in the numbers of `kernels.chains.log_encoded`."""
-    lattice = NOTHING if use == FORGET else np.empty((sequence.num_steps, chain.num_states))
+    lattice = NOTHING if use == DISCARD else np.empty((sequence.num_steps, chain.num_states))
     one_pass = run_pass_in_form(
         Form.EXACT if chain.is_exact else Form.SCALED, chain, sequence, is_reverse, lattice, use
     )
@@ -187,4 +188,4 @@ def run_pass_in_form(
 
 def is_start_lost(chain: Chain, lattice: np.ndarray, is_reverse: bool) -> bool:
     """Whether a backward pass in plain numbers has lost all states in which the sequence may begin."""
-    return is_reverse and len(lattice) > 0 and not chain.initial @ lattice[0] > SURE
+    return is_reverse and len(lattice) > 0 and not chain.initial @ lattice[0] > DECISIVE_SUM

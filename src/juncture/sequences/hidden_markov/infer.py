@@ -14,7 +14,7 @@ import numpy as np
 from juncture.checks import check_choice
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, Unsupported, warn_user
-from juncture.kernels.chains.passes import FORGET
+from juncture.kernels.chains.passes import DISCARD
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs
 from juncture.sequences.hidden_markov.chain import Chain
 from juncture.sequences.hidden_markov.forward_backward import map_parts, run_pass, score, smooth
@@ -48,8 +48,8 @@ def infer_chain(
     check_possible(chain, sequences, log_evidence, on_impossible)
     edges = pairwise(sequences.offsets.tolist())
     beliefs = [
-        ChainBeliefs(model, sequences, place, own, lattice[first:last])
-        for place, ((first, last), own) in enumerate(zip(edges, log_evidence.tolist(), strict=True))
+        ChainBeliefs(model, sequences, position, own, lattice[first:last])
+        for position, ((first, last), own) in enumerate(zip(edges, log_evidence.tolist(), strict=True))
     ]
     return beliefs[0] if sequences.is_single else beliefs
 
@@ -72,7 +72,7 @@ def check_possible(chain: Chain, sequences: Sequences, log_evidence: np.ndarray,
     if not len(impossible):
         return
     first = int(impossible[0])
-    step = run_pass(chain, sequences.take(slice(first, first + 1)), use=FORGET)[0].failed
+    step = run_pass(chain, sequences.take(slice(first, first + 1)), use=DISCARD)[0].failed
     where = "the sequence" if sequences.is_single else f"sequence {first}"
     why = f"no path of states explains the observations up to step {step}"
     if sequences.is_single or on_impossible == "raise":

@@ -117,8 +117,8 @@ def first_table(read: Callable[..., Sequences], symbols: Iterable[State] | None)
 
 def first_gaussian(sequences: Sequences, structure: str) -> GaussianEmissions:
     """Mean and variance of each column."""
-    mean, spread = column_moments(columns_of(sequences.observations))
-    variance = reference_variance(mean, spread**2)
+    mean, deviation = column_moments(columns_of(sequences.observations))
+    variance = reference_variance(mean, deviation**2)
     shape = (1, *sequences.observations.shape[1:])
     whole = {"full": np.diag(variance), "tied": np.diag(variance), "diagonal": variance, "spherical": variance.mean()}
     kind: Any = structure if len(shape) == 2 or structure == "tied" else "diagonal"

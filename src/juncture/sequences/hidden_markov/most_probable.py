@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from juncture import parallel
 from juncture.checks import check_count, check_flag
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.labels import labelled
 from juncture.kernels.chains.best_paths import best_paths
-from juncture.kernels.chains.path_reading import TIE, read_ahead, read_back
+from juncture.kernels.chains.path_reading import TIE, read_backward, read_forward
 from juncture.kernels.chains.viterbi import decode_each, log_weight, score_steps
-from juncture.parallel import on_cores
 from juncture.sequences.hidden_markov.chain import Chain, Form, LikelihoodBlocks, likelihoods
 from juncture.sequences.hidden_markov.forward_backward import is_long, map_parts, score
 from juncture.sequences.hidden_markov.infer import check_possible
@@ -33,10 +33,10 @@ def decode_long(chain: Chain, sequence: Sequences, path: np.ndarray) -> float:
     """The log-weight of the best path, which is nonempty_parts in; -inf if none is possible."""
     blocks = LikelihoodBlocks(chain, sequence, Form.LOG)
     lattice = np.empty((sequence.num_steps, chain.num_states))
-    places, middle = range(len(blocks)), len(blocks) // 2
+    positions, middle = range(len(blocks)), len(blocks) // 2
     forward, backward = Scorer(chain, blocks, is_reverse=False), Scorer(chain, blocks, is_reverse=True)
-    passes = (forward, places[:middle]), (backward, places[middle:][::-1])
-    on_cores(lambda each: each[0].run(each[1], lattice), passes)
+    passes = (forward, positions[:middle]), (backward, positions[middle:][::-1])
+    parallel.map(lambda each: each[0].run(each[1], lattice), passes)
     if forward.log_scale + backward.log_scale == -np.inf:
         return -np.inf
     edge = blocks.steps[middle].start
@@ -52,13 +52,13 @@ def read_from(edge: int, chain: Chain, lattice: np.ndarray, path: np.ndarray) ->
     best = np.flatnonzero(lattice[edge] >= lattice[edge].max() - TIE)
 
     def read_first_half(_: int) -> None:
-        read_back(chain.log_backward, lattice[: edge + 1], path[: edge + 1])
+        read_backward(chain.log_backward, lattice[: edge + 1], path[: edge + 1])
 
     def read_second_half(state: int) -> None:
-        read_ahead(chain.log_transition[state], chain.log_transition, lattice[edge + 1 :], path[edge + 1 :])
+        read_forward(chain.log_transition[state], chain.log_transition, lattice[edge + 1 :], path[edge + 1 :])
 
     if len(best) == 1:
-        on_cores(lambda read: read(best[0]), [read_first_half, read_second_half])
+        parallel.map(lambda read: read(best[0]), [read_first_half, read_second_half])
     else:  # the first half says which of the best states comes first
         read_first_half(edge)
         read_second_half(path[edge])
@@ -73,12 +73,12 @@ class Scorer:
         self.scores = np.zeros(chain.num_states) if is_reverse else chain.log_initial.copy()
         self.log_scale = 0.0
 
-    def run(self, places: Iterable[int], lattice: np.ndarray) -> None:
+    def run(self, positions: Iterable[int], lattice: np.ndarray) -> None:
         """Score these blocks, as long as a path is left."""
-        for place in places:
+        for position in positions:
             if self.log_scale > -np.inf:
-                own = lattice[self.blocks.steps[place]]
-                found = self.blocks[place]
+                own = lattice[self.blocks.steps[position]]
+                found = self.blocks[position]
                 self.log_scale += score_steps(self.log_matrix, *found, self.is_reverse, self.scores, own)
 
 
@@ -91,14 +91,14 @@ class MostProbablePath:
 
     model: HiddenMarkovModel
     sequences: Sequences
-    place: int  # which of them
+    position: int  # which of them
     codes: np.ndarray  # (step,)
     log_joint: float
 
     @cached_property
     def sequence(self) -> Sequences:
         """What was observed."""
-        return self.sequences.take(slice(self.place, self.place + 1))
+        return self.sequences.take(slice(self.position, self.position + 1))
 
     @property
     def path(self) -> np.ndarray:
@@ -145,8 +145,8 @@ def most_probable_path(
     check_possible(chain, sequences, found[1], on_impossible)
     edges = pairwise(sequences.offsets.tolist())
     paths: list[Any] = [
-        MostProbablePath(model, sequences, place, found[0][first:last], own)
-        for place, ((first, last), own) in enumerate(zip(edges, found[1].tolist(), strict=True))
+        MostProbablePath(model, sequences, position, found[0][first:last], own)
+        for position, ((first, last), own) in enumerate(zip(edges, found[1].tolist(), strict=True))
     ]
     if check_flag(trellis, "trellis"):
         [path.trellis for path in paths]

@@ -85,8 +85,8 @@ class Groups:
     @classmethod
     def numbered(cls, labels: Any) -> Groups:
         """Groups in the order in which their labels come up."""
-        places: dict[Any, int] = {}
-        of_state = np.array([places.setdefault(label, len(places)) for label in labels], dtype=np.int64)
+        positions: dict[Any, int] = {}
+        of_state = np.array([positions.setdefault(label, len(positions)) for label in labels], dtype=np.int64)
         return cls(of_state, np.unique(of_state, return_index=True)[1])
 
     @property
@@ -137,7 +137,7 @@ def check_tied_rows(model: HiddenMarkovModel, first: int, state: int, is_fixed: 
         )
     if not np.array_equal(one > 0, other > 0):
         raise InvalidData(
-            f"{names} share a row of transition, but have zeros at different places: zeros stay zeros, so give them"
+            f"{names} share a row of transition, but have zeros at different positions: zeros stay zeros, so give them"
             " rows with the same zeros"
         )
 

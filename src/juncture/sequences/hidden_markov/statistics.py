@@ -183,7 +183,7 @@ def estimate_parts(
         counts = options.rows.pool(statistics.transitions) + options.transition_counts
         transition = normalize_counts(counts, transition[options.rows.first])[options.rows.of_state]
     if options.learns("emissions"):
-        with named(lambda place, state: f"state {model.states[place]!r}"):
+        with named(lambda position, state: f"state {model.states[position]!r}"):
             emissions = emissions.estimate(statistics.emissions, options.emissions_prior)
     return HiddenMarkovModel(initial, transition, emissions, states=model.states)
 
@@ -226,7 +226,7 @@ def check_allowed(model: HiddenMarkovModel, statistics: HiddenMarkovStatistics, 
         )
     passed = np.argwhere((statistics.transitions > 0) & ~options.may_follow)
     if passed.size and options.learns("transition"):
-        before, after = (model.states[place] for place in passed[0])
+        before, after = (model.states[position] for position in passed[0])
         raise InvalidData(
             f"a sequence goes from state {before!r} to {after!r}, which the model forbids: zeros stay zeros, so give a"
             " model whose transition is positive there"

@@ -67,7 +67,7 @@ class Trellis:
 
     def to_diagram(self) -> Diagram:
         """One row of nodes per step, each with its score, joined to the state before it; the path is shaded."""
-        places = list(zip(*np.nonzero(self.scores > -np.inf), strict=True))
+        positions = list(zip(*np.nonzero(self.scores > -np.inf), strict=True))
         nodes = (
             Node(
                 node_name(step, state),
@@ -76,11 +76,11 @@ class Trellis:
                 note=f"{self.scores[step, state]:.4g}",
                 row=step,
             )
-            for step, state in places
+            for step, state in positions
         )
         edges = (
             Edge(node_name(step - 1, self.predecessors[step, state]), node_name(step, state))
-            for step, state in places
+            for step, state in positions
             if step
         )
         return Diagram(nodes, edges)

@@ -55,8 +55,8 @@ def as_distribution(given: Any, labels: ChainLabels, order: int, what: str) -> n
     return as_probabilities(np.ravel(given), (labels.num_states**order,), name=what).reshape(shape)
 
 
-def point_mass(place: tuple[int, ...], shape: tuple[int, ...]) -> np.ndarray:
+def point_mass(position: tuple[int, ...], shape: tuple[int, ...]) -> np.ndarray:
     distribution = np.zeros(shape)
-    distribution[place] = 1.0
+    distribution[position] = 1.0
     distribution.setflags(write=False)
     return distribution

@@ -39,8 +39,8 @@ class GapCounts:
             firsts[time] = np.bincount(seen.first[at], weights[seen.first_owner[at]], size)
         for gap in np.unique(seen.gap).tolist():
             at = seen.gap == gap
-            places = seen.before[at] * size + seen.after[at]
-            pairs[gap] = np.bincount(places, weights[seen.owner[at]], size**2).reshape(size, size)
+            positions = seen.before[at] * size + seen.after[at]
+            pairs[gap] = np.bincount(positions, weights[seen.owner[at]], size**2).reshape(size, size)
         return cls(firsts, pairs)
 
 
@@ -60,7 +60,7 @@ class ChainEM:
 
     start: MarkovChain
     counts: GapCounts
-    wishes: EstimationOptions
+    options: EstimationOptions
 
     def init(self) -> EMState:
         found = self.expect(self.start)
@@ -71,7 +71,7 @@ class ChainEM:
         return found
 
     def step(self, state: EMState) -> EMState:
-        return self.expect(Estimate(state.statistics, self.wishes).chain)
+        return self.expect(Estimate(state.statistics, self.options).chain)
 
     def objective(self, state: EMState) -> float:
         return state.objective
@@ -91,7 +91,7 @@ class ChainEM:
             total += weighted_logs(counts, between)
             moves += expect_passages(transition, ratio(counts, between), gap)
         statistics = MarkovChainStatistics.of(model.labels.plain, [begins], moves * transition)
-        return EMState(model, statistics, total, total + log_prior(statistics, (initial, transition), self.wishes))
+        return EMState(model, statistics, total, total + log_prior(statistics, (initial, transition), self.options))
 
 
 def ratio(counts: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
@@ -117,7 +117,7 @@ class ChainTask:
 
     template: MarkovChain
     counts: GapCounts
-    wishes: EstimationOptions
+    options: EstimationOptions
     rng: np.random.Generator
     progress: ProgressCallback | None
 
@@ -134,4 +134,4 @@ class ChainTask:
     def algorithm(self, start: MarkovChain, acceleration: Acceleration) -> ChainEM:
         if acceleration is not None:
             raise Unsupported(f"EM of Markov chains is not accelerated; leave acceleration={acceleration!r} out")
-        return ChainEM(start, self.counts, self.wishes)
+        return ChainEM(start, self.counts, self.options)

@@ -23,13 +23,13 @@ class Estimate:
     """A chain as tables: of how sequences begin, step by step, and of what follows what."""
 
     statistics: MarkovChainStatistics
-    wishes: EstimationOptions
+    options: EstimationOptions
 
     @property
     def parts(self) -> Iterator[tuple[TableCounts, np.ndarray]]:
         """Each table's counts, and what they lead to; where there are none, all is equally likely."""
         for part in (*self.statistics.starts, self.statistics.transitions):
-            counts = part.counts + added_counts(self.wishes, part)
+            counts = part.counts + added_counts(self.options, part)
             totals = counts.sum(axis=-1, keepdims=True)
             yield part, np.divide(counts, totals, out=np.full(counts.shape, 1.0 / counts.shape[-1]), where=totals > 0)
 
@@ -48,18 +48,18 @@ class Estimate:
 
     @property
     def log_prior(self) -> float:
-        return log_prior(self.statistics, [table for _, table in self.parts], self.wishes)
+        return log_prior(self.statistics, [table for _, table in self.parts], self.options)
 
     def report_unseen(self) -> None:
         """Warn of histories that no sequence goes on from, or raise if that was asked for."""
         part = self.statistics.transitions
-        unseen = np.argwhere((part.counts + added_counts(self.wishes, part)).sum(axis=-1) == 0)
+        unseen = np.argwhere((part.counts + added_counts(self.options, part)).sum(axis=-1) == 0)
         if not len(unseen):
             return
         labels = [tuple(self.statistics.states[code] for code in history) for history in unseen[:SHOWN]]
         few = ", ".join(repr(label if len(label) > 1 else label[0]) for label in labels)
         message = f"no sequence goes on from {few}{f', … ({len(unseen)} in all)' if len(unseen) > SHOWN else ''}"
-        if self.wishes.on_unseen == "error":
+        if self.options.on_unseen == "error":
             raise InvalidData(f'{message}; give a prior, or on_unseen="uniform"')
         warn_user(
             f"{message}; there all states are taken as equally likely to follow: give a prior to say otherwise",
@@ -67,13 +67,13 @@ class Estimate:
         )
 
 
-def log_prior(statistics: MarkovChainStatistics, tables: Sequence[np.ndarray], wishes: EstimationOptions) -> float:
+def log_prior(statistics: MarkovChainStatistics, tables: Sequence[np.ndarray], options: EstimationOptions) -> float:
     """Σ α log θ, up to a constant."""
     parts = zip((*statistics.starts, statistics.transitions), tables, strict=True)
-    return sum(weighted_logs(np.broadcast_to(added_counts(wishes, part), table.shape), table) for part, table in parts)
+    return sum(weighted_logs(np.broadcast_to(added_counts(options, part), table.shape), table) for part, table in parts)
 
 
-def wishes_of(prior: Any, order: int, point: Any, on_unseen: Any) -> EstimationOptions:
+def as_estimation_options(prior: Any, order: int, point: Any, on_unseen: Any) -> EstimationOptions:
     """What is asked, with a prior of parts of the chain as one of the tables of its statistics."""
     if not isinstance(prior, Mapping):
         return EstimationOptions(prior, point, on_unseen)

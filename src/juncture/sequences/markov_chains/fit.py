@@ -12,7 +12,7 @@ from juncture.learning.fit import Fit
 from juncture.options import as_generator
 from juncture.sequences.hidden_markov.statistics import check_observed, with_weights
 from juncture.sequences.markov_chains.em import ChainTask, GapCounts
-from juncture.sequences.markov_chains.estimation import Estimate, wishes_of
+from juncture.sequences.markov_chains.estimation import Estimate, as_estimation_options
 from juncture.sequences.markov_chains.model import MarkovChain
 from juncture.sequences.markov_chains.statistics import (
     MarkovChainStatistics,
@@ -37,12 +37,12 @@ def estimate_chain(
     model: MarkovChain, statistics: Any, prior: Any = None, *, point: Point = "mean", on_unseen: Any = "uniform"
 ) -> MarkovChain:
     """The chain that the statistics lead to."""
-    found = Estimate(as_statistics(statistics, model), wishes_of(prior, model.order, point, on_unseen))
+    found = Estimate(as_statistics(statistics, model), as_estimation_options(prior, model.order, point, on_unseen))
     found.report_unseen()
     return found.chain
 
 
-def fit_chain(  # noqa: PLR0913 (one verb, many wishes)
+def fit_chain(  # noqa: PLR0913 (one verb, many options)
     model: MarkovChain,
     data: Any,
     prior: Any = None,
@@ -62,10 +62,10 @@ def fit_chain(  # noqa: PLR0913 (one verb, many wishes)
     Where states are missing EM sums them out, from the given chain on; this is for chains of order 1.
     """
     sequences = with_weights(model.sequences(data, lengths), weights)
-    wishes = wishes_of(prior, model.order, point, on_unseen)
+    options = as_estimation_options(prior, model.order, point, on_unseen)
     hole = first_hole(sequences)
     if hole is None:
-        found = Estimate(count_complete(model, sequences), wishes)
+        found = Estimate(count_complete(model, sequences), options)
         found.report_unseen()
         trace = Trace((found.log_likelihood + found.log_prior,), True, "complete data: estimated in one step")
         return Fit(found.chain, found.log_likelihood, trace, found.statistics)
@@ -74,7 +74,7 @@ def fit_chain(  # noqa: PLR0913 (one verb, many wishes)
             f"{hole} is missing; a chain of order {model.order} is learned from complete sequences: cut this one there"
         )
     check_observed([sequences])
-    task = ChainTask(model, GapCounts.of(sequences, model.num_states), wishes, as_generator(rng), progress)
+    task = ChainTask(model, GapCounts.of(sequences, model.num_states), options, as_generator(rng), progress)
     found, trace = as_expectation_maximization(method, "Markov chains").run(task)
-    Estimate(found.statistics, wishes).report_unseen()
+    Estimate(found.statistics, options).report_unseen()
     return Fit(found.model, found.log_likelihood, trace, found.statistics)

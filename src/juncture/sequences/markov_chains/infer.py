@@ -84,8 +84,8 @@ def log_prob_forward(model: MarkovChain, observations: np.ndarray) -> float:
             distribution = next_distribution(model.transition, distribution)
         if not np.isnan(state):
             kept = np.zeros_like(distribution)
-            place = (slice(None),) * min(step, model.order - 1) + (int(state),)
-            kept[place] = distribution[place]
+            position = (slice(None),) * min(step, model.order - 1) + (int(state),)
+            kept[position] = distribution[position]
             if not kept.any():
                 return -np.inf
             total += float(np.log(kept.sum()))

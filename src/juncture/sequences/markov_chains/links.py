@@ -95,12 +95,14 @@ def is_number(page: Any) -> bool:
 def from_pairs(pairs: Iterable[Any], first: Iterable[Hashable] = ()) -> tuple[Pages, Any]:
     """The pages, those of `first` before all others, and their links."""
     try:
-        places = {page: place for place, page in enumerate(dict.fromkeys(chain(first, chain.from_iterable(pairs))))}
+        positions = {
+            page: position for position, page in enumerate(dict.fromkeys(chain(first, chain.from_iterable(pairs))))
+        }
     except TypeError as error:
         raise InvalidData(f"a page is named by text, a number or another hashable value: {error}") from error
-    ends = np.array([(places[tail], places[head]) for tail, head in pairs], dtype=np.int64).reshape(-1, 2)
-    links = np.unique(ends[:, 0] * len(places) + ends[:, 1])
-    return tuple(places), sparse(np.ones(len(links)), *divmod(links, max(len(places), 1)), len(places))
+    ends = np.array([(positions[tail], positions[head]) for tail, head in pairs], dtype=np.int64).reshape(-1, 2)
+    links = np.unique(ends[:, 0] * len(positions) + ends[:, 1])
+    return tuple(positions), sparse(np.ones(len(links)), *divmod(links, max(len(positions), 1)), len(positions))
 
 
 def sparse(weights: np.ndarray, tails: np.ndarray, heads: np.ndarray, size: int) -> Any:

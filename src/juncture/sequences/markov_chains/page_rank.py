@@ -50,7 +50,7 @@ class PageRank(Value):
 
     def ranking(self) -> list[Hashable]:
         """The pages, the highest rank first; of equal ones the earlier."""
-        return [self.pages[place] for place in np.argsort(-self.values, kind="stable")]
+        return [self.pages[position] for position in np.argsort(-self.values, kind="stable")]
 
     def to_dict(self) -> dict[Hashable, float]:
         return dict(zip(self.pages, self.values.tolist(), strict=True))

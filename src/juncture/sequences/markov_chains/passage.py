@@ -37,8 +37,8 @@ def hitting_times(transition: np.ndarray, targets: np.ndarray) -> np.ndarray:
 def absorption_probabilities(transition: np.ndarray, structure: ChainStructure) -> np.ndarray:
     """The probability of ending in each closed class, from each state: (state, class)."""
     chances = np.zeros((len(transition), len(structure.closed)))
-    for place, members in enumerate(structure.closed):
-        chances[members, place] = 1.0
+    for position, members in enumerate(structure.closed):
+        chances[members, position] = 1.0
     transient = ~structure.is_recurrent
     if transient.any():
         exits = np.stack([transition[np.ix_(transient, members)].sum(axis=1) for members in structure.closed], axis=1)

@@ -76,8 +76,8 @@ def count_complete(model: MarkovChain, sequences: Sequences) -> MarkovChainStati
 
     def counts(steps: np.ndarray, depth: int) -> np.ndarray:
         size = model.num_states
-        places, weights = cells(sequences, steps, depth, size), sequences.weights[owners(sequences, steps)]
-        return np.bincount(places, weights, size ** (depth + 1)).reshape((size,) * (depth + 1))
+        positions, weights = cells(sequences, steps, depth, size), sequences.weights[owners(sequences, steps)]
+        return np.bincount(positions, weights, size ** (depth + 1)).reshape((size,) * (depth + 1))
 
     starts = [counts(np.flatnonzero(own == step), step) for step in range(model.order)]
     transitions = counts(np.flatnonzero(own >= model.order), model.order)

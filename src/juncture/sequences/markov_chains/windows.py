@@ -20,11 +20,11 @@ def owners(sequences: Sequences, steps: np.ndarray) -> np.ndarray:
 
 
 def cells(sequences: Sequences, steps: np.ndarray, depth: int, num_states: int) -> np.ndarray:
-    """The place of each step in a flat table of its state with the `depth` ones before it, the oldest first."""
-    places = np.zeros(len(steps), dtype=np.int64)
+    """The position of each step in a flat table of its state with the `depth` ones before it, the oldest first."""
+    positions = np.zeros(len(steps), dtype=np.int64)
     for back in range(depth, -1, -1):
-        places = places * num_states + sequences.observations[steps - back].astype(np.int64)
-    return places
+        positions = positions * num_states + sequences.observations[steps - back].astype(np.int64)
+    return positions
 
 
 @dataclass(frozen=True, eq=False)

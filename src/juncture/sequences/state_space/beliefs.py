@@ -20,7 +20,7 @@ from juncture.sequences.state_space.forecast import (
     with_observations,
 )
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
-from juncture.sequences.state_space.packing import packed_model
+from juncture.sequences.state_space.packing import pack_model
 from juncture.sequences.state_space.passes import Filtered, Smoothed
 from juncture.values import number_of
 
@@ -114,7 +114,7 @@ class StateSpaceBeliefs:
         """Means and covariances of the states to come: from the last one on, or from the first if there was none."""
         last = self.num_steps - 1
         if last < 0:
-            parts = packed_model(self.model)
+            parts = pack_model(self.model)
             ahead = predict_states(self.model, 0, (parts.initial_mean, parts.initial_factor), num_steps, inputs)
             return ahead.predicted_mean, covariances_of(ahead.predicted_factor)
         distribution = self.forward.filtered_mean[last], self.forward.filtered_factor[last]

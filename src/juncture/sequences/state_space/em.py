@@ -18,7 +18,7 @@ from juncture.learning.em.squarem import extrapolate
 from juncture.sequences.state_space.estimation import StateSpaceOptions, estimate_state_space
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.moments import StateSpaceMoments, expected_moments
-from juncture.sequences.state_space.noise_floor import ALIKE, FLOOR, lifted, observed_spread, spreads
+from juncture.sequences.state_space.noise_floor import ALIKE, FLOOR, lifted, observed_variances, reference_variances
 from juncture.sequences.state_space.parts import standardized
 
 
@@ -42,7 +42,7 @@ class StateSpaceEM:
 
     @cached_property
     def observed(self) -> np.ndarray:
-        return observed_spread(self.sequences)
+        return observed_variances(self.sequences)
 
     def init(self) -> EMState:
         return self.expect(self.model)
@@ -84,9 +84,9 @@ class AcceleratedStateSpaceEM(StateSpaceEM):
         """The extrapolated model, with no noise below the floor; None if a noise has no positive variance there."""
         names = [name for name in state.model.parts if name not in self.options.fixed]
         changed = dict(zip(names, parts, strict=True))
-        for noise, spread in spreads(state.moments, self.observed).items():
+        for noise, variances in reference_variances(state.moments, self.observed).items():
             if noise in changed:
-                changed[noise] = lifted(changed[noise], spread, state.model.parts[noise])
+                changed[noise] = lifted(changed[noise], variances, state.model.parts[noise])
         try:
             return self.expect(state.model.with_parts(**changed), state.held)
         except InvalidModel:

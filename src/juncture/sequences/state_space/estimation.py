@@ -10,7 +10,7 @@ import numpy as np
 from juncture.families.vectors.inverse_wishart import InverseWishart
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.moments import ResidualMoments, StateSpaceMoments
-from juncture.sequences.state_space.noise_floor import lifted, spreads
+from juncture.sequences.state_space.noise_floor import lifted, reference_variances
 from juncture.sequences.state_space.parts import factor_of, standardized
 
 REGRESSIONS = {  # the noise of each regression, and its coefficients in the order of the regressors
@@ -37,19 +37,19 @@ def estimate_state_space(
 ) -> tuple[LinearGaussianStateSpace, tuple[str, ...]]:
     """The model that expected statistics lead to, and the names of the noises that the least one allowed holds up.
 
-    Regressions without a step in the data keep their parameters. `observed` is the spread of the observations.
+    Regressions without a step in the data keep their parameters. `observed` holds the variances of the observations.
     """
     changed: dict[str, np.ndarray] = {}
     held: list[str] = []
-    by_noise = spreads(moments, observed)
+    by_noise = reference_variances(moments, observed)
     for name, (noise, coefficients) in REGRESSIONS.items():
         regression: ResidualMoments = getattr(moments, name)
         if regression.weight == 0:
             continue
-        free = {part: place for part, place in columns(model, coefficients).items() if part not in options.fixed}
+        free = {part: position for part, position in columns(model, coefficients).items() if part not in options.fixed}
         change = change_of(regression, free)
-        for part, place in free.items():
-            changed[part] = model.parts[part] + change[:, place].reshape(model.parts[part].shape)
+        for part, position in free.items():
+            changed[part] = model.parts[part] + change[:, position].reshape(model.parts[part].shape)
         if noise not in options.fixed:
             found = noise_of(regression, change, options.priors.get(noise))
             changed[noise] = lifted(found, by_noise[noise], model.parts[noise])
@@ -61,19 +61,19 @@ def columns(model: LinearGaussianStateSpace, coefficients: tuple[str, ...]) -> d
     """Where the regressors of each part that the model has are among those of its regression."""
     widths = (model.state_dimension, model.num_inputs, 1)[-len(coefficients) :]  # the first state is regressed on 1
     ends = np.cumsum(widths).tolist()
-    places = [slice(end - width, end) for end, width in zip(ends, widths, strict=True)]
-    return {name: place for name, place in zip(coefficients, places, strict=True) if name in model.parts}
+    positions = [slice(end - width, end) for end, width in zip(ends, widths, strict=True)]
+    return {name: position for name, position in zip(coefficients, positions, strict=True) if name in model.parts}
 
 
 def change_of(regression: ResidualMoments, free: dict[str, slice]) -> np.ndarray:
     """The change of coefficients that explains most of the residuals, zero for those that stay: E e xᵀ (E x xᵀ)⁺."""
     change = np.zeros_like(regression.cross)
     if free:
-        places = np.concatenate([np.arange(place.start, place.stop) for place in free.values()])
-        second, scale = standardized(regression.regressors[np.ix_(places, places)])
+        positions = np.concatenate([np.arange(position.start, position.stop) for position in free.values()])
+        second, scale = standardized(regression.regressors[np.ix_(positions, positions)])
         units = np.where(scale > 0, scale, 1.0)
         inverse = np.linalg.pinv(second, rcond=NEGLIGIBLE, hermitian=True)
-        change[:, places] = (regression.cross[:, places] / units) @ inverse / units
+        change[:, positions] = (regression.cross[:, positions] / units) @ inverse / units
     return change
 
 

@@ -11,7 +11,7 @@ from juncture.data.sequences.sequences import as_inputs
 from juncture.errors import InvalidData
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
-from juncture.sequences.state_space.packing import PackedSteps, packed_model
+from juncture.sequences.state_space.packing import PackedSteps, pack_model
 from juncture.sequences.state_space.parts import additions, each_step
 from juncture.sequences.state_space.passes import Filtered, check_filtered, raise_overflow, run_filter
 from juncture.values import number_of
@@ -72,11 +72,11 @@ def with_observations(
     look = each_step(model.observation, 2, times)
     _, levels = additions(model, times, inputs)
     with np.errstate(over="ignore", invalid="ignore"):  # looked at below
-        spread = look @ covariance @ np.swapaxes(look, -2, -1) + each_step(model.observation_noise, 2, times)
+        seen_covariance = look @ covariance @ np.swapaxes(look, -2, -1) + each_step(model.observation_noise, 2, times)
         seen = np.einsum("tos,ts->to", look, mean) + levels
-    for numbers in (mean, covariance, seen, spread):
+    for numbers in (mean, covariance, seen, seen_covariance):
         check_finite(numbers, times)
-    return StateSpaceForecast(mean, covariance, seen, spread)
+    return StateSpaceForecast(mean, covariance, seen, seen_covariance)
 
 
 def check_finite(numbers: np.ndarray, times: np.ndarray) -> None:
@@ -93,7 +93,7 @@ def predict_states(
     times = np.arange(time, time + num_steps)
     shifts, levels = additions(model, times, inputs)
     steps = PackedSteps(np.array([0, num_steps]), np.full_like(levels, np.nan), shifts)
-    found = run_filter(packed_model(model).starting(time, *distribution), steps)
+    found = run_filter(pack_model(model).starting(time, *distribution), steps)
     check_filtered(found, lambda step: f"step {time + step}")
     return found
 

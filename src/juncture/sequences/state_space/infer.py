@@ -28,8 +28,8 @@ def infer_states(
     forward = filtered(model, given)
     backward = smoothed(model, given, forward)
     found = [
-        StateSpaceBeliefs(model, one, forward.of(given.steps(place)), backward.of(given.steps(place)))
-        for place, one in enumerate(given)
+        StateSpaceBeliefs(model, one, forward.of(given.steps(position)), backward.of(given.steps(position)))
+        for position, one in enumerate(given)
     ]
     return found[0] if given.is_single else found
 

@@ -18,7 +18,7 @@ import numpy as np
 from juncture.data.missingness import packed
 from juncture.data.sequences.sequences import Sequences
 from juncture.kernels.state_space.residual_moments import add_moments
-from juncture.parallel import over_blocks
+from juncture.parallel import map_blocks
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.parts import additions, each_step
 from juncture.sequences.state_space.passes import BLOCK_STEPS, Smoothed, filtered, smoothed
@@ -65,11 +65,13 @@ def expected_moments(model: LinearGaussianStateSpace, sequences: Sequences) -> S
         before = int(sequences.offsets[block.start])
         return moments_of(model, sequences.take(block), lambda step: sequences.place(before + step))
 
-    return reduce(add, over_blocks(moments, sequences.num, size))
+    return reduce(add, map_blocks(moments, sequences.num, size))
 
 
-def moments_of(model: LinearGaussianStateSpace, sequences: Sequences, place: Callable[[int], str]) -> StateSpaceMoments:
-    forward = filtered(model, sequences, place=place)
+def moments_of(
+    model: LinearGaussianStateSpace, sequences: Sequences, name_step: Callable[[int], str]
+) -> StateSpaceMoments:
+    forward = filtered(model, sequences, name_step=name_step)
     steps = Steps.of(model, sequences, smoothed(model, sequences, forward))
     log_likelihood = float(steps.weights @ forward.log_densities)
     return StateSpaceMoments(
@@ -101,15 +103,15 @@ class Steps:
         )
 
     def moments(
-        self, places: np.ndarray, means: np.ndarray, noises: np.ndarray, crosses: np.ndarray
+        self, positions: np.ndarray, means: np.ndarray, noises: np.ndarray, crosses: np.ndarray
     ) -> ResidualMoments:
         """Moments, on the regressors of these steps, of residuals with these means and F Fᵀ of `noises` as covariance.
 
         The covariance with the state is F Gᵀ, with G of `crosses`.
         """
-        weights, x = self.weights[places], self.regressors[places]
+        weights, x = self.weights[positions], self.regressors[positions]
         found = nothing(self.model, means.shape[1])
-        factors = self.smoothed.smoothed_factor[places]
+        factors = self.smoothed.smoothed_factor[positions]
         add_moments(weights, x, factors, means, noises, crosses, found.regressors, found.cross, found.residuals)
         return replace(found, weight=float(weights.sum()))
 
@@ -128,7 +130,7 @@ def transition_moments(steps: Steps) -> ResidualMoments:
     """e = z[t+1] - transition z[t] - shift[t], at all steps that another one follows."""
     here = np.nonzero(steps.times[1:] > 0)[0]
     return in_blocks(
-        lambda places: move_moments(steps, places), here, nothing(steps.model, steps.model.state_dimension)
+        lambda positions: move_moments(steps, positions), here, nothing(steps.model, steps.model.state_dimension)
     )
 
 
@@ -151,23 +153,23 @@ def observation_moments(steps: Steps) -> ResidualMoments:
     return found
 
 
-def look_moments(steps: Steps, observed: np.ndarray, places: np.ndarray) -> ResidualMoments:
+def look_moments(steps: Steps, observed: np.ndarray, positions: np.ndarray) -> ResidualMoments:
     """Given z and what is observed, e = J e_observed + noise of covariance R - J R_observed, J = R R_observed⁻¹."""
-    model, factors, times = steps.model, steps.smoothed.smoothed_factor[places], steps.times[places]
+    model, factors, times = steps.model, steps.smoothed.smoothed_factor[positions], steps.times[positions]
     look = each_step(model.observation, 2, times)[:, observed]
-    values = (steps.sequences.observations[places] - steps.levels[places])[:, observed]
-    spread, rest = regression_on(noise_at(model, times), observed)
-    means = values - applied(look, steps.smoothed.smoothed_mean[places])
-    part = steps.moments(places, applied(spread, means), -(spread @ look @ factors), factors)
-    unknown = np.einsum("t,tij->ij", steps.weights[places], np.broadcast_to(rest, (len(places), *rest.shape[1:])))
+    values = (steps.sequences.observations[positions] - steps.levels[positions])[:, observed]
+    coefficients, rest = regression_on(noise_at(model, times), observed)
+    means = values - applied(look, steps.smoothed.smoothed_mean[positions])
+    part = steps.moments(positions, applied(coefficients, means), -(coefficients @ look @ factors), factors)
+    unknown = np.einsum("t,tij->ij", steps.weights[positions], np.broadcast_to(rest, (len(positions), *rest.shape[1:])))
     return replace(part, residuals=part.residuals + unknown)
 
 
 def in_blocks(
-    moments: Callable[[np.ndarray], ResidualMoments], places: np.ndarray, start: ResidualMoments
+    moments: Callable[[np.ndarray], ResidualMoments], positions: np.ndarray, start: ResidualMoments
 ) -> ResidualMoments:
     """The moments of these steps, a block of them at a time, added to some."""
-    parts = over_blocks(lambda block: moments(places[block]), len(places), BLOCK_STEPS // 2)
+    parts = map_blocks(lambda block: moments(positions[block]), len(positions), BLOCK_STEPS // 2)
     return reduce(add, parts, start)
 
 
@@ -197,17 +199,17 @@ def patterns(observed: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     _, first, group = np.unique(packed(observed), return_index=True, return_inverse=True)
     ends = np.cumsum(np.bincount(group.ravel()))
     alike = np.split(np.argsort(group.ravel(), kind="stable"), ends[:-1])
-    for step, places in zip(first, alike, strict=True):
+    for step, positions in zip(first, alike, strict=True):
         if observed[step].any():
-            yield np.nonzero(observed[step])[0], places
+            yield np.nonzero(observed[step])[0], positions
 
 
 def regression_on(noise: np.ndarray, observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """J = R R_observed⁺ and R - J R_observed, of each R."""
     rows = noise[:, observed]
-    spread = np.swapaxes(np.linalg.pinv(rows[:, :, observed], hermitian=True) @ rows, -2, -1)
-    spread[:, observed] = np.eye(len(observed))
-    rest = noise - spread @ rows
+    coefficients = np.swapaxes(np.linalg.pinv(rows[:, :, observed], hermitian=True) @ rows, -2, -1)
+    coefficients[:, observed] = np.eye(len(observed))
+    rest = noise - coefficients @ rows
     rest[:, observed] = 0.0
     rest[:, :, observed] = 0.0
-    return spread, rest
+    return coefficients, rest

@@ -2,7 +2,7 @@
 
 Where few steps are seen, or many parts are free, a state space can pass through its observations exactly, and its
 density there is infinite as the noise vanishes. So no covariance that is learned has, in any direction, less than that
-of independent noises with FLOOR of the spread as variances: the spread of the observations for their noise, that of the
+of independent noises with FLOOR of the variances: those of the observations for their noise, those of the
 expected states for the two others; nor, as values' noises become all but the same, less than ALIKE of their own
 variances. A noise that was below this, and fits better there, may stay where it was; so no step of EM makes the fit
 worse.
@@ -17,12 +17,12 @@ from juncture.errors import RegularizedWarning, warn_user
 from juncture.sequences.state_space.moments import StateSpaceMoments
 from juncture.sequences.state_space.parts import factor_of
 
-FLOOR = 1e-10  # of the spread
+FLOOR = 1e-10  # of the variances of observations or states
 ALIKE = 1e-6  # of the variances of a noise itself
-ROUNDING = 1e-14  # of the level: less spread than that around it is none
+ROUNDING = 1e-14  # of the level: a smaller deviation counts as none
 
 
-def observed_spread(sequences: Sequences) -> np.ndarray:
+def observed_variances(sequences: Sequences) -> np.ndarray:
     """(value,): the variance of what is observed of each value, at all steps."""
     weights = np.repeat(sequences.weights, sequences.lengths)[:, None]
     weights = np.where(np.isnan(sequences.observations), 0.0, weights)
@@ -32,7 +32,7 @@ def observed_spread(sequences: Sequences) -> np.ndarray:
     return positive((weights * (values - mean) ** 2).sum(axis=0) / total, mean)
 
 
-def state_spread(moments: StateSpaceMoments) -> np.ndarray:
+def state_variances(moments: StateSpaceMoments) -> np.ndarray:
     """(state,): the variance of what is expected of each state, at all steps."""
     second = moments.transition.regressors + moments.observation.regressors
     num_states = len(moments.initial.residuals)
@@ -47,18 +47,18 @@ def positive(variance: np.ndarray, mean: np.ndarray) -> np.ndarray:
     return np.where(variance > ROUNDING**2 * square, variance, square)
 
 
-def spreads(moments: StateSpaceMoments, observed: np.ndarray) -> dict[str, np.ndarray]:
-    """The spread that each noise is measured by."""
-    hidden = state_spread(moments)
+def reference_variances(moments: StateSpaceMoments, observed: np.ndarray) -> dict[str, np.ndarray]:
+    """The variances that each noise is measured by."""
+    hidden = state_variances(moments)
     return {"initial_covariance": hidden, "transition_noise": hidden, "observation_noise": observed}
 
 
-def lifted(noise: np.ndarray, spread: np.ndarray, before: np.ndarray) -> np.ndarray:
+def lifted(noise: np.ndarray, variances: np.ndarray, before: np.ndarray) -> np.ndarray:
     """The best covariance that is nowhere below the floor, or nowhere below what was least before.
 
     `noise` is the best of all covariances, and the best of those above a floor keeps its eigenvectors.
     """
-    units = np.sqrt(np.maximum(FLOOR * spread, ALIKE * np.diagonal(noise)))
+    units = np.sqrt(np.maximum(FLOOR * variances, ALIKE * np.diagonal(noise)))
     scale = units[:, None] * units
     values, vectors = np.linalg.eigh(noise / scale)
     floor = least_allowed(values, noise / scale, before / scale)
@@ -84,8 +84,8 @@ def report_floor(names: tuple[str, ...]) -> None:
     if names:
         has, was = ("has", "was") if len(names) == 1 else ("have", "were")
         warn_user(
-            f"{' and '.join(names)} {has} shrunk to {FLOOR:g} of the spread of observations or states, or to {ALIKE:g}"
-            f" of its own variances, and {was} kept there, for the data leave no noise: fix parts, or give a prior or"
-            " more data",
+            f"{' and '.join(names)} {has} shrunk to {FLOOR:g} of the variance of observations or states, or to"
+            f" {ALIKE:g} of its own variances, and {was} kept there, for the data leave no noise: fix parts,"
+            " or give a prior or more data",
             RegularizedWarning,
         )

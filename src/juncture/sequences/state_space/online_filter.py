@@ -11,7 +11,7 @@ from juncture.checks import check_count
 from juncture.data.sequences.steps import without_frame
 from juncture.errors import InvalidData
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
-from juncture.sequences.state_space.packing import PackedSteps, packed_model
+from juncture.sequences.state_space.packing import PackedSteps, pack_model
 from juncture.sequences.state_space.parts import additions
 from juncture.sequences.state_space.passes import Filtered, Smoothed, check_filtered, run_filter, run_smoother
 from juncture.values import number_of
@@ -41,7 +41,7 @@ class KalmanFilter:
         ahead = 1 if model.max_length == time + 1 else 2  # the state to come is one that nothing is observed of
         rows = np.vstack([values - levels, np.full_like(levels, np.nan)])[:ahead]
         steps = PackedSteps(np.array([0, ahead]), rows, np.repeat(shifts, ahead, axis=0))
-        found = run_filter(packed_model(model).starting(time, self.next_mean, self.next_factor), steps)
+        found = run_filter(pack_model(model).starting(time, self.next_mean, self.next_factor), steps)
         check_filtered(found, lambda step: f"step {time + step}")
         return replace(
             self,
@@ -85,7 +85,7 @@ class KalmanFilter:
 
     def _smoothed_window(self) -> Smoothed:
         length = len(self.window.log_densities)
-        parts = packed_model(self.model).starting(self.num_steps - length, self.next_mean, self.next_factor)
+        parts = pack_model(self.model).starting(self.num_steps - length, self.next_mean, self.next_factor)
         return run_smoother(parts, np.array([0, length]), self.window)
 
     def __repr__(self) -> str:
@@ -96,7 +96,7 @@ class KalmanFilter:
 def start_kalman_filter(model: LinearGaussianStateSpace, *, lag: int = 0) -> KalmanFilter:
     """The filter before its first observation."""
     lag = check_count(lag, "the lag")
-    parts = packed_model(model)
+    parts = pack_model(model)
     window = Filtered.empty(0, model.state_dimension, 0)
     return KalmanFilter(model, int(lag), 0, 0.0, parts.initial_mean.copy(), parts.initial_factor.copy(), window)
 

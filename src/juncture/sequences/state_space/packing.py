@@ -15,7 +15,7 @@ WIDEST = 1e40  # from the smallest variance to the largest
 
 
 @dataclass(frozen=True, eq=False)
-class PackedModel:
+class PackedStateSpace:
     """The parts with a leading axis of time, of length 1 where they do not vary; factors L for covariances L Lᵀ."""
 
     transition: np.ndarray  # (time, state, state)
@@ -25,13 +25,13 @@ class PackedModel:
     initial_mean: np.ndarray  # (state,)
     initial_factor: np.ndarray  # (state, state)
 
-    def starting(self, time: int, mean: np.ndarray, factor: np.ndarray) -> PackedModel:
+    def starting(self, time: int, mean: np.ndarray, factor: np.ndarray) -> PackedStateSpace:
         """The model from a later time on, where its state has this distribution."""
 
         def later(part: np.ndarray) -> np.ndarray:
             return part[min(time, len(part) - 1) :]  # no move follows the last step
 
-        return PackedModel(
+        return PackedStateSpace(
             later(self.transition),
             later(self.observation),
             later(self.transition_noise),
@@ -50,11 +50,11 @@ class PackedSteps:
     shifts: np.ndarray  # (step, state)
 
 
-def packed_model(model: LinearGaussianStateSpace) -> PackedModel:
+def pack_model(model: LinearGaussianStateSpace) -> PackedStateSpace:
     """Made once per model."""
     if "kalman" not in model.derived:
         warn_of_span(model)
-        model.derived["kalman"] = PackedModel(
+        model.derived["kalman"] = PackedStateSpace(
             with_time(model.transition),
             with_time(model.observation),
             with_time(factor_of(model.transition_noise)),
@@ -62,7 +62,7 @@ def packed_model(model: LinearGaussianStateSpace) -> PackedModel:
             np.array(model.initial_mean),
             factor_of(model.initial_covariance),
         )
-    found: PackedModel = model.derived["kalman"]
+    found: PackedStateSpace = model.derived["kalman"]
     return found
 
 
@@ -80,18 +80,18 @@ def warn_of_span(model: LinearGaussianStateSpace) -> None:
         )
 
 
-def packed(model: LinearGaussianStateSpace, sequences: Sequences) -> tuple[PackedModel, PackedSteps]:
+def pack(model: LinearGaussianStateSpace, sequences: Sequences) -> tuple[PackedStateSpace, PackedSteps]:
     """Model and steps; states that are given are further observations, without noise."""
     times = np.arange(sequences.num_steps) - np.repeat(sequences.offsets[:-1], sequences.lengths)
     shifts, levels = additions(model, times, sequences.covariates)
-    offsets, observations, parts = np.array(sequences.offsets), sequences.observations - levels, packed_model(model)
+    offsets, observations, parts = np.array(sequences.offsets), sequences.observations - levels, pack_model(model)
     if sequences.states is not None:
         observations = np.hstack([observations, sequences.states])
         parts = seeing_states(parts)
     return parts, PackedSteps(offsets, observations, shifts)
 
 
-def seeing_states(parts: PackedModel) -> PackedModel:
+def seeing_states(parts: PackedStateSpace) -> PackedStateSpace:
     """The model whose observations are followed by its states as they are."""
     look, noise = parts.observation, parts.observation_noise
     num_states = look.shape[2]

@@ -11,9 +11,9 @@ import numpy as np
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidModel
 from juncture.kernels.state_space.kalman import filter_sequences, smooth_sequences
-from juncture.parallel import over_blocks
+from juncture.parallel import map_blocks
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
-from juncture.sequences.state_space.packing import PackedModel, PackedSteps, packed, packed_model
+from juncture.sequences.state_space.packing import PackedStateSpace, PackedSteps, pack, pack_model
 
 BLOCK_STEPS = 4096  # about as many steps of short sequences make one piece of work
 
@@ -69,15 +69,15 @@ def filtered(
     sequences: Sequences,
     *,
     keep: bool = True,
-    place: Callable[[int], str] | None = None,
+    name_step: Callable[[int], str] | None = None,
 ) -> Filtered:
-    """The forward pass; without `keep` only the densities. `place` names a step, where not as these sequences do."""
-    found = run_filter(*packed(model, sequences), keep=keep)
-    check_filtered(found, place or sequences.place)
+    """The forward pass; without `keep` only the densities. `name_step` names a step; by default these sequences do."""
+    found = run_filter(*pack(model, sequences), keep=keep)
+    check_filtered(found, name_step or sequences.place)
     return found
 
 
-def run_filter(parts: PackedModel, steps: PackedSteps, *, keep: bool = True) -> Filtered:
+def run_filter(parts: PackedStateSpace, steps: PackedSteps, *, keep: bool = True) -> Filtered:
     num_steps, num_states = steps.shifts.shape
     found = Filtered.empty(num_steps, num_states, num_steps if keep else 0)
 
@@ -96,10 +96,10 @@ def run_filter(parts: PackedModel, steps: PackedSteps, *, keep: bool = True) -> 
 
 def smoothed(model: LinearGaussianStateSpace, sequences: Sequences, forward: Filtered) -> Smoothed:
     """The backward pass."""
-    return run_smoother(packed_model(model), np.array(sequences.offsets), forward)
+    return run_smoother(pack_model(model), np.array(sequences.offsets), forward)
 
 
-def run_smoother(parts: PackedModel, offsets: np.ndarray, forward: Filtered) -> Smoothed:
+def run_smoother(parts: PackedStateSpace, offsets: np.ndarray, forward: Filtered) -> Smoothed:
     found = Smoothed.empty(*forward.filtered_mean.shape)
 
     def run(block: slice) -> None:
@@ -116,26 +116,26 @@ def run_smoother(parts: PackedModel, offsets: np.ndarray, forward: Filtered) -> 
 def over_sequences(run: Callable[[slice], None], offsets: np.ndarray) -> None:
     """`run` on blocks of sequences; a long sequence is a block of its own."""
     num, num_steps = len(offsets) - 1, int(offsets[-1] - offsets[0])
-    over_blocks(run, num, max(1, BLOCK_STEPS * num // max(1, num_steps)))
+    map_blocks(run, num, max(1, BLOCK_STEPS * num // max(1, num_steps)))
 
 
-def check_filtered(found: Filtered, place: Callable[[int], str]) -> None:
-    """Raise where an observation has no density, or where states have outgrown the numbers; `place` names a step."""
+def check_filtered(found: Filtered, name_step: Callable[[int], str]) -> None:
+    """Raise where an observation has no density, or where states exceed all numbers; `name_step` names a step."""
     if np.isposinf(found.log_densities).any():
         step = int(np.argmax(np.isposinf(found.log_densities)))
         raise InvalidModel(
-            f"{place(step)} has no density: those before it determine the observation, or a part of it,"
+            f"{name_step(step)} has no density: those before it determine the observation, or a part of it,"
             " without any noise; give observation_noise a positive variance, or leave that part missing"
         )
     is_lost = ~np.isfinite(found.log_densities)
     if len(found.filtered_mean):
         is_lost |= ~np.isfinite(found.filtered_mean).all(axis=1) | ~np.isfinite(found.predicted_factor).all(axis=(1, 2))
     if is_lost.any():
-        raise_overflow(place(int(np.argmax(is_lost))))
+        raise_overflow(name_step(int(np.argmax(is_lost))))
 
 
-def raise_overflow(place: str) -> NoReturn:
+def raise_overflow(where: str) -> NoReturn:
     raise InvalidModel(
-        f"at {place} numbers grow beyond the largest one: the transition is not stable and too little is observed, or"
+        f"at {where} numbers grow beyond the largest one: the transition is not stable and too little is observed, or"
         " an observation lies too far from all that the model allows"
     )

@@ -14,7 +14,7 @@ from juncture.memory import check_table_fits
 from juncture.options import as_generator
 from juncture.sequences.state_space.forecast import as_future_inputs
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
-from juncture.sequences.state_space.packing import packed_model
+from juncture.sequences.state_space.packing import pack_model
 from juncture.sequences.state_space.parts import additions, each_step
 
 
@@ -39,7 +39,7 @@ def draw_sequence(model: LinearGaussianStateSpace, length: int, covariates: Any,
     model.check_length(length, f"a sequence of {length} steps")
     size = model.state_dimension * model.observation_dimension
     check_table_fits((length, size), f"a sequence of {length:,} steps", "draw shorter ones", copies=8)
-    inputs, times, parts = as_future_inputs(model, covariates, length), np.arange(length), packed_model(model)
+    inputs, times, parts = as_future_inputs(model, covariates, length), np.arange(length), pack_model(model)
     shifts, levels = additions(model, times, inputs)
     states = rng.standard_normal(shifts.shape)
     draw_forward(shifts, parts.transition, parts.transition_noise, parts.initial_mean, parts.initial_factor, states)

@@ -34,7 +34,7 @@ def unrolled(model: LinearGaussianStateSpace, length: int, covariates: Any = Non
     times = np.arange(length)
     shifts, levels = additions(model, times, inputs)
     moves = each_step(model.transition, 2, times[:-1])
-    spreads = each_step(model.transition_noise, 2, times[:-1])
+    noise_covariances = each_step(model.transition_noise, 2, times[:-1])
     size = model.state_dimension
     to_noises = np.eye(length * size)  # M
     noises = np.zeros((length * size, length * size))
@@ -42,7 +42,7 @@ def unrolled(model: LinearGaussianStateSpace, length: int, covariates: Any = Non
     for time in times[1:]:
         here, before = slice(time * size, (time + 1) * size), slice((time - 1) * size, time * size)
         to_noises[here, before] = -moves[time - 1]
-        noises[here, here] = spreads[time - 1]
+        noises[here, here] = noise_covariances[time - 1]
     from_noises = np.linalg.inv(to_noises)
     mean = from_noises @ np.concatenate([model.initial_mean, *shifts[:-1]])
     covariance = from_noises @ noises @ from_noises.T

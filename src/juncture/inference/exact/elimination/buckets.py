@@ -20,7 +20,7 @@ from juncture.factors.conditional import draw_codes
 from juncture.inference.exact.best_states import Allowed, Solver
 from juncture.inference.exact.clique_search import BYTES_PER_CELL, MAX_CORE, OPERATIONS_PER_CELL, Cost, best_order
 from juncture.kernels.junction_tree.ordering import moral_graph
-from juncture.memory import told_bytes
+from juncture.memory import format_bytes
 
 
 class LogFactor(NamedTuple):
@@ -123,8 +123,8 @@ def plan_elimination(
     elimination = Elimination(tuple(steps), maximized, {node: int(num_states[node]) for node in sorted(left)})
     if elimination.cells * BYTES_PER_CELL > memory_limit:
         raise TooLarge(
-            f"eliminating the variables would need {told_bytes(elimination.cells * BYTES_PER_CELL)}; the limit is "
-            f"{told_bytes(memory_limit)}: observe more, name fewer targets, or raise memory_limit"
+            f"eliminating the variables would need {format_bytes(elimination.cells * BYTES_PER_CELL)}; the limit is "
+            f"{format_bytes(memory_limit)}: observe more, name fewer targets, or raise memory_limit"
         )
     return elimination
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from juncture import parallel
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree.packed_tree import CELLS_AT_ONCE, MAX_BLOCK, PackedTree
 from juncture.kernels.junction_tree.layout import MARGINAL, OFFSET, SIZE
 from juncture.kernels.junction_tree.propagation import TINY
 from juncture.kernels.junction_tree.rows import propagate_rows
 from juncture.kernels.tables.network_counts import add_cells
-from juncture.parallel import blocks_of, on_cores
+from juncture.parallel import blocks_of
 
 MOST_SUMS = 16  # tables of sums that are filled side by side
 CELLS_OF_SUMS = 2**24  # ... and all their cells: fixed, so that sums do not depend on the number of cores
@@ -28,7 +29,7 @@ def expected_cells(tree: PackedTree, rows: CodedFindings, weights: np.ndarray) -
     def sums_of(part: slice) -> np.ndarray:
         return sum_cells(tree, rows, weights, part, log_evidence)
 
-    parts = on_cores(sums_of, blocks_of(rows.num_rows, size))
+    parts = parallel.map(sums_of, blocks_of(rows.num_rows, size))
     return sum(parts, np.zeros(tree.plan.num_cells)), log_evidence
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture import numerics
+from juncture import numerics, parallel
 from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.packing import pack_logs, pack_tables, scale_table
@@ -19,7 +19,7 @@ from juncture.kernels.junction_tree.layout import MARGINAL
 from juncture.kernels.junction_tree.logs import propagate_logs
 from juncture.kernels.junction_tree.propagation import TINY, collect_prior, propagate
 from juncture.kernels.junction_tree.rows import propagate_rows
-from juncture.parallel import blocks_of, on_cores
+from juncture.parallel import blocks_of
 
 CELLS_AT_ONCE = 2**17  # of a block of rows: what a core's cache holds
 MAX_BLOCK = 128
@@ -109,7 +109,7 @@ class PackedTree:
         def fill(block: slice) -> None:
             run(rows, block, node_table, targets, marginals[block], log_evidence[block])
 
-        on_cores(fill, blocks_of(rows.num_rows, size))
+        parallel.map(fill, blocks_of(rows.num_rows, size))
         return marginals, log_evidence
 
     def run_block(

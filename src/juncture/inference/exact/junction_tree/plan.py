@@ -13,9 +13,9 @@ import numpy as np
 
 from juncture.errors import TooLarge
 from juncture.inference.exact.clique_search import CliqueTree, Cost, best_tree
-from juncture.kernels.junction_tree.layout import fill_indices, lay_out, place_nodes, place_tables
-from juncture.kernels.junction_tree.packing import house_factors
-from juncture.memory import default_memory_limit, told_bytes
+from juncture.kernels.junction_tree.layout import build_clique_table, build_node_table, fill_indices, lay_out
+from juncture.kernels.junction_tree.packing import assign_factors
+from juncture.memory import default_memory_limit, format_bytes
 
 SURELY_FREE = 2**24  # bytes that need no look at how much memory is left
 
@@ -77,11 +77,11 @@ def lay_out_plan(structure: Structure, memory_limit: int | None = None) -> Cliqu
     tree = structure.tree
     check_cost(tree.cost, memory_limit)
     nodes, shared = lay_out(tree.starts, tree.nodes, tree.parents, len(states))
-    table, num_cells, num_entries, num_indices = place_tables(tree.parents, tree.starts, nodes, shared, states)
+    table, num_cells, num_entries, num_indices = build_clique_table(tree.parents, tree.starts, nodes, shared, states)
     indices = np.empty(num_indices, dtype=np.int32 if num_entries < 2**31 else np.int64)
     fill_indices(table, tree.starts, nodes, shared, states, indices)
-    node_table = place_nodes(table, tree.starts, nodes, states)
-    factor_cliques = house_factors(tree.order, tree.node_cliques, scope_starts, scope_nodes)
+    node_table = build_node_table(table, tree.starts, nodes, states)
+    factor_cliques = assign_factors(tree.order, tree.node_cliques, scope_starts, scope_nodes)
     return CliquePlan(
         num_states=states,
         scope_starts=scope_starts,
@@ -111,6 +111,6 @@ def check_cost(cost: Cost, memory_limit: int | None) -> None:
     if not fits(cost, memory_limit):
         memory_limit = default_memory_limit() if memory_limit is None else memory_limit
         raise TooLarge(
-            f"exact inference would need {told_bytes(cost.bytes)} ({cost}); the limit is "
-            f"{told_bytes(memory_limit)}: observe more, ask for fewer targets, or raise memory_limit"
+            f"exact inference would need {format_bytes(cost.bytes)} ({cost}); the limit is "
+            f"{format_bytes(memory_limit)}: observe more, ask for fewer targets, or raise memory_limit"
         )

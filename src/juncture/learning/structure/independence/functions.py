@@ -20,9 +20,9 @@ MOST = 3  # parents of a function that is looked for
 ENOUGH = 10.0  # rows for each combination of states, before chance is no explanation
 
 
-def warn_of_functions(tester: Tester, joined: np.ndarray) -> None:
+def warn_of_functions(tester: Tester, adjacent: np.ndarray) -> None:
     """Warn of variables that are functions of their neighbours."""
-    found = list(find_functions(tester, joined))
+    found = list(find_functions(tester, adjacent))
     if found:
         names = tester.names
         named = [
@@ -42,9 +42,9 @@ def determined_by(tester: Tester, children: Sequence[int], given: Sequence[int])
     return [one for one in children if given and tester.rows_for_function(given, one) >= ENOUGH]
 
 
-def find_functions(tester: Tester, joined: np.ndarray) -> Iterator[tuple[int, tuple[int, ...]]]:
+def find_functions(tester: Tester, adjacent: np.ndarray) -> Iterator[tuple[int, tuple[int, ...]]]:
     """(child, given): for each such child, the first of the smallest sets of neighbours that determine the child."""
-    for child, around in enumerate(joined):
+    for child, around in enumerate(adjacent):
         near = np.flatnonzero(around).tolist()
         if near and tester.rows_for_function(near, child):  # else the child is no function of a subset either
             sets = (given for size in range(1, MOST + 1) for given in combinations(near, size))

@@ -8,8 +8,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from juncture import parallel
 from juncture.learning.structure.sets import Positions, members
-from juncture.parallel import num_cores, on_cores
+from juncture.parallel import num_cores
 
 NOTHING = -1  # the candidate that adds no parent
 WORTH_THREADS = 1_000_000  # cells to count, below which one thread is quicker
@@ -134,7 +135,7 @@ def score_subsets_one_by_one(
 
 def map_tasks(run: Callable[[Any], Any], tasks: Sequence[Any], cells: float) -> list[Any]:
     """Each task's result; on all cores when there is enough to do."""
-    return on_cores(run, tasks, is_worth_threads=cells >= WORTH_THREADS)
+    return parallel.map(run, tasks, is_worth_threads=cells >= WORTH_THREADS)
 
 
 def rounding(score: float) -> float:

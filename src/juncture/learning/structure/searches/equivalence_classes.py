@@ -44,10 +44,10 @@ def count_violations(
 ) -> tuple[bool, int, int, int]:
     """What breaks when the node comes last: a required arrow, other arrows, the limit of parents, immoralities."""
     parents = arrows[:, node] | plain[:, node]
-    joined = arrows | arrows.T | plain
+    adjacent = arrows | arrows.T | plain
     around = np.flatnonzero(parents | arrows[node])
     beside = np.flatnonzero(plain[:, node])
-    new = int((~joined[np.ix_(beside, around)]).sum()) - len(beside)  # no node is joined to itself
+    new = int((~adjacent[np.ix_(beside, around)]).sum()) - len(beside)  # no node is adjacent to itself
     too_many = max(int(parents.sum()) - bounds.max_parents, 0)
     return bool((bounds.required[node] & arrows[node]).any()), int(arrows[node].sum()), too_many, new
 
@@ -82,19 +82,19 @@ class GraphClass:
         self.parents = [set_of(indices[one] for one in essential.parents(name)) for name in names]
         self.children = [set_of(indices[one] for one in essential.children(name)) for name in names]
         self.neighbors = [set_of(indices[one] for one in essential.neighbors(name)) for name in names]
-        self.joined = [sum(one) for one in zip(self.parents, self.children, self.neighbors, strict=True)]
+        self.adjacent = [sum(one) for one in zip(self.parents, self.children, self.neighbors, strict=True)]
 
     def is_clique(self, positions: Positions) -> bool:
-        return all(not positions & ~self.joined[one] & ~(1 << one) for one in members(positions))
+        return all(not positions & ~self.adjacent[one] & ~(1 << one) for one in members(positions))
 
     def around(self, head: int) -> tuple[Positions, ...]:
-        """All that the gains of insertions depend on: parents, neighbours, and how the neighbours are joined."""
+        """All that the gains of insertions depend on: parents, neighbours, and how the neighbours are adjacent."""
         near = self.neighbors[head]
-        return self.parents[head], near, *(self.joined[one] & near for one in members(near))
+        return self.parents[head], near, *(self.adjacent[one] & near for one in members(near))
 
     def common(self, tail: int, head: int) -> Positions:
-        """The head's neighbours that are joined to the tail."""
-        return self.neighbors[head] & self.joined[tail]
+        """The head's neighbours that are adjacent to the tail."""
+        return self.neighbors[head] & self.adjacent[tail]
 
     def is_blocked(self, start: int, end: int, block: Positions) -> bool:
         """Whether every path from start to end, along plain edges and arrows, goes through the block."""
@@ -118,13 +118,13 @@ class GraphClass:
             part, possible = stack.pop()
             yield part
             for one in members(possible):
-                later = possible & self.joined[one] & ~((2 << one) - 1)
+                later = possible & self.adjacent[one] & ~((2 << one) - 1)
                 stack.append((part | 1 << one, later))
 
     def shared(self, base: Positions, extra: Positions) -> Positions:
-        """Those of `extra` that are joined to all of the base."""
+        """Those of `extra` that are adjacent to all of the base."""
         for one in members(base):
-            extra &= self.joined[one]
+            extra &= self.adjacent[one]
         return extra
 
     def insert(self, step: Operator) -> PartiallyDirectedGraph | None:

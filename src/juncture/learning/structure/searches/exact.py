@@ -19,7 +19,7 @@ from juncture.learning.structure.constraints import Constrained, EdgeConstraints
 from juncture.learning.structure.scores.local_scores import WORTH_THREADS, LocalScores, map_tasks
 from juncture.learning.structure.scores.scores import as_local_scores
 from juncture.learning.structure.sets import Positions, graph_of, members
-from juncture.memory import default_memory_limit, told_bytes
+from juncture.memory import default_memory_limit, format_bytes
 
 BYTES_PER_SET = 12  # a score and a set of parents, for each variable and each set of others
 MAX_VARIABLES = 30  # sets are 32-bit numbers
@@ -94,6 +94,6 @@ def check_size(size: int) -> None:
     needed, limit = size * BYTES_PER_SET << max(size - 1, 0), default_memory_limit()
     if size > MAX_VARIABLES or needed > limit:
         raise TooLarge(
-            f"the exact search over {size} variables takes {told_bytes(needed)}; there are {told_bytes(limit)}:"
+            f"the exact search over {size} variables takes {format_bytes(needed)}; there are {format_bytes(limit)}:"
             " take method='hill-climbing', or fewer variables"
         )

@@ -103,14 +103,20 @@ class EquivalenceSearch:
         """The insertions that gain, cached while the adjacencies of the head and its neighbours stay the same."""
         for head in range(len(self.bounds.names)):
             near = state.neighbors[head]
-            key = (head, state.parents[head], near, state.joined[head], *(state.joined[one] for one in members(near)))
+            key = (
+                head,
+                state.parents[head],
+                near,
+                state.adjacent[head],
+                *(state.adjacent[one] for one in members(near)),
+            )
             if key not in self._gaining:
                 self._gaining[key] = [step for step in self._into(state, head) if step.gain > 0]
             yield from self._gaining[key]
 
     def _into(self, state: GraphClass, head: int) -> Iterator[Operator]:
         around = state.around(head)
-        for tail in members(self.bounds.candidates[head] & ~state.joined[head]):
+        for tail in members(self.bounds.candidates[head] & ~state.adjacent[head]):
             key = (tail, head, state.common(tail, head), around)
             if key not in self._known:
                 self._known[key] = list(self._scored_insertions(state, tail, head))
@@ -118,7 +124,7 @@ class EquivalenceSearch:
 
     def _scored_insertions(self, state: GraphClass, tail: int, head: int) -> Iterator[Operator]:
         common = state.common(tail, head)
-        for others in state.cliques_with(common, state.neighbors[head] & ~state.joined[tail]):
+        for others in state.cliques_with(common, state.neighbors[head] & ~state.adjacent[tail]):
             parents = common | others | state.parents[head]
             if parents.bit_count() < self.bounds.max_parents:
                 gain = self._with(head, parents, tail) - self.scores.family(head, parents)

@@ -180,7 +180,7 @@ class HillClimbing(ClimbingOptions):
             path.take(apart)
 
     def _settle(self, path: HillClimb) -> None:
-        """Take out variables, and where that does not help, joined pairs, until no reinsertion gains."""
+        """Take out variables, and where that does not help, adjacent pairs, until no reinsertion gains."""
         while self.reinsert:
             singles = [[index] for index in range(len(path.best))]
             path.reinsert(singles)

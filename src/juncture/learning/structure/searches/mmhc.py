@@ -109,8 +109,8 @@ class MaxMin:
         for size in sorted({len(part) for part in sets}):
             same = [part for part in sets if len(part) == size]
             values = self.tester.p_values((self.target, other), same)
-            told = [p for p, given in zip(values, same, strict=True) if p < 1.0 or not self.is_function(given)]
-            largest = max(largest, *map(float, told), 0.0)
+            informative = [p for p, given in zip(values, same, strict=True) if p < 1.0 or not self.is_function(given)]
+            largest = max(largest, *map(float, informative), 0.0)
             if largest > self.level:
                 break
         return largest

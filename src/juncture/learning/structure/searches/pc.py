@@ -29,7 +29,7 @@ from juncture.learning.structure.sets import find_paths
 class PC(Constrained):
     """The class of graphs that the tests leave, as a CPDAG; with `directed` one graph of it.
 
-    Two variables are joined unless a test given some neighbours has a p-value above `level`. Whether two edges meet in
+    Two variables are adjacent unless a test given some neighbours has a p-value above `level`. Whether edges meet in
     a collider is decided by the sets that separate their other ends: with `colliders="majority"` by more than half of
     the sets, with "conservative" only where all agree, and else the directions stay open.
     """
@@ -53,7 +53,7 @@ class PC(Constrained):
         tester = as_tester(data, self.test, rng)
         bounds = self.bounds(tester.names)
         skeleton = find_skeleton(tester, bounds, self.level, self.max_given, progress)
-        warn_of_functions(tester, skeleton.joined)
+        warn_of_functions(tester, skeleton.adjacent)
         verdicts = find_colliders(tester, skeleton, self.colliders, self.level, self.max_given)
         graph = orient_skeleton(skeleton, verdicts, bounds)
         return directed_extension(graph, bounds, skeleton.p_values) if self.directed else graph
@@ -62,7 +62,7 @@ class PC(Constrained):
 def orient_skeleton(skeleton: Skeleton, verdicts: Verdicts, bounds: EdgeConstraints) -> PartiallyDirectedGraph:
     """The directions that follow from the constraints, from colliders, and from both by Meek's rules."""
     names = bounds.names
-    arrows = skeleton.joined & bounds.allowed & (bounds.required | ~bounds.allowed.T)
+    arrows = skeleton.adjacent & bounds.allowed & (bounds.required | ~bounds.allowed.T)
     arrows &= ~bounds.required.T
     for tail, middle, head in verdicts.colliders:
         pair = [tail, head]
@@ -72,7 +72,7 @@ def orient_skeleton(skeleton: Skeleton, verdicts: Verdicts, bounds: EdgeConstrai
         has_room = turned[:, middle].sum() <= bounds.max_parents
         if is_open and has_room and not find_paths(turned).diagonal().any():
             arrows = turned
-    plain = np.triu(skeleton.joined & ~arrows & ~arrows.T)
+    plain = np.triu(skeleton.adjacent & ~arrows & ~arrows.T)
     edges = [[(names[tail], names[head]) for tail, head in np.argwhere(matrix)] for matrix in (arrows, plain)]
     marks = Marks(names, *edges)
     apply_meek_rules(marks, {(names[tail], names[middle], names[head]) for tail, middle, head in verdicts.ambiguous})
@@ -97,8 +97,8 @@ def apply_meek_rules(marks: Marks, ambiguous: Set[tuple[str, str, str]] = frozen
 
 
 def away_from_definite_collider(ambiguous: Set[tuple[str, str, str]], marks: Marks, tail: str, head: str) -> bool:
-    """Meek's first rule, a -> tail -- head with a and head not joined, where the triple is known to be no collider."""
-    return any(not marks.are_joined(a, head) and (a, tail, head) not in ambiguous for a in marks.parents[tail])
+    """Meek's first rule, a -> tail -- head with a and head not adjacent, where the triple is known as no collider."""
+    return any(not marks.are_adjacent(a, head) and (a, tail, head) not in ambiguous for a in marks.parents[tail])
 
 
 def has_path(marks: Marks, start: str, end: str) -> bool:

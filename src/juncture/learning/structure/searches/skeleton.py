@@ -30,15 +30,15 @@ Separating: TypeAlias = dict[tuple[int, ...], float]
 
 @dataclass(frozen=True, eq=False)
 class Skeleton:
-    """Which pairs are joined, the sets that separate those that are not, and the largest p-value of each pair."""
+    """Which pairs are adjacent, the sets that separate those that are not, and the largest p-value of each pair."""
 
-    joined: np.ndarray
+    adjacent: np.ndarray
     separators: dict[tuple[int, int], Separating]
     p_values: np.ndarray
 
     def part(self, pair: tuple[int, int], separating: Separating) -> None:
-        """The pair is no longer joined; each of the sets separates it."""
-        self.joined[pair] = self.joined[pair[::-1]] = False
+        """The pair is no longer adjacent; each of the sets separates it."""
+        self.adjacent[pair] = self.adjacent[pair[::-1]] = False
         self.separators[pair] = separating
 
 
@@ -64,14 +64,14 @@ def find_skeleton(
 
     Neighbours are those before the round, so that the order of the variables does not matter (Colombo and Maathuis
     2014). Every set that separates in the round is kept. A set that leaves one of the pair no choice separates them if
-    all of it is joined to the other after the round.
+    all of it is adjacent to the other after the round.
     """
-    joined = bounds.allowed | bounds.allowed.T
+    adjacent = bounds.allowed | bounds.allowed.T
     fixed = bounds.required | bounds.required.T
-    found = Skeleton(joined, {}, np.zeros(joined.shape))
+    found = Skeleton(adjacent, {}, np.zeros(adjacent.shape))
     size = 0
-    while (pairs := testable(joined, fixed, size)) and (max_given is None or size <= max_given):
-        before = joined.copy()
+    while (pairs := testable(adjacent, fixed, size)) and (max_given is None or size <= max_given):
+        before = adjacent.copy()
         cells = len(pairs) * tester.num_rows
         tests = map_tasks(lambda pair: test_pair(tester, before, pair, size, level), pairs, cells)  # noqa: B023
         for (first, second), test in zip(pairs, tests, strict=True):
@@ -80,26 +80,26 @@ def find_skeleton(
             if test.separating:
                 found.part((first, second), test.separating)
         for pair, test in zip(pairs, tests, strict=True):
-            if joined[pair] and (
-                replacing := {given: 1.0 for end, given in test.empty if joined[end, list(given)].all()}
+            if adjacent[pair] and (
+                replacing := {given: 1.0 for end, given in test.empty if adjacent[end, list(given)].all()}
             ):
                 found.part(pair, replacing)
         size += 1
         if progress is not None:
-            progress(size, float(joined.sum() // 2))
+            progress(size, float(adjacent.sum() // 2))
     return found
 
 
-def testable(joined: np.ndarray, fixed: np.ndarray, size: int) -> list[tuple[int, int]]:
+def testable(adjacent: np.ndarray, fixed: np.ndarray, size: int) -> list[tuple[int, int]]:
     """The adjacent pairs of which one end has at least `size` neighbours other than the other end."""
-    has_enough = joined.sum(axis=0) > size
-    wanted = np.triu(joined & ~fixed) & (has_enough | has_enough[:, np.newaxis])
+    has_enough = adjacent.sum(axis=0) > size
+    wanted = np.triu(adjacent & ~fixed) & (has_enough | has_enough[:, np.newaxis])
     return [(int(first), int(second)) for first, second in np.argwhere(wanted)]
 
 
-def test_pair(tester: Tester, joined: np.ndarray, pair: tuple[int, int], size: int, level: float) -> PairTest:
+def test_pair(tester: Tester, adjacent: np.ndarray, pair: tuple[int, int], size: int, level: float) -> PairTest:
     found = PairTest(0.0, {}, [])
-    sets = conditions(joined, pair, size)
+    sets = conditions(adjacent, pair, size)
     while batch := list(islice(sets, BATCH)):
         for given, value in zip(batch, tester.p_values(pair, batch).tolist(), strict=True):
             functions = determined_by(tester, pair, given) if value == 1.0 else []
@@ -114,11 +114,11 @@ def test_pair(tester: Tester, joined: np.ndarray, pair: tuple[int, int], size: i
     return found
 
 
-def conditions(joined: np.ndarray, pair: tuple[int, int], size: int) -> Iterator[tuple[int, ...]]:
+def conditions(adjacent: np.ndarray, pair: tuple[int, int], size: int) -> Iterator[tuple[int, ...]]:
     """The sets of that size among the neighbours of the first, then those among the second's that are new."""
     seen: list[set[int]] = []
     for one, other in (pair, pair[::-1]):
-        around = set(np.flatnonzero(joined[one]).tolist()) - {other}
+        around = set(np.flatnonzero(adjacent[one]).tolist()) - {other}
         fresh = (given for given in combinations(sorted(around), size) if not any(set(given) <= old for old in seen))
         yield from fresh
         seen.append(around)
@@ -156,13 +156,13 @@ def find_colliders(tester: Tester, skeleton: Skeleton, rule: str, level: float, 
     The list does not depend on the order of the columns: equally clear colliders are ordered by the names.
     """
     most = MAX_GIVEN if max_given is None else min(max_given, MAX_GIVEN)
-    pairs = [pair for pair in skeleton.separators if (skeleton.joined[pair[0]] & skeleton.joined[pair[1]]).any()]
+    pairs = [pair for pair in skeleton.separators if (skeleton.adjacent[pair[0]] & skeleton.adjacent[pair[1]]).any()]
     cells = len(pairs) * tester.num_rows
     found = map_tasks(lambda pair: separating_sets(tester, skeleton, pair, level, most), pairs, cells)
     ranked, ambiguous = [], set()
     for (tail, head), sets in zip(pairs, found, strict=True):
         ends = sorted((tester.names[tail], tester.names[head]))
-        for middle in np.flatnonzero(skeleton.joined[tail] & skeleton.joined[head]).tolist():
+        for middle in np.flatnonzero(skeleton.adjacent[tail] & skeleton.adjacent[head]).tolist():
             vote = vote_on(middle, sets)
             if is_collider(vote, rule):
                 rank = (vote.share, -round(vote.p_value, DIGITS), tester.names[middle], ends)
@@ -176,7 +176,7 @@ def separating_sets(tester: Tester, skeleton: Skeleton, pair: tuple[int, int], l
     """The sets by which the pair was parted, and all small sets of neighbours that separate it, with p-values."""
     found = dict(skeleton.separators[pair])
     for size in range(most + 1):
-        found |= test_pair(tester, skeleton.joined, pair, size, level).separating
+        found |= test_pair(tester, skeleton.adjacent, pair, size, level).separating
     return found
 
 
