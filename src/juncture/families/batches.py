@@ -1,4 +1,4 @@
-"""The batch that several families make together."""
+"""The common batch shape of several families."""
 
 from __future__ import annotations
 

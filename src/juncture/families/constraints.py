@@ -1,4 +1,4 @@
-"""What a parameter must be, declared as data: the rule in words, the axes of one value, and the check."""
+"""Constraints on parameters, declared as data: the rule in words, the number of axes of a value, and the check."""
 
 from __future__ import annotations
 

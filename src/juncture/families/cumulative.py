@@ -1,4 +1,4 @@
-"""`Cumulative`: what a distribution of single numbers says of "at most x" and "more than x", and its quantiles."""
+"""`Cumulative`: distribution functions P(X ≤ x), survival functions P(X > x), and quantiles of single numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Family`: what every distribution can be asked; one object may hold a whole batch of them."""
+"""`Family`: the base class of all distributions; one object may hold a batch of them."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class Family(Cumulative):
         raise Unsupported(f"{type(self).__name__} has no log-density of its own")
 
     def sample(self, size: int | tuple[int, ...] | None = None, *, rng: Any = None) -> Any:
-        """Draws, as (*size, *batch, *event); without a size, one."""
+        """Draws, as (*size, *batch, *event); without a size, one. `rng` is a NumPy generator or a seed."""
         return plain(self._draw_inside(as_sizes(size) + self.batch_shape, as_generator(rng)))
 
     def _draw_inside(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
@@ -188,7 +188,20 @@ class Family(Cumulative):
 
     @classmethod
     def estimate(cls, statistics: Statistics, prior: Any = None) -> Self:
-        """The maximum likelihood estimate; with a prior, the mode of its posterior."""
+        """The maximum likelihood estimate; with a prior, the maximum a posteriori estimate.
+
+        Parameters
+        ----------
+        statistics
+            The statistics of this family: `Family.statistics(data)`, or a sum of several.
+        prior
+            A conjugate prior, such as `Beta(1, 1)` for a Bernoulli.
+
+        Returns
+        -------
+        Family
+            A member of the family; `InvalidData` says which data are missing if there is none.
+        """
         if not isinstance(statistics, Statistics) or statistics.family is not cls:
             raise InvalidData(f"{cls.__name__}.estimate takes {cls.__name__}.statistics(data); got {statistics!r}")
         if prior is not None:

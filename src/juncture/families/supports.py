@@ -1,4 +1,4 @@
-"""Where a family puts its mass, declared as data: which values are possible, and one value inside."""
+"""Supports of families, declared as data: which values are possible, and one value inside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two distributions side by side on the points that both live on: what every divergence sums over."""
+"""Two distributions on common points, over which divergences are sums."""
 
 from __future__ import annotations
 

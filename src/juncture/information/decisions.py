@@ -1,4 +1,4 @@
-"""Two hypotheses and one observation: the test that errs least, and how often it errs."""
+"""Two hypotheses and one observation: the test with the least probability of error, and that probability."""
 
 from __future__ import annotations
 
@@ -28,7 +28,19 @@ class OptimalTest:
 
 
 def optimal_test(p: Any, q: Any, prior: float = 0.5) -> OptimalTest:
-    """The likelihood-ratio test of p against q, when p is true with probability `prior`.
+    """The likelihood-ratio test of p against q.
+
+    Parameters
+    ----------
+    p, q
+        The distributions of the observation under the two hypotheses.
+    prior
+        The probability that p is true.
+
+    Returns
+    -------
+    OptimalTest
+        The values for which the test says "p", and the probabilities of its errors.
 
     >>> optimal_test([0.5, 0.3, 0.2], [0.2, 0.2, 0.6]).accepted
     array([ True,  True, False])

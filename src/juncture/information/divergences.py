@@ -1,4 +1,4 @@
-"""How far apart two distributions are. Arrays, tables aligned by name, families, densities, data.
+"""Divergences between two distributions: arrays, tables aligned by name, families, densities, data.
 
 Members of one exponential family have their closed forms; other families of single numbers are summed or integrated.
 """

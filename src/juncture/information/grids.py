@@ -1,7 +1,7 @@
 """Where sums and integrals over one number are taken: atoms, or Gauss-Legendre nodes in panels that follow the mass.
 
 Panels end at the quantiles of the distributions, each half decade of probability in both tails, and go on towards the
-ends of the support, so that what the integrand does out there is seen.
+ends of the support, to cover the tails of the integrand.
 """
 
 from __future__ import annotations

@@ -49,6 +49,20 @@ def max_entropy(points: Any, features: Features, moments: Any) -> MaximumEntropy
     Points that the moments force to have probability 0 have it exactly. The multipliers are infinite then, as natural
     parameters on the edge are: along `direction`, from `face_multipliers`.
 
+    Parameters
+    ----------
+    points
+        The points, as numbers or rows of numbers.
+    features
+        A matrix (point, feature), a function of the array of points, or a list of such functions.
+    moments
+        The expectation of each feature.
+
+    Returns
+    -------
+    MaximumEntropy
+        The distribution, the multipliers, the entropy and the duality gap.
+
     >>> found = max_entropy(range(1, 11), lambda x: x, 2.0)
     >>> round(found.entropy, 10)
     1.385292317

@@ -67,6 +67,20 @@ class Problem:
 def max_entropy_density(features: Any, moments: Any, low: float = -np.inf, high: float = np.inf) -> MaximumEntropy:
     """The density on an interval with the largest entropy among those with E features = moments.
 
+    Parameters
+    ----------
+    features
+        A function of an array of numbers, or a list of functions.
+    moments
+        The expectation of each feature.
+    low, high
+        The ends of the interval, which may be infinite.
+
+    Returns
+    -------
+    MaximumEntropy
+        The density, the multipliers, the entropy and the duality gap.
+
     >>> normal = max_entropy_density([lambda x: x, lambda x: x**2], [0.0, 1.0])
     >>> bool(np.allclose(normal.multipliers, [0.0, -0.5]))
     True

@@ -57,6 +57,22 @@ def alpha_projection(p: Any, family: type[Family], alpha: float, **known: Any) -
     """The minima of D_α(p ‖ q) over the family, best first; the larger α, the more of p a member covers.
 
     The search starts from p's moments, and from the moments of p around each of its modes.
+
+    Parameters
+    ----------
+    p
+        A family, a Density, Atoms, a table over one variable or an array.
+    family
+        The class of q.
+    alpha
+        1 for KL(p ‖ q), 0 for KL(q ‖ p).
+    known
+        Parameters of q that are not fitted.
+
+    Returns
+    -------
+    list of Projection
+        A member and its divergence for each minimum that was found.
     """
     alpha = check_number(alpha, "alpha", finite=True)
     check_family(family)

@@ -1,4 +1,4 @@
-"""Where a search for the nearest member begins: the moments of the whole, and of the surroundings of each mode."""
+"""Starts of a search for the nearest member: the moments of the whole distribution, and those around each mode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probabilities out of what users hold: arrays along their last axis, and tables with named variables."""
+"""Probabilities from arrays, along their last axis, and from tables with named variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The highest point of a smooth function of a few numbers, and its curvature there."""
+"""The maximum of a smooth function of a few numbers, and the second derivatives there."""
 
 from __future__ import annotations
 

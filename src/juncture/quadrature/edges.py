@@ -1,4 +1,4 @@
-"""A log-density without a value (NaN) stands for 0 only where it has fallen off before: elsewhere it is refused."""
+"""A log-density without a value (NaN) counts as density 0 only where the density is negligible; else it is an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laplace's approximation: a posterior as the Gaussian that has its mode and its curvature there, and its evidence."""
+"""Laplace's approximation: a Gaussian with the mode of the posterior and its curvature there, and the evidence."""
 
 from __future__ import annotations
 
@@ -29,8 +29,20 @@ class LaplaceApproximation:
 def laplace_approximation(log_joint: Callable[[Any], Any], start: Any) -> LaplaceApproximation:
     """The approximation of the posterior ∝ exp(log_joint(θ)) around the maximum uphill of `start`.
 
-    θ is a number where `start` is one, else a vector. It depends on the parametrisation: take one in which θ may be
-    any number, a logit for a probability or the logarithm of a rate, with the Jacobian in the prior.
+    It depends on the parametrisation: take one in which θ may be any number, a logit for a probability or the logarithm
+    of a rate, with the Jacobian in the prior.
+
+    Parameters
+    ----------
+    log_joint
+        log p(data, θ), a function of θ.
+    start
+        Where the search for the mode begins: a number, or a vector. θ has the same shape.
+
+    Returns
+    -------
+    LaplaceApproximation
+        The Gaussian, the mode, the information there, and the log-evidence.
 
     >>> found = laplace_approximation(lambda mean: -0.5 * (mean - 3.0) ** 2 / 4, 0.0)
     >>> round(found.mode, 6), round(found.family.variance, 6), round(found.log_evidence, 6)

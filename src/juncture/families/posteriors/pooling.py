@@ -1,4 +1,4 @@
-"""Groups that share a prior: the concentration of a Dirichlet or a Beta by evidence, and what each group learns of it.
+"""Groups that share a prior: the concentration of a Dirichlet or a Beta by evidence, and the posterior of each group.
 
 Between the limits, all groups alike (full pooling) and each group for itself (no pooling), the data choose.
 """

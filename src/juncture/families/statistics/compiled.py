@@ -1,6 +1,6 @@
-"""Long data go through compiled passes, several cores at a time; short data never wait for the compiler.
+"""Compiled passes over long data, on several cores; short data do not wait for the compiler.
 
-A pass sees finite values only: where it meets another, it gives up, and the plain way says what is wrong.
+A pass takes finite values only. If it meets another value, the NumPy code runs instead and raises the error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whole numbers repeat: long data of a discrete family are worked on once for each value that occurs."""
+"""Whole numbers repeat: statistics and log-probabilities of long data are computed once for each value that occurs."""
 
 from __future__ import annotations
 

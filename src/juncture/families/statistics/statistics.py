@@ -1,7 +1,7 @@
-"""Statistics: what is left of data when a family has looked at it. They add, and they are all that `estimate` needs.
+"""Sufficient statistics: additive summaries of data, from which `estimate` computes the parameters.
 
-Σ w u(x) over the rows, the weight Σ w they were summed over, and Σ w log h(x), the share of the log-likelihood that no
-parameter touches. Counts add bit for bit. `Moments` are kept centred, and merged by Chan's formula.
+They hold Σ w u(x) over the rows, the weight Σ w, and Σ w log h(x), the part of the log-likelihood that does not depend
+on the parameters. Counts add bit for bit. `Moments` are kept centred, and merged by Chan's formula.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`Family.statistics`: the same call on the class and on an instance, which supplies what it knows."""
+"""`Family.statistics`: one method of the class and of its instances; an instance supplies its known parameters."""
 
 from __future__ import annotations
 

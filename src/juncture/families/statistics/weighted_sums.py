@@ -1,4 +1,4 @@
-"""Sums over rows with weights, each of which may lack the batch of the other."""
+"""Weighted sums over rows; the rows or the weights may have no batch axes."""
 
 from __future__ import annotations
 

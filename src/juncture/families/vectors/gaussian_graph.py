@@ -1,4 +1,4 @@
-"""The graph of a Gaussian: entries that are independent given all others are not joined."""
+"""The graph of a Gaussian: no edge joins two entries that are independent given all others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A MultivariateGaussian as the prior of the mean of one whose covariance is known: the update, and its worth."""
+"""A MultivariateGaussian as the prior of the mean of one whose covariance is known: the update, and the sample size."""
 
 from __future__ import annotations
 

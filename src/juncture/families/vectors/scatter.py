@@ -1,4 +1,4 @@
-"""From rows of vectors to a covariance: centred moments, and what is done where they leave a direction out."""
+"""The covariance of rows of vectors: centred moments, and a ridge for a covariance without full rank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`VectorFamily`: what families of vectors and of square matrices share; their dimension is read off the data."""
+"""`VectorFamily`: the base class of families of vectors and of square matrices; the data give their dimension."""
 
 from __future__ import annotations
 
