@@ -124,18 +124,18 @@ def _integrate(family: Family, function: Function) -> float:
             found[has_mass] = p[has_mass] * function(x[has_mass])
         return found
 
+    def integrate_tail(start: float, sign: float, stop: float) -> float:
+        """From a cut to the end of the support, or to the edge beyond which its mass is known."""
+        length = abs(stop - start) / scale
+
+        def along(z: np.ndarray) -> np.ndarray:
+            return integrand(start + sign * scale * z) * scale
+
+        return integrate_to_infinity(along) if np.isinf(length) else integrate(along, np.array([0.0, length]))
+
     stops = [float(line.coordinate(np.asarray(edge.x))) if edge.mass else np.inf for edge in (first, last)]
-    total += integrate(integrand, cuts) if len(cuts) > 1 else 0.0
-    for start, sign, stop in ((cuts[0], -1.0, stops[0]), (cuts[-1], 1.0, stops[1])):
-        total += _integrate_tail(
-            lambda z, at=start, to=sign: integrand(at + to * scale * z) * scale, abs(stop - start) / scale
-        )
-    return float(total)
-
-
-def _integrate_tail(integrand: Function, length: float) -> float:
-    """The integral from 0 to the length, which may be infinite."""
-    return integrate_to_infinity(integrand) if np.isinf(length) else integrate(integrand, np.array([0.0, length]))
+    between = integrate(integrand, cuts) if len(cuts) > 1 else 0.0
+    return float(total + between + integrate_tail(cuts[0], -1.0, stops[0]) + integrate_tail(cuts[-1], 1.0, stops[1]))
 
 
 class _Edge(NamedTuple):
