@@ -10,7 +10,7 @@ from juncture import numerics
 from juncture.families.constraints import POSITIVE
 from juncture.families.cumulative import log_of_smaller
 from juncture.families.discrete.count_draws import poisson_draws
-from juncture.families.discrete.summed import summed_cdf, summed_log_cdf
+from juncture.families.discrete.summed import sum_cdf, sum_log_cdf
 from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
 from juncture.families.family import Family, Real, plain
 from juncture.families.incomplete import FAR, log_integral
@@ -83,7 +83,7 @@ class BetaNegativeBinomial(Family):
         return self._parts(x)[1]
 
     def _log_cdf(self, x: np.ndarray) -> np.ndarray:
-        return summed_log_cdf(self, x)
+        return sum_log_cdf(self, x)
 
     def _log_sf(self, x: np.ndarray) -> np.ndarray:
         below, above = self._parts(x)
@@ -96,7 +96,7 @@ class BetaNegativeBinomial(Family):
         above = np.exp(self._log_beyond(x, past))
         near = np.where(past, -1.0, x)
         if not (np.asarray(self.mode) <= FIRST).all():
-            below = summed_cdf(self, near)
+            below = sum_cdf(self, near)
             return np.where(past, 1 - above, below), np.where(past, above, 1 - below)
         lower, upper = self._table()
         index = np.where(np.isposinf(x), len(lower) - 1, np.clip(np.floor(near), -1, FIRST) + 1).astype(np.intp)

@@ -10,10 +10,10 @@ from juncture.checks import check_kind
 from juncture.errors import InvalidData, InvalidModel, TooLarge
 from juncture.families.constraints import COUNT
 from juncture.families.discrete.categorical import label_counts
-from juncture.families.discrete.summed import summed_cdf, summed_log_cdf, summed_log_sf, summed_sf
-from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
+from juncture.families.discrete.summed import Summed
+from juncture.families.discrete.whole_numbers import as_counts
 from juncture.families.exponential_family import dot
-from juncture.families.family import Family, Real, plain
+from juncture.families.family import Real, plain
 from juncture.families.log_factorial import look_up
 from juncture.families.saddle_point import binomial_log_mass
 from juncture.families.statistics.known import Known
@@ -23,7 +23,7 @@ from juncture.families.supports import Integers
 MOST_DRAWN = 1_000_000_000  # of NumPy's generator
 
 
-class Hypergeometric(Family):
+class Hypergeometric(Summed):
     """p(x) = C(K, x) C(N-K, n-x) / C(N, n) for n draws from N members of which K are targets.
 
     Not an exponential family. Its statistics count how often each x = 0..n was seen, and estimate the targets.
@@ -93,21 +93,6 @@ class Hypergeometric(Family):
         population, targets, draws = (self._given[name] for name in self.parameters)
         top = np.ceil((draws + 1) * (targets + 1) / (population + 2)) - 1
         return plain(as_counts(np.clip(top, self.support.low, self.support.high)))
-
-    def _cdf(self, x: np.ndarray) -> np.ndarray:
-        return summed_cdf(self, x)
-
-    def _sf(self, x: np.ndarray) -> np.ndarray:
-        return summed_sf(self, x)
-
-    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
-        return summed_log_cdf(self, x)
-
-    def _log_sf(self, x: np.ndarray) -> np.ndarray:
-        return summed_log_sf(self, x)
-
-    def _quantile(self, probability: np.ndarray) -> np.ndarray:
-        return whole_quantile(self, probability)
 
     # -- learning
 

@@ -21,22 +21,22 @@ class Summed(Family):
     """A family of counts whose distribution functions are sums of masses."""
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
-        return summed_cdf(self, x)
+        return sum_cdf(self, x)
 
     def _sf(self, x: np.ndarray) -> np.ndarray:
-        return summed_sf(self, x)
+        return sum_sf(self, x)
 
     def _log_cdf(self, x: np.ndarray) -> np.ndarray:
-        return summed_log_cdf(self, x)
+        return sum_log_cdf(self, x)
 
     def _log_sf(self, x: np.ndarray) -> np.ndarray:
-        return summed_log_sf(self, x)
+        return sum_log_sf(self, x)
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return whole_quantile(self, probability)
 
 
-def summed_cdf(family: Any, x: np.ndarray) -> np.ndarray:
+def sum_cdf(family: Any, x: np.ndarray) -> np.ndarray:
     """P(X ≤ x) by adding up the masses from the lower end of the support; above ½, what P(X > x) leaves of 1."""
     low, high = (np.asarray(end, dtype=float) for end in (family.support.low, family.support.high))
     offsets = np.floor(np.where(x >= high, low - 1, np.maximum(x, low - 1)) - low)  # -1 below the support
@@ -45,16 +45,16 @@ def summed_cdf(family: Any, x: np.ndarray) -> np.ndarray:
     below = np.where(x >= high, 1.0, _sums(family, offsets, upwards=True))
     is_upper = (below > 0.5) & (x < high)
     if is_upper.any() and _is_short(family, high - low):
-        return np.where(is_upper, 1 - summed_sf(family, np.where(is_upper, x, high)), below)
+        return np.where(is_upper, 1 - sum_sf(family, np.where(is_upper, x, high)), below)
     return below
 
 
-def summed_sf(family: Any, x: np.ndarray) -> np.ndarray:
+def sum_sf(family: Any, x: np.ndarray) -> np.ndarray:
     """P(X > x) by adding up the masses from the upper end; where that is far, what P(X ≤ x) leaves of 1."""
     low, high = (np.asarray(end, dtype=float) for end in (family.support.low, family.support.high))
     offsets = high - 1 - np.floor(np.clip(x, low - 1, high))  # -1 at and above the upper end
     if not _is_short(family, offsets):
-        return np.asarray(1 - summed_cdf(family, x))
+        return np.asarray(1 - sum_cdf(family, x))
     return np.where(x < low, 1.0, _sums(family, np.where(x < low, -1.0, offsets), upwards=False))
 
 
@@ -83,7 +83,7 @@ def _sums_of(family: Any, num_steps: float, *, upwards: bool) -> np.ndarray:
     return np.cumsum(np.concatenate([np.zeros((1, *masses.shape[1:])), masses]), axis=0, dtype=np.longdouble)
 
 
-def summed_log_cdf(family: Any, x: np.ndarray) -> np.ndarray:
+def sum_log_cdf(family: Any, x: np.ndarray) -> np.ndarray:
     """log P(X ≤ x), from the logarithms of the masses where it underflows."""
     below, above = np.asarray(family._cdf(x)), np.asarray(family._sf(x))
     low = np.asarray(family.support.low, dtype=float)
@@ -92,7 +92,7 @@ def summed_log_cdf(family: Any, x: np.ndarray) -> np.ndarray:
     return np.where(far, _log_sums(family, np.where(far, np.floor(x) - low, -1.0), 1.0), found) if far.any() else found
 
 
-def summed_log_sf(family: Any, x: np.ndarray) -> np.ndarray:
+def sum_log_sf(family: Any, x: np.ndarray) -> np.ndarray:
     """log P(X > x), from the logarithms of the masses where it underflows."""
     below, above = np.asarray(family._cdf(x)), np.asarray(family._sf(x))
     high = np.asarray(family.support.high, dtype=float)
@@ -122,7 +122,7 @@ def _num_members(family: Any) -> int:
     return int(np.prod(family.batch_shape))
 
 
-def summed_expectation(family: Any, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+def sum_expectation(family: Any, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """E function(X) for each of a batch, over supports from 0 to an upper end."""
     most = float(np.max(family.support.high))
     if most * np.prod(family.batch_shape) > MOST_TERMS:

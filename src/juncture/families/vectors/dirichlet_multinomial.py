@@ -10,7 +10,7 @@ import numpy as np
 from juncture.families.constraints import COUNT, POSITIVE_VECTOR
 from juncture.families.discrete.beta_binomial import BetaBinomial
 from juncture.families.discrete.count_draws import check_countable
-from juncture.families.discrete.summed import summed_expectation
+from juncture.families.discrete.summed import sum_expectation
 from juncture.families.exponential_family import sum_in_order
 from juncture.families.family import Family, Real, plain
 from juncture.families.log_factorial import log_weight, look_up
@@ -114,5 +114,5 @@ class DirichletMultinomial(Family):
         for state in range(self.num_states):
             rest = np.delete(alpha, state, axis=-1).sum(axis=-1)
             count = BetaBinomial(self._given["trials"], alpha[..., state], rest)
-            expected.append(summed_expectation(count, partial(log_weight, concentration=concentration[..., state])))
+            expected.append(sum_expectation(count, partial(log_weight, concentration=concentration[..., state])))
         return sum_in_order(expected)

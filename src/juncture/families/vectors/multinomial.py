@@ -12,7 +12,7 @@ from juncture.families.constraints import COUNT, SIMPLEX
 from juncture.families.discrete.binomial import Binomial
 from juncture.families.discrete.categorical import Categorical, without_first
 from juncture.families.discrete.count_draws import check_countable
-from juncture.families.discrete.summed import summed_expectation
+from juncture.families.discrete.summed import sum_expectation
 from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Family, Real, plain
 from juncture.families.log_factorial import log_factorial
@@ -99,7 +99,7 @@ class Multinomial(ExponentialFamily):
     def _expected_log_base(self) -> np.ndarray:
         """log n! - Σ E log X_k!, where each count alone is a Binomial."""
         counts = Binomial(self._given["trials"][..., None], self._given["probabilities"])
-        return np.asarray(log_factorial(self._given["trials"]) - summed_expectation(counts, log_factorial).sum(axis=-1))
+        return np.asarray(log_factorial(self._given["trials"]) - sum_expectation(counts, log_factorial).sum(axis=-1))
 
     def cross_entropy(self, other: Family) -> Real:
         """n times that of a single trial, less E log h(X); infinite for another number of trials."""
