@@ -77,7 +77,7 @@ REFUSED = [
     ({"xrai": "yes"}, UnknownVariable, "no variable 'xrai'; did you mean 'xray'"),
     ({"xray": "yess"}, UnknownState, "'xray' has no state 'yess'; did you mean 'yes'"),
     ({"sick": 1}, UnknownState, "'sick' has no state 1"),
-    ({"xray": [1.0]}, InvalidData, r"'xray' has 1 entries; it needs one for each of the 2 states \('no', 'yes'\)"),
+    ({"xray": [1.0]}, InvalidData, r"has length 1; it needs one number for each of the 2 states \('no', 'yes'\)"),
     ({"xray": [0.5, -0.1]}, InvalidData, "not a finite number of at least 0"),
     ({"xray": [0.5, np.inf]}, InvalidData, "not a finite number of at least 0"),
     ({"xray": [0.5, None]}, InvalidData, "not a finite number of at least 0"),
@@ -88,7 +88,7 @@ REFUSED = [
     ({"xray": [0, 0.0]}, ImpossibleEvidence, "'xray' is 0 everywhere: it excludes every state"),
     ({"age": "old"}, InvalidData, "'age' is real-valued; 'old' in row 0 is not a number"),
     ({"age": np.inf}, InvalidData, "'age' is infinite"),
-    ({"age": [1.0, 2.0]}, InvalidData, "takes a number a row"),
+    ({"age": [1.0, 2.0]}, InvalidData, "takes a number per row"),
     ({"place": [1.0]}, InvalidData, "takes a vector of length 2"),
     ({"place": 3.0}, InvalidData, "takes a vector of length 2"),
 ]  # fmt: skip
@@ -166,7 +166,7 @@ def test_rows_of_mappings_may_hold_likelihoods():
     same(as_findings(Evidence(rows), VARIABLES), findings)
     for number in range(3):
         same(findings.row(number), as_findings(rows[number], VARIABLES))
-    with pytest.raises(InvalidData, match="likelihood of 'xray' in row 1 has 3 entries"):
+    with pytest.raises(InvalidData, match="likelihood of 'xray' in row 1 has length 3"):
         as_findings([{}, {"xray": [1, 2, 3]}], VARIABLES)
 
 
@@ -192,7 +192,7 @@ def test_likelihoods_of_many_rows():
         (lambda: Evidence([{}], {"xray": [[1, 2], [1, 2]]}), r"shape \(2, 2\); the evidence has 1 rows"),
         (lambda: Evidence([{}, {}], {"xray": [1, 2]}), r"shape \(2,\); the evidence has 2 rows"),
         (lambda: Evidence({}, {"xray": [[1, 2]]}), "the evidence has one row"),
-        (lambda: Evidence([{}], {"xray": [[1, 2, 3]]}), "has 3 entries; it needs one for each of the 2 states"),
+        (lambda: Evidence([{}], {"xray": [[1, 2, 3]]}), "has length 3; it needs one number for each of the 2 states"),
         (lambda: Evidence([{}], {"age": [[1, 2]]}), "'age' is real-valued"),
         (lambda: Evidence([{}], {"xray": [[1, np.nan]]}), "not a finite number"),
         (lambda: Evidence([{}], {"xray": "yes"}), "must be a list of numbers"),
@@ -277,17 +277,17 @@ def test_describe():
 def test_merged_findings_hold_both():
     first = as_findings({"xray": [0.5, 1.0], "count": 1}, VARIABLES)
     second = as_findings({"xray": [0.5, 0.25], "count": 1, "age": 3.0}, VARIABLES)
-    merged = first.merged(second)
+    merged = first.merge(second)
     assert merged.likelihoods["xray"].tolist() == [[0.25, 0.25]]
     assert merged.names == ("xray", "count", "age")
-    same(merged, second.merged(first))
-    same(merged.merged(as_findings({}, VARIABLES)), merged)
+    same(merged, second.merge(first))
+    same(merged.merge(as_findings({}, VARIABLES)), merged)
     assert first.names == ("xray", "count")
-    holes = as_findings([{"count": 1}, {}], VARIABLES).merged(as_findings([{}, {"count": 2}], VARIABLES))
+    holes = as_findings([{"count": 1}, {}], VARIABLES).merge(as_findings([{}, {"count": 2}], VARIABLES))
     assert holes.codes["count"].tolist() == [1, 2]
     tiny = as_findings({"xray": [1e-200, 1]}, VARIABLES)
     with pytest.raises(InvalidData, match="'xray' multiply to less than a float can hold"):
-        tiny.merged(tiny)
+        tiny.merge(tiny)
 
 
 @pytest.mark.parametrize(("one", "other"), [({"xray": "yes"}, {"xray": "no"}), ({"age": 1}, {"age": 2})])
@@ -295,16 +295,16 @@ def test_contradicting_findings_are_impossible(one, other):
     name = next(iter(one))
     message = f"{name}=.* and {name}=.* contradict"
     with pytest.raises(ImpossibleEvidence, match=message):
-        as_findings(one, VARIABLES).merged(as_findings(other, VARIABLES))
+        as_findings(one, VARIABLES).merge(as_findings(other, VARIABLES))
     with pytest.raises(ImpossibleEvidence, match=f"{name}=.* in row 1 contradict"):
-        as_findings([one, one], VARIABLES).merged(as_findings([one, other], VARIABLES))
+        as_findings([one, one], VARIABLES).merge(as_findings([one, other], VARIABLES))
 
 
 def test_findings_of_different_models_or_rows_do_not_merge():
     findings = as_findings({"xray": "yes"}, VARIABLES)
     for other in (as_findings([{}], VARIABLES), as_findings({}, [XRAY])):
         with pytest.raises(InvalidData, match="same variables"):
-            findings.merged(other)
+            findings.merge(other)
     with pytest.raises(InvalidData, match="other variables"):
         as_findings(findings, [XRAY])
     assert as_findings(findings, VARIABLES) is findings

@@ -40,7 +40,7 @@ HMM = jt.HiddenMarkovModel([1.0], [[1.0]], [[1.0]])
         (
             lambda: jt.Dataset(ROWS).take([0.0]),
             jt.InvalidData,
-            r"rows are chosen by a slice, by whole numbers from -12 to 11",
+            r"rows are selected by a slice, by whole numbers from -12 to 11",
         ),
         (lambda: jt.independence_test(ROWS, "a", "b", test=3), jt.Unsupported, "an object such as GSquaredTest"),
         (

@@ -2,7 +2,7 @@
 
 A model is a product of factors. Inference eliminates variables from it. Learning adds up statistics of it.
 
-__init__.pyi tells type checkers the same names.
+__init__.pyi gives type checkers the same names.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 # name → the module that defines it, loaded when the name is first used; grouped by stage
-_HOMES = {
+_MODULES = {
     # variables and data
     "Variable": "variables",
     "Scope": "variables",
@@ -249,16 +249,16 @@ _HOMES = {
     "RegularizedWarning": "errors",
 }
 
-__all__ = ["__version__", *_HOMES]  # noqa: PLE0604
+__all__ = ["__version__", *_MODULES]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'juncture' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
-    value = getattr(importlib.import_module(f"juncture.{_HOMES[name]}"), name)
+    value = getattr(importlib.import_module(f"juncture.{_MODULES[name]}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted([*globals(), *_MODULES])

@@ -1,7 +1,7 @@
-"""Checks at the entrances: what users hand over is of the kind that is asked for, or one sentence says what is.
+"""Checks of arguments: an argument of the wrong kind raises an error whose one sentence names the rule.
 
-Every function returns the value in the form that the library goes on with. `what` is the name that the sentence gives
-to the value; `error` its class.
+Every function returns the argument in the form in which the library uses it. `what` is the name of the argument in the
+sentence, and `error` the class of the error.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SHORTENER.maxstring = SHORTENER.maxlong = SHORTENER.maxother = 80
 
 
 def shown(value: object) -> str:
-    """The value as a message shows it: in one line, not long; a large object only by its kind.
+    """The value as a message shows it: in one short line; a large object only by its class.
 
     >>> shown([1, 2]), shown(math)
     ('[1, 2]', 'a module')
@@ -86,7 +86,7 @@ def check_choice(value: Any, choices: Iterable[Any], what: str, *, error: type[J
 
 
 def is_one_of(value: Any, words: Iterable[Any]) -> bool:
-    """Whether it is one of a few words; an array or a list is none, and cannot be looked up."""
+    """Whether a value is one of a few words; an array or a list never is."""
     return isinstance(value, str | None) and value in tuple(words)
 
 
@@ -137,7 +137,7 @@ def check_number(
 
 
 def as_float(value: Any) -> float:
-    """A number of any kind as a float; NaN for what is none, and for NaN."""
+    """A number of any kind as a float; NaN for everything else."""
     is_one = isinstance(value, Real) or (
         isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "biuf"
     )
@@ -148,7 +148,7 @@ def as_float(value: Any) -> float:
 
 
 def check_iterable(values: Any, what: str, *, error: type[JunctureError] = InvalidData) -> list[Any]:
-    """The items of something that has several, in a list; a text would be read letter by letter, and is refused."""
+    """The items of an iterable as a list; a text, whose items would be letters, is refused."""
     if isinstance(values, str | bytes):
         raise error(f"{what} must be a list; got {shown(values)}: write [{shown(values)}]")
     try:
@@ -158,14 +158,14 @@ def check_iterable(values: Any, what: str, *, error: type[JunctureError] = Inval
 
 
 def is_iterable(value: Any) -> bool:
-    """Whether one can go through it; an array of a single number says that one can, and refuses."""
+    """Whether a value can be iterated; an array without axes claims to be iterable but is not."""
     return isinstance(value, Iterable) and not (isinstance(value, np.ndarray) and value.ndim == 0)
 
 
 def check_tuples(
     values: Any, length: int, what: str, *, error: type[JunctureError] = InvalidData
 ) -> list[tuple[Any, ...]]:
-    """A list whose items each hold so many things, as in [("n × 2", ["a", "b"])]."""
+    """A list of tuples of the given length, as in [("n × 2", ["a", "b"])]."""
     listed = check_iterable(values, what, error=error)
     items = [tuple(item) if is_iterable(item) and not isinstance(item, str) else () for item in listed]
     for item, given in zip(items, listed, strict=True):
@@ -175,7 +175,7 @@ def check_tuples(
 
 
 def check_flag(value: Any, what: str) -> bool:
-    """True or False, or 1 or 0 in their place."""
+    """True or False; 1 and 0 are accepted too."""
     if not isinstance(value, bool | int | np.bool_) or value not in (0, 1):
         raise InvalidData(f"{what} must be True or False; got {shown(value)}")
     return bool(value)
@@ -191,7 +191,7 @@ def check_counts(value: Any, what: str) -> int | list[int]:
 def check_array(
     values: Any, what: str, *, ndim: int | None = None, error: type[JunctureError] = InvalidData
 ) -> np.ndarray:
-    """Numbers as an array of floats, of so many axes if `ndim` is given."""
+    """Numbers as an array of floats, with `ndim` axes if that is given."""
     try:
         given = np.asarray(values)
         array = given.astype(np.float64, copy=False) if given.dtype.kind in "biufO" else None
@@ -206,7 +206,7 @@ def check_array(
 
 
 def check_index(array: np.ndarray, index: Any, what: str) -> np.ndarray:
-    """What lies at an index, as NumPy takes it: a whole number, a slice, a list or a tuple of these."""
+    """The entries at an index in the sense of NumPy: a whole number, a slice, a list or a tuple of these."""
     try:
         return np.asarray(array[index])
     except (IndexError, TypeError, ValueError, OverflowError):

@@ -1,14 +1,14 @@
-"""Everything Juncture raises on purpose.
+"""The exceptions and warnings of Juncture.
 
 JunctureError
 ├── UnknownVariable     (KeyError)      a name the model, graph or table does not have
-├── UnknownState        (KeyError)      a value that is none of the variable's states
+├── UnknownState        (KeyError)      a value that is not a state of the variable
 ├── ImpossibleEvidence  (ValueError)    P(evidence) = 0
 ├── InvalidModel        (ValueError)    a variable, factor, graph or network that breaks a rule
 ├── InvalidData         (ValueError)    rows, columns or evidence that break a rule
 ├── FormatError         (ValueError)    a file that cannot be read or written; knows file and line
 ├── Unsupported         (TypeError)     an engine or format that cannot take this kind of model
-├── TooLarge            (MemoryError)   the answer would not fit; says how large it would be
+├── TooLarge            (MemoryError)   the result would not fit into memory
 ├── ObjectiveDecreased  (ArithmeticError) an objective that must rise has fallen
 └── MissingExtra        (ImportError)   an optional package is not installed
 
@@ -37,16 +37,16 @@ LONG_WORD = re.compile(r"(\S{40})\S{41,}(\S{20})")  # in a message that is too l
 
 
 class JunctureError(Exception):
-    """Base of every error raised on purpose; catch it to catch them all. A long message is shortened in the middle."""
+    """The base class of all errors of Juncture. A long message is shortened in the middle."""
 
     def __init__(self, *args: object) -> None:
-        super().__init__(*(shortened(arg) if isinstance(arg, str) else arg for arg in args))
+        super().__init__(*(shorten_message(arg) if isinstance(arg, str) else arg for arg in args))
 
     __str__ = Exception.__str__  # KeyError would print the message in quotes
 
 
 class UnknownVariable(JunctureError, KeyError):
-    """A name that is not among the known ones."""
+    """A name that the model, graph or table does not have."""
 
     @classmethod
     def among(cls, name: object, known: Iterable[str], *, where: str = "the model") -> UnknownVariable:
@@ -54,7 +54,7 @@ class UnknownVariable(JunctureError, KeyError):
 
 
 class UnknownState(JunctureError, KeyError):
-    """A value that is none of a variable's states."""
+    """A value that is not a state of its variable."""
 
     @classmethod
     def of(cls, variable: str, value: object, states: Iterable[object], *, where: str = "") -> UnknownState:
@@ -74,12 +74,14 @@ class InvalidData(JunctureError, ValueError):
 
 
 class FormatError(JunctureError, ValueError):
-    """A file that cannot be read or written; `file` and `line` tell where, as far as known."""
+    """A file that cannot be read or written; `file` and `line` say where, as far as they are known."""
 
     def __init__(self, message: str, *, file: str | None = None, line: int | None = None) -> None:
-        self.message, self.file, self.line = shortened(message), file, line
-        place = ":".join(str(part) for part in (file, line) if part is not None)
-        Exception.__init__(self, f"{place}: {self.message}" if place else self.message)  # a path is never shortened
+        self.message, self.file, self.line = shorten_message(message), file, line
+        location = ":".join(str(part) for part in (file, line) if part is not None)
+        Exception.__init__(
+            self, f"{location}: {self.message}" if location else self.message
+        )  # a path is never shortened
 
     def in_file(self, file: str) -> FormatError:
         return FormatError(self.message, file=file, line=self.line)
@@ -93,7 +95,7 @@ class Unsupported(JunctureError, TypeError):
 
 
 class TooLarge(JunctureError, MemoryError):
-    """The answer would not fit; the message says how large it would be."""
+    """The result would not fit into memory; the message says how large it would be."""
 
 
 class ObjectiveDecreased(JunctureError, ArithmeticError):
@@ -117,43 +119,43 @@ class RenormalizedWarning(UserWarning):
 
 
 class UnseenParentsWarning(UserWarning):
-    """No row has some of the parents' states together, so nothing is known of the child there."""
+    """No row has some configurations of the parents, so that the data say nothing about the child there."""
 
 
 class UnseenStatesWarning(UserWarning):
-    """Some cells hold none of their variable's states and were taken as missing, on request."""
+    """Some values are not states of their variable and were treated as missing, as `unseen="missing"` asks."""
 
 
 class UnvisitedStatesWarning(UserWarning):
-    """No sequence visits some hidden states any more, so nothing is learned of them."""
+    """No sequence visits some hidden states any more, so that their parameters are not learned."""
 
 
 class NotConvergedWarning(UserWarning):
-    """An algorithm stopped before its objective did."""
+    """An algorithm stopped before it converged."""
 
 
 class NotDirectedWarning(UserWarning):
-    """What was asked of a Bayesian network has an answer that is none; it is a Markov network."""
+    """The result of an operation on a Bayesian network is a Markov network, since its directions are not determined."""
 
 
 class DeterministicRelationWarning(UserWarning):
-    """Variables are functions of others in the rows, so that tests of independence can tell little of their edges."""
+    """Some variables are functions of others in the data, so that independence tests cannot decide on their edges."""
 
 
 class NotIdentifiedWarning(UserWarning):
-    """Other parameters give the data the same probability, so that no standard error is finite."""
+    """Other parameters give the data the same likelihood: these parameters have no finite standard error."""
 
 
 class RegularizedWarning(UserWarning):
-    """An estimate that the data leave open was made definite; the message says by how much."""
+    """The data do not determine an estimate, which was regularised; the message says by how much."""
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn, and point at the line outside of this package that asked for what is warned of."""
-    message, frame = shortened(message), inspect.currentframe()
+    """Warn with the location of the first caller outside of this package."""
+    message, frame = shorten_message(message), inspect.currentframe()
     while frame is not None and frame.f_back is not None and frame.f_code.co_filename.startswith(NOT_OF_USERS):
         frame = frame.f_back
-    if frame is None:  # a Python that tells nothing of its stack
+    if frame is None:  # an interpreter without access to its stack
         warnings.warn(message, category, stacklevel=2)
         return
     warnings.warn_explicit(
@@ -166,10 +168,10 @@ def warn_user(message: str, category: type[Warning]) -> None:
     )
 
 
-def shortened(message: str) -> str:
+def shorten_message(message: str) -> str:
     """A message of at most 600 letters: long words lose their middles first, then the message does.
 
-    >>> shortened("the name " + "a" * 1000 + " is known already; rename one of them")
+    >>> shorten_message("the name " + "a" * 1000 + " is known already; rename one of them")
     'the name aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…aaaaaaaaaaaaaaaaaaaa is known already; rename one of them'
     """
     if len(message) <= MAX_MESSAGE:

@@ -16,7 +16,7 @@ import numpy as np
 from juncture.checks import check_choice, check_mapping
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.entries import as_rows, as_table
-from juncture.data.findings import Arrays, Findings, seen
+from juncture.data.findings import Arrays, Findings, drop_unobserved
 from juncture.data.likelihoods import as_likelihood, as_likelihoods, as_scalar, check_possible, check_states, is_many
 from juncture.data.tables.cells import list_column
 from juncture.data.tables.columns import code_type
@@ -78,7 +78,7 @@ def findings_of(evidence: Any, variables: tuple[Variable, ...], extra: Extra) ->
     dataset = Dataset(evidence, variables, extra=extra)
     codes = {variable.name: dataset.columns[variable.name] for variable in dataset.variables if not variable.is_real}
     reals = {variable.name: dataset.columns[variable.name] for variable in dataset.variables if variable.is_real}
-    return Findings(variables, seen(codes), seen(reals), num_rows=dataset.num_rows)
+    return Findings(variables, drop_unobserved(codes), drop_unobserved(reals), num_rows=dataset.num_rows)
 
 
 @findings_of.register
@@ -98,13 +98,13 @@ def _(evidence: Mapping, variables: tuple[Variable, ...], extra: Extra) -> Findi
             if extra == "error":
                 raise UnknownVariable.among(name, known)
         elif variable.is_real:
-            reals[name] = list_column([value], name).coded(variable)
+            reals[name] = list_column([value], name).encode(variable)
         elif is_many(value):
             likelihoods[name] = as_likelihood(value, variable)
             check_possible(likelihoods[name], name)
         elif not is_missing(value):
             codes[name] = np.array([variable.code(as_scalar(value))], dtype=code_type(variable.num_states))
-    return Findings(variables, codes, seen(reals), likelihoods)
+    return Findings(variables, codes, drop_unobserved(reals), likelihoods)
 
 
 @findings_of.register(list)
@@ -119,10 +119,10 @@ def _(evidence: Sequence[Any], variables: tuple[Variable, ...], extra: Extra) ->
         for name, value in soft.items():
             if name not in likelihoods:
                 likelihoods[name] = np.ones((len(evidence), discrete[name].num_states))
-            likelihoods[name][number] = as_likelihood(value, discrete[name], place=f" in row {number}")[0]
+            likelihoods[name][number] = as_likelihood(value, discrete[name], where=f" in row {number}")[0]
         hard.append({**row, **dict.fromkeys(soft)})
     findings = findings_of(as_table(hard), variables, extra)
-    return findings.merged(Findings(variables, likelihoods=likelihoods, num_rows=len(hard)))
+    return findings.merge(Findings(variables, likelihoods=likelihoods, num_rows=len(hard)))
 
 
 @findings_of.register
@@ -136,7 +136,7 @@ def _(evidence: Findings, variables: tuple[Variable, ...], extra: Extra) -> Find
 def _(evidence: Evidence, variables: tuple[Variable, ...], extra: Extra) -> Findings:
     hard = findings_of(evidence.rows, variables, extra)
     if hard.is_single and all(soft.ndim == 1 for soft in evidence.likelihoods.values()):
-        return hard.merged(findings_of(evidence.likelihoods, variables, extra))
+        return hard.merge(findings_of(evidence.likelihoods, variables, extra))
     if evidence.rows is None:
         hard = Findings(variables, num_rows=len(next(iter(evidence.likelihoods.values()))))
     likelihoods = {}
@@ -146,13 +146,13 @@ def _(evidence: Evidence, variables: tuple[Variable, ...], extra: Extra) -> Find
             raise InvalidData(f"the likelihoods of {name!r} have the shape {soft.shape}; the evidence has {rows}")
         if extra == "error" or name in {variable.name for variable in variables}:
             likelihoods[name] = check_states(soft, hard.variable(name))
-    return hard.merged(Findings(variables, likelihoods=likelihoods, num_rows=hard.num_rows))
+    return hard.merge(Findings(variables, likelihoods=likelihoods, num_rows=hard.num_rows))
 
 
 @singledispatch
 def copy_rows(rows: Any) -> Any:
     """A copy of rows, which later changes by the caller do not reach."""
-    return as_table(rows).converted()
+    return as_table(rows).convert_columns()
 
 
 @copy_rows.register

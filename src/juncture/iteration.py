@@ -27,7 +27,11 @@ class Iteration(Protocol[State]):
 
 @dataclass(frozen=True)
 class Trace:
-    """The objective at the start and after each step, and the end: converged, out of steps, or interrupted."""
+    """The course of an iterative algorithm.
+
+    `values` holds the objective at the start and after each step; `converged` says whether the algorithm converged, and
+    `reason` why it stopped.
+    """
 
     values: tuple[float, ...]
     converged: bool
@@ -57,7 +61,7 @@ def iterate(
 ) -> tuple[State, Trace]:
     """Step until the objective, which must not fall, gains less than `tolerance` relative to its size.
 
-    Ctrl-C ends the loop with the last whole step: the trace says so.
+    Ctrl-C ends the loop with the last complete step, which the trace records.
     """
     state = algorithm.init()
     values = [algorithm.objective(state)]

@@ -1,4 +1,4 @@
-"""How much memory there is to use."""
+"""Free memory, and checks that a result fits before it is allocated."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 from juncture.checks import as_float, shown
 from juncture.errors import InvalidData, TooLarge
 
-SURELY_FREE = 2**26  # bytes that need no look at how much memory is left
+SURELY_FREE = 2**26  # bytes: a smaller result is allocated without looking at the free memory
 NUMBER = 8  # bytes
-COPIES = 3  # of a table: as it is made, as it is checked, as it is kept
+COPIES = 3  # of a table while it is made, checked and stored
 STEP = 4096  # bytes of a variable with its labels and its conditional
 CGROUP_PAIRS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
@@ -21,12 +21,15 @@ CGROUP_PAIRS = (
 
 
 def default_memory_limit() -> int:
-    """Half of what is free now: of the machine's memory, or of the container's if that is less."""
-    return min([free_of_machine(), *(free for pair in CGROUP_PAIRS if (free := free_of_group(*pair)) is not None)]) // 2
+    """Half of the free memory of the machine, or of the container if that is less."""
+    return (
+        min([free_machine_memory(), *(free for pair in CGROUP_PAIRS if (free := free_group_memory(*pair)) is not None)])
+        // 2
+    )
 
 
 def check_memory(needed: float, what: str, remedy: str, limit: float | None = None) -> None:
-    """Refuse what would need more bytes than the limit, by default half of what is free, before it is allocated."""
+    """Raise `TooLarge` if a result needs more bytes than the limit, which is half of the free memory by default."""
     if limit is None and needed <= SURELY_FREE:
         return
     limit = default_memory_limit() if limit is None else limit
@@ -41,7 +44,9 @@ def check_table_fits(shape: tuple[int, ...], what: str, remedy: str, *, copies: 
 
 def check_steps_fit(length: int, table: tuple[int, ...], what: str) -> None:
     """Raise `TooLarge` where a network with a table of this shape for each step is beyond the memory limit."""
-    check_memory(length * (STEP + NUMBER * prod(map(int, table))), what, "ask for fewer steps, or ask the chain")
+    check_memory(
+        length * (STEP + NUMBER * prod(map(int, table))), what, "use fewer steps, or infer with the chain itself"
+    )
 
 
 def format_bytes(count: float) -> str:
@@ -55,7 +60,7 @@ def format_bytes(count: float) -> str:
     return f"{count:,.3g} TiB"
 
 
-def free_of_machine() -> int:
+def free_machine_memory() -> int:
     try:
         for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):
@@ -68,8 +73,8 @@ def free_of_machine() -> int:
         return 4 * 2**30
 
 
-def free_of_group(limit: str, used: str) -> int | None:
-    """What a control group may still take; None where there is no group or no limit."""
+def free_group_memory(limit: str, used: str) -> int | None:
+    """The memory that a control group has left; None where there is no group or no limit."""
     try:
         top, taken = Path(limit).read_text(encoding="ascii").strip(), int(Path(used).read_text(encoding="ascii"))
     except (OSError, ValueError):
@@ -78,7 +83,7 @@ def free_of_group(limit: str, used: str) -> int | None:
 
 
 def check_memory_limit(memory_limit: Any) -> float:
-    """A limit in bytes as users give one."""
+    """The memory limit, in bytes, that a user gave."""
     limit = as_float(memory_limit)
     if not limit > 0:
         raise InvalidData(f"memory_limit is a positive number of bytes; got {shown(memory_limit)}")

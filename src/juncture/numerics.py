@@ -1,4 +1,4 @@
-"""The only home of numerical tricks: logarithms of zero, sums of exponentials, tables that sum to one."""
+"""Numerical tricks: logarithms of zero, sums of exponentials, checks of tables that sum to one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work on all cores: parts are fixed beforehand and do not depend on the number of cores, so answers do not either."""
+"""Work on all cores: the parts do not depend on the number of cores, so that results do not depend on it either."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 
-def map(  # noqa: A001 (called as parallel.map)
+def map(  # noqa: A001 (used as parallel.map)
     function: Callable[[Part], Result], parts: Sequence[Part], *, is_worth_threads: bool = True
 ) -> list[Result]:
     """`function` of each part, in order; of several errors, that of the first part."""
@@ -28,13 +28,13 @@ def map(  # noqa: A001 (called as parallel.map)
     def work() -> None:
         while waiting and not errors:
             try:
-                position, part = waiting.popleft()
+                index, part = waiting.popleft()
             except IndexError:  # another thread took the last one
                 return
             try:
-                results[position] = function(part)
+                results[index] = function(part)
             except BaseException as error:  # noqa: BLE001
-                errors[position] = error  # raised below, in the caller's thread
+                errors[index] = error  # raised below, in the caller's thread
 
     # Threads of our own, not a pool: cheaper than a task per part, and nothing is left over for a fork to lose.
     threads = [Thread(target=copy_context().run, args=(work,)) for _ in range(min(num_cores(), len(parts)) - 1)]
@@ -45,7 +45,7 @@ def map(  # noqa: A001 (called as parallel.map)
         thread.join()
     if errors:
         raise errors[min(errors)]
-    return [results[position] for position in range(len(parts))]
+    return [results[index] for index in range(len(parts))]
 
 
 def map_blocks(function: Callable[[slice], Result], num_rows: int, size: int = BLOCK) -> list[Result]:

@@ -1,4 +1,4 @@
-"""What all values share: frozen fields, read-only arrays, equality by content, safe pickling."""
+"""The base class of values: frozen fields, read-only arrays, equality by content, safe pickling."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Value:
 
     @property
     def derived(self) -> dict[str, Any]:
-        """Where others keep what they worked out of this value: never compared, pickled or copied."""
+        """A cache for results computed from this value: never compared, pickled or copied."""
         found: dict[str, Any] = self.__dict__.setdefault("_derived", {})
         return found
 
@@ -49,7 +49,7 @@ class Value:
         return {name: self.__dict__[name] for name in self._fields}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._set(**{name: refrozen(value) for name, value in state.items()})
+        self._set(**{name: freeze_arrays(value) for name, value in state.items()})
 
 
 def read_only(array: Any, dtype: Any = None) -> np.ndarray:
@@ -59,13 +59,13 @@ def read_only(array: Any, dtype: Any = None) -> np.ndarray:
     return copy
 
 
-def refrozen(value: Any) -> Any:
+def freeze_arrays(value: Any) -> Any:
     """Unpickled arrays come back writable; make them, and those inside tuples and dicts, read-only again."""
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
     elif isinstance(value, tuple | dict):
         for item in value.values() if isinstance(value, dict) else value:
-            refrozen(item)
+            freeze_arrays(item)
     return value
 
 

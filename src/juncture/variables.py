@@ -24,8 +24,20 @@ MANY_STATES, STATE_BYTES = 10**6, 200  # from so many on memory is looked at; a 
 
 
 class Variable(Value):
-    """A named quantity: ordered, named states, or (without states) a real number or vector.
+    """A random variable: with ordered, labelled states, or (without states) real-valued.
 
+    Parameters
+    ----------
+    name
+        The name, a non-empty text.
+    states
+        The labels of the states in order (text, numbers or booleans), or the number of states, which are then
+        0, 1, …; None for a real-valued variable.
+    dimension
+        The length of a real-valued vector; 1 for a single number.
+
+    Examples
+    --------
     >>> Variable("smoke", ["no", "yes"]).code("yes")
     1
     >>> Variable("die", 6).states
@@ -62,7 +74,7 @@ class Variable(Value):
 
     @property
     def labels(self) -> tuple[State, ...]:
-        """The states of a discrete variable; a real-valued one has none, and says so."""
+        """The labels of the states; a real-valued variable has none, and raises an error."""
         if self.states is None:
             raise InvalidModel(f"variable {self.name!r} is real-valued; only a variable with states can be used here")
         return self.states
@@ -160,8 +172,8 @@ class Scope(tuple[Variable, ...]):
 
     def without(self, names: Iterable[str]) -> Scope:
         listed = check_iterable(names, "names", error=InvalidModel)
-        gone = {check_kind(name, str, "a name", error=InvalidModel) for name in listed}
-        return Scope(variable for variable in self if variable.name not in gone)
+        removed = {check_kind(name, str, "a name", error=InvalidModel) for name in listed}
+        return Scope(variable for variable in self if variable.name not in removed)
 
     def union(self, *others: Sequence[Variable]) -> Scope:
         """All variables, each once, in the order in which they first appear."""
@@ -199,8 +211,8 @@ def check_num_states(count: int, name: str) -> None:
     """Refuse more states than memory holds, before they are made."""
     if count > MANY_STATES and count * STATE_BYTES > (limit := default_memory_limit()):
         raise TooLarge(
-            f"variable {name!r} would have {count:,} states, which take {format_bytes(count * STATE_BYTES)}; the memory"
-            f" limit is {format_bytes(limit)}: leave out the states of a real-valued variable, or cut it into intervals"
+            f"variable {name!r} would have {count:,} states, which take {format_bytes(count * STATE_BYTES)}; the"
+            f" memory limit is {format_bytes(limit)}: leave the states out for a real-valued variable, or discretize it"
         )
 
 
@@ -213,9 +225,9 @@ def check_distinct(labels: tuple[State, ...], name: str) -> None:
 
 
 def first_repeated(items: Sequence[Hashable]) -> int:
-    """The position of the first item that comes again later."""
+    """The index of the first item that is repeated later."""
     counts = Counter(items)
-    return next(position for position, item in enumerate(items) if counts[item] > 1)
+    return next(index for index, item in enumerate(items) if counts[item] > 1)
 
 
 def as_plain(value: object) -> object:

@@ -115,7 +115,7 @@ def warm_up_chains() -> None:
 
 
 def warm_up_emissions() -> None:
-    """Expect what few steps tell of Gaussians with and without correlations, and of mixtures."""
+    """Run the expectation step of Gaussian emissions, with and without correlations, and of mixtures."""
     flat, round_ = Gaussian([0.0, 1.0], 1.0), MultivariateGaussian(np.zeros((2, 2)), np.eye(2))
     mixtures = [Mixture([0.5, 0.5], flat), Mixture([0.5, 0.5], flat)]
     rows: tuple[tuple[Any, Any], ...] = ((flat, [0.5, 1.0]), (round_, np.eye(2)), (mixtures, [0.5, 1.0]))
@@ -135,6 +135,6 @@ def warm_up_state_space() -> None:
 
 def long_chain(length: int) -> BayesianNetwork:
     """A chain that is planned by peeling."""
-    variables = [Variable(f"x{position}", 2) for position in range(length)]
+    variables = [Variable(f"x{index}", 2) for index in range(length)]
     steps = [Conditional(child, [parent], [[0.9, 0.1], [0.2, 0.8]]) for parent, child in pairwise(variables)]
     return BayesianNetwork([Conditional(variables[0], [], [0.5, 0.5]), *steps])

@@ -85,9 +85,15 @@ def test_wrong_options(rows):
         (("--score", "bicc"), "--score: there is no 'bicc'; did you mean 'bic'?"),
         (("--method", "pc", "--test", "g3"), "--test: there is no 'g3'"),
         (("--method", "pc", "--level", "3"), "--level: the level of a test lies between 0 and 1; got 3.0"),
-        (("--level", "0.1"), "--level: no option of --method combined, but of pc, mmhc"),
-        (("--method", "pc", "--score", "aic"), "--score: no option of --method pc, but of hill-climbing"),
-        (("--target", "lung"), "--target: no option of --method combined, but of tree-augmented"),
+        (("--level", "0.1"), "--level: --method combined does not take this option; these methods do: pc, mmhc"),
+        (
+            ("--method", "pc", "--score", "aic"),
+            "--score: --method pc does not take this option; these methods do: hill-climbing",
+        ),
+        (
+            ("--target", "lung"),
+            "--target: --method combined does not take this option; these methods do: tree-augmented",
+        ),
         (("--method", "tree-augmented"), "--target: --method tree-augmented needs the class"),
     ],
 )
@@ -137,7 +143,7 @@ def written(name: str, text: str) -> str:
 def test_odd_tables(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "rows.csv has no rows" in told(rows=written("rows.csv", "a,b\n"))
-    assert "'b' has no observed cell to take states from; leave it out" in told(rows=written("a.csv", "a,b\nx,\ny,\n"))
+    assert "'b' has no observed value to take states from; leave it out" in told(rows=written("a.csv", "a,b\nx,\ny,\n"))
     mixed = written("mixed.csv", "a,b\n" + "x,1.5\ny,2.5\nx,3.5\n" * 9)
     for method in ("auto", "pc", "mmhc", "ges"):
         assert "juncture learn --bins 5" in told("--method", method, rows=mixed)

@@ -139,7 +139,7 @@ def test_predict_writes_a_row_for_each_row(rows):
     assert table["bronc"].tolist() == [ASIA.variable("bronc").labels[code] for code in expected.argmax(axis=1)]
     truth, known = rows.columns["bronc"], rows.columns["bronc"] >= 0
     right = int((expected.argmax(axis=1) == truth)[known].sum())
-    assert f"{right} of the {known.sum()} rows that say their bronc are predicted rightly" in run.out
+    assert f"{right} of {known.sum()} rows with a known bronc are predicted correctly" in run.out
     assert juncture("predict", "asia", "rows.csv", "-t", "bronc").stdout == Path("predicted.csv").read_bytes()
 
 
@@ -149,7 +149,7 @@ def test_impossible_rows_are_told_and_left_empty(rows):
     lines = run.out.splitlines()
     assert lines[1] == ",,"
     assert lines[2].startswith("yes,0.84")
-    assert "1 of 2 rows have probability zero and are left empty: 0" in run.err
+    assert "1 of 2 rows have probability zero and get no prediction: 0" in run.err
     assert "tub=yes, either=no cannot occur together" in run.err
     document = json.loads(juncture("predict", "asia", "-", "--target", "lung", "--json", stdin=text).out)
     assert document["predicted"] == [None, "yes"]

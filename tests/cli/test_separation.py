@@ -67,7 +67,7 @@ def test_what_is_given_takes_commas_too():
 @pytest.mark.parametrize(
     ("arguments", "kind", "message"),
     [
-        (("asia", "tub", "lung", "-g", "xray=yes"), InvalidData, "names alone here, --given xray"),
+        (("asia", "tub", "lung", "-g", "xray=yes"), InvalidData, "not on their states: write --given xray"),
         (("asia", "tub", "lugn"), UnknownVariable, "did you mean 'lung'"),
         (("asia", "tub", "tub"), InvalidModel, "'tub' is on both sides"),
         (("asia", "tub", "lung", "-g", "lung"), InvalidModel, "'lung' is on a side and among what is given"),

@@ -227,7 +227,7 @@ def test_a_number_out_of_range_is_refused(cells):
 
 def test_columns_that_are_no_variable():
     data = {"smoke": ["yes"], "smok": ["no"], "day": pd.Series(pd.date_range("2020-01-01", periods=1))}
-    with pytest.raises(UnknownVariable, match="'smok' is none of the variables; did you mean 'smoke'"):
+    with pytest.raises(UnknownVariable, match="'smok' is not one of the variables; did you mean 'smoke'"):
         Dataset(data, [SMOKE])
     assert Dataset(data, [SMOKE, AGE], extra="ignore") == Dataset({"smoke": ["yes"]}, [SMOKE])
     assert Dataset({"day": [1, 2]}, [SMOKE], extra="ignore").num_rows == 2
@@ -277,7 +277,7 @@ def test_a_column_of_holes_fits_any_variable():
     for variable in (SMOKE, AGE, VECTOR):
         data = Dataset({variable.name: [None, None]}, [variable])
         assert data.to_dict() == {variable.name: [None, None]}
-    with pytest.raises(InvalidData, match="'x' has no observed cell"):
+    with pytest.raises(InvalidData, match="'x' has no observed value"):
         Dataset({"x": [None]})
 
 
@@ -286,8 +286,8 @@ REFUSED = [
     ({"age": [1.0, np.inf]}, [AGE], "'age' is infinite in row 1"),
     ({"age": [1, "tall"]}, [AGE], "'age' is real-valued; 'tall' in row 1 is not a number"),
     ({"age": ["1_000"]}, [AGE], "'1_000' in row 0 is not a number"),
-    ({"age": [[1.0, 2.0]]}, [AGE], "takes a number a row; its column holds vectors of length 2"),
-    ({"v": [1.0]}, [VECTOR], "takes a vector of length 2 a row; its column holds single numbers"),
+    ({"age": [[1.0, 2.0]]}, [AGE], "takes a number per row; its column holds vectors of length 2"),
+    ({"v": [1.0]}, [VECTOR], "takes a vector of length 2 per row; its column holds single numbers"),
     ({"v": [[1.0, 2.0], [1.0]]}, [VECTOR], "vectors of 2 numbers; row 1 holds"),
     ({"smoke": [[0.2, 0.8]]}, [SMOKE], "'smoke' holds vectors"),
     ({"a": "yes"}, None, "'a' must be a list, array or series"),
@@ -373,7 +373,7 @@ def test_from_codes_checks_ranges():
         "age": [1.0, 2.0, None],
     }
     for codes in ([0, 2], [-2, 0], [0.0, 1.0], [[0], [1]], ["no", "yes"]):
-        with pytest.raises(InvalidData, match="codes of 'smoke' must be integers from -1, for a hole, to 1"):
+        with pytest.raises(InvalidData, match=r"codes of 'smoke' must be integers from -1 \(missing\) to 1"):
             Dataset.from_codes([SMOKE], {"smoke": np.array(codes)})
     with pytest.raises(InvalidData, match="'smoke' has 3 rows, 'age' has 1"):
         Dataset.from_codes([SMOKE, AGE], columns | {"age": [1.0]})

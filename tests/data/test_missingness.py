@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
+from juncture.data.missingness import group_by_pattern
 
 
 @given(seed=st.integers(0, 2**32 - 1), num_rows=st.integers(0, 30), num_columns=st.integers(1, 11))
@@ -54,3 +55,18 @@ def test_it_says_the_worst_first():
     told = repr(jt.missingness(many))
     assert told.startswith("Missingness(2 rows, 0 complete, 2 patterns: v0 100 %")
     assert told.endswith(", …)")
+
+
+@pytest.mark.parametrize("num_variables", [0, 1, 3, 62, 63, 64, 130])
+def test_rows_are_grouped_by_their_pattern(num_variables):
+    rng = np.random.default_rng(num_variables)
+    kinds = rng.random((5, num_variables)) < 0.5
+    masks = kinds[rng.integers(5, size=40)]
+    grouped = group_by_pattern(masks)
+    assert sorted(row for _, rows in grouped for row in rows) == list(range(40))
+    for pattern, rows in grouped:
+        assert (masks[rows] == pattern).all()
+        assert rows.tolist() == sorted(rows)
+    patterns = [tuple(pattern) for pattern, _ in grouped]
+    assert patterns == sorted(set(map(tuple, masks)))
+    assert group_by_pattern(masks[:0]) == []

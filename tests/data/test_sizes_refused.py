@@ -47,7 +47,7 @@ def test_bins_are_as_many_as_states_may_be():
     ids=repr,
 )
 def test_rows_that_are_none_are_refused_with_a_sentence(rows):
-    with pytest.raises(InvalidData, match="rows are chosen by"):
+    with pytest.raises(InvalidData, match="rows are selected by"):
         DATA.take(rows)
 
 

@@ -4,7 +4,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from juncture.drawing import Diagram, Edge, Group, Node, in_two_rows
+from juncture.drawing import Diagram, Edge, Group, Node, place_in_two_rows
 from juncture.errors import InvalidModel, UnknownVariable
 
 
@@ -41,6 +41,6 @@ def test_what_cannot_be_drawn_is_refused(build, error, words):
 def test_two_rows_put_factors_below():
     """S1-112: links join opposite kinds, so variables and factors can stand in two rows."""
     graph = Diagram([Node("x"), Node("f", kind="factor")], [Edge("x", "f", directed=False)])
-    assert [node.row for node in in_two_rows(graph).nodes] == [0, 1]
+    assert [node.row for node in place_in_two_rows(graph).nodes] == [0, 1]
     with pytest.raises(InvalidModel, match="within a row"):
-        in_two_rows(Diagram([Node("x"), Node("y")], [Edge("x", "y")]))
+        place_in_two_rows(Diagram([Node("x"), Node("y")], [Edge("x", "y")]))

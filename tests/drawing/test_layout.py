@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from juncture.drawing import Diagram, Edge, Group, Node, arrange, in_two_rows
+from juncture.drawing import Diagram, Edge, Group, Node, arrange, place_in_two_rows
 from support.processor_time import takes_at_most
 
 ASIA = "asia>tub smoke>lung smoke>bronc tub>either lung>either either>xray either>dysp bronc>dysp"
@@ -110,7 +110,7 @@ def test_two_rows_of_a_factor_graph():
     """S1-112: variables in the upper row, factors in the lower, whatever the components."""
     names = [Node(f"x{i}") for i in range(6)] + [Node(f"f{i}", kind="factor") for i in range(4)]
     edges = [Edge(f"x{i}", f"f{i}", directed=False) for i in range(4)] + [Edge("f0", "x1", directed=False)]
-    layout = arrange(in_two_rows(Diagram(names, edges)))
+    layout = arrange(place_in_two_rows(Diagram(names, edges)))
     assert len({box.middle for box in layout.boxes[:6]}) == 1
     assert len({box.middle for box in layout.boxes[6:]}) == 1
     assert layout.boxes[0].bottom < layout.boxes[6].top

@@ -11,7 +11,7 @@ import pytest
 
 import juncture as jt
 from juncture.drawing import Node, to_svg
-from juncture.drawing.states import Arrow, StateDiagram, is_free, line, on_a_circle
+from juncture.drawing.states import Arrow, StateDiagram, draw_arrow, is_free, place_on_circle
 
 SVG = "{http://www.w3.org/2000/svg}"
 CHAIN = jt.MarkovChain(
@@ -49,7 +49,7 @@ def test_arrows_run_from_border_to_border_and_stay_in_the_picture(count):
     nodes = tuple(
         Node(str(place), "long name" * (place % 3), note="start 0.5" if place % 2 else None) for place in range(count)
     )
-    boxes = on_a_circle(nodes)
+    boxes = place_on_circle(nodes)
     for one, other in combinations(boxes, 2):
         assert (
             hypot(one.center - other.center, one.middle - other.middle)
@@ -57,7 +57,7 @@ def test_arrows_run_from_border_to_border_and_stay_in_the_picture(count):
         )
     arrows = tuple(Arrow(source, target, "0.5") for source in range(count) for target in range(count))
     for arrow in arrows:
-        curve = line(arrow, boxes).curve
+        curve = draw_arrow(arrow, boxes).curve
         assert is_free(curve[0], boxes[arrow.source])
         assert is_free(curve[-1], boxes[arrow.target])
     root = parse(to_svg(StateDiagram(nodes, arrows)))

@@ -18,7 +18,7 @@ import juncture as jt
 from juncture.data.files import csv as data_csv
 from juncture.data.files.csv import write_csv
 from juncture.files import writing
-from juncture.files.writing import replacing, replacing_text, write_bytes
+from juncture.files.writing import replace_file, replace_text_file, write_bytes
 from juncture.formats.uai.evidence import write_evidence
 from juncture.formats.uai.results import Result, write_result
 from juncture.networks.picture import draw
@@ -177,7 +177,7 @@ def test_a_write_that_fails_half_way_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "x.bin"
     for place in range(4):
         path.write_bytes(b"old")
-        with contextlib.suppress(OSError), replacing(path) as stream:
+        with contextlib.suppress(OSError), replace_file(path) as stream:
             for number in range(4):
                 if number == place:
                     raise OSError(errno.ENOSPC, "No space left on device")
@@ -227,7 +227,7 @@ def test_the_unfinished_file_of_a_private_file_is_private(tmp_path):
     path = tmp_path / "x.bin"
     path.write_bytes(b"old")
     path.chmod(0o600)
-    with replacing(path) as stream:
+    with replace_file(path) as stream:
         stream.write(b"new")
         (unfinished,) = (other for other in tmp_path.iterdir() if other != path)
         assert stat.S_IMODE(unfinished.stat().st_mode) == 0o600
@@ -253,7 +253,7 @@ def test_an_open_descriptor_is_written_where_it_stands(tmp_path):
     """`/dev/stdout` behind other output does not lose that."""
     with (tmp_path / "out").open("wb", buffering=0) as stream:
         stream.write(b"before\n")
-        with replacing_text(f"/dev/fd/{stream.fileno()}") as text:
+        with replace_text_file(f"/dev/fd/{stream.fileno()}") as text:
             text.write("after\n")
         stream.write(b"end\n")
     assert (tmp_path / "out").read_bytes() == b"before\nafter\nend\n"

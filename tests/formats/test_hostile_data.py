@@ -180,7 +180,7 @@ def test_a_bomb_of_rows_is_refused(kind, tmp_path, monkeypatch):
 def test_a_bomb_of_numbers_is_refused(name, tmp_path):
     path = tmp_path / f"bomb{READERS[name].suffix}.gz"
     path.write_bytes(gzip.compress(b"1 " * (MAX_UNPACKED // 2 + 1), mtime=0))
-    with bounded(HANG, 400), pytest.raises(FormatError, match="unpacks to more than"):
+    with bounded(HANG, 400), pytest.raises(FormatError, match="decompresses to more than"):
         READERS[name].read(path)
 
 
@@ -219,7 +219,7 @@ def test_a_repeated_name_among_very_many_is_found(name, tmp_path):
         data = parquet_bytes(pa.Table.from_arrays([pa.array([1])] * len(names), names=names))
     error = refusal(name, data, tmp_path, megabytes=500)
     assert isinstance(error, FormatError)
-    assert "twice" in error.message
+    assert "twice" in error.message or "two columns named" in error.message
 
 
 def test_a_table_has_so_many_columns(tmp_path, monkeypatch):
@@ -280,7 +280,7 @@ def test_parquet_columns_that_unpack_to_more_than_memory_are_refused(tmp_path, m
     data = parquet_bytes(pa.table({"x": ["y" * 10**6] * 100}), use_dictionary=False, compression="zstd")
     assert len(data) < MEGABYTE
     monkeypatch.setattr(parquet, "default_memory_limit", lambda: 10**7)
-    assert "unpacks to more than" in str(refusal("parquet", data, tmp_path))
+    assert "decompresses to more than" in str(refusal("parquet", data, tmp_path))
 
 
 # --- the list of readers ---------------------------------------------------------------------------------------------
@@ -295,7 +295,7 @@ def test_every_module_that_reads_is_in_the_list():
         module = str(path.relative_to(PACKAGE).with_suffix("")).replace(os.sep, ".")
         if module.startswith("files"):
             continue
-        if re.search(r"\b(open_file|open_unpacked|read_bytes|read_at_most|parse_strictly|parse_text)\(", text):
+        if re.search(r"\b(open_file|open_decompressed|read_bytes|read_at_most|parse_strictly|parse_text)\(", text):
             found.add(module)
         own = re.search(r"json\.loads?\(|\bopen\(|\.open\(|gzip\.|\.read_text\(|\bpickle\b.*load|np\.load\(", text)
         assert own is None or module in {"memory", "kernels.compiler", "kernels.cache_files", "cli.main"}, (module, own)

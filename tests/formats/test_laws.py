@@ -206,9 +206,9 @@ def test_every_reader_refuses_the_files_of_every_other_format(file_format, tmp_p
     "name", ["model", "model.", "model.gz", "model.bof", "model.bif.zip", "bif", ".gz", "model.bif.gz.gz"]
 )
 def test_an_unknown_suffix_is_refused_before_anything_happens(name, tmp_path):
-    with pytest.raises(FormatError, match="names no format"):
+    with pytest.raises(FormatError, match="belongs to no format"):
         jt.write(SMALL, tmp_path / name)
-    with pytest.raises(FormatError, match="names no format"):
+    with pytest.raises(FormatError, match="belongs to no format"):
         jt.read(tmp_path / name)
     assert not list(tmp_path.iterdir())
 

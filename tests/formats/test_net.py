@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from juncture.errors import FormatError
 from juncture.factors.conditional import Conditional
 from juncture.formats.net import read_net, write_net
-from juncture.formats.net.names import escaped, identifiers, is_identifier, unescaped
+from juncture.formats.net.names import is_identifier, make_identifiers, quote, unescape
 from juncture.formats.rows import RowRepair
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
@@ -120,15 +120,15 @@ potential (wet_grass | rain)
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_text_can_be_escaped(text):
-    inside = escaped(text)[1:-1]
-    assert unescaped(inside) == text
+    inside = quote(text)[1:-1]
+    assert unescape(inside) == text
     assert not set(inside) & set("\n\0")
 
 
 @given(names=st.lists(st.text("aB0_ é-", min_size=1, max_size=4), unique=True), words=st.booleans())
 def test_identifiers_are_distinct_and_keep_those_that_are(names, words):
     names = [*names, "node", "net"] if words else names
-    result = identifiers(names)
+    result = make_identifiers(names)
     assert list(result) == names
     assert len(set(result.values())) == len(names)
     assert all(is_identifier(identifier) for identifier in result.values())

@@ -12,39 +12,9 @@ from hypothesis import strategies as st
 from juncture.errors import FormatError
 from juncture.formats.rows import RowRepair
 from juncture.formats.uai import read_uai, write_uai
-from juncture.formats.uai.numbers import CHUNK, Numbers
+from juncture.formats.uai.numbers import CHUNK, NumberReader
 from support.processor_time import takes_at_most
-
-BAYES = """BAYES
-3
-2 2 3
-3
-1 0
-2 0 1
-2 1 2
-
-2
- 0.436 0.564
-
-4
- 0.128 0.872
- 0.920 0.080
-
-6
- 0.210 0.333 0.457
- 0.811 0.000 0.189
-"""
-MARKOV = (
-    "MARKOV\n3\n2 2 3\n2\n2 0 1\n3 0 1 2\n\n4\n4.000 2.400\n1.000 0.000\n\n12\n" + "2.25 3.25 3.75 0.0 0.0 10.0 " * 2
-)
-
-
-def read(text):
-    rows = RowRepair()
-    model = read_uai(text if isinstance(text, bytes) else text.encode(), rows)
-
-    assert rows.count == 0
-    return model
+from support.uai_examples import BAYES, MARKOV, read
 
 
 @pytest.mark.parametrize(
@@ -180,6 +150,6 @@ def test_numbers_are_what_python_says(pieces):
         expected = [float(word) for word in data.split()]
     except ValueError:
         with pytest.raises(FormatError):
-            Numbers(data)
+            NumberReader(data)
     else:
-        assert Numbers(data).values.tolist() == expected
+        assert NumberReader(data).values.tolist() == expected

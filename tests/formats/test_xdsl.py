@@ -15,7 +15,7 @@ from juncture.factors.deterministic import Deterministic
 from juncture.formats import files
 from juncture.formats.rows import RowRepair
 from juncture.formats.xdsl import MAX_EXPANDED, read_xdsl, write_xdsl
-from juncture.formats.xdsl.text import IDENTIFIER, identifiers
+from juncture.formats.xdsl.text import IDENTIFIER, make_identifiers
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
 
@@ -178,7 +178,7 @@ def test_plain_names_need_no_properties():
 
 @given(st.lists(st.text(alphabet="ab_1 é<", max_size=4), unique=True))
 def test_ids_are_distinct_identifiers_and_keep_those_that_are(texts):
-    ids = identifiers(texts)
+    ids = make_identifiers(texts)
 
     assert len(set(ids)) == len(texts)
     assert all(IDENTIFIER.fullmatch(key) for key in ids)
@@ -186,7 +186,7 @@ def test_ids_are_distinct_identifiers_and_keep_those_that_are(texts):
 
 
 def test_ids_of_many_alike_names_take_linear_time():
-    assert len(set(identifiers([chr(0x4E00 + i) for i in range(20_000)]))) == 20_000
+    assert len(set(make_identifiers([chr(0x4E00 + i) for i in range(20_000)]))) == 20_000
 
 
 def test_by_suffix(tmp_path):

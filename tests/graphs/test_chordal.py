@@ -46,7 +46,7 @@ def test_maximum_cardinality_search_takes_a_node_with_the_most_placed_neighbours
 
 
 def test_the_cliques_of_four_nodes():
-    """S1-070: two maximal cliques; all four nodes are none, since 1 and 4 are not joined."""
+    """S1-070: two maximal cliques; all four nodes are none, since 1 and 4 are not adjacent."""
     graph = UndirectedGraph([("1", "2"), ("2", "3"), ("3", "4"), ("2", "4"), ("1", "3")])
     assert len(graph.edges) == 5
     assert graph.maximal_cliques() == (("1", "2", "3"), ("2", "3", "4"))

@@ -62,7 +62,7 @@ def test_chain_fork_and_collider():
 
 
 def test_a_covering_edge_makes_a_collider_moral():
-    """S2-138: of the three colliders only F -> G <- J has parents that are not joined."""
+    """S2-138: of the three colliders only F -> G <- J has parents that are not adjacent."""
     graph = DirectedGraph.parse("F -> G <- J; H -> G; F -> H; H -> J")
     assert graph.colliders() == (("F", "G", "H"), ("F", "G", "J"), ("H", "G", "J"))
     assert graph.immoralities() == (("F", "G", "J"),)

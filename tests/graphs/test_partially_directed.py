@@ -67,7 +67,7 @@ def test_it_is_no_graph_of_another_kind():
 
 @pytest.mark.parametrize("text", ["a -> b; b -> a", "a -> b; a -- b", "a -- b; b -- a", "a -> b; a -> b"])
 def test_two_edges_between_two_nodes_are_refused(text):
-    with pytest.raises(InvalidModel, match="are joined twice"):
+    with pytest.raises(InvalidModel, match="have two edges between them"):
         PartiallyDirectedGraph.parse(text)
 
 

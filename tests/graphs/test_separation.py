@@ -155,7 +155,7 @@ def test_all_trails_and_where_they_are_blocked(question):
             "e",
             "a -> c <- b: c is a collider and its descendant e is given",
         ),
-        (DirectedGraph.parse("a -> b"), "", "a -> b: they are joined by an edge"),
+        (DirectedGraph.parse("a -> b"), "", "a -> b: they are adjacent"),
     ],
 )
 def test_reasons_in_words(graph, given, told):

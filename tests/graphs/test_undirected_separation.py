@@ -49,7 +49,7 @@ def test_two_sides_grow_until_nothing_is_left(graph, data):
 
 @forall(undirected_graphs(max_nodes=6, min_nodes=1))
 def test_local_and_pairwise_statements_hold(graph):
-    """S0-145, S1-067: neighbours separate a node from the rest, and all others separate two that are not joined."""
+    """S0-145, S1-067: neighbours separate a node from the rest, and all others separate two that are not adjacent."""
     for statement in (*graph.local_independencies(), *graph.pairwise_independencies()):
         assert graph.is_separated(*statement)
     assert len(graph.pairwise_independencies()) == len(graph.nodes) * (len(graph.nodes) - 1) // 2 - len(graph.edges)

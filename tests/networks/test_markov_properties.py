@@ -137,7 +137,9 @@ def test_canonical_potentials_rebuild_the_table_over_cliques(graph, seed):
 def test_interactions_are_found_by_name():
     """S1-075: parity of three variables is no product of factors over pairs."""
     parity = Factor(ABC, np.exp([[[1, 0], [0, 1]], [[0, 1], [1, 0]]]))
-    with pytest.raises(InvalidModel, match=r"a, c interact \(by 2 in the logarithm\), but 'a' and 'c' are not joined"):
+    with pytest.raises(
+        InvalidModel, match=r"a, c interact \(by 2 in the logarithm\), but 'a' and 'c' are not adjacent"
+    ):
         MarkovNetwork.from_joint(parity, UndirectedGraph.parse("a -- b -- c"))
     scopes = [factor.scope.names for factor in MarkovNetwork.from_joint(parity).factors]
     assert ("a", "b", "c") in scopes

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from juncture.data.dataset import Dataset
-from juncture.data.files.files import csv_table
+from juncture.data.files.files import read_csv_table
 
 
 def read_csv(source, variables=None, *, extra="error") -> Dataset:
     """The rows of a CSV file, coded by `variables`."""
-    return Dataset(csv_table(source), variables, extra=extra)
+    return Dataset(read_csv_table(source), variables, extra=extra)

@@ -1,4 +1,4 @@
-"""What the commands take: a model by name or file, and evidence as `name=state`."""
+"""The arguments that commands share: a model by name or file, and evidence as `name=state`."""
 
 from __future__ import annotations
 
@@ -15,14 +15,26 @@ from juncture.formats.bundled import example, examples
 from juncture.formats.files import read
 from juncture.variables import Scope
 
-Network = Annotated[str, typer.Argument(help="A file, the name of a bundled network, or - for JSON on standard input.")]
-Given = Annotated[list[str], typer.Option("--given", "-g", metavar="NAME=STATE", help="What was observed; repeat it.")]
+Network = Annotated[
+    str,
+    typer.Argument(help="A model file, the name of a bundled network such as asia, or - for JSON on standard input."),
+]
+Given = Annotated[
+    list[str],
+    typer.Option(
+        "--given", "-g", metavar="NAME=STATE", help="Evidence: an observed variable and its state; may be repeated."
+    ),
+]
 Likelihood = Annotated[
     list[str],
-    typer.Option("--likelihood", metavar="NAME=A,B,…", help="Soft evidence: a likelihood for each state; repeat it."),
+    typer.Option(
+        "--likelihood",
+        metavar="NAME=A,B,…",
+        help="Soft evidence: the likelihood p(evidence | state) of each state; may be repeated.",
+    ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Method = Annotated[str, typer.Option("--method", help="The engine to use.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]
+Method = Annotated[str, typer.Option("--method", help="The inference engine; auto chooses one that fits the network.")]
 
 
 def load(network: str) -> Any:
@@ -34,7 +46,7 @@ def load(network: str) -> Any:
         try:
             return read_json(read_at_most(MAX_BYTES, sys.stdin.buffer, "standard input"), RowRepair())
         except FormatError as error:
-            raise error.in_file("standard input, which is read as Juncture's JSON") from error
+            raise error.in_file("standard input (read as Juncture's JSON)") from error
     if network in examples():
         return example(network)
     if not Path(network).exists():
@@ -60,10 +72,10 @@ def split_finding(text: str, variables: Scope) -> tuple[str, str]:
     """`name=state` at the first `=` after which a variable's name ends; names may hold `=` themselves."""
     names = set(variables.names)
     if "=" not in text:
-        raise InvalidData(f"a finding is written NAME=STATE; got {text!r}")
-    for place, character in enumerate(text):
-        if character == "=" and text[:place] in names:
-            return text[:place], text[place + 1 :]
+        raise InvalidData(f"evidence is written NAME=STATE; got {text!r}")
+    for index, character in enumerate(text):
+        if character == "=" and text[:index] in names:
+            return text[:index], text[index + 1 :]
     raise UnknownVariable.among(text.partition("=")[0], variables.names)
 
 
@@ -85,4 +97,4 @@ def as_numbers(text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise InvalidData(f"a likelihood is a list of numbers like 0.2,0.9; got {text!r}") from None
+        raise InvalidData(f"a likelihood is one number for each state, such as 0.2,0.9; got {text!r}") from None

@@ -9,11 +9,13 @@ import typer
 from juncture.cli.arguments import Network, load
 from juncture.cli.output import save
 
-Target = Annotated[str, typer.Argument(help="The file to write; its suffix tells the format; - writes JSON.")]
+Target = Annotated[
+    str, typer.Argument(help="The file to write; its suffix gives the format; - writes JSON to standard output.")
+]
 
 
 def convert(network: Network, target: Target) -> None:
-    """Write a network in another format, without losing a bit of its numbers.
+    """Write a network in another format; all probabilities keep their exact values.
 
     Example: juncture convert asia.bif asia.uai
     """

@@ -12,7 +12,9 @@ from juncture.networks.picture import draw as draw_model
 from juncture.verbs import infer
 
 Target = Annotated[str, typer.Argument(help="The SVG file to write, or - for standard output.")]
-ShowBeliefs = Annotated[bool, typer.Option("--beliefs", help="Show a bar for each state, also without evidence.")]
+ShowBeliefs = Annotated[
+    bool, typer.Option("--beliefs", help="Show the marginal distribution of each node as bars, also without evidence.")
+]
 
 
 def draw(
@@ -23,7 +25,7 @@ def draw(
     beliefs: ShowBeliefs = False,
     method: Method = "auto",
 ) -> None:
-    """Draw a network; with evidence or --beliefs, each node shows how probable its states are.
+    """Draw a network as SVG; with evidence or --beliefs, each node shows its posterior marginal.
 
     Example: juncture draw asia asia.svg --given xray=yes
     """

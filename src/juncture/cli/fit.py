@@ -9,7 +9,7 @@ import typer
 
 from juncture.cli.arguments import AsJson, Network, load
 from juncture.cli.output import check_target, console, print_json, save, table
-from juncture.cli.progress import steps_shown
+from juncture.cli.progress import show_progress
 from juncture.cli.rows import Missing, RowsFile, read_rows
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import missingness
@@ -20,22 +20,33 @@ from juncture.learning.fit import Fit
 from juncture.learning.networks.statistics import NetworkStatistics
 from juncture.verbs import fit as learn
 
-Out = Annotated[str, typer.Option("--out", "-o", help="The file to write; its suffix gives the format; - writes JSON.")]
+Out = Annotated[
+    str,
+    typer.Option(
+        "--out", "-o", help="The file to write; its suffix gives the format; - writes JSON to standard output."
+    ),
+]
 Prior = Annotated[
     float | None,
-    typer.Option("--prior", min=0, help="The pseudo-count of each cell; without a prior, maximum likelihood."),
+    typer.Option("--prior", min=0, help="Dirichlet pseudo-count of each table entry; without it, maximum likelihood."),
 ]
 Latent = Annotated[
-    list[str], typer.Option("--latent", metavar="NAME", help="A variable without a column; may be repeated.")
+    list[str],
+    typer.Option(
+        "--latent", metavar="NAME", help="A variable that is never observed, so that it has no column; may be repeated."
+    ),
 ]
 MaxSteps = Annotated[int, typer.Option("--max-steps", min=1, help="The largest number of EM steps from each start.")]
 Tolerance = Annotated[
-    float, typer.Option("--tolerance", min=0, help="EM ends when a step gains less than this share of the objective.")
+    float,
+    typer.Option(
+        "--tolerance", min=0, help="EM stops when a step improves the objective by less than this fraction of it."
+    ),
 ]
 Restarts = Annotated[
     int, typer.Option("--restarts", min=0, help="Random restarts of EM; the model with the largest objective is kept.")
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="The seed of the random starts.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="The seed of the random restarts.")]
 UNSEEN = 1e-9  # rows: a smaller expected weight is rounding
 FEW = 5  # rows: combinations of parents' states with fewer rows are reported
 
@@ -53,7 +64,7 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
     missing: Missing = [],  # noqa: B006
     json: AsJson = False,
 ) -> None:
-    """Learn a network's parameters from rows, by EM where cells are missing; Ctrl-C keeps the best so far.
+    """Learn the parameters of a network from data, by EM if values are missing; Ctrl-C keeps the best so far.
 
     Example: juncture fit asia.bif rows.csv --prior 1 --out fitted.bif
     """
@@ -65,10 +76,10 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
         raise InvalidData(f"{rows} has no rows to learn from")
     method = ExpectationMaximization(tolerance, max_steps, restarts)
     objective = "log-likelihood" if prior is None else "log-likelihood with prior"
-    with steps_shown(f"learning from {len(data):,} rows", objective, restarts + 1) as progress:
+    with show_progress(f"learning from {len(data):,} rows", objective, restarts + 1) as progress:
         fitted = learn(model, data, prior, latent=latent, method=method, rng=seed, progress=progress)
     save(fitted.model, out)
-    facts = {"network": network, "data": rows, **facts_of(fitted, data), "written_to": out}
+    facts = {"network": network, "data": rows, **collect_facts(fitted, data), "written_to": out}
     if json and out != "-":
         print_json(facts)
     else:
@@ -81,7 +92,7 @@ def check_columns(model: Any, data: Dataset, rows: str, latent: list[str]) -> No
             raise InvalidData(f"{rows} has no column {name!r}; if the variable is never observed, give --latent {name}")
 
 
-def facts_of(fitted: Fit, data: Dataset) -> dict[str, Any]:
+def collect_facts(fitted: Fit, data: Dataset) -> dict[str, Any]:
     """The facts of the summary: the rows, the fit, how learning ended, and where the rows are few."""
     holes = missingness(data)
     never = [name for name in fitted.model.variables.names if name not in data.columns]

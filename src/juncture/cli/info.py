@@ -1,4 +1,4 @@
-"""`juncture info`: what a network is made of, and what to look at twice."""
+"""`juncture info`: the size of a network, the cost of exact inference, and notes on its tables."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.lint import lint
 
 MAX_REMARKS = 10
-COUNTED_DIGITS = 15  # numbers with more are told as powers of ten
+COUNTED_DIGITS = 15  # longer numbers are printed as powers of ten
 
 
 def info(network: Network, json: AsJson = False) -> None:
-    """Tell what a network is made of, and warn of zero entries and of states that can never occur.
+    """Print the size of a network and the cost of exact inference; note zero probabilities and impossible states.
 
     Example: juncture info asia
     """
     model = load(network)
-    facts = facts_of(model)
+    facts = collect_facts(model)
     remarks = lint(model) if isinstance(model, BayesianNetwork) else []
     if json:
         print_json({"network": network, **facts, "remarks": remarks})
@@ -37,13 +37,13 @@ def info(network: Network, json: AsJson = False) -> None:
         out.print(f"note: … and {len(remarks) - MAX_REMARKS} more; --json lists all")
 
 
-def facts_of(model: Any) -> dict[str, Any]:
+def collect_facts(model: Any) -> dict[str, Any]:
     sizes = [variable.num_states for variable in model.variables if not variable.is_real]
     facts: dict[str, Any] = {
         "kind": type(model).__name__,
         "variables": len(model.variables),
         "edges": len(model.graph.edges),
-        "states_per_variable": states_told(sizes),
+        "states_per_variable": format_num_states(sizes),
         "joint_parameters": joint_parameters(sizes),
         **cost_facts(model),
     }
@@ -54,7 +54,7 @@ def facts_of(model: Any) -> dict[str, Any]:
 
 
 def joint_parameters(sizes: list[int]) -> int | str:
-    """How many numbers the joint table has to itself: exact, or as a power of ten beyond what anybody counts."""
+    """The number of free parameters of the full joint table; a large number as a power of ten."""
     log_10 = math.fsum(math.log10(size) for size in sizes)
     if log_10 < COUNTED_DIGITS:
         return math.prod(sizes) - 1
@@ -64,7 +64,7 @@ def joint_parameters(sizes: list[int]) -> int | str:
 
 
 def cost_facts(model: Any) -> dict[str, Any]:
-    """What exact inference would take; nothing for models that it cannot take."""
+    """The cost of exact inference; nothing for models with real-valued variables."""
     if any(variable.is_real for variable in model.variables):
         return {}
     from juncture.inference.planning import cost
@@ -78,7 +78,7 @@ def cost_facts(model: Any) -> dict[str, Any]:
     }
 
 
-def states_told(sizes: list[int]) -> str:
+def format_num_states(sizes: list[int]) -> str:
     if not sizes:
         return "real-valued only"
     return str(sizes[0]) if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"

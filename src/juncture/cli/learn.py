@@ -11,16 +11,16 @@ import typer
 from juncture.cli.arguments import AsJson, split_names
 from juncture.cli.fit import Out
 from juncture.cli.output import check_target, console, print_json, print_note, save, table
-from juncture.cli.progress import steps_shown
+from juncture.cli.progress import show_progress
 from juncture.cli.rows import Missing, RowsFile
 from juncture.cli.search_options import check_choices, check_options
 from juncture.data.bins.discretizer import Discretizer
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
-from juncture.data.files.files import csv_table
+from juncture.data.files.files import read_csv_table
 from juncture.errors import InvalidData
 from juncture.graphs.edges import Edge
-from juncture.graphs.text import parse_chains, quoted
+from juncture.graphs.text import parse_chains, quote_name
 from juncture.learning.structure.learn import SEARCHES, resolve_method, search_structure
 from juncture.variables import Variable
 from juncture.verbs import fit
@@ -31,7 +31,7 @@ Method = Annotated[
         "--method",
         help=(
             "The search: combined (the default: the better of the next two), hill-climbing, ges, pc, exact, mmhc,"
-            " chow-liu, tree-augmented, structural-em (the default if cells are missing)."
+            " chow-liu, tree-augmented, structural-em (the default if values are missing)."
         ),
     ),
 ]
@@ -41,7 +41,9 @@ Score = Annotated[
 ]
 Test = Annotated[
     str | None,
-    typer.Option("--test", help="The independence test of pc and mmhc: g2, chi2, permutation; for numbers fisher-z."),
+    typer.Option(
+        "--test", help="The independence test of pc and mmhc: g2, chi2, permutation; for real-valued data fisher-z."
+    ),
 ]
 Level = Annotated[
     float | None,
@@ -56,10 +58,11 @@ Restarts = Annotated[
     int | None, typer.Option("--restarts", min=0, help="Random restarts: perturb the best graph and climb again.")
 ]
 Bins = Annotated[
-    int | None, typer.Option("--bins", min=2, help="Discretise numbers into this many bins of equal frequency.")
+    int | None,
+    typer.Option("--bins", min=2, help="Discretise real-valued columns into this many bins of equal frequency."),
 ]
 MaxParents = Annotated[
-    int | None, typer.Option("--max-parents", min=0, help="The largest number of parents of a variable.")
+    int | None, typer.Option("--max-parents", min=0, help="The largest number of parents that a variable may have.")
 ]
 Required = Annotated[
     list[str], typer.Option("--require", metavar="A->B", help="An edge that the graph must have; may be repeated.")
@@ -75,7 +78,7 @@ Tiers = Annotated[
 ]
 Target = Annotated[str | None, typer.Option("--target", help="The class variable, for --method tree-augmented.")]
 Prior = Annotated[
-    float | None, typer.Option("--prior", min=0, help="The pseudo-count of each cell of the tables; 1 by default.")
+    float | None, typer.Option("--prior", min=0, help="Dirichlet pseudo-count of each table entry; 1 by default.")
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same network.")]
 CLASSES = {"pc", "ges"}  # methods that leave directions open unless directed=True
@@ -102,7 +105,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     missing: Missing = [],  # noqa: B006
     json: AsJson = False,
 ) -> None:
-    """Learn the graph of a network and its parameters from rows.
+    """Learn a network from data: first its graph, then its parameters.
 
     Example: juncture learn rows.csv --score bic --out learned.bif
     """
@@ -121,7 +124,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
         **({"directed": True} if search in CLASSES else {}),
         **search_options,
     }
-    with steps_shown(f"learning from {len(data):,} rows", "score") as progress:
+    with show_progress(f"learning from {len(data):,} rows", "score") as progress:
         found = search_structure(data, search, rng=seed, progress=progress, **options)
     fitted = fit(found.graph, data, prior_for(data, prior))
     save(fitted.model, out)
@@ -143,7 +146,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
 
 def read_data(rows: str, missing: list[str], bins: int | None) -> Dataset:
     """The columns with the states that they show; numbers in bins if `bins` is given."""
-    cells = csv_table(sys.stdin) if rows == "-" else as_table(rows)
+    cells = read_csv_table(sys.stdin) if rows == "-" else as_table(rows)
     if not len(cells):
         raise InvalidData(f"{'standard input' if rows == '-' else rows} has no rows to learn from")
     data = Dataset(cells, missing=missing or None)
@@ -187,7 +190,7 @@ def print_facts(facts: dict[str, Any], variables: Sequence[Variable], stream: Te
     out = console(stream)
     out.print(summary)
     for tail, head in facts["edges"]:
-        out.print(f"  {quoted(tail)} -> {quoted(head)}")
+        out.print(f"  {quote_name(tail)} -> {quote_name(head)}")
     constants = [variable.name for variable in variables if not variable.is_real and variable.num_states == 1]
     if constants:
         out.print()

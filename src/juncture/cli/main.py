@@ -1,6 +1,6 @@
-"""The `juncture` command: its subcommands, its exit codes, and how it says what went wrong.
+"""The `juncture` command: its subcommands, exit codes and error messages.
 
-Exit codes: 0 done, 1 the input cannot be answered (said why, on standard error), 2 wrong usage.
+Exit codes: 0 success, 1 an error in the input (explained on standard error), 2 wrong usage.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from juncture.cli.warmup import warmup
 from juncture.errors import JunctureError
 
 app = typer.Typer(
-    help="Probabilistic graphical models: look at a network, ask it, learn it, draw it, convert it.",
+    help="Probabilistic graphical models: inspect, query, learn, sample, draw and convert networks.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
-def while_read(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, which ends quietly when nobody reads on."""
+def end_when_unread(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, which ends without an error when its output is no longer read."""
 
     @wraps(command)
     def reading(**options: Any) -> None:
@@ -54,7 +54,7 @@ def while_read(command: Callable[..., None]) -> Callable[..., None]:
 
 
 for command in (info, query, mpe, separation, sample, fit, learn, predict, convert, draw, warmup):
-    app.command()(while_read(command))
+    app.command()(end_when_unread(command))
 
 
 def show_version(wanted: bool) -> None:
@@ -66,23 +66,24 @@ def show_version(wanted: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Tell the version.")
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Probabilistic graphical models: look at a network, ask it, learn it, draw it, convert it."""
+    """Probabilistic graphical models: inspect, query, learn, sample, draw and convert networks."""
 
 
 def run() -> NoReturn:
-    """Run the command line, telling what went wrong in one sentence."""
+    """Run the command line; an error is printed as one sentence on standard error."""
     prepare_streams()
-    warnings.showwarning = tell_warning
+    warnings.showwarning = print_warning
     warnings.simplefilter("always")
     is_plain = not any(map(CONTROLS.search, sys.argv))
     try:
         code = app(standalone_mode=is_plain)  # else what is wrong with the arguments is printed below
-    except (JunctureError, OSError) as error:
-        told = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.filename else str(error)
-        end(1, told)
+    except JunctureError as error:
+        end(1, str(error))
+    except OSError as error:
+        end(1, f"{error.strerror}: {error.filename}" if error.filename else str(error))
     except Exception as error:
         if is_plain or not hasattr(error, "format_message"):
             raise
@@ -91,22 +92,22 @@ def run() -> NoReturn:
 
 
 def prepare_streams() -> None:
-    """Standard output and error that can be written to, also when they were closed before the start."""
-    sys.stdout, sys.stderr = sys.stdout or nowhere(), sys.stderr or nowhere()
+    """Open standard output and error if they were closed; print letters that the terminal lacks as question marks."""
+    sys.stdout, sys.stderr = sys.stdout or open_null_stream(), sys.stderr or open_null_stream()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without our letters still gets an answer
+            stream.reconfigure(errors="replace")  # a terminal without these letters still gets an answer
 
 
-def nowhere() -> TextIO:
+def open_null_stream() -> TextIO:
     return os.fdopen(os.open(os.devnull, os.O_WRONLY), mode="a", encoding="utf-8", closefd=False)
 
 
-def end(code: int, told: str = "") -> NoReturn:
-    """Say what went wrong, if anything, and leave; what nobody takes any more is dropped."""
+def end(code: int, message: str = "") -> NoReturn:
+    """Print an error message, if there is one, and exit; output that no process reads any more is dropped."""
     try:
-        if told:
-            print_note(told)
+        if message:
+            print_note(message)
         sys.stderr.flush()
         sys.stdout.flush()
     except OSError:
@@ -115,13 +116,13 @@ def end(code: int, told: str = "") -> NoReturn:
 
 
 def discard_output() -> None:
-    """Send what is still to be written nowhere, so that the interpreter does not complain at its end."""
+    """Discard the output that is still buffered, so that the interpreter does not report it at exit."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except OSError:
-            os.dup2(nowhere().fileno(), stream.fileno())
+            os.dup2(open_null_stream().fileno(), stream.fileno())
 
 
-def tell_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+def print_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
     print_note(f"warning: {message}")

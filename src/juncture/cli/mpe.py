@@ -8,12 +8,14 @@ from typing import Annotated
 import typer
 
 from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, evidence, load
-from juncture.cli.output import console, print_json, table, told
+from juncture.cli.output import console, format_evidence, print_json, table
 from juncture.inference.most_probable import MostProbable
 from juncture.verbs import most_probable
 
-Count = Annotated[int, typer.Option("-k", min=1, help="How many assignments, best first.")]
-Targets = Annotated[list[str] | None, typer.Argument(help="Explain by these variables only, summing out the others.")]
+Count = Annotated[int, typer.Option("-k", min=1, help="The number of assignments to find, the most probable first.")]
+Targets = Annotated[
+    list[str] | None, typer.Argument(help="Maximise over these variables only and sum out the others (marginal MAP).")
+]
 
 
 def mpe(
@@ -25,7 +27,7 @@ def mpe(
     method: Method = "auto",
     json: AsJson = False,
 ) -> None:
-    """Find the most probable states of everything that was not observed.
+    """Find the most probable joint assignment of the unobserved variables (MPE).
 
     Example: juncture mpe asia --given xray=yes -k 3
     """
@@ -36,14 +38,14 @@ def mpe(
         print_json({"network": network, "evidence": findings, "best": [as_document(item) for item in best]})
         return
     ranks = [str(rank + 1) for rank in range(len(best))]
-    result = table(f"{network}{told(findings)}", "variable", *ranks)
+    result = table(f"{network}{format_evidence(findings)}", "variable", *ranks)
     for name in best[0].assignment:
         result.add_row(name, *(str(item.assignment[name]) for item in best))
     result.add_section()
     result.add_row("probability", *(f"{math.exp(item.log_prob):.6g}" for item in best))
     console().print(result)
     if len(best) < k:
-        console().print(f"only {len(best)} assignments are possible")
+        console().print(f"only {len(best)} assignments have a positive probability")
 
 
 def as_document(best: MostProbable) -> dict[str, object]:

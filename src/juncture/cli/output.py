@@ -1,4 +1,4 @@
-"""How the commands print: tables for people, JSON for programs."""
+"""Output of the commands: tables for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 BAR_CELLS = 20
 CSV = (".csv", ".txt")
-# what moves a terminal's cursor, sets its title, breaks a line or turns the direction of writing
+# characters that move the cursor of a terminal, set its title, break a line or change the writing direction
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 CONTROLS_OF_DATA = re.compile(f"(?![\n\t]){CONTROLS.pattern}")
 
@@ -78,7 +78,7 @@ def bar(probability: float) -> str:
     return "█" * (eighths // 8) + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[eighths % 8]
 
 
-def told(findings: dict[str, Any]) -> str:
+def format_evidence(findings: dict[str, Any]) -> str:
     """`given xray=yes, smoke=no`, or nothing."""
     return f" given {', '.join(f'{name}={value}' for name, value in findings.items())}" if findings else ""
 
@@ -103,7 +103,7 @@ def save(model: Any, target: str) -> None:
 
 
 def check_target(target: str, suffixes: tuple[str, ...] = ()) -> None:
-    """Refuse a file that could not be written, before the work is done and not after; without suffixes, a model's."""
+    """Check, before the work begins, that a file can be written; without `suffixes`, the file holds a model."""
     if target == "-":
         return
     if not Path(target).parent.is_dir():

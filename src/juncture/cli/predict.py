@@ -20,7 +20,7 @@ from juncture.variables import Variable
 from juncture.verbs import infer
 
 Target = Annotated[str, typer.Option("--target", "-t", metavar="NAME", help="The variable to predict.")]
-Out = Annotated[str, typer.Option("--out", "-o", help="A CSV file, or - for standard output.")]
+Out = Annotated[str, typer.Option("--out", "-o", help="The CSV file to write, or - for standard output.")]
 
 
 def predict(
@@ -32,7 +32,7 @@ def predict(
     method: Method = "auto",
     json: AsJson = False,
 ) -> None:
-    """Predict a variable from the other columns of each row, of which any may be missing.
+    """Predict one variable in each row from the other columns; values may be missing.
 
     Example: juncture predict fitted.bif rows.csv --target lung --out predicted.csv
     """
@@ -42,10 +42,10 @@ def predict(
     data = read_rows(model, network, rows, missing)
     others = data.only(name for name in data.columns if name != target)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ImpossibleEvidenceWarning)  # told below, in words that fit
+        warnings.simplefilter("ignore", ImpossibleEvidenceWarning)  # warn_impossible says it below, with the rows
         beliefs = infer(model, others, targets=[target], method=method)
     predicted = as_predicted(variable, beliefs[target].values)
-    tell_impossible(beliefs)
+    warn_impossible(beliefs)
     if not json or out != "-":
         write_csv(predicted, DataStream() if out == "-" else out)
     if json:
@@ -61,13 +61,13 @@ def as_predicted(variable: Variable, values: np.ndarray) -> Dataset:
     return Dataset.from_codes([variable, *map(Variable, numbers)], {variable.name: codes, **numbers})
 
 
-def tell_impossible(beliefs: Beliefs) -> None:
+def warn_impossible(beliefs: Beliefs) -> None:
     rows = beliefs.impossible
     if rows:
-        told = ", ".join(map(str, rows[:SHOWN])) + (", …" if len(rows) > SHOWN else "")
+        listed = ", ".join(map(str, rows[:SHOWN])) + (", …" if len(rows) > SHOWN else "")
         print_note(
-            f"warning: {len(rows):,} of {beliefs.findings.num_rows:,} rows have probability zero and are left"
-            f" empty: {told} (counted from 0); in row {rows[0]}, {explain(beliefs, rows[0])}"
+            f"warning: {len(rows):,} of {beliefs.findings.num_rows:,} rows have probability zero and get no"
+            f" prediction: {listed} (counted from 0); in row {rows[0]}, {explain(beliefs, rows[0])}"
         )
 
 
@@ -99,4 +99,4 @@ def print_summary(title: str, predicted: Dataset, data: Dataset, beliefs: Belief
     known = truth >= 0
     if known.any():
         right = int(np.sum((truth == codes)[known]))
-        out.print(f"{right:,} of the {known.sum():,} rows that say their {variable.name} are predicted rightly")
+        out.print(f"accuracy: {right:,} of {known.sum():,} rows with a known {variable.name} are predicted correctly")

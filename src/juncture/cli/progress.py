@@ -11,7 +11,7 @@ from juncture.iteration import ProgressCallback
 
 
 @contextmanager
-def steps_shown(what: str, objective_name: str, num_starts: int = 1) -> Iterator[ProgressCallback | None]:
+def show_progress(what: str, objective_name: str, num_starts: int = 1) -> Iterator[ProgressCallback | None]:
     """A callback for the number and the objective of each step; None where standard error is no terminal."""
     if not sys.stderr.isatty():
         yield None

@@ -7,12 +7,14 @@ from typing import Annotated
 import typer
 
 from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, evidence, load
-from juncture.cli.output import bar, console, print_json, table, told
+from juncture.cli.output import bar, console, format_evidence, print_json, table
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.engines.display import format_method
 from juncture.verbs import infer
 
-Targets = Annotated[list[str] | None, typer.Argument(help="The variables to ask about; all if none are named.")]
+Targets = Annotated[
+    list[str] | None, typer.Argument(help="The variables whose marginals to print; all of them by default.")
+]
 
 
 def query(
@@ -23,7 +25,7 @@ def query(
     method: Method = "auto",
     json: AsJson = False,
 ) -> None:
-    """Tell how probable each state is, given what was observed.
+    """Print posterior marginals: the probability of each state given the evidence.
 
     Example: juncture query asia lung bronc --given xray=yes --given smoke=no
     """
@@ -33,7 +35,9 @@ def query(
     if json:
         print_json(as_document(beliefs, network, findings))
         return
-    result = table(f"{network}{told(findings)}", "variable", "state", "probability", "", numeric=("probability",))
+    result = table(
+        f"{network}{format_evidence(findings)}", "variable", "state", "probability", "", numeric=("probability",)
+    )
     for name in beliefs.targets:
         shown = name
         for label, probability in beliefs[name].to_dict().items():

@@ -10,29 +10,35 @@ import typer
 from juncture.cli.output import print_note
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
-from juncture.data.files.files import csv_table
+from juncture.data.files.files import read_csv_table
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, hint
 
-RowsFile = Annotated[str, typer.Argument(help='A CSV or Parquet file, "rows/*.csv", or - for CSV on standard input.')]
+RowsFile = Annotated[
+    str, typer.Argument(help='A CSV or Parquet file, a pattern such as "rows/*.csv", or - for CSV on standard input.')
+]
 Missing = Annotated[
     list[str],
-    typer.Option("--missing", metavar="TEXT", help="What stands for a hole besides an empty cell; repeat it."),
+    typer.Option(
+        "--missing", metavar="TEXT", help="A text that marks a missing value, besides the empty cell; may be repeated."
+    ),
 ]
 SHOWN = 5
 
 
 def read_rows(model: Any, network: str, rows: str, missing: list[str]) -> Dataset:
-    """The columns that are the model's variables, coded by them; others are told of."""
+    """The columns that are the model's variables, coded by them; a note names the columns that are ignored."""
     if network == rows == "-":
         raise InvalidData("the network and the rows cannot both come from standard input; give one of them as a file")
-    table: Table = csv_table(sys.stdin) if rows == "-" else as_table(rows)
+    table: Table = read_csv_table(sys.stdin) if rows == "-" else as_table(rows)
     names = set(model.variables.names)
     others = [name for name in table.cells if name not in names]
     if len(others) == len(table.cells):
         first = next(iter(table.cells))
-        raise InvalidData(f"no column of {rows} is a variable of {network}; {first!r} is none: {hint(first, names)}")
+        raise InvalidData(
+            f"no column of {rows} is a variable of {network}; the first column is {first!r}: {hint(first, names)}"
+        )
     if others:
-        told = ", ".join(others[:SHOWN]) + (", …" if len(others) > SHOWN else "")
-        print_note(f"note: columns that are no variable of {network} are ignored: {told}")
+        listed = ", ".join(others[:SHOWN]) + (", …" if len(others) > SHOWN else "")
+        print_note(f"note: columns that are not variables of {network} are ignored: {listed}")
     return Dataset(table, model.variables, extra="ignore", missing=missing or None)

@@ -11,7 +11,7 @@ from juncture.cli.output import CSV, DataStream, check_target
 from juncture.data.files.csv import write_csv
 from juncture.verbs import sample as draw_rows
 
-Rows = Annotated[int, typer.Argument(min=0, help="How many rows.")]
+Rows = Annotated[int, typer.Argument(min=0, help="The number of rows to draw.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="The same seed gives the same rows.")]
 Out = Annotated[str, typer.Option("--out", "-o", help="A CSV file, or - for standard output.")]
 
@@ -24,7 +24,7 @@ def sample(
     seed: Seed = None,
     out: Out = "-",
 ) -> None:
-    """Draw rows from a network, or from its posterior given what was observed.
+    """Draw rows from a network, or from its posterior given evidence.
 
     Example: juncture sample asia 1000 --seed 1 --out rows.csv
     """

@@ -33,9 +33,13 @@ def check_options(method: str, options: Mapping[str, Any]) -> None:
     for name in options:
         if name not in options_of(method):
             takers = ", ".join(other for other in SEARCHES if name in options_of(other))
-            raise typer.BadParameter(f"no option of --method {method}, but of {takers}", param_hint=f"--{name}")
+            raise typer.BadParameter(
+                f"--method {method} does not take this option; these methods do: {takers}", param_hint=f"--{name}"
+            )
     if "target" in options_of(method) and "target" not in options:
-        raise typer.BadParameter(f"--method {method} needs the class: give the name of a column", param_hint="--target")
+        raise typer.BadParameter(
+            f"--method {method} needs the class variable: give the name of its column", param_hint="--target"
+        )
 
 
 def options_of(method: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""`juncture separation`: whether a network's graph makes two variables independent, and if not, along which trail."""
+"""`juncture separation`: d-separation in the graph of a network, or the active trail that prevents it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ from juncture.graphs.trails import Trail
 
 MAX_TRAILS = 100
 
-First = Annotated[str, typer.Argument(metavar="A", help="A variable, or several with commas between.")]
-Second = Annotated[str, typer.Argument(metavar="B", help="A variable, or several with commas between.")]
+First = Annotated[str, typer.Argument(metavar="A", help="A variable, or several separated by commas.")]
+Second = Annotated[str, typer.Argument(metavar="B", help="A variable, or several separated by commas.")]
 Known = Annotated[
     list[str],
-    typer.Option("--given", "-g", metavar="NAME", help="A variable that is known, or several; repeat it."),
+    typer.Option(
+        "--given", "-g", metavar="NAME", help="An observed variable, or several separated by commas; may be repeated."
+    ),
 ]
-AllTrails = Annotated[bool, typer.Option("--trails", help="Show every trail, and what blocks it; A and B are single.")]
+AllTrails = Annotated[
+    bool, typer.Option("--trails", help="Show all trails between two variables, and the nodes that block each trail.")
+]
 
 
 def separation(
@@ -32,14 +36,14 @@ def separation(
     trails: AllTrails = False,
     json: AsJson = False,
 ) -> None:
-    """Tell whether A and B are independent, given others, in every network with this graph; if not, show a trail.
+    """Test whether the graph separates A and B given other variables (d-separation); if not, show an active trail.
 
     Example: juncture separation asia tub bronc --given dysp
     """
     model = load(network)
     known = model.variables.names
     everyone = [name for text in given for name in split_names(text, known)]
-    refuse_states(everyone, known)
+    check_has_no_states(everyone, known)
     asked = Independence(split_names(a, known), split_names(b, known), everyone)
     if trails and len(asked.a) + len(asked.b) > 2:
         raise InvalidData("--trails shows the trails between two variables; give A and B one name each")
@@ -65,12 +69,13 @@ def separation(
         out.print(f"note: only the first {MAX_TRAILS} trails are shown")
 
 
-def refuse_states(given: list[str], known: tuple[str, ...]) -> None:
+def check_has_no_states(given: list[str], known: tuple[str, ...]) -> None:
     for text in given:
         name = text.partition("=")[0]
         if text not in known and name in known:
             raise InvalidData(
-                f"the graph knows no states: --given takes names alone here, --given {name}; got {text!r}"
+                "separation depends on which variables are observed, not on their states:"
+                f" write --given {name}; got {text!r}"
             )
 
 

@@ -8,7 +8,7 @@ from juncture.cli.output import console
 
 
 def warmup() -> None:
-    """Compile the kernels ahead, so that the first question of a new installation is quick.
+    """Compile the numerical kernels now, so that the first query does not wait for them.
 
     Example: juncture warmup
     """

@@ -81,7 +81,7 @@ class CategoricalEmissions(Emissions):
         if wrong.any():
             step = int(np.argmax(wrong))
             raise InvalidData(
-                f"{sequences.place(step)} holds {rows[step]:g}; "
+                f"{sequences.describe_step(step)} holds {rows[step]:g}; "
                 f"symbols are whole numbers from 0 to {self.num_symbols - 1}"
             )
         if rows.dtype.kind != "f" or np.isnan(rows).any():

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import reduce
-from html import escape
 from itertools import islice
 from math import prod
 from typing import Any, ClassVar, NoReturn, Self
@@ -16,6 +15,7 @@ import numpy as np
 
 from juncture.checks import check_count, check_positions
 from juncture.data.sequences.sequences import Sequences
+from juncture.drawing.html import html_table
 from juncture.errors import InvalidData, RegularizedWarning, Unsupported, warn_user
 from juncture.factors.html import MAX_ROWS
 from juncture.numerics import SHORT
@@ -31,13 +31,8 @@ DEAD = 1e-10  # steps: a state with less weight than this has seen nothing
 def distributions_html(labels: Iterable[Any], distributions: Iterable[Any], heads: tuple[str, str]) -> str:
     """A table of labels and distributions, cut short where it is long."""
     pairs = list(islice(zip(labels, distributions, strict=False), MAX_ROWS + 1))
-    rows = (
-        f"<tr><th>{escape(str(label))}</th><td>{escape(repr(distribution))}</td></tr>"
-        for label, distribution in pairs[:MAX_ROWS]
-    )
-    names = "".join(f"<th>{escape(head)}</th>" for head in heads)
-    cut = f"<p>… the first {MAX_ROWS}</p>" if len(pairs) > MAX_ROWS else ""
-    return f"<table><thead><tr>{names}</tr></thead><tbody>{''.join(rows)}</tbody></table>{cut}"
+    rows = ((label, repr(distribution)) for label, distribution in pairs[:MAX_ROWS])
+    return html_table(heads, rows, f"… the first {MAX_ROWS}" if len(pairs) > MAX_ROWS else "", num_labels=1)
 
 
 def name_of(position: int) -> str:

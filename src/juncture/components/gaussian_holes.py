@@ -11,6 +11,7 @@ from functools import reduce
 import numpy as np
 
 from juncture.components.densities import whole_log_prob
+from juncture.data.missingness import group_by_pattern
 from juncture.families.statistics.statistics import Moments
 from juncture.families.vectors.block_matrices import block
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
@@ -65,15 +66,6 @@ def completed(found: Moments, seen: np.ndarray, distributions: MultivariateGauss
 
 
 def patterns(rows: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(the rows with one pattern of holes, the coordinates that they have observed), for each pattern."""
-    holes = np.isnan(rows)
-    kinds = holes @ (1 << np.arange(rows.shape[1])) if rows.shape[1] < 63 else keys_of(holes)
-    _, inverse, counts = np.unique(kinds, return_inverse=True, return_counts=True)
-    order = np.argsort(inverse, kind="stable")
-    for positions in np.split(order, np.cumsum(counts)[:-1]):
-        yield positions, np.flatnonzero(~holes[positions[0]])
-
-
-def keys_of(holes: np.ndarray) -> np.ndarray:
-    """A number for each row, the same for the same pattern."""
-    return np.unique(np.packbits(holes, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+    """(the indices of the rows with one pattern of missing coordinates, the coordinates observed), for each pattern."""
+    for holes, indices in group_by_pattern(np.isnan(rows)[:, ::-1]):
+        yield indices, np.flatnonzero(~holes[::-1])

@@ -22,7 +22,7 @@ from juncture.components.contract import (
     raise_wrong_prior,
 )
 from juncture.components.convert import LIST_CONVERTERS, as_components, check_members, concatenate_components
-from juncture.data.sequences.sequences import Sequences, one_sequence
+from juncture.data.sequences.sequences import Sequences, as_one_sequence
 from juncture.errors import InvalidModel
 from juncture.families.family import Family, plain
 from juncture.families.observations import as_values
@@ -75,7 +75,7 @@ class Mixture(Value):
         """log p(x | component): (*rows, component)."""
         values = as_values(x, self.event_shape, name="Mixture")
         shape = values.shape[: values.ndim - len(self.event_shape)]
-        rows = self.components.check(one_sequence(values.reshape(-1, *self.event_shape)))
+        rows = self.components.check(as_one_sequence(values.reshape(-1, *self.event_shape)))
         return self.components.log_prob(rows.observations).reshape(*shape, self.num_components)
 
     def log_prob(self, x: Any) -> Any:

@@ -37,7 +37,7 @@ class PrecomputedLogLikelihoods(Emissions):
         if not np.array_equal(is_whole(rows), is_seen(rows)):
             step = int(np.argmax(is_seen(rows) & ~is_whole(rows)))
             raise InvalidData(
-                f"{sequences.place(step)} has the log-likelihoods of some states only; give all of them or none"
+                f"{sequences.describe_step(step)} has the log-likelihoods of some states only; give all of them or none"
             )
         return super().check(sequences)
 

@@ -1,5 +1,5 @@
-"""Rows of observations: coded columns, whatever kind of table they came from.
+"""Rows of observations as coded columns, read from any kind of table.
 
-`columns` (one raw column, from `cells`, `frames` or a file) → `tables`, `files` (many of them) → `coding` → `dataset`;
-`csv` and `export` are the way back. `discretizer` cuts numbers into states.
+`tables/columns` (one raw column, from cells, data frames or a file) → `tables/table`, `files/` → `tables/coding` →
+`dataset`; `files/csv` and `tables/export` write. `bins/` discretizes numbers, `sequences/` holds observations in time.
 """

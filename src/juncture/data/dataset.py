@@ -1,10 +1,9 @@
-"""`Dataset`: many assignments as coded columns, with holes and weights."""
+"""`Dataset`: many assignments as coded columns, with missing values and weights."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from html import escape
 from types import MappingProxyType
 from typing import Any
 
@@ -12,9 +11,9 @@ import numpy as np
 
 from juncture.checks import check_iterable, check_mapping
 from juncture.data.entries import as_table
-from juncture.data.tables.coding import Extra, Unseen, as_coding, chosen_names, weights_apart
-from juncture.data.tables.columns import HOLE, Coded, as_reals, code_type
-from juncture.data.tables.export import labels_of, to_arrow, to_pandas, to_polars
+from juncture.data.tables.coding import Extra, Unseen, as_coding, select_columns, split_weights
+from juncture.data.tables.columns import HOLE, DatasetColumn, as_reals, code_type
+from juncture.data.tables.export import decode_column, to_arrow, to_pandas, to_polars
 from juncture.data.tables.table import Table
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, UnknownVariable
@@ -27,20 +26,30 @@ SHOWN_ROWS = 10
 
 
 class Dataset(Value):
-    """Rows of observations: one coded column per variable, -1 (or NaN) for a hole, and maybe weights.
+    """Rows of observations as one coded column per variable; the code -1 (or NaN) marks a missing value.
 
-    `data` is a mapping of columns, a list of mappings, a data frame (pandas, Polars, Arrow and all that
-    narwhals knows in memory), a NumPy array (structured, or two axes with `variables` for its columns), another
-    dataset, or a CSV or Parquet file by its path; also a list of paths, or a pattern ("rows/*.csv"), for files with
-    the same columns.
+    Parameters
+    ----------
+    data
+        A mapping of columns, a list of mappings, a data frame (pandas, Polars, Arrow or another library that narwhals
+        supports), a NumPy array (structured, or with two axes and `variables` for its columns), another dataset, or
+        the path of a CSV or Parquet file; also a list of paths or a pattern ("rows/*.csv") of files with the same
+        columns. None, NaN, NA, NaT and null are missing values.
+    variables
+        The variables whose states code the columns; a variable without a column is left out. By default text, integers
+        and booleans become states in sorted order (`states_from_data` names these columns), categories keep their
+        declared order, and floats become real-valued variables.
+    weights
+        One weight per row, or the name of the column that holds the weights.
+    extra
+        "error" or "ignore": what happens to columns that are not among `variables`.
+    missing
+        A marker of missing values, such as "?" or -999, or a list of markers.
+    unseen
+        "error" or "missing": what happens to values that are not states of their variable.
 
-    With `variables`, each column is coded by its variable's states; a variable without a column is left out, and
-    a column without a variable is an error unless `extra="ignore"`. A value that is no state is an error, or with
-    `unseen="missing"` a hole. Without `variables`, text, integers and booleans become states in sorted order
-    (`states_from_data` names these), categories keep the order they were declared in, and floats become real
-    variables. None, NaN, NA, NaT and null are holes, and so is what matches a marker in `missing`. `weights` are
-    numbers, or the name of the column that holds them. Rows count from 0.
-
+    Examples
+    --------
     >>> data = Dataset({"smoke": ["no", "yes", None], "age": [31.0, 47.5, 60.0]})
     >>> data.variables
     (Variable('smoke', ['no', 'yes']), Variable('age'))
@@ -68,9 +77,9 @@ class Dataset(Value):
         unseen: Unseen = "error",
     ) -> None:
         coding = as_coding(variables, missing, unseen)
-        table, weights = weights_apart(as_table(data, None if coding.scope is None else coding.scope.names), weights)
+        table, weights = split_weights(as_table(data, None if coding.scope is None else coding.scope.names), weights)
         is_weighted = weights is None and isinstance(data, Dataset)
-        columns = coding.columns(table, chosen_names(table, coding.scope, extra))
+        columns = coding.columns(table, select_columns(table, coding.scope, extra))
         self._set(
             variables=tuple(column.variable for column in columns),
             arrays=tuple(column.values for column in columns),
@@ -84,7 +93,7 @@ class Dataset(Value):
 
     @classmethod
     def from_codes(cls, variables: Iterable[Variable], columns: Mapping[str, Any], weights: Any = None) -> Dataset:
-        """A dataset from columns that hold codes (or real numbers) already; only their ranges are checked."""
+        """A dataset from columns of codes (or real numbers); only their ranges are checked."""
         kept = tuple(Scope(variables))
         arrays = tuple(read_only(as_codes(columns, variable)) for variable in kept)
         num_rows = len(arrays[0]) if arrays else 0
@@ -120,12 +129,12 @@ class Dataset(Value):
         raise UnknownVariable.among(name, self.columns, where="the dataset")
 
     def labels(self, name: str) -> np.ndarray:
-        """The labels (or numbers) of one column, None for holes."""
-        return labels_of(self.variable(name), self.columns[name])
+        """The labels (or numbers) of one column, None for missing values."""
+        return decode_column(self.variable(name), self.columns[name])
 
     @cached_property
     def is_complete(self) -> bool:
-        """Whether there is no hole."""
+        """Whether no value is missing."""
         return not any((array < 0).any() if array.dtype.kind == "i" else np.isnan(array).any() for array in self.arrays)
 
     def only(self, names: Iterable[str]) -> Dataset:
@@ -136,7 +145,7 @@ class Dataset(Value):
         return self._with(variables=kept, arrays=arrays, states_from_data=inferred)
 
     def take(self, rows: Any) -> Dataset:
-        """The given rows, as a slice, positions or a mask."""
+        """The rows that a slice, a list of positions or a mask selects."""
         positions = row_positions(rows, self.num_rows)
         arrays = tuple(read_only(array[positions]) for array in self.arrays)
         weights = None if self.weights is None else read_only(self.weights[positions])
@@ -155,7 +164,7 @@ class Dataset(Value):
         return to_arrow(self.variables, self.columns)
 
     def to_csv(self, path: Any) -> None:
-        """Write a CSV file (or text stream) that reads back equal; holes are empty cells."""
+        """Write a CSV file (or text stream) that reads back equal; missing values are empty cells."""
         from juncture.data.files.csv import write_csv
 
         write_csv(self, path)
@@ -167,32 +176,27 @@ class Dataset(Value):
         return f"Dataset({self.num_rows} rows of {len(names)} variables{f': {shown}' if names else ''}{weighted})"
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
-        body = "".join(f"<tr>{cells}</tr>" for cells in self._html_rows())
-        more = f"<p>{self.num_rows} rows</p>" if self.num_rows > SHOWN_ROWS else ""
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+        from juncture.drawing.html import html_table
 
-    def _html_rows(self) -> Iterator[str]:
-        first = self.take(slice(SHOWN_ROWS)).to_dict().values()
-        for row in zip(*first, strict=True):
-            yield "".join(f"<td>{'' if cell is None else escape(str(cell))}</td>" for cell in row)
+        rows = zip(*self.take(slice(SHOWN_ROWS)).to_dict().values(), strict=True)
+        return html_table(self.columns, rows, f"{self.num_rows} rows" if self.num_rows > SHOWN_ROWS else "")
 
 
 def row_positions(rows: Any, num_rows: int) -> np.ndarray:
     """The positions that a slice, a position, a list of positions or a mask means."""
     everything = np.arange(num_rows)
     try:
-        chosen = rows if isinstance(rows, slice) else np.atleast_1d(np.asarray(rows))
-        if not isinstance(chosen, slice) and not chosen.size:
-            chosen = chosen.astype(np.int64)  # an empty list is one of floats to NumPy
-        found: np.ndarray = everything[chosen]
+        selected = rows if isinstance(rows, slice) else np.atleast_1d(np.asarray(rows))
+        if not isinstance(selected, slice) and not selected.size:
+            selected = selected.astype(np.int64)  # an empty list is one of floats to NumPy
+        found: np.ndarray = everything[selected]
     except (IndexError, TypeError, ValueError) as error:
         raise InvalidData(
-            f"rows are chosen by a slice, by whole numbers from {-num_rows} to {num_rows - 1}, or by a mask of"
+            f"rows are selected by a slice, by whole numbers from {-num_rows} to {num_rows - 1}, or by a mask of"
             f" {num_rows} booleans: {error}"
         ) from error
     if found.ndim != 1:
-        raise InvalidData(f"rows are chosen by a list with one axis; got one of the shape {found.shape}")
+        raise InvalidData(f"rows are selected by a list with one axis; got an array of the shape {found.shape}")
     return found
 
 
@@ -200,7 +204,7 @@ def row_positions(rows: Any, num_rows: int) -> np.ndarray:
 def _(data: Dataset, names: Sequence[str] | None = None) -> Table:
     inferred = set(data.states_from_data)
     columns = (
-        Coded(variable, values, is_declared=variable.name not in inferred)
+        DatasetColumn(variable, values, is_declared=variable.name not in inferred)
         for variable, values in zip(data.variables, data.arrays, strict=True)
     )
     return Table({column.variable.name: column for column in columns}, data.num_rows)
@@ -216,6 +220,6 @@ def as_codes(columns: Mapping[str, Any], variable: Variable) -> np.ndarray:
     is_code = values.dtype.kind in "iu" and values.ndim == 1
     if not is_code or (len(values) and not HOLE <= values.min() <= values.max() < variable.num_states):
         raise InvalidData(
-            f"the codes of {variable.name!r} must be integers from -1, for a hole, to {variable.num_states - 1}"
+            f"the codes of {variable.name!r} must be integers from -1 (missing) to {variable.num_states - 1}"
         )
     return values.astype(code_type(variable.num_states), copy=False)

@@ -88,45 +88,47 @@ class Findings(Value):
         """One row as findings of a single row."""
         position = [range(self.num_rows)[number]]
         parts = [{name: array[position] for name, array in part.items()} for part in self._parts()]
-        return Findings(self.variables, seen(parts[0]), seen(parts[1]), telling(parts[2]))
+        return Findings(
+            self.variables, drop_unobserved(parts[0]), drop_unobserved(parts[1]), drop_uninformative(parts[2])
+        )
 
     def only(self, *names: str) -> Findings:
         """The findings on these variables."""
         parts = [{name: array for name, array in part.items() if name in names} for part in self._parts()]
         return Findings(self.variables, *parts, num_rows=self._num_rows())
 
-    def repeated(self, num_rows: int) -> Findings:
+    def repeat(self, num_rows: int) -> Findings:
         """A single row's findings for each of many rows."""
         parts = [{name: np.repeat(array, num_rows, axis=0) for name, array in part.items()} for part in self._parts()]
         return Findings(self.variables, *parts, num_rows=num_rows)
 
     def without(self, name: str) -> Findings:
         """All findings but those on one variable."""
-        gone = self.variable(name).name
-        parts = [{other: array for other, array in part.items() if other != gone} for part in self._parts()]
+        removed = self.variable(name).name
+        parts = [{other: array for other, array in part.items() if other != removed} for part in self._parts()]
         return Findings(self.variables, *parts, num_rows=self._num_rows())
 
-    def merged(self, other: Findings) -> Findings:
+    def merge(self, other: Findings) -> Findings:
         """Both together, row by row: likelihoods multiply, and two different values are impossible evidence."""
         if other.variables != self.variables or other._num_rows() != self._num_rows():
             raise InvalidData("only findings on the same variables and of as many rows can be merged")
         pairs = zip(self._parts(), other._parts(), strict=True)
         codes, reals, likelihoods = ({**mine, **theirs} for mine, theirs in pairs)
         for name in self.codes.keys() & other.codes.keys():
-            codes[name] = self._agreed(other, name, self.codes[name], other.codes[name])
+            codes[name] = self._merge_values(other, name, self.codes[name], other.codes[name])
         for name in self.reals.keys() & other.reals.keys():
-            reals[name] = self._agreed(other, name, self.reals[name], other.reals[name])
+            reals[name] = self._merge_values(other, name, self.reals[name], other.reals[name])
         for name in self.likelihoods.keys() & other.likelihoods.keys():
-            likelihoods[name] = product(self.likelihoods[name], other.likelihoods[name], name)
+            likelihoods[name] = multiply_likelihoods(self.likelihoods[name], other.likelihoods[name], name)
         return Findings(self.variables, codes, reals, likelihoods, num_rows=self._num_rows())
 
-    def _agreed(self, other: Findings, name: str, mine: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+    def _merge_values(self, other: Findings, name: str, mine: np.ndarray, theirs: np.ndarray) -> np.ndarray:
         clash = ~is_hole(mine) & ~is_hole(theirs) & (mine != theirs)
         if clash.any():
             row = int(np.nonzero(clash)[0][0])
-            place = "" if self.is_single else f" in row {row}"
+            where = "" if self.is_single else f" in row {row}"
             both = f"{self.describe(name, row)} and {other.describe(name, row)}"
-            raise ImpossibleEvidence(f"the findings {both}{place} contradict each other; drop one of them")
+            raise ImpossibleEvidence(f"the findings {both}{where} contradict each other; drop one of them")
         return np.where(is_hole(mine), theirs, mine)
 
     def __repr__(self) -> str:
@@ -141,22 +143,22 @@ class Findings(Value):
 
 
 def is_hole(values: np.ndarray) -> np.ndarray:
-    return np.asarray(np.isnan(values) if values.dtype.kind == "f" else values < 0)
+    return np.isnan(values) if values.dtype.kind == "f" else values < 0
 
 
-def seen(values: Arrays) -> Arrays:
+def drop_unobserved(values: Arrays) -> Arrays:
     """The variables that are observed in at least one row."""
     return {name: array for name, array in values.items() if not is_hole(array).all()}
 
 
-def telling(likelihoods: Arrays) -> Arrays:
+def drop_uninformative(likelihoods: Arrays) -> Arrays:
     """The likelihoods that say something in at least one row."""
     return {name: array for name, array in likelihoods.items() if (array != 1).any()}
 
 
-def product(mine: np.ndarray, theirs: np.ndarray, name: str) -> np.ndarray:
+def multiply_likelihoods(mine: np.ndarray, theirs: np.ndarray, name: str) -> np.ndarray:
     """The likelihoods multiplied, unless that would turn something possible into 0."""
     both = mine * theirs
     if ((both == 0) & (mine > 0) & (theirs > 0)).any():
         raise InvalidData(f"the likelihoods of {name!r} multiply to less than a float can hold; scale them up")
-    return np.asarray(both)
+    return both

@@ -23,15 +23,15 @@ def as_scalar(value: Any) -> Any:
     return value.item() if isinstance(value, np.ndarray) else value
 
 
-def as_likelihood(value: Any, variable: Variable, *, place: str = "") -> np.ndarray:
+def as_likelihood(value: Any, variable: Variable, *, where: str = "") -> np.ndarray:
     """(1, state): the likelihood of one row."""
-    likelihood = as_likelihoods(value, variable.name, place=place)
+    likelihood = as_likelihoods(value, variable.name, where=where)
     if likelihood.ndim != 1:
-        raise not_a_list(value, variable.name, place)
-    return check_states(likelihood[np.newaxis], variable, place=place)
+        raise not_a_list(value, variable.name, where)
+    return check_states(likelihood[np.newaxis], variable, where=where)
 
 
-def as_likelihoods(values: Any, name: str, *, place: str = "") -> np.ndarray:
+def as_likelihoods(values: Any, name: str, *, where: str = "") -> np.ndarray:
     """Likelihoods as an array, (state,) or (row, state); a row of NaN becomes ones, which say nothing."""
     try:
         array = np.array(values)
@@ -39,22 +39,22 @@ def as_likelihoods(values: Any, name: str, *, place: str = "") -> np.ndarray:
     except (TypeError, ValueError):
         array, likelihoods = np.array("?"), np.empty(0)
     if array.dtype.kind not in "biufO" or array.ndim not in {1, 2}:
-        raise not_a_list(values, name, place)
+        raise not_a_list(values, name, where)
     if likelihoods.ndim == 2:
         likelihoods[np.isnan(likelihoods).all(axis=1)] = 1.0
     if not (np.isfinite(likelihoods) & (likelihoods >= 0)).all():
-        raise InvalidData(f"the likelihood of {name!r}{place} has an entry that is not a finite number of at least 0")
+        raise InvalidData(f"the likelihood of {name!r}{where} has an entry that is not a finite number of at least 0")
     return read_only(likelihoods)
 
 
-def check_states(likelihoods: np.ndarray, variable: Variable, *, place: str = "") -> np.ndarray:
+def check_states(likelihoods: np.ndarray, variable: Variable, *, where: str = "") -> np.ndarray:
     """(row, state): the likelihoods, after a look at whether there is one per state of `variable`."""
     if variable.is_real:
         raise InvalidData(f"variable {variable.name!r} is real-valued; only a variable with states has a likelihood")
     if likelihoods.shape[-1] != variable.num_states:
         raise InvalidData(
-            f"the likelihood of {variable.name!r}{place} has {likelihoods.shape[-1]} entries; it needs one for each of"
-            f" the {variable.num_states} states {variable.labels}"
+            f"the likelihood of {variable.name!r}{where} has length {likelihoods.shape[-1]}; it needs one number for"
+            f" each of the {variable.num_states} states {variable.labels}"
         )
     return likelihoods
 
@@ -65,8 +65,8 @@ def check_possible(likelihoods: np.ndarray, name: str) -> None:
         raise ImpossibleEvidence(f"the likelihood of {name!r} is 0 everywhere: it excludes every state")
 
 
-def not_a_list(values: Any, name: str, place: str) -> InvalidData:
+def not_a_list(values: Any, name: str, where: str) -> InvalidData:
     return InvalidData(
-        f"the likelihood of {name!r}{place} must be a list of numbers, one per state; got {values!r}"
+        f"the likelihood of {name!r}{where} must be a list of numbers, one per state; got {values!r}"
         " (many rows are a frame, a Dataset or a list of mappings)"
     )

@@ -1,4 +1,4 @@
-"""`missingness`: where a table has holes: by variable, and which holes come together."""
+"""`missingness`: the share of missing values of each variable, and the patterns of missing variables."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
 from juncture.data.findings import is_hole
-from juncture.data.tables.columns import Coded, Column, Numbers
+from juncture.data.tables.columns import Column, DatasetColumn, NumericColumn
 from juncture.values import Value
 
 SHOWN = 8
+BITS = 63  # of a whole number that is a key
 
 
 class Missingness(Value):
-    """How much of each variable is missing, and the patterns of holes with the weight of the rows that have them.
+    """The share of each variable that is missing, and the weight of the rows with each pattern of missing variables.
 
     >>> missingness({"a": [1, None, None], "b": [0, 1, None]})
     Missingness(3 rows, 1 complete, 3 patterns: a 67 %, b 33 %)
@@ -37,38 +38,55 @@ class Missingness(Value):
 
     def __repr__(self) -> str:
         holes = sorted(((share, name) for name, share in self.shares.items() if share), reverse=True)
-        told = ", ".join(f"{name} {share:.0%}".replace("%", " %") for share, name in holes[:SHOWN])
+        listed = ", ".join(f"{name} {share:.0%}".replace("%", " %") for share, name in holes[:SHOWN])
         more = ", …" if len(holes) > SHOWN else ""
         complete = self.patterns.get((), 0.0)
-        body = f": {told}{more}" if told else ""
+        body = f": {listed}{more}" if listed else ""
         return f"Missingness({self.weight:g} rows, {complete:g} complete, {len(self.patterns)} patterns{body})"
 
 
 def missingness(data: Any) -> Missingness:
-    """The holes of a table: the share of each variable, and how often which are missing together."""
+    """Which values of a table are missing: the share of each variable, and the patterns of missing variables."""
     table, weights = as_table(data), data.weights if isinstance(data, Dataset) else None
     weights = np.ones(len(table)) if weights is None else weights
     total = float(weights.sum())
-    holes = {name: holes_of(table.column(name)) for name in table.cells}
+    holes = {name: find_holes(table.column(name)) for name in table.cells}
     shares = {name: float(weights[mask].sum()) / total if total else 0.0 for name, mask in holes.items()}
     masks = np.stack(list(holes.values()), axis=1) if holes else np.zeros((len(table), 0), bool)
-    _, first, place = np.unique(packed(masks), return_index=True, return_inverse=True)
-    counts = np.bincount(place.ravel(), weights, minlength=len(first))
+    first, group = number_patterns(masks)
+    counts = np.bincount(group, weights, minlength=len(first))
     order = np.argsort(-counts, kind="stable")
     patterns = {tuple(compress(holes, masks[first[kind]])): float(counts[kind]) for kind in order}
     return Missingness(total, shares, patterns)
 
 
-def holes_of(column: Column) -> np.ndarray:
+def find_holes(column: Column) -> np.ndarray:
     """(row,): where the column has a hole, whatever its states may be."""
-    raw = column.raw if isinstance(column, Coded) else column
-    return has_hole(raw.values if isinstance(raw, Numbers) else raw.codes)
+    raw = column.raw if isinstance(column, DatasetColumn) else column
+    return has_hole(raw.values if isinstance(raw, NumericColumn) else raw.codes)
 
 
-def packed(masks: np.ndarray) -> np.ndarray:
-    """Each row of (row, variable) booleans as one value: equal for equal rows, and quickly sorted."""
-    bits = np.packbits(np.pad(masks, [(0, 0), (1, 0)]), axis=1)
-    return np.ascontiguousarray(bits).view(f"V{bits.shape[1]}").reshape(-1)
+def number_patterns(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct rows of (row, variable) booleans: (the first row of each pattern, the pattern of each row).
+
+    Patterns are sorted, the first variable first.
+    """
+    num_variables = masks.shape[1]
+    if num_variables < BITS:
+        keys = masks @ (1 << np.arange(num_variables)[::-1])
+    else:
+        bits = np.ascontiguousarray(np.packbits(masks, axis=1))
+        keys = bits.view(f"V{bits.shape[1]}").reshape(-1)
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    return first, group.reshape(-1)
+
+
+def group_by_pattern(masks: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The rows of (row, variable) booleans grouped by their pattern: (the pattern, the indices of its rows), sorted."""
+    first, group = number_patterns(masks)
+    ends = np.cumsum(np.bincount(group, minlength=len(first)))
+    indices = np.split(np.argsort(group, kind="stable"), ends[:-1])
+    return [(masks[row], rows) for row, rows in zip(first, indices, strict=False)]  # np.split makes a part of no rows
 
 
 def has_hole(column: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from juncture.drawing.diagram import Node
-from juncture.drawing.text import fitted, width
+from juncture.drawing.text import shorten_to_width, text_width
 
 LABEL_SIZE, SMALL_SIZE, TITLE_SIZE = 13.0, 11.0, 16.0
 PILL_HEIGHT, NOTE_HEIGHT, PILL_PADDING, MAX_LABEL = 36.0, 13.0, 14.0, 170.0
@@ -38,7 +38,7 @@ class Box(NamedTuple):
     def middle(self) -> float:
         return (self.top + self.bottom) / 2
 
-    def moved(self, right: float, down: float) -> Box:
+    def move(self, right: float, down: float) -> Box:
         return Box(self.left + right, self.top + down, self.right + right, self.bottom + down, self.center + right)
 
 
@@ -64,7 +64,7 @@ def rows(node: Node) -> tuple[Row, ...]:
 
 def state_width(node: Node) -> float:
     """The width of the column of state names."""
-    return max(width(fitted(row.text, SMALL_SIZE, MAX_STATE), SMALL_SIZE) for row in rows(node))
+    return max(text_width(shorten_to_width(row.text, SMALL_SIZE, MAX_STATE), SMALL_SIZE) for row in rows(node))
 
 
 def extent(node: Node) -> Extent:
@@ -96,6 +96,6 @@ def _symbol_extent(node: Node) -> Extent:
 
 
 def _text_width(node: Node) -> float:
-    label = width(fitted(node.text, LABEL_SIZE, MAX_LABEL), LABEL_SIZE)
-    note = width(fitted(node.note or "", SMALL_SIZE, MAX_LABEL), SMALL_SIZE)
+    label = text_width(shorten_to_width(node.text, LABEL_SIZE, MAX_LABEL), LABEL_SIZE)
+    note = text_width(shorten_to_width(node.note or "", SMALL_SIZE, MAX_LABEL), SMALL_SIZE)
     return max(label, note)

@@ -11,7 +11,7 @@ from typing import Literal
 from juncture.drawing.boxes import SMALL_SIZE
 from juncture.drawing.marks import opening, polyline, rectangle, text
 from juncture.drawing.palette import BAR_FILL, BAR_GROUND, EDGE, MUTED
-from juncture.drawing.text import width
+from juncture.drawing.text import text_width
 
 WIDTH, HEIGHT = 340.0, 170.0
 MARGIN, BELOW = 12.0, 24.0
@@ -72,12 +72,12 @@ def _frame(series: Sequence[Series], beside: float) -> Frame:
     bottom, top = _apart(min(ys) if is_plane else 0.0, max(ys))
     room = HEADROOM * (top - bottom)
     bottom, top = bottom - (room if is_plane else 0.0), top + room
-    left = MARGIN + 5 + max(width(label, SMALL_SIZE) for label in labels(ticks(bottom, top, NUM_ROWS)))
+    left = MARGIN + 5 + max(text_width(label, SMALL_SIZE) for label in labels(ticks(bottom, top, NUM_ROWS)))
     return Frame(low, high, bottom, top, left)
 
 
 def _apart(low: float, high: float) -> tuple[float, float]:
-    """The two ends, moved apart where floating point hardly tells them apart."""
+    """The two ends, moved apart where they are equal up to rounding."""
     return (low, high) if high - low > max(1e-12 * abs(low), 1e-300) else (low, high + max(1.0, 1e-6 * abs(high)))
 
 
@@ -91,13 +91,13 @@ def ticks(low: float, high: float, most: int, whole: bool = False) -> list[float
     power = floor(log10(rough))
     step = next(factor * 10.0**power for factor in (1, 2, 5, 10) if factor * 10.0**power >= rough * (1 - 1e-9))
     step = max(step, 1.0) if whole else step
-    places = max(-floor(log10(step)), 0)
-    marks = [round(place * step, places) for place in range(ceil(low / step), floor(high / step) + 1)]
+    decimals = max(-floor(log10(step)), 0)
+    marks = [round(index * step, decimals) for index in range(ceil(low / step), floor(high / step) + 1)]
     return marks or [low]
 
 
 def labels(marks: Sequence[float]) -> list[str]:
-    """The numbers with the digits that tell them apart, six at least.
+    """The numbers with enough digits to distinguish them, at least six.
 
     >>> labels([0.0, 0.5]), labels([2e9, 4e9]), labels([1000000.1, 1000000.2])
     (['0', '0.5'], ['2e+09', '4e+09'], ['1000000.1', '1000000.2'])
@@ -117,7 +117,7 @@ def _axes(frame: Frame, whole: bool) -> Iterator[str]:
     for tick, label in zip(columns, labels(columns), strict=True):
         x, y = frame.at(tick, frame.bottom)
         yield polyline([(x, y), (x, y + 4)], f'stroke="{EDGE}"')
-        half = width(label, SMALL_SIZE) / 2 + MARGIN / 2
+        half = text_width(label, SMALL_SIZE) / 2 + MARGIN / 2
         yield text(min(max(x, half), WIDTH - half), y + 16, label, SMALL_SIZE, fill=MUTED)
 
 
@@ -125,30 +125,30 @@ def _columns(frame: Frame, whole: bool) -> list[float]:
     """As many numbers below as there is room for."""
     for most in (8, 6, 4, 3, 2):
         marks = ticks(frame.low, frame.high, most, whole)
-        if sum(width(label, SMALL_SIZE) + MARGIN for label in labels(marks)) < WIDTH - frame.left:
+        if sum(text_width(label, SMALL_SIZE) + MARGIN for label in labels(marks)) < WIDTH - frame.left:
             return marks
     return marks[:1]
 
 
 def _line(series: Series, frame: Frame) -> Iterator[str]:
-    drawn = [frame.at(x, y) for x, y in series.points]
-    ends = [] if series.kind == "loop" else [(drawn[-1][0], frame.at(0, 0)[1]), (drawn[0][0], frame.at(0, 0)[1])]
-    yield polyline([*drawn, *ends], f'fill="{series.colour}" fill-opacity="0.16"')
-    closing = drawn[:1] if series.kind == "loop" else []
-    yield polyline([*drawn, *closing], f'fill="none" stroke="{series.colour}" stroke-width="1.8"')
+    points = [frame.at(x, y) for x, y in series.points]
+    ends = [] if series.kind == "loop" else [(points[-1][0], frame.at(0, 0)[1]), (points[0][0], frame.at(0, 0)[1])]
+    yield polyline([*points, *ends], f'fill="{series.colour}" fill-opacity="0.16"')
+    closing = points[:1] if series.kind == "loop" else []
+    yield polyline([*points, *closing], f'fill="none" stroke="{series.colour}" stroke-width="1.8"')
 
 
 def _spacing(series: Series) -> float:
     return min((right - left for (left, _), (right, _) in pairwise(series.points)), default=1.0)
 
 
-def _bars(series: Series, frame: Frame, step: float, place: int, num: int) -> Iterator[str]:
+def _bars(series: Series, frame: Frame, step: float, index: int, num: int) -> Iterator[str]:
     """Bars side by side with those of the other series, each with its numbers as a tooltip."""
     room = frame.at(frame.low + step, 0)[0] - frame.at(frame.low, 0)[0]
     wide = room * (1 - BAR_GAP) / num
     for x, y in series.points:
         middle, top = frame.at(x, y)
-        left = middle + (place - num / 2) * wide
+        left = middle + (index - num / 2) * wide
         look = f'fill="{series.colour}"'
         tip = f"<title>{x:.12g}: {y:.6g}</title>"
         bar = rectangle(left, top, wide, frame.at(x, 0)[1] - top, look)

@@ -1,4 +1,4 @@
-"""What can be drawn: nodes, edges between them and groups around them, as plain frozen data.
+"""Diagrams as frozen data: nodes, edges between them and groups around them.
 
 >>> Diagram([Node("rain"), Node("grass", shaded=True)], [Edge("rain", "grass")]).edges
 (Edge(source='rain', target='grass', directed=True),)
@@ -121,7 +121,7 @@ class Diagram:
                 raise InvalidModel(f"edge {edge.source!r} to {edge.target!r} lies within a row; edges join two rows")
 
 
-def in_two_rows(diagram: Diagram) -> Diagram:
+def place_in_two_rows(diagram: Diagram) -> Diagram:
     """The same factor graph with its variables in the upper row and its factors in the lower one."""
     nodes = [replace(node, row=int(node.kind == "factor")) for node in diagram.nodes]
     return Diagram(nodes, diagram.edges, diagram.groups, diagram.title)

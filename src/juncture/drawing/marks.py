@@ -1,11 +1,11 @@
-"""The small change of SVG: numbers, rectangles, polylines and lines of text."""
+"""Elements of SVG: numbers, rectangles, polylines and lines of text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from juncture.drawing.palette import GROUND
-from juncture.drawing.text import FONT, escaped
+from juncture.drawing.text import FONT, escape
 
 
 def number(value: float) -> str:
@@ -23,8 +23,8 @@ def opening(wide: float, high: float, title: str = "") -> str:
     size = f'width="{number(wide)}" height="{number(high)}"'
     box = f'viewBox="0 0 {number(wide)} {number(high)}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {box} font-family="{FONT}" role="img">'
-    told = [f"<title>{escaped(title)}</title>"] if title else []
-    return "\n".join([head, *told, f'<rect class="ground" {size} rx="8" fill="{GROUND}"/>'])
+    heading = [f"<title>{escape(title)}</title>"] if title else []
+    return "\n".join([head, *heading, f'<rect class="ground" {size} rx="8" fill="{GROUND}"/>'])
 
 
 def polyline(points: Iterable[tuple[float, float]], look: str) -> str:
@@ -48,7 +48,9 @@ def text(
 ) -> str:
     """One line of text on this base line; a halo keeps lines off the letters."""
     weight = ' font-weight="600"' if bold else ""
-    place = f'x="{number(x)}" y="{number(y)}" font-size="{number(size)}" text-anchor="{anchor}"{weight}'
-    letters = f"{escaped(shown)}</text>"
-    ground = f'<text {place} fill="{halo}" stroke="{halo}" stroke-width="4" stroke-linejoin="round" aria-hidden="true">'
-    return (ground + letters if halo else "") + f'<text {place} fill="{fill}">{letters}'
+    attributes = f'x="{number(x)}" y="{number(y)}" font-size="{number(size)}" text-anchor="{anchor}"{weight}'
+    letters = f"{escape(shown)}</text>"
+    ground = (
+        f'<text {attributes} fill="{halo}" stroke="{halo}" stroke-width="4" stroke-linejoin="round" aria-hidden="true">'
+    )
+    return (ground + letters if halo else "") + f'<text {attributes} fill="{fill}">{letters}'

@@ -18,7 +18,7 @@ from juncture.drawing.palette import (
     OUTLINE,
     SHADED_FILL,
 )
-from juncture.drawing.text import escaped, fitted, percentage, quoted
+from juncture.drawing.text import escape, format_percentage, quote_attribute, shorten_to_width
 
 CORNER_RADIUS = 7.0
 
@@ -26,7 +26,7 @@ CORNER_RADIUS = 7.0
 def node_marks(node: Node, box: Box) -> Iterator[str]:
     """The elements of one node, with its full text as a tooltip."""
     tip = "\n".join([node.text, *([node.note] if node.note else []), *_states(node)])
-    yield f'<g class="{node.kind}" data-name={quoted(node.name)}><title>{escaped(tip)}</title>'
+    yield f'<g class="{node.kind}" data-name={quote_attribute(node.name)}><title>{escape(tip)}</title>'
     if node.kind != "variable":
         yield from _symbol(node, box)
     elif node.bars:
@@ -37,7 +37,7 @@ def node_marks(node: Node, box: Box) -> Iterator[str]:
 
 
 def _states(node: Node) -> list[str]:
-    return [f"{state}: {percentage(share)}" for state, share in node.bars]
+    return [f"{state}: {format_percentage(share)}" for state, share in node.bars]
 
 
 def _outline(node: Node, box: Box, rounding: float) -> str:
@@ -56,9 +56,11 @@ def _base_line(node: Node, box: Box) -> float:
 
 
 def _label(node: Node, x: float, base: float, anchor: str, bold: bool = False) -> Iterator[str]:
-    yield text(x, base, fitted(node.text, LABEL_SIZE, MAX_LABEL), LABEL_SIZE, fill=INK, anchor=anchor, bold=bold)
+    yield text(
+        x, base, shorten_to_width(node.text, LABEL_SIZE, MAX_LABEL), LABEL_SIZE, fill=INK, anchor=anchor, bold=bold
+    )
     if node.note:
-        shown = fitted(node.note, SMALL_SIZE, MAX_LABEL)
+        shown = shorten_to_width(node.note, SMALL_SIZE, MAX_LABEL)
         yield text(x, base + NOTE_HEIGHT, shown, SMALL_SIZE, fill=MUTED, anchor=anchor)
 
 
@@ -83,9 +85,11 @@ def _table(node: Node, box: Box) -> Iterator[str]:
 def _row(row: Row, box: Box, bars: float, top: float, colour: str) -> Iterator[str]:
     """State, bar and percentage; the bar begins at `bars`."""
     first, last = box.left + boxes.BOX_PADDING, box.right - boxes.BOX_PADDING
-    yield text(first, top + 12, fitted(row.text, SMALL_SIZE, boxes.MAX_STATE), SMALL_SIZE, fill=INK, anchor="start")
+    yield text(
+        first, top + 12, shorten_to_width(row.text, SMALL_SIZE, boxes.MAX_STATE), SMALL_SIZE, fill=INK, anchor="start"
+    )
     if row.has_bar:
         room = last - boxes.PERCENT_WIDTH - bars
         yield rectangle(bars, top + 3, room, 10, f'rx="2" fill="{BAR_GROUND}"')
         yield rectangle(bars, top + 3, room * row.share, 10, f'rx="2" fill="{colour}"')
-    yield text(last, top + 12, percentage(row.share), SMALL_SIZE, fill=MUTED, anchor="end")
+    yield text(last, top + 12, format_percentage(row.share), SMALL_SIZE, fill=MUTED, anchor="end")

@@ -19,7 +19,7 @@ from juncture.drawing.layout.splines import Curve, Point
 from juncture.drawing.marks import number, opening, rectangle, text
 from juncture.drawing.nodes import node_marks
 from juncture.drawing.palette import EDGE, FRAME_FILL, FRAME_HALO, FRAME_LINE, INK, MUTED
-from juncture.drawing.text import escaped, fitted, quoted, width
+from juncture.drawing.text import escape, quote_attribute, shorten_to_width, text_width
 
 MARGIN, TITLE_HEIGHT = 18.0, 30.0
 HEAD_LENGTH, HEAD_HALF_WIDTH = 9.0, 3.6
@@ -38,7 +38,7 @@ def to_svg(diagram: Any) -> str:
 
 def _document(diagram: Diagram, layout: Layout) -> Iterator[str]:
     above = TITLE_HEIGHT if diagram.title else 0.0
-    wide = max(layout.width, width(_title(diagram), TITLE_SIZE)) + 2 * MARGIN
+    wide = max(layout.width, text_width(_title(diagram), TITLE_SIZE)) + 2 * MARGIN
     high = layout.height + 2 * MARGIN + above
     yield opening(wide, high, diagram.title or "")
     if diagram.title:
@@ -58,7 +58,7 @@ def _document(diagram: Diagram, layout: Layout) -> Iterator[str]:
 
 
 def _title(diagram: Diagram) -> str:
-    return fitted(diagram.title or "", TITLE_SIZE, 600.0)
+    return shorten_to_width(diagram.title or "", TITLE_SIZE, 600.0)
 
 
 def _area(frame: Box) -> float:
@@ -66,27 +66,27 @@ def _area(frame: Box) -> float:
 
 
 def _frame_marks(group: Group, frame: Box) -> Iterator[str]:
-    yield f'<g class="group" data-name={quoted(group.label)}><title>{escaped(group.label)}</title>'
+    yield f'<g class="group" data-name={quote_attribute(group.label)}><title>{escape(group.label)}</title>'
     look = f'rx="10" fill="{FRAME_FILL}" fill-opacity="0.5" stroke="{FRAME_LINE}"'
     yield rectangle(frame.left, frame.top, frame.right - frame.left, frame.bottom - frame.top, look)
     yield "</g>"
 
 
 def _frame_label(group: Group, frame: Box) -> str:
-    shown = fitted(group.label, SMALL_SIZE, MAX_FRAME_LABEL)
+    shown = shorten_to_width(group.label, SMALL_SIZE, MAX_FRAME_LABEL)
     return text(
         frame.right - LABEL_INSET, frame.bottom - 7, shown, SMALL_SIZE, fill=MUTED, anchor="end", halo=FRAME_HALO
     )
 
 
 def edge_mark(edge: Edge, curve: Curve) -> str:
-    names = f"data-source={quoted(edge.source)} data-target={quoted(edge.target)}"
+    names = f"data-source={quote_attribute(edge.source)} data-target={quote_attribute(edge.target)}"
     if not edge.directed:
         return f'<path class="edge" {names} d="{_path(curve)}" fill="none" stroke="{EDGE}" stroke-width="1.4"/>'
     tip, towards = curve[-1], _direction(curve)
     base = Point(tip.x - towards.x * HEAD_LENGTH, tip.y - towards.y * HEAD_LENGTH)
     side = Point(-towards.y * HEAD_HALF_WIDTH, towards.x * HEAD_HALF_WIDTH)
-    head = f"M{_pair(tip)}L{_pair(base.moved(*side))}L{_pair(base.moved(-side.x, -side.y))}Z"
+    head = f"M{_pair(tip)}L{_pair(base.move(*side))}L{_pair(base.move(-side.x, -side.y))}Z"
     notch = Point(base.x + towards.x * 2, base.y + towards.y * 2)
     return (
         f'<g class="edge" {names}>'

@@ -15,7 +15,7 @@ NARROW, BROAD = frozenset("iljtfrI.,:;'|!()[]{} "), frozenset("mwMW@%—…")
 JOINERS = frozenset("\u200d\ufe0e\ufe0f")
 
 
-def width(text: str, size: float) -> float:
+def text_width(text: str, size: float) -> float:
     """About how many pixels the text takes, on the generous side, in a sans-serif font of this size."""
     return size * sum(_advance(character) for character in text)
 
@@ -30,44 +30,44 @@ def _advance(character: str) -> float:
     return 0.74 if character.isupper() else 0.61
 
 
-def fitted(text: str, size: float, room: float) -> str:
+def shorten_to_width(text: str, size: float, room: float) -> str:
     """The text on one line, cut with an ellipsis if it does not fit the room.
 
-    >>> fitted("left ventricular end-diastolic volume", 13, 120)
+    >>> shorten_to_width("left ventricular end-diastolic volume", 13, 120)
     'left ventricular…'
     """
     line = WHITESPACE.sub(" ", text)
-    if width(line, size) <= room:
+    if text_width(line, size) <= room:
         return line
-    used, end = width(ELLIPSIS, size), 0
-    while end < len(line) and used + width(line[end], size) <= room:
-        used += width(line[end], size)
+    used, end = text_width(ELLIPSIS, size), 0
+    while end < len(line) and used + text_width(line[end], size) <= room:
+        used += text_width(line[end], size)
         end += 1
     while end and (unicodedata.combining(line[end]) or line[end] in JOINERS or line[end - 1] == "\u200d"):
         end -= 1  # never between a letter and its accents
     return line[:end].rstrip() + ELLIPSIS
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     r"""Character data of an XML element.
 
-    >>> escaped("a<b & \x00")
+    >>> escape("a<b & \x00")
     'a&lt;b &amp; �'
     """
     clean = FORBIDDEN.sub(REPLACEMENT, text)
     return clean.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\r", "&#13;")
 
 
-def quoted(text: str) -> str:
+def quote_attribute(text: str) -> str:
     """An XML attribute value with its quotation marks; line breaks survive."""
-    inner = escaped(text).replace('"', "&quot;").replace("\n", "&#10;").replace("\t", "&#9;")
+    inner = escape(text).replace('"', "&quot;").replace("\n", "&#10;").replace("\t", "&#9;")
     return f'"{inner}"'
 
 
-def percentage(share: float) -> str:
+def format_percentage(share: float) -> str:
     """A probability as a percentage that says 0 and 100 only when it is.
 
-    >>> [percentage(share) for share in (0.0, 0.0001, 0.125, 0.9999, 1.0)]
+    >>> [format_percentage(share) for share in (0.0, 0.0001, 0.125, 0.9999, 1.0)]
     ['0%', '<0.1%', '12.5%', '>99.9%', '100%']
     """
     if share <= 0 or share >= 1:

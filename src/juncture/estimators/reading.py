@@ -10,7 +10,7 @@ import numpy as np
 from juncture.data.bins.discretizer import Discretizer, FittedDiscretizer
 from juncture.data.dataset import Dataset
 from juncture.data.tables.coding import CodedColumn, as_coding
-from juncture.data.tables.columns import Levels, Numbers
+from juncture.data.tables.columns import Levels, NumericColumn
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
 from juncture.values import Value
@@ -97,7 +97,7 @@ def is_whole(column: np.ndarray) -> bool:
 
 def as_integers(data: Dataset) -> Dataset:
     """Columns of whole numbers with these as their states."""
-    labels: dict[str, tuple[Any, ...]] = {n: Numbers(column).levels.labels for n, column in data.columns.items()}
+    labels: dict[str, tuple[Any, ...]] = {n: NumericColumn(column).levels.labels for n, column in data.columns.items()}
     for name, found in labels.items():
         if not found:
             raise InvalidData(f"the column {name!r} has no observed cell to learn from; leave it out")

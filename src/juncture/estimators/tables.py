@@ -15,7 +15,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from juncture.checks import check_array, shown
 from juncture.data.dataset import Dataset
 from juncture.data.tables.columns import Column, sorting_key
-from juncture.data.tables.holes import without_mask
+from juncture.data.tables.holes import unmask
 from juncture.data.tables.labels import label_array
 from juncture.data.tables.table import Table, as_column
 from juncture.errors import InvalidData, Unsupported, hint
@@ -47,7 +47,7 @@ def class_column(y: Any, name: str) -> Column:
 def plain_column(y: Any) -> np.ndarray:
     """The entries of y, one a row."""
     try:
-        return np.asarray(column_or_1d(without_mask(y), warn=True))
+        return np.asarray(column_or_1d(unmask(y), warn=True))
     except ValueError as error:
         if "inhomogeneous" in str(error):
             raise InvalidData(f"y should be a 1d array, one label a row; got {shown(y)}") from error
@@ -63,7 +63,7 @@ def class_variable(column: Column, name: str) -> Variable:
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise InvalidData(f"the class {name!r} is infinite in some row; a class is a label, or missing")
     check_classification_targets(labels[levels.codes[levels.codes >= 0]])
-    variable = column.declared(name)
+    variable = column.declare_variable(name)
     return Variable(name, sorted(levels.labels, key=sorting_key)) if variable.is_real else variable  # type: ignore[arg-type]
 
 

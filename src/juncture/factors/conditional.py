@@ -41,7 +41,7 @@ class AnyConditional(Protocol):
 
     @property
     def num_parameters(self) -> int:
-        """How many numbers may be chosen freely."""
+        """The number of free parameters."""
 
     def log_prob(self, columns: Columns) -> np.ndarray:
         """Log p(child | parents) for each row of complete columns."""

@@ -16,11 +16,20 @@ from juncture.variables import Scope, State, Variable
 
 
 class Deterministic(DiscreteConditional):
-    """A child that is a function of its parents' states, kept as one state code per combination.
+    """A child that is a function of its parents' states, stored as one code per configuration of the parents.
 
-    The function is called once per combination with the parents' labels and returns a label of the child;
-    or give the codes themselves, one axis per parent.
+    Parameters
+    ----------
+    child
+        A variable with states.
+    parents
+        Variables with states.
+    function
+        A function of the parents' labels that returns a label of the child, called once per configuration; or an
+        array of the child's codes with one axis per parent.
 
+    Examples
+    --------
     >>> a, b = Variable("a", [False, True]), Variable("b", [False, True])
     >>> Deterministic(Variable("both", [False, True]), [a, b], lambda x, y: x and y).codes.tolist()
     [[0, 0], [0, 1]]

@@ -147,8 +147,8 @@ class Factor(Value):
 
     def sum_out(self, *names: str | Variable) -> Factor:
         """The factor with these variables summed away."""
-        gone, axes = self._split(names)
-        rest = self.scope.without(gone.names)
+        removed, axes = self._split(names)
+        rest = self.scope.without(removed.names)
         if not self.holds_logs:
             with np.errstate(over="ignore"):
                 sums = self.values.sum(axis=axes)
@@ -158,8 +158,8 @@ class Factor(Value):
 
     def max_out(self, *names: str | Variable) -> Factor:
         """The factor with these variables maximised away."""
-        gone, axes = self._split(names)
-        return self._like(self.scope.without(gone.names), self._table.max(axis=axes))
+        removed, axes = self._split(names)
+        return self._like(self.scope.without(removed.names), self._table.max(axis=axes))
 
     def marginal(self, *names: str | Variable) -> Factor:
         """The factor over these variables, in this order, all others summed away."""

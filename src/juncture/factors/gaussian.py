@@ -17,9 +17,24 @@ from juncture.variables import Scope, Variable
 class LinearGaussian(Value):
     """p(child | parents) = N(intercept + Σ coefficient · parent, variance).
 
-    Parents with states choose the numbers: with such parents, `intercept` and `variance` have one axis per
-    parent with states, and `coefficients` have these axes first, then one entry per real parent.
+    Each configuration of the parents with states has parameters of its own: every array below begins with one axis per
+    parent with states.
 
+    Parameters
+    ----------
+    child
+        A real-valued variable.
+    parents
+        Real-valued variables and variables with states.
+    coefficients
+        (…, real parent): one coefficient per real-valued parent.
+    intercept
+        (…): the mean where all real-valued parents are 0.
+    variance
+        (…): the variance of the child given its parents.
+
+    Examples
+    --------
     >>> x, y = Variable("x"), Variable("y")
     >>> LinearGaussian(y, [x], [2.0], 1.0, 0.25)
     LinearGaussian(y | x)
@@ -64,19 +79,19 @@ class LinearGaussian(Value):
         """The child's mean in each row."""
         real = [columns[parent.name] for parent in self.parents if parent.is_real]
         inputs = np.stack(real, axis=1) if real else np.zeros((num_rows, 0))
-        chosen = self._chosen(columns)
-        return self.intercept[chosen] + (self.coefficients[chosen] * inputs).sum(axis=-1)
+        index = self._configuration(columns)
+        return self.intercept[index] + (self.coefficients[index] * inputs).sum(axis=-1)
 
     def log_prob(self, columns: Columns) -> np.ndarray:
         x = columns[self.child.name]
-        variance = self.variance[self._chosen(columns)]
+        variance = self.variance[self._configuration(columns)]
         return -0.5 * (np.log(2 * np.pi * variance) + (x - self.mean(columns, len(x))) ** 2 / variance)
 
     def sample(self, columns: Columns, num_rows: int, rng: np.random.Generator) -> np.ndarray:
-        deviation = np.sqrt(self.variance[self._chosen(columns)])
+        deviation = np.sqrt(self.variance[self._configuration(columns)])
         return self.mean(columns, num_rows) + deviation * rng.standard_normal(num_rows)
 
-    def _chosen(self, columns: Columns) -> tuple[np.ndarray, ...]:
+    def _configuration(self, columns: Columns) -> tuple[np.ndarray, ...]:
         return tuple(columns[parent.name] for parent in self.parents if not parent.is_real)
 
     def __repr__(self) -> str:
@@ -84,7 +99,7 @@ class LinearGaussian(Value):
 
 
 class Constant(Value):
-    """A real-valued child that was set to a value; its log-probability there is 0, elsewhere -inf."""
+    """A real-valued child that was set to a `value`; its log-probability is 0 at the value and -inf elsewhere."""
 
     _fields = ("child", "parents", "value")
     child: Variable

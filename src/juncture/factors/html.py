@@ -1,12 +1,12 @@
-"""Tables as HTML for notebooks: every name escaped, large tables cut short and said to be."""
+"""Factors as HTML for notebooks; a large table is cut, and a note says so."""
 
 from __future__ import annotations
 
-from html import escape
 from itertools import islice, product
 
 import numpy as np
 
+from juncture.drawing.html import html_table
 from juncture.variables import Scope
 
 MAX_ROWS = 32
@@ -14,25 +14,21 @@ MAX_COLUMNS = 12
 
 
 def table_html(scope: Scope, values: np.ndarray) -> str:
-    """The last variable across, the others down."""
+    """The table of a factor: the last variable across, the others down."""
     if not scope:
         return f"<code>{float(values):g}</code>"
     *down, across = scope
-    names = "".join(f"<th>{escape(variable.name)}</th>" for variable in down)
-    labels = across.labels[:MAX_COLUMNS]
-    heads = "".join(f"<th>{escape(across.name)}={escape(str(label))}</th>" for label in labels)
+    heads = [variable.name for variable in down]
+    heads += [f"{across.name}={label}" for label in across.labels[:MAX_COLUMNS]]
     rows = values.reshape(-1, across.num_states)
     states = islice(product(*(variable.labels for variable in down)), MAX_ROWS)
-    body = "".join(row_html(parents, row[:MAX_COLUMNS]) for parents, row in zip(states, rows, strict=False))
-    return f"<table><thead><tr>{names}{heads}</tr></thead><tbody>{body}</tbody></table>{cut_note(rows)}"
+    numbers = ([f"{value:.4g}" for value in row[:MAX_COLUMNS]] for row in rows)
+    body = ((*labels, *row) for labels, row in zip(states, numbers, strict=False))
+    return html_table(heads, body, format_omitted(rows), num_labels=len(down))
 
 
-def row_html(parents: tuple[object, ...], row: np.ndarray) -> str:
-    heads = "".join(f"<th>{escape(str(label))}</th>" for label in parents)
-    return f"<tr>{heads}{''.join(f'<td>{value:.4g}</td>' for value in row)}</tr>"
-
-
-def cut_note(rows: np.ndarray) -> str:
+def format_omitted(rows: np.ndarray) -> str:
+    """The note below a table that is not shown in full."""
     if rows.shape[0] <= MAX_ROWS and rows.shape[1] <= MAX_COLUMNS:
         return ""
-    return f"<p>… cut from {rows.shape[0]} rows × {rows.shape[1]} columns</p>"
+    return f"… cut from {rows.shape[0]} rows × {rows.shape[1]} columns"

@@ -16,10 +16,20 @@ from juncture.variables import Variable
 class Logistic(DiscreteConditional):
     """P(child = second state | parents) = σ(bias + Σ weight · parent); with more states, a softmax.
 
-    A parent enters as a number: a real parent as itself, one with states as the value of its label, or
-    as the state's position where labels are text. A child of two states takes one weight per parent and
-    one bias; a child of K states takes weights (state, parent) and a bias per state.
+    Parameters
+    ----------
+    child
+        A variable with states.
+    parents
+        Variables, each of which enters as a number: a real parent as its value, a parent with states as its label, or
+        as the position of the state if labels are text.
+    weights
+        (parent,) for a child of two states; (state, parent) for more states.
+    bias
+        A number for a child of two states; (state,) for more states.
 
+    Examples
+    --------
     >>> y, x = Variable("y", 2), Variable("x")
     >>> Logistic(y, [x], [1.0], 0.0).log_prob({"x": np.array([-1000.0]), "y": np.array([1])})
     array([-1000.])

@@ -20,10 +20,21 @@ from juncture.variables import Variable
 
 
 class NoisyOr(DiscreteConditional):
-    """P(child off | parents) = (1 - leak) · Π over active parents of (1 - probability).
+    """P(child inactive | parents) = (1 - leak) · Π over active parents of (1 - probability).
 
-    All variables have two states, of which the second is "active".
+    Parameters
+    ----------
+    child
+        A variable with two states, of which the second is "active".
+    parents
+        The causes: variables with two states, of which the second is "active".
+    probabilities
+        One number per parent: the probability that this parent alone activates the child.
+    leak
+        The probability that the child is active while no parent is.
 
+    Examples
+    --------
     >>> cold, flu, fever = (Variable(name, ["no", "yes"]) for name in ("cold", "flu", "fever"))
     >>> round(NoisyOr(fever, [cold, flu], [0.4, 0.8])["yes", "yes", "no"], 12)
     0.12
@@ -69,8 +80,16 @@ class NoisyOr(DiscreteConditional):
 class NoisyMax(DiscreteConditional):
     """P(child ≤ y | parents) = leak(≤ y) · Π over parents of tables[parent][state](≤ y).
 
-    `tables` has one (parent state, child state) table per parent, whose rows sum to 1; `leak` is a
-    distribution over the child's states, by default all on the first.
+    Parameters
+    ----------
+    child
+        A variable whose states are ordered.
+    parents
+        The causes: variables with states.
+    tables
+        One table per parent, (state of the parent, state of the child), whose rows sum to 1.
+    leak
+        A distribution over the child's states; by default the first state has probability 1.
     """
 
     _fields = ("child", "parents", "tables", "leak")

@@ -1,7 +1,7 @@
-"""JSON text to plain values, safe for any text.
+"""JSON text to plain values; any text is safe to parse.
 
 Nesting is bounded before it is parsed, an integer before it is converted; what JSON does not have (NaN, a key twice
-in one object) becomes a value of its own, which whoever asks for that place refuses.
+in one object) becomes a value of a class of its own, which is refused when it is used.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ BRACKET_OR_STRING = re.compile(rb"[][{}]|" + STRING.pattern, re.DOTALL)
 NO_BRACKETS = bytes(sorted(set(range(256)) - set(b"[]{}")))
 
 
-class Repeated(NamedTuple):
+class RepeatedKey(NamedTuple):
     """Stands for an object in which a key stands twice."""
 
     key: str
 
 
-class Odd(str):
+class InvalidToken(str):
     """A token that is not JSON, or too long to be a number."""
 
     __slots__ = ()
@@ -67,18 +67,22 @@ def first_too_deep(data: bytes) -> int:
     return 0
 
 
-def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | Repeated:
+def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | RepeatedKey:
     record = dict(pairs)
     if len(record) == len(pairs):
         return record
-    return Repeated(next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1))
+    return RepeatedKey(next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1))
 
 
-def as_integer(digits: str) -> int | Odd:
-    return int(digits) if len(digits.removeprefix("-")) <= MAX_DIGITS else Odd(f"an integer of {len(digits):,} digits")
+def as_integer(digits: str) -> int | InvalidToken:
+    return (
+        int(digits)
+        if len(digits.removeprefix("-")) <= MAX_DIGITS
+        else InvalidToken(f"an integer of {len(digits):,} digits")
+    )
 
 
-DECODER = json.JSONDecoder(object_pairs_hook=as_object, parse_constant=Odd, parse_int=as_integer)
+DECODER = json.JSONDecoder(object_pairs_hook=as_object, parse_constant=InvalidToken, parse_int=as_integer)
 
 
 def parse_strictly(text: object, what: str) -> Any:
@@ -98,18 +102,20 @@ def parse_strictly(text: object, what: str) -> Any:
 
 def strict_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = as_object(pairs)
-    if isinstance(record, Repeated):
+    if isinstance(record, RepeatedKey):
         raise FormatError(f"an object has the key {record.key!r} twice")
     return record
 
 
 def strict_integer(digits: str) -> int:
     number = as_integer(digits)
-    return number if isinstance(number, int) else no_number(number)
+    return number if isinstance(number, int) else refuse_number(number)
 
 
-def no_number(token: str) -> NoReturn:
-    raise FormatError(f"{token} is no number in JSON")
+def refuse_number(token: str) -> NoReturn:
+    raise FormatError(f"{token} is not a number in JSON")
 
 
-STRICT_DECODER = json.JSONDecoder(object_pairs_hook=strict_object, parse_constant=no_number, parse_int=strict_integer)
+STRICT_DECODER = json.JSONDecoder(
+    object_pairs_hook=strict_object, parse_constant=refuse_number, parse_int=strict_integer
+)

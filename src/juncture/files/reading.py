@@ -24,7 +24,7 @@ MAX_UNPACKED, MAX_RATIO = 2**26, 200  # a small gzip file can stand for a thousa
 PACKING_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
-def is_packed(path: str | os.PathLike[str]) -> bool:
+def is_gzip(path: str | os.PathLike[str]) -> bool:
     return Path(path).suffix.lower() == ".gz"
 
 
@@ -34,36 +34,38 @@ def open_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     with Path(path).open("rb") as stream:
         kind = os.fstat(stream.fileno()).st_mode
         if not (stat.S_ISREG(kind) or stat.S_ISFIFO(kind) or stream.isatty()):
-            raise FormatError("the file is a device, which need not end; give a regular file or a pipe", file=str(path))
+            raise FormatError(
+                "the file is a device, which may never end; give a regular file or a pipe", file=str(path)
+            )
         yield stream
 
 
 @contextmanager
-def open_unpacked(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def open_decompressed(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """The bytes of a file, unpacked if its name ends in .gz; what is damaged or unpacks to too much is refused."""
     with open_file(path) as stream:
-        if not is_packed(path):
+        if not is_gzip(path):
             yield stream
             return
         limit = max(MAX_UNPACKED, MAX_RATIO * os.fstat(stream.fileno()).st_size)
         try:
-            yield io.BufferedReader(Unpacked(gzip.GzipFile(fileobj=stream), limit, str(path)), PIECE)
+            yield io.BufferedReader(BoundedGzip(gzip.GzipFile(fileobj=stream), limit, str(path)), PIECE)
         except PACKING_ERRORS as error:
             raise FormatError(f"the file is not a complete gzip file: {error}", file=str(path)) from error
 
 
-def check_unpacked(path: str | os.PathLike[str]) -> None:
+def check_decompressed_size(path: str | os.PathLike[str]) -> None:
     """Refuse a file that is damaged or unpacks to too much before anything is made of its content.
 
     Unpacking is many times faster than parsing; a pipe, which can be read only once, is left alone.
     """
-    if is_packed(path) and Path(path).is_file():
-        with open_unpacked(path) as stream:
+    if is_gzip(path) and Path(path).is_file():
+        with open_decompressed(path) as stream:
             while stream.read(PIECE):
                 pass
 
 
-class Unpacked(io.RawIOBase):
+class BoundedGzip(io.RawIOBase):
     """What a gzip file unpacks to, up to a limit."""
 
     def __init__(self, source: gzip.GzipFile, limit: int, file: str) -> None:
@@ -77,7 +79,7 @@ class Unpacked(io.RawIOBase):
         self.count += len(piece)
         if self.count > self.limit:
             raise FormatError(
-                f"the file unpacks to more than {self.limit:,} bytes, the most that is read; unpack it first",
+                f"the file decompresses to more than {self.limit:,} bytes, the limit; decompress it first",
                 file=self.file,
             )
         buffer[: len(piece)] = piece
@@ -86,7 +88,7 @@ class Unpacked(io.RawIOBase):
 
 def read_bytes(path: str | os.PathLike[str], limit: int = MAX_BYTES) -> bytes:
     """A file's content, unpacked if its name ends in .gz; more than the limits allow is refused."""
-    with open_unpacked(path) as stream:
+    with open_decompressed(path) as stream:
         if Path(path).stat().st_size > limit:
             raise too_long(limit, str(path))
         return read_at_most(limit, stream, str(path))
@@ -104,7 +106,7 @@ def read_at_most(limit: int, stream: IO[bytes], file: str) -> bytes:
 
 
 def too_long(limit: int, file: str) -> FormatError:
-    return FormatError(f"the file holds more than {limit:,} bytes, the most that is read", file=file)
+    return FormatError(f"the file has more than {limit:,} bytes, which is the limit", file=file)
 
 
 def decode(data: bytes) -> str:

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
-from juncture.files.reading import is_packed
+from juncture.files.reading import is_gzip
 
 DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/([0-9]+)")
 STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
@@ -28,7 +28,7 @@ EXCLUSIVE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file, packed if its name ends in .gz; the file appears whole or not at all."""
-    with replacing(path) as stream:
+    with replace_file(path) as stream:
         stream.write(data)
 
 
@@ -37,9 +37,9 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 @contextmanager
-def replacing_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
-    """As `replacing`, for text in UTF-8 whose line ends stay as they are."""
-    with replacing(path) as stream:
+def replace_text_file(path: str | os.PathLike[str]) -> Iterator[TextIO]:
+    """As `replace_file`, for text in UTF-8 whose line ends stay as they are."""
+    with replace_file(path) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
         try:
             yield text
@@ -48,14 +48,14 @@ def replacing_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A stream for the content of a file, packed if its name ends in .gz; it replaces the file if the block ends well.
 
-    >>> with replacing("/dev/null") as stream:
+    >>> with replace_file("/dev/null") as stream:
     ...     _ = stream.write(b"no file to replace")
     """
     with open_in_place(path) if is_written_in_place(path) else open_beside(path) as stream:
-        if not is_packed(path):
+        if not is_gzip(path):
             yield stream
             return
         with gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as packed:
@@ -106,7 +106,7 @@ def open_beside(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def create_beside(target: Path) -> tuple[int, Path]:
-    """A file that nobody else has: its name is drawn at random, and one that is there already is never opened."""
+    """A new file with a random name; a file that exists already is never opened."""
     mode = 0o600 if target.exists() else 0o666  # of which the umask takes some
     while True:
         unfinished = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}.unfinished")

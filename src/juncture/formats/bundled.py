@@ -46,7 +46,7 @@ def example(name: str) -> Any:
 
 
 def examples() -> dict[str, str]:
-    """The names of the bundled networks, each with a sentence about what it is and where its numbers come from.
+    """The names of the bundled networks, each with a description and the source of its numbers.
 
     >>> "asia" in examples()
     True

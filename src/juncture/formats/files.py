@@ -42,7 +42,18 @@ FORMATS = (
 
 
 def read(path: str | os.PathLike[str]) -> Any:
-    """The model in a file; the suffix tells the format, and `.gz` after it that it is compressed."""
+    """The model in a file.
+
+    Parameters
+    ----------
+    path
+        The file; its suffix gives the format: .bif, .xmlbif, .bifxml, .uai, .net, .xdsl or .json. A further `.gz` says
+        that the file is compressed.
+
+    Returns
+    -------
+    BayesianNetwork, MarkovNetwork or FactorGraph
+    """
     path = check_path(path)
     file_format = format_of(path)
     rows = RowRepair()
@@ -56,9 +67,16 @@ def read(path: str | os.PathLike[str]) -> Any:
 
 
 def write(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a model so that reading it gives the same bits; the suffix tells the format.
+    """Write a model to a file; every number reads back as the same double.
 
-    The file appears whole or not at all.
+    The file is replaced only when all of it is written. A warning names what the format cannot express.
+
+    Parameters
+    ----------
+    model
+        A network or factor graph.
+    path
+        The file; its suffix gives the format, as in `read`.
     """
     path = check_path(path)
     try:
@@ -79,11 +97,11 @@ def format_of(path: Path) -> Format:
             return file_format
     known = [suffix for file_format in FORMATS for suffix in file_format.suffixes]
     raise FormatError(
-        f"the suffix {Path(name).suffix!r} names no format; {hint(Path(name).suffix, known)}", file=str(path)
+        f"the suffix {Path(name).suffix!r} belongs to no format; {hint(Path(name).suffix, known)}", file=str(path)
     )
 
 
-def warn_of_loss(losses: list[str], format_name: str) -> None:
+def warn_losses(losses: list[str], format_name: str) -> None:
     """One warning that names everything a format could not keep."""
     if losses:
         warn_user(f"{format_name} cannot express all of this model: {'; '.join(losses)}", UserWarning)

@@ -12,24 +12,24 @@ from juncture.variables import Variable
 SHOWN = 5
 
 
-def losses_of(model: Any, kept: tuple[type, ...] = (Conditional,)) -> list[str]:
+def find_losses(model: Any, kept: tuple[type, ...] = (Conditional,)) -> list[str]:
     """What a format that has only the `kept` kinds of conditional loses of this model: other kinds, ties and plates."""
     losses: list[str] = []
     compact = [signature(part) for part in getattr(model, "conditionals", ()) if not isinstance(part, kept)]
     if compact:
-        losses.append(f"{shortened(compact)} {'is' if len(compact) == 1 else 'are'} written out as tables")
+        losses.append(f"{shorten(compact)} {'is' if len(compact) == 1 else 'are'} written out as tables")
     ties = [" = ".join(group) for group in getattr(model, "tied", ())]
     if ties:
-        losses.append(f"the ties {shortened(ties)} are dropped")
+        losses.append(f"the ties {shorten(ties)} are dropped")
     plates = [label for label, _ in model.plates]
     if plates:
-        losses.append(f"the plates {shortened(plates)} are dropped")
+        losses.append(f"the plates {shorten(plates)} are dropped")
     return losses
 
 
-def tables_of(model: Any, format_name: str) -> list[Conditional]:
+def as_tables(model: Any, format_name: str) -> list[Conditional]:
     """Every conditional of a Bayesian network as a table; anything else is refused by name."""
-    return [table_of(part, format_name) for part in as_bayesian_network(model, format_name).conditionals]
+    return [to_table(part, format_name) for part in as_bayesian_network(model, format_name).conditionals]
 
 
 def as_bayesian_network(model: Any, format_name: str) -> BayesianNetwork:
@@ -39,7 +39,7 @@ def as_bayesian_network(model: Any, format_name: str) -> BayesianNetwork:
     return model
 
 
-def table_of(conditional: AnyConditional, format_name: str) -> Conditional:
+def to_table(conditional: AnyConditional, format_name: str) -> Conditional:
     real = any(variable.is_real for variable in (conditional.child, *conditional.parents))
     if real or not isinstance(conditional, HasTable):
         raise FormatError(f"{format_name} holds tables only, and {signature(conditional)} has none; write it as .json")
@@ -57,7 +57,7 @@ def state_texts(variable: Variable, format_name: str) -> list[str]:
     return texts
 
 
-def shortened(items: list[str]) -> str:
+def shorten(items: list[str]) -> str:
     """The first few, and how many more there are."""
     more = f" and {len(items) - SHOWN} more" if len(items) > SHOWN else ""
     return ", ".join(items[:SHOWN]) + more

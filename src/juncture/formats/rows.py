@@ -32,16 +32,16 @@ class RowRepair:
         with np.errstate(over="ignore"):  # a sum of inf is refused below
             sums = rows.sum(axis=1)
         errors = np.abs(sums - 1)
-        place = int(np.argmax(errors))
-        if errors[place] > REPAIR_TOLERANCE:
-            row = describe_row(child, parents, place)
+        index = int(np.argmax(errors))
+        if errors[index] > REPAIR_TOLERANCE:
+            row = describe_row(child, parents, index)
             raise FormatError(
-                f"{row} sums to {sums[place]:.12g}; a row must sum to 1 within {REPAIR_TOLERANCE:g}", line=line
+                f"{row} sums to {sums[index]:.12g}; a row must sum to 1 within {REPAIR_TOLERANCE:g}", line=line
             )
         bad = errors > ROW_SUM_TOLERANCE
         if bad.any():
             rows = np.where(bad[:, None], rows / sums[:, None], rows)
-            self._note(int(bad.sum()), float(sums[place]), describe_row(child, parents, place))
+            self._note(int(bad.sum()), float(sums[index]), describe_row(child, parents, index))
         return rows.reshape((*parents.shape, child.num_states))
 
     def _note(self, count: int, worst: float, row: str) -> None:
@@ -63,15 +63,17 @@ def check_entries(rows: np.ndarray, child: Variable, parents: Scope, line: int |
     good = (rows >= 0) & (rows < np.inf)
     if not good.all():
         row, column = (int(axis[0]) for axis in np.nonzero(~good))
-        place = describe_row(child, parents, row)
-        raise FormatError(f"{place} has the entry {rows[row, column]:g}; probabilities are between 0 and 1", line=line)
+        described = describe_row(child, parents, row)
+        raise FormatError(
+            f"{described} has the entry {rows[row, column]:g}; probabilities are between 0 and 1", line=line
+        )
 
 
-def describe_row(child: Variable, parents: Scope, place: int) -> str:
+def describe_row(child: Variable, parents: Scope, index: int) -> str:
     """`the row of 'lung' given smoke=yes`."""
     if not parents:
         return f"the row of {child.name!r}"
-    codes = np.unravel_index(place, parents.shape)
+    codes = np.unravel_index(index, parents.shape)
     given = ", ".join(f"{v.name}={v.labels[int(code)]}" for v, code in zip(parents, codes, strict=True))
     return f"the row of {child.name!r} given {given}"
 

@@ -11,17 +11,17 @@ from __future__ import annotations
 from typing import Any
 
 from juncture.factors.conditional import Conditional
-from juncture.formats.files import warn_of_loss
-from juncture.formats.losses import losses_of, state_texts, tables_of
+from juncture.formats.files import warn_losses
+from juncture.formats.losses import as_tables, find_losses, state_texts
 from juncture.formats.rows import RowRepair
-from juncture.formats.xml import Element, read_xml, shortened
+from juncture.formats.xml import Element, read_xml, shorten
 from juncture.formats.xml.networks import (
+    format_element,
     numbers_text,
     read_network,
     read_parents,
     read_table,
     read_variable,
-    tagged,
 )
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
@@ -46,30 +46,30 @@ DOCTYPE = """\
 def read_xmlbif(data: bytes, rows: RowRepair) -> BayesianNetwork:
     network = read_xml(data, "bif").only("network")
     network.check_children({"name", "property", "variable", "definition", "probability"})
-    variables = variables_of(network)
+    variables = read_variables(network)
     conditionals: dict[str, Conditional] = {}
     for element in network.all("definition", "probability"):
-        conditional = conditional_of(element, variables, rows)
+        conditional = read_conditional(element, variables, rows)
         if conditional.child.name in conditionals:
-            element.refuse(f"is the second one for {shortened(conditional.child.name)}; each variable has one")
+            element.fail(f"is the second one for {shorten(conditional.child.name)}; each variable has one")
         conditionals[conditional.child.name] = conditional
     for name in variables:
         if name not in conditionals:
-            network.refuse(f"has no <definition> for the variable {shortened(name)}")
+            network.fail(f"has no <definition> for the variable {shorten(name)}")
     return read_network([conditionals[name] for name in variables], network)
 
 
-def variables_of(network: Element) -> dict[str, Variable]:
+def read_variables(network: Element) -> dict[str, Variable]:
     variables: dict[str, Variable] = {}
     for element in network.all("variable"):
         element.check_children({"name", "type", "outcome", "value", "property"})
         name = element.only("name").content
         check_kind(element, name)
         if name in variables:
-            element.refuse(f"declares {shortened(name)} a second time")
+            element.fail(f"declares {shorten(name)} a second time")
         states = [outcome.content for outcome in element.all("outcome", "value")]
         if not states:
-            element.refuse(f"gives {shortened(name)} no <outcome>; it must have at least one")
+            element.fail(f"gives {shorten(name)} no <outcome>; it must have at least one")
         variables[name] = read_variable(name, states, element)
     return variables
 
@@ -79,22 +79,20 @@ def check_kind(element: Element, name: str) -> None:
     kinds = [element.attributes.get("type", "nature"), *(kind.content for kind in element.all("type"))]
     for kind in kinds:
         if kind.lower() not in {"nature", "discrete"}:
-            element.refuse(
-                f"{shortened(name)} is of the kind {shortened(kind)}; only chance variables (nature) are read"
-            )
+            element.fail(f"{shorten(name)} is of the kind {shorten(kind)}; only chance variables (nature) are read")
 
 
-def conditional_of(element: Element, variables: dict[str, Variable], rows: RowRepair) -> Conditional:
+def read_conditional(element: Element, variables: dict[str, Variable], rows: RowRepair) -> Conditional:
     element.check_children({"for", "given", "table", "property"})
     name = element.only("for").content
     if name not in variables:
-        element.refuse(f"is for {shortened(name)}, which no <variable> declares")
+        element.fail(f"is for {shorten(name)}, which no <variable> declares")
     parents = read_parents(name, [given.content for given in element.all("given")], variables, element)
     return read_table(variables[name], parents, element.only("table"), rows)
 
 
 def write_xmlbif(model: Any) -> str:
-    tables = tables_of(model, "XMLBIF")
+    tables = as_tables(model, "XMLBIF")
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         DOCTYPE,
@@ -106,18 +104,24 @@ def write_xmlbif(model: Any) -> str:
         lines += variable_lines(table.child)
     for table in tables:
         lines += definition_lines(table)
-    warn_of_loss(losses_of(model), "XMLBIF")
+    warn_losses(find_losses(model), "XMLBIF")
     return "\n".join([*lines, "</NETWORK>", "</BIF>", ""])
 
 
 def variable_lines(variable: Variable) -> list[str]:
-    outcomes = [f"  {tagged('OUTCOME', text, variable.name)}" for text in state_texts(variable, "XMLBIF")]
-    name = f"  {tagged('NAME', variable.name, variable.name)}"
+    outcomes = [f"  {format_element('OUTCOME', text, variable.name)}" for text in state_texts(variable, "XMLBIF")]
+    name = f"  {format_element('NAME', variable.name, variable.name)}"
     return ['<VARIABLE TYPE="nature">', name, *outcomes, "</VARIABLE>"]
 
 
 def definition_lines(table: Conditional) -> list[str]:
     name = table.child.name
-    given = [f"  {tagged('GIVEN', parent, name)}" for parent in table.parents.names]
+    given = [f"  {format_element('GIVEN', parent, name)}" for parent in table.parents.names]
     numbers = numbers_text(table.values, "\n    ")
-    return ["<DEFINITION>", f"  {tagged('FOR', name, name)}", *given, f"  <TABLE>{numbers}</TABLE>", "</DEFINITION>"]
+    return [
+        "<DEFINITION>",
+        f"  {format_element('FOR', name, name)}",
+        *given,
+        f"  <TABLE>{numbers}</TABLE>",
+        "</DEFINITION>",
+    ]

@@ -60,19 +60,19 @@ class AcyclicGraph(IndependenceGraph):
 
     def parents(self, name: str) -> tuple[str, ...]:
         """The tails of the edges into this node, in the order in which the edges were given."""
-        return self._parents[self._known_name(name)]
+        return self._parents[self._check_name(name)]
 
     def children(self, name: str) -> tuple[str, ...]:
         """The heads of the edges out of this node, in the order in which the edges were given."""
-        return self._children[self._known_name(name)]
+        return self._children[self._check_name(name)]
 
     def ancestors(self, names: str | Iterable[str]) -> set[str]:
         """All from which a directed path leads to one of these nodes, without these nodes themselves."""
-        return reachable(self._known(names), self._parents)
+        return reachable(self._check_names(names), self._parents)
 
     def descendants(self, names: str | Iterable[str]) -> set[str]:
         """All to which a directed path leads from one of these nodes, without these nodes themselves."""
-        return reachable(self._known(names), self._children)
+        return reachable(self._check_names(names), self._children)
 
     def topological_order(self) -> tuple[str, ...]:
         """All nodes, parents before children; where several could come next, the earliest in `nodes` does."""
@@ -109,34 +109,36 @@ class AcyclicGraph(IndependenceGraph):
         return UndirectedGraph(self.edges, self.nodes)
 
     def moralize(self) -> UndirectedGraph:
-        """The skeleton, with every two parents of a common child adjacent."""
+        """The skeleton, with an edge between every two parents of a common child."""
         married = (pair for node in self.nodes for pair in combinations(self._parents[node], 2))
         return UndirectedGraph([*self.edges, *married], self.nodes)
 
     def ancestral_graph(self, names: str | Iterable[str]) -> Self:
         """These nodes and their ancestors, with the edges between them: all that matters for them when summed out."""
-        kept = self._known(names)
+        kept = self._check_names(names)
         return self.subgraph(kept | self.ancestors(kept))
 
     # --- independence ------------------------------------------------------------------------------------------------
 
     def local_independencies(self) -> tuple[Independence, ...]:
         """Each node is independent of all that does not descend from it, given its parents."""
-        every = ((node, self._far(node), self._parents[node]) for node in self.nodes)
+        every = ((node, self._nondescendants(node), self._parents[node]) for node in self.nodes)
         return tuple(Independence(node, others, parents) for node, others, parents in every if others)
 
     def pairwise_independencies(self) -> tuple[Independence, ...]:
         """Two nodes that are not adjacent are independent given all else that does not descend from the one."""
         return tuple(
-            Independence(node, other, [name for name in (*self._far(node), *self._parents[node]) if name != other])
+            Independence(
+                node, other, [name for name in (*self._nondescendants(node), *self._parents[node]) if name != other]
+            )
             for node in self.nodes
-            for other in self._far(node)
+            for other in self._nondescendants(node)
         )
 
     def _key(self) -> Hashable:
         return frozenset(self.nodes), frozenset(self.edges)
 
-    def _far(self, node: str) -> tuple[str, ...]:
+    def _nondescendants(self, node: str) -> tuple[str, ...]:
         """What neither descends from a node nor is a parent of it."""
         near = {node, *self._parents[node]} | reachable([node], self._children)
         return tuple(other for other in self.nodes if other not in near)
@@ -144,13 +146,13 @@ class AcyclicGraph(IndependenceGraph):
     def _moves(self, given: set[str]) -> Moves:
         return directed_moves(self._parents, self._children, given)
 
-    def _joined(self, node: str) -> tuple[str, ...]:
+    def _adjacent(self, node: str) -> tuple[str, ...]:
         return self._parents[node] + self._children[node]
 
     def _arrow_between(self, one: str, other: str) -> str:
         return "->" if other in self._children[one] else "<-"
 
-    def _judge(self, before: str, node: str, after: str, given: set[str]) -> Passage:
+    def _judge_passage(self, before: str, node: str, after: str, given: set[str]) -> Passage:
         arrows = (self._arrow_between(before, node), self._arrow_between(node, after))
         return directed_passage(node, arrows, self._children, given)
 

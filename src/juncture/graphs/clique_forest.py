@@ -12,14 +12,14 @@ from operator import index
 from juncture.drawing.diagram import Diagram, Edge, Node
 from juncture.errors import InvalidModel
 from juncture.graphs.edges import as_nodes
-from juncture.graphs.text import SHOWN, quoted
+from juncture.graphs.text import SHOWN, quote_name
 from juncture.values import Value
 
 MAX_DRAWN_CLIQUES = 150  # in a notebook
 
 
 class CliqueForest(Value):
-    """Cliques joined so that no edge closes a cycle; between two lies their separator, the names in both.
+    """Cliques connected without cycles; the separator of an edge holds the names that both its cliques have.
 
     In a junction tree the cliques that hold a name are connected: the running intersection. An unconnected graph has
     a tree for each component. Edges are pairs of positions in `cliques`; `separators` has an entry for each.
@@ -113,11 +113,11 @@ def root(tree_of: list[int], clique: int) -> int:
 
 
 def lines(forest: CliqueForest) -> Iterator[str]:
-    adjacent = {end for edge in forest.edges for end in edge}
+    linked = {end for edge in forest.edges for end in edge}
     for (one, other), separator in zip(forest.edges, forest.separators, strict=True):
         yield " -- ".join(map(set_text, (forest.cliques[one], separator, forest.cliques[other])))
-    yield from (set_text(clique) for number, clique in enumerate(forest.cliques) if number not in adjacent)
+    yield from (set_text(clique) for number, clique in enumerate(forest.cliques) if number not in linked)
 
 
 def set_text(names: Iterable[str]) -> str:
-    return f"{{{', '.join(map(quoted, names))}}}"
+    return f"{{{', '.join(map(quote_name, names))}}}"

@@ -10,7 +10,7 @@ Neighbors = Sequence[Set[int]]
 def maximal_cliques(neighbors: Neighbors) -> list[tuple[int, ...]]:
     """All maximal cliques, sorted (Bron and Kerbosch 1973, with the pivot of Tomita, Tanaka and Takahashi 2006).
 
-    A clique grows by candidates, which are adjacent to all of it. Every maximal clique holds the pivot or one
+    A clique grows by candidates, which are adjacent to all its members. Every maximal clique holds the pivot or one
     that is not its neighbour, so only those need to be tried. What was tried is excluded from then on.
     """
     cliques: list[tuple[int, ...]] = []

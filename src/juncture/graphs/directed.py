@@ -14,14 +14,23 @@ from juncture.graphs.acyclic import AcyclicGraph
 from juncture.graphs.edges import Edge, as_edges
 from juncture.graphs.mixed import MixedGraph
 from juncture.graphs.orientation import find_extension, orient_all
-from juncture.graphs.text import path_text, quoted
+from juncture.graphs.text import path_text, quote_name
 
 Triple = tuple[str, str, str]
 
 
 class DirectedGraph(AcyclicGraph):
-    """An acyclic directed graph over names; nodes come in the order of `nodes`, then of the edges.
+    """An acyclic directed graph over names.
 
+    Parameters
+    ----------
+    edges
+        Pairs (parent, child) of names.
+    nodes
+        Further nodes. Nodes are ordered as in `nodes`, then as in the edges.
+
+    Examples
+    --------
     >>> graph = DirectedGraph.parse("a -> b <- c; b -> d; alone")
     >>> graph.parents("b"), sorted(graph.ancestors({"d"}))
     (('a', 'c'), ['a', 'b', 'c'])
@@ -36,7 +45,7 @@ class DirectedGraph(AcyclicGraph):
 
     def immoralities(self) -> tuple[Triple, ...]:
         """The colliders whose parents are not adjacent."""
-        return tuple(triple for triple in self.colliders() if not self._are_joined(triple[0], triple[2]))
+        return tuple(triple for triple in self.colliders() if not self._are_adjacent(triple[0], triple[2]))
 
     def is_equivalent(self, other: DirectedGraph) -> bool:
         """Whether both graphs state the same independencies: same edges without direction, same immoralities."""
@@ -81,17 +90,29 @@ class DirectedGraph(AcyclicGraph):
         undirected = (edge for edge in self.edges if edge not in fixed)
         return PartiallyDirectedGraph(fixed, undirected, self.nodes).orient().in_order(self.edges)
 
-    def _are_joined(self, one: str, other: str) -> bool:
+    def _are_adjacent(self, one: str, other: str) -> bool:
         return other in self._parents[one] or other in self._children[one]
 
     def _check_edge(self, tail: str, head: str) -> None:
-        if self._known_name(tail) not in self._parents[self._known_name(head)]:
-            raise InvalidModel(f"the graph has no edge {quoted(tail)} -> {quoted(head)}; `edges` lists those it has")
+        if self._check_name(tail) not in self._parents[self._check_name(head)]:
+            edge = f"{quote_name(tail)} -> {quote_name(head)}"
+            raise InvalidModel(f"the graph has no edge {edge}; `edges` lists those it has")
 
 
 class PartiallyDirectedGraph(MixedGraph):
-    """Arrows and undirected edges over names, at most one between two; it may have cycles.
+    """A graph over names with directed and undirected edges, at most one between two nodes; cycles are allowed.
 
+    Parameters
+    ----------
+    directed
+        Pairs (tail, head) of names.
+    undirected
+        Pairs of names.
+    nodes
+        Further nodes. Nodes are ordered as in `nodes`, then as in the edges.
+
+    Examples
+    --------
     >>> graph = PartiallyDirectedGraph.parse("a -> b <- c; b -- d")
     >>> graph.directed_edges, graph.undirected_edges
     ((('a', 'b'), ('c', 'b')), (('b', 'd'),))
@@ -107,8 +128,8 @@ class PartiallyDirectedGraph(MixedGraph):
         """
         marks = self._marks()
         for tail, head in as_edges(arrows, "->"):
-            if head not in marks.neighbors[self._known_name(tail)]:
-                raise InvalidModel(f"there is no undirected edge {quoted(tail)} -- {quoted(head)} to direct")
+            if head not in marks.neighbors[self._check_name(tail)]:
+                raise InvalidModel(f"there is no undirected edge {quote_name(tail)} -- {quote_name(head)} to direct")
             marks.orient(tail, head)
         orient_all(marks, self._positions)
         oriented = self._directed_as(marks)
@@ -132,8 +153,8 @@ class PartiallyDirectedGraph(MixedGraph):
                 "the undirected edges cannot all be directed without a cycle or a new immorality; "
                 "this graph is the CPDAG of no directed graph"
             )
-        chosen = {frozenset(edge): edge for edge in (*self.directed_edges, *found)}
-        return DirectedGraph((chosen[frozenset(edge)] for edge in self.edges), self.nodes)
+        directions = {frozenset(edge): edge for edge in (*self.directed_edges, *found)}
+        return DirectedGraph((directions[frozenset(edge)] for edge in self.edges), self.nodes)
 
     def is_extendable(self) -> bool:
         """Whether there is a `consistent_extension`."""

@@ -15,7 +15,7 @@ from juncture.values import Value
 
 
 class Graph(Value):
-    """Named nodes joined by edges; equal to another of its kind with the same sets of both."""
+    """Named nodes with edges between them; two graphs of a class with the same nodes and edges are equal."""
 
     _fields: ClassVar[tuple[str, ...]] = ("nodes", "edges")
     _kind: ClassVar[str]
@@ -51,7 +51,7 @@ class Graph(Value):
 
     def subgraph(self, names: str | Iterable[str]) -> Self:
         """These nodes, and the edges between them, in the order they have here."""
-        kept = self._known(names)
+        kept = self._check_names(names)
         links = (link for link in self._links() if link.tail in kept and link.head in kept)
         return self._from_links(links, (node for node in self.nodes if node in kept))
 
@@ -96,13 +96,13 @@ class Graph(Value):
     def _positions(self) -> dict[str, int]:
         return {node: position for position, node in enumerate(self.nodes)}
 
-    def _known(self, names: str | Iterable[str] | None) -> set[str]:
+    def _check_names(self, names: str | Iterable[str] | None) -> set[str]:
         """The names, all of them nodes; text is one name, not its letters, and None none."""
         if names is None or isinstance(names, str):
             names = [] if names is None else [names]
-        return {self._known_name(name) for name in check_iterable(names, "the names of nodes")}
+        return {self._check_name(name) for name in check_iterable(names, "the names of nodes")}
 
-    def _known_name(self, name: str) -> str:
+    def _check_name(self, name: str) -> str:
         if not isinstance(name, str) or name not in self._positions:
             raise UnknownVariable.among(name, self.nodes, where="the graph")
         return name

@@ -13,7 +13,7 @@ from typing import Any
 from juncture.checks import check_count
 from juncture.errors import InvalidModel, TooLarge
 from juncture.graphs.edges import as_nodes
-from juncture.graphs.text import quoted
+from juncture.graphs.text import quote_name
 from juncture.values import Value
 
 Oracle = Callable[..., bool]
@@ -21,8 +21,17 @@ MAX_STATEMENTS = 2**20
 
 
 class Independence(Value):
-    """a ⫫ b | given: given `given`, `a` has no information about `b`; equal to b ⫫ a | given.
+    """The statement a ⫫ b | given: `a` and `b` are independent given `given`; equal to b ⫫ a | given.
 
+    Parameters
+    ----------
+    a, b
+        The name of a variable, or several names.
+    given
+        The names of the variables to condition on.
+
+    Examples
+    --------
     >>> a, b, given = Independence("rain", ["bus", "train"], ["season"])
     >>> print(Independence(a, b, given))
     rain ⫫ bus, train | season
@@ -44,7 +53,7 @@ class Independence(Value):
         return frozenset((frozenset(self.a), frozenset(self.b))), frozenset(self.given)
 
     def __str__(self) -> str:
-        a, b, given = (", ".join(map(quoted, names)) for names in self)
+        a, b, given = (", ".join(map(quote_name, names)) for names in self)
         return f"{a} ⫫ {b}" + (f" | {given}" if given else "")
 
     def __repr__(self) -> str:
@@ -60,7 +69,7 @@ def check_disjoint(a: set[str], b: set[str], given: set[str]) -> None:
     """No name is in two of the three sets."""
     for one, other, where in ((a, b, "on both sides"), (a | b, given, "on a side and among what is given")):
         if one & other:
-            raise InvalidModel(f"{min(one & other)!r} is {where}; the sets of an independence share no name")
+            raise InvalidModel(f"{min(one & other)!r} is {where}; the sets of an independence must be disjoint")
 
 
 def pair_statements(names: Sequence[str], max_given: int | None = None) -> Iterator[Independence]:

@@ -37,7 +37,7 @@ class IndependenceGraph(Graph):
     def trails(self, a: str, b: str, given: Names = ()) -> Iterator[Trail]:
         """Every trail between two nodes, open or blocked, one by one; a large graph has very many."""
         (start,), (target,), observed = self._sides([a], [b], given)
-        return (self._trail(path, observed) for path in simple_paths(start, target, self._joined))
+        return (self._trail(path, observed) for path in simple_paths(start, target, self._adjacent))
 
     def separated_from(self, names: Names, given: Names = ()) -> set[str]:
         """All nodes that are separated from these ones; neither these nor what is given are among them."""
@@ -104,14 +104,14 @@ class IndependenceGraph(Graph):
         """The moves of a Bayes ball."""
         raise NotImplementedError
 
-    def _joined(self, node: str) -> tuple[str, ...]:
+    def _adjacent(self, node: str) -> tuple[str, ...]:
         """All nodes that an edge joins to this one."""
         raise NotImplementedError
 
     def _arrow_between(self, one: str, other: str) -> str:
         raise NotImplementedError
 
-    def _judge(self, before: str, node: str, after: str, given: set[str]) -> Passage:
+    def _judge_passage(self, before: str, node: str, after: str, given: set[str]) -> Passage:
         """Whether and why a node on a trail is open."""
         raise NotImplementedError
 
@@ -126,14 +126,14 @@ class IndependenceGraph(Graph):
     def _trail(self, nodes: list[str], given: set[str]) -> Trail:
         arrows = [self._arrow_between(one, other) for one, other in pairwise(nodes)]
         return Trail(
-            nodes, arrows, passages(nodes, lambda before, node, after: self._judge(before, node, after, given))
+            nodes, arrows, passages(nodes, lambda before, node, after: self._judge_passage(before, node, after, given))
         )
 
     def _sides(self, a: Names, b: Names, given: Names) -> tuple[set[str], set[str], set[str]]:
         """Three sets of nodes that share none."""
-        sides = self._known(a), self._known(b), self._known(given)
+        sides = self._check_names(a), self._check_names(b), self._check_names(given)
         check_disjoint(*sides)
         return sides
 
     def _allowed(self, neighbors: Steps, ends: set[str], within: Names | None) -> set[str]:
-        return (set(neighbors) if within is None else self._known(within) & set(neighbors)) - ends
+        return (set(neighbors) if within is None else self._check_names(within) & set(neighbors)) - ends

@@ -52,15 +52,15 @@ class MixedGraph(Graph):
 
     def parents(self, name: str) -> tuple[str, ...]:
         """The tails of the arrows into this node."""
-        return self._parents[self._known_name(name)]
+        return self._parents[self._check_name(name)]
 
     def children(self, name: str) -> tuple[str, ...]:
         """The heads of the arrows out of this node."""
-        return self._children[self._known_name(name)]
+        return self._children[self._check_name(name)]
 
     def neighbors(self, name: str) -> tuple[str, ...]:
         """The nodes that an undirected edge joins to this one."""
-        return self._neighbors[self._known_name(name)]
+        return self._neighbors[self._check_name(name)]
 
     def skeleton(self) -> UndirectedGraph:
         """The same edges without their directions."""
@@ -137,6 +137,6 @@ def check_single(edges: Iterable[Edge]) -> None:
     for edge in edges:
         if frozenset(edge) in seen:
             raise InvalidModel(
-                f"{edge[0]!r} and {edge[1]!r} are joined twice; give one edge, with or without direction"
+                f"{edge[0]!r} and {edge[1]!r} have two edges between them; give one edge, with or without direction"
             )
         seen.add(frozenset(edge))

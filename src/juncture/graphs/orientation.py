@@ -37,7 +37,7 @@ class Marks:
         self.parents[head].add(tail)
 
     def remove(self, node: str) -> set[str]:
-        """Take a node away; those that were adjacent to it."""
+        """Remove a node, and return its former neighbours."""
         around = self.adjacent(node)
         for other in around:
             for links in (self.parents, self.children, self.neighbors):
@@ -58,14 +58,14 @@ def away_from_cycle(marks: Marks, tail: str, head: str) -> bool:
     return not marks.children[tail].isdisjoint(marks.parents[head])
 
 
-def two_ways_in(marks: Marks, tail: str, head: str) -> bool:
+def between_two_paths(marks: Marks, tail: str, head: str) -> bool:
     """tail -- a -> head and tail -- b -> head, a and b not adjacent: the other direction would force a -> tail <- b."""
     middles = sorted(marks.neighbors[tail] & marks.parents[head])
     return any(not marks.are_adjacent(a, b) for a, b in combinations(middles, 2))
 
 
-def behind_an_arrow(marks: Marks, tail: str, head: str) -> bool:
-    """tail -- a -> b -> head, b adjacent to tail, a not to head; needed only where arrows were set from outside."""
+def away_from_directed_path(marks: Marks, tail: str, head: str) -> bool:
+    """tail -- a -> b -> head, b adjacent to tail, a not adjacent to head; needed only after outside arrows."""
     return any(
         not marks.are_adjacent(a, head) and marks.are_adjacent(tail, b)
         for b in marks.parents[head]
@@ -76,8 +76,8 @@ def behind_an_arrow(marks: Marks, tail: str, head: str) -> bool:
 RULES: tuple[Callable[[Marks, str, str], bool], ...] = (
     away_from_collider,
     away_from_cycle,
-    two_ways_in,
-    behind_an_arrow,
+    between_two_paths,
+    away_from_directed_path,
 )
 
 
@@ -117,7 +117,7 @@ def find_extension(marks: Marks, nodes: Sequence[str]) -> list[Edge] | None:
     left = set(nodes)
     while ready:
         node = nodes[-heappop(ready)]
-        if node not in left or not can_come_last(marks, node):
+        if node not in left or not can_be_last(marks, node):
             continue
         left.remove(node)
         found += [(other, node) for other in sorted(marks.neighbors[node], key=positions.__getitem__)]
@@ -126,7 +126,7 @@ def find_extension(marks: Marks, nodes: Sequence[str]) -> list[Edge] | None:
     return None if left else found
 
 
-def can_come_last(marks: Marks, node: str) -> bool:
+def can_be_last(marks: Marks, node: str) -> bool:
     """No arrow leaves the node, and its undirected neighbours are adjacent to all other nodes around it."""
     if marks.children[node]:
         return False

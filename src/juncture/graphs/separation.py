@@ -72,13 +72,13 @@ def minimal_separator(neighbors: Steps, a: Set[str], b: Set[str], allowed: Set[s
 
     What is first met from a separates, and of that, what is first met from b (van der Zander, Liśkiewicz, Textor 2014).
     """
-    nearest_a = first_met(neighbors, a, allowed)
+    nearest_a = find_first_met(neighbors, a, allowed)
     if search(a, undirected_moves(neighbors, nearest_a), b)[1] is not None:
         return None
-    return first_met(neighbors, b, nearest_a)
+    return find_first_met(neighbors, b, nearest_a)
 
 
-def first_met(neighbors: Steps, starts: Set[str], stops: Set[str]) -> set[str]:
+def find_first_met(neighbors: Steps, starts: Set[str], stops: Set[str]) -> set[str]:
     """The stops that are reached from the starts before any other stop."""
     reached, _ = search(starts, undirected_moves(neighbors, stops))
     return {other for node, _ in reached for other in neighbors[node] if other in stops}

@@ -90,14 +90,14 @@ def check_chain(chain: list[Word], arrows: Collection[str]) -> None:
 
 def clauses(links: Iterable[Link], nodes: Iterable[str]) -> Iterator[str]:
     """One short text for each edge, then one for each isolated node."""
-    adjacent: set[str] = set()
+    linked: set[str] = set()
     for tail, arrow, head in links:
-        adjacent.update((tail, head))
-        yield f"{quoted(tail)} {arrow} {quoted(head)}"
-    yield from (quoted(node) for node in nodes if node not in adjacent)
+        linked.update((tail, head))
+        yield f"{quote_name(tail)} {arrow} {quote_name(head)}"
+    yield from (quote_name(node) for node in nodes if node not in linked)
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """The name as `parse` reads it, between quotes only where needed."""
     if BARE.fullmatch(name):
         return name
@@ -107,7 +107,7 @@ def quoted(name: str) -> str:
 
 def path_text(names: list[str], arrow: str) -> str:
     """`a -> b -> c`, with an ellipsis in the middle of a long path."""
-    words = [quoted(name) for name in names]
+    words = [quote_name(name) for name in names]
     shown = words if len(words) <= 2 * SHOWN else [*words[:SHOWN], "…", *words[-SHOWN:]]
     return f" {arrow} ".join(shown)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Set
 from typing import NamedTuple
 
 from juncture.graphs.separation import search
-from juncture.graphs.text import quoted
+from juncture.graphs.text import quote_name
 from juncture.graphs.traversal import Steps
 from juncture.values import Value
 
@@ -20,8 +20,19 @@ class Passage(NamedTuple):
 
 
 class Trail(Value):
-    """Nodes one after another, the arrows between them, and for each inner node whether and why it is open.
+    """A trail of a graph: its nodes, its edges, and whether and why each inner node is open or blocks the trail.
 
+    Parameters
+    ----------
+    nodes
+        The names of the nodes in order.
+    arrows
+        The text of each edge: "->", "<-" or "--".
+    passages
+        For each inner node, whether it is open and the reason.
+
+    Examples
+    --------
     >>> from juncture.graphs.directed import DirectedGraph
     >>> graph = DirectedGraph.parse("a -> b <- c; b -> d")
     >>> graph.active_trail("a", "c", given="d")
@@ -55,12 +66,12 @@ class Trail(Value):
     def path(self) -> str:
         """The nodes and arrows alone, as `a -> b <- c`."""
         steps = zip(self.arrows, self.nodes[1:], strict=True)
-        return quoted(self.nodes[0]) + "".join(f" {arrow} {quoted(node)}" for arrow, node in steps)
+        return quote_name(self.nodes[0]) + "".join(f" {arrow} {quote_name(node)}" for arrow, node in steps)
 
     def __str__(self) -> str:
         """The path, then why it is open, or where it is blocked."""
         reasons = [passage.reason for passage in self.passages if passage.is_open == self.is_active]
-        return f"{self.path}: {'; '.join(reasons) or 'they are joined by an edge'}"
+        return f"{self.path}: {'; '.join(reasons) or 'they are adjacent'}"
 
     def __repr__(self) -> str:
         return f"Trail({str(self)!r})"
@@ -76,12 +87,12 @@ def passages(nodes: list[str], judge: Judge) -> Iterator[Passage]:
 
 def directed_passage(node: str, arrows: tuple[str, str], children: Steps, given: Set[str]) -> Passage:
     """A collider is open if it or a descendant is given; any other node if it is not."""
-    name = quoted(node)
+    name = quote_name(node)
     if arrows == ("->", "<-"):
         below = nearest(node, children, given)
         if below is None:
             return Passage(node, False, f"{name} is a collider; neither it nor a descendant is given")
-        found = "it" if below == node else f"its descendant {quoted(below)}"
+        found = "it" if below == node else f"its descendant {quote_name(below)}"
         return Passage(node, True, f"{name} is a collider and {found} is given")
     kind = "a common cause" if arrows == ("<-", "->") else "on the way"
     return plain_passage(node, kind, given)
@@ -89,7 +100,8 @@ def directed_passage(node: str, arrows: tuple[str, str], children: Steps, given:
 
 def plain_passage(node: str, kind: str, given: Set[str]) -> Passage:
     """A node that is open unless it is given."""
-    return Passage(node, node not in given, f"{quoted(node)} is {kind} and {'is' if node in given else 'not'} given")
+    is_given = "is" if node in given else "not"
+    return Passage(node, node not in given, f"{quote_name(node)} is {kind} and {is_given} given")
 
 
 def nearest(node: str, children: Steps, given: Set[str]) -> str | None:

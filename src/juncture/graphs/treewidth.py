@@ -1,4 +1,4 @@
-"""Exact treewidth of graphs that are small, or become so once all that is easy has gone."""
+"""Exact treewidth of graphs that are small, or become small by safe reductions."""
 
 from __future__ import annotations
 
@@ -166,15 +166,15 @@ def is_clique(graph: dict[int, set[int]], nodes: Set[int]) -> bool:
 
 
 def has_width(neighbors: Neighbors, clique: tuple[int, ...], width: int) -> bool | None:
-    """Whether some elimination order has at most this width; None if to find out takes more than `MAX_SETS`.
+    """Whether some elimination order has at most this width; None if the search exceeds `MAX_SETS` sets.
 
-    The neighbours of a node when it goes depend on which nodes went before, not on their order. So sets of eliminated
-    nodes grow by one node a step, and each is kept once (Bodlaender, Fomin, Koster, Kratsch and Thilikos 2006). Some
-    best order ends with the clique, any clique; and once only `width + 1` nodes are left they can go in any order.
+    The neighbours of a node at its elimination depend on which nodes went before, not on their order. So sets of
+    eliminated nodes grow by one node a step, and each set is kept once (Bodlaender, Fomin, Koster, Kratsch and
+    Thilikos 2006). Some best order ends with the clique, any clique; the last `width + 1` nodes can go in any order.
     """
     free = [node for node in range(len(neighbors)) if node not in clique]
     bit = {node: 1 << index for index, node in enumerate([*free, *clique])}
-    tables = adjacency_tables([sum(bit[other] for other in neighbors[node]) for node in free])
+    tables = neighbor_tables([sum(bit[other] for other in neighbors[node]) for node in free])
     gone = np.zeros(1, dtype=np.int64)  # (set,): the sets reached, as bits
     searched = 0
     for _ in range(len(neighbors) - width - 1):
@@ -191,14 +191,14 @@ def add_node(tables: list[np.ndarray], gone: np.ndarray, bit: int, width: int) -
     before = gone[gone & bit == 0]
     inside = np.full(len(before), bit, dtype=np.int64)  # (set,): the node, and what it reaches through the set
     while True:
-        adjacent = neighbors_of_sets(tables, inside)
-        grown = adjacent & before | bit
+        around = find_neighbors(tables, inside)
+        grown = around & before | bit
         if np.array_equal(grown, inside):
-            return before[count_bits(adjacent & ~grown) <= width] | bit
+            return before[count_bits(around & ~grown) <= width] | bit
         inside = grown
 
 
-def adjacency_tables(masks: list[int]) -> list[np.ndarray]:
+def neighbor_tables(masks: list[int]) -> list[np.ndarray]:
     """For each sixteen free nodes a table: set of them, as bits → all nodes that are adjacent to one of the set."""
     tables = []
     for start in range(0, len(masks), 16):
@@ -209,11 +209,11 @@ def adjacency_tables(masks: list[int]) -> list[np.ndarray]:
     return tables
 
 
-def neighbors_of_sets(tables: list[np.ndarray], sets: np.ndarray) -> np.ndarray:
-    adjacent = np.zeros(len(sets), dtype=np.int64)
+def find_neighbors(tables: list[np.ndarray], sets: np.ndarray) -> np.ndarray:
+    around = np.zeros(len(sets), dtype=np.int64)
     for index, table in enumerate(tables):
-        adjacent |= table[sets >> 16 * index & 0xFFFF]
-    return adjacent
+        around |= table[sets >> 16 * index & 0xFFFF]
+    return around
 
 
 def count_bits(sets: np.ndarray) -> np.ndarray:

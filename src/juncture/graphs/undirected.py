@@ -25,8 +25,17 @@ MAX_CLIQUES = 1_000_000  # of a graph that lists all of them
 
 
 class UndirectedGraph(IndependenceGraph):
-    """An undirected graph over names; an edge given again, in either direction, is the same edge.
+    """An undirected graph over names.
 
+    Parameters
+    ----------
+    edges
+        Pairs of names; a pair that is repeated, in either order, is the same edge.
+    nodes
+        Further nodes. Nodes are ordered as in `nodes`, then as in the edges.
+
+    Examples
+    --------
     >>> graph = UndirectedGraph.parse("a -- b -- c -- a; c -- d")
     >>> graph.neighbors("c"), graph.maximal_cliques()
     (('b', 'a', 'd'), (('a', 'b', 'c'), ('c', 'd')))
@@ -49,7 +58,7 @@ class UndirectedGraph(IndependenceGraph):
 
     def neighbors(self, name: str) -> tuple[str, ...]:
         """The nodes adjacent to this one, in the order in which the edges were given."""
-        return self._neighbors[self._known_name(name)]
+        return self._neighbors[self._check_name(name)]
 
     @classmethod
     def minimal_map(cls, oracle: Any, nodes: Iterable[str]) -> Self:
@@ -76,7 +85,7 @@ class UndirectedGraph(IndependenceGraph):
         return len(self.edges) == len(self.nodes) - 1 and len(self.components()) == 1
 
     def is_chain(self) -> bool:
-        """Whether the nodes are adjacent one after another, in a single row."""
+        """Whether the graph is a single path through all nodes."""
         return self.is_tree() and all(len(others) <= 2 for others in self._neighbors.values())
 
     def markov_blanket(self, name: str) -> set[str]:
@@ -84,20 +93,20 @@ class UndirectedGraph(IndependenceGraph):
         return set(self.neighbors(name))
 
     def eliminate(self, names: str | Iterable[str]) -> UndirectedGraph:
-        """The graph of what is left when these nodes are summed out: those around them become adjacent."""
-        gone = self._known(names)
-        added = self.fill_in(node for node in self.nodes if node in gone)
-        return UndirectedGraph([*self.edges, *added], self.nodes).subgraph(set(self.nodes) - gone)
+        """The graph of what is left when these nodes are summed out: their neighbours become adjacent."""
+        removed = self._check_names(names)
+        added = self.fill_in(node for node in self.nodes if node in removed)
+        return UndirectedGraph([*self.edges, *added], self.nodes).subgraph(set(self.nodes) - removed)
 
     def local_independencies(self) -> tuple[Independence, ...]:
         """Each node is independent of all others given its neighbours."""
-        every = ((node, self._rest({node, *self._neighbors[node]}), self._neighbors[node]) for node in self.nodes)
+        every = ((node, self._others({node, *self._neighbors[node]}), self._neighbors[node]) for node in self.nodes)
         return tuple(Independence(node, others, near) for node, others, near in every if others)
 
     def pairwise_independencies(self) -> tuple[Independence, ...]:
         """Two nodes that are not adjacent are independent given all others."""
         pairs = (pair for pair in combinations(self.nodes, 2) if pair[1] not in self._neighbors[pair[0]])
-        return tuple(Independence(one, other, self._rest({one, other})) for one, other in pairs)
+        return tuple(Independence(one, other, self._others({one, other})) for one, other in pairs)
 
     def is_clique(self, names: Iterable[str]) -> bool:
         """Whether these nodes are adjacent to one another; one node alone is a clique, no nodes are none.
@@ -105,7 +114,7 @@ class UndirectedGraph(IndependenceGraph):
         >>> UndirectedGraph([("a", "b"), ("b", "c")]).is_clique(["a", "b"])
         True
         """
-        members = self._known(names)
+        members = self._check_names(names)
         return bool(members) and all(members - {node} <= set(self._neighbors[node]) for node in members)
 
     def cliques(self) -> tuple[tuple[str, ...], ...]:
@@ -183,7 +192,7 @@ class UndirectedGraph(IndependenceGraph):
     def junction_tree(
         self, heuristic: str = "min-fill", weights: Mapping[str, int] | None = None, *, rng: Any = None, tries: int = 1
     ) -> CliqueForest:
-        """The maximal cliques of the triangulated graph, joined along the largest separators.
+        """The maximal cliques of the triangulated graph, connected along the largest separators.
 
         >>> print(UndirectedGraph.parse("a -- b -- c -- d -- a").junction_tree())
         {a, b, d} -- {b, d} -- {b, c, d}
@@ -203,19 +212,19 @@ class UndirectedGraph(IndependenceGraph):
     def _key(self) -> Hashable:
         return frozenset(self.nodes), frozenset(frozenset(edge) for edge in self.edges)
 
-    def _rest(self, names: set[str]) -> tuple[str, ...]:
+    def _others(self, names: set[str]) -> tuple[str, ...]:
         return tuple(node for node in self.nodes if node not in names)
 
     def _moves(self, given: set[str]) -> Moves:
         return undirected_moves(self._neighbors, given)
 
-    def _joined(self, node: str) -> tuple[str, ...]:
+    def _adjacent(self, node: str) -> tuple[str, ...]:
         return self._neighbors[node]
 
     def _arrow_between(self, one: str, other: str) -> str:
         return self._arrow
 
-    def _judge(self, before: str, node: str, after: str, given: set[str]) -> Passage:
+    def _judge_passage(self, before: str, node: str, after: str, given: set[str]) -> Passage:
         return plain_passage(node, "on the way", given)
 
     def _moral_neighbors(self, names: set[str]) -> Steps:
@@ -240,4 +249,4 @@ class UndirectedGraph(IndependenceGraph):
         return tuple(self.nodes[position] for position in positions)
 
     def _indices(self, order: Iterable[str]) -> list[int]:
-        return [self._positions[self._known_name(name)] for name in as_nodes(order)]
+        return [self._positions[self._check_name(name)] for name in as_nodes(order)]

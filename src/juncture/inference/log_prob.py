@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from juncture.data.dataset import Dataset, Extra
-from juncture.data.missingness import has_hole, packed
+from juncture.data.missingness import group_by_pattern, has_hole
 from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import run_engine
@@ -27,7 +27,7 @@ def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extr
     dataset = Dataset([dict(rows)] if is_single else rows, variables=model.variables, extra=extra)
     engine = engine_for(method)
     values = np.empty(len(dataset))
-    groups = group_by_pattern(dataset)
+    groups = group_by_observed(dataset)
     if len(groups) > MANY_PATTERNS and not any(variable.is_real for variable in model.variables):
         values[:] = run_engine(engine, model, as_findings(dataset, model.variables)).log_evidence
     else:
@@ -38,16 +38,12 @@ def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extr
     return float(values[0]) if is_single else values
 
 
-def group_by_pattern(dataset: Dataset) -> list[tuple[frozenset[str], np.ndarray]]:
+def group_by_observed(dataset: Dataset) -> list[tuple[frozenset[str], np.ndarray]]:
     """Rows grouped by which of their cells are observed: the names observed, and the indices of the rows."""
     columns = dataset.columns
     holes = [has_hole(column) for column in columns.values()]
     known = ~np.stack(holes, axis=1) if holes else np.zeros((len(dataset), 0), bool)
-    _, first, group = np.unique(packed(known), return_index=True, return_inverse=True)
-    ends = np.cumsum(np.bincount(group.ravel(), minlength=len(first)))
-    indices = np.split(np.argsort(group.ravel(), kind="stable"), ends[:-1])
-    kinds = zip(first, indices, strict=False)  # np.split makes one part even of no rows
-    return [(frozenset(compress(columns, known[row])), rows) for row, rows in kinds]
+    return [(frozenset(compress(columns, pattern)), rows) for pattern, rows in group_by_pattern(known)]
 
 
 def log_evidence(engine: Engine, part: Any, rows: Dataset, observed: frozenset[str]) -> np.ndarray:

@@ -16,7 +16,7 @@ from juncture.factors.conditional import AnyConditional, Columns, Conditional, p
 from juncture.factors.factor import Factor
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.edges import as_nodes
-from juncture.networks.factor_product import FactorGraph, MarkovNetwork, complete_row, num_rows
+from juncture.networks.factor_product import FactorGraph, MarkovNetwork, check_complete_row, num_rows
 from juncture.networks.marginalization import find_removable_leaves, sum_out_variables, warn_undirected
 from juncture.networks.picture import model_html
 from juncture.networks.plates import Plates, check_groups, check_plates, flatten
@@ -116,7 +116,7 @@ class BayesianNetwork(Value):
 
     @property
     def num_parameters(self) -> int:
-        """How many numbers may be chosen freely; tied conditionals count once."""
+        """The number of free parameters; tied conditionals count once."""
         copies = {name for group in self.tied for name in group[1:]}
         return sum(part.num_parameters for part in self.conditionals if part.child.name not in copies)
 
@@ -129,7 +129,7 @@ class BayesianNetwork(Value):
 
     def log_joint(self, assignment: Mapping[str, State]) -> float:
         """Log of the product of all conditionals at an assignment of every variable."""
-        row = complete_row(assignment, self.variables)
+        row = check_complete_row(assignment, self.variables)
         return float(sum(part.log_prob(row)[0] for part in self.conditionals))
 
     def log_joint_of(self, columns: Columns) -> np.ndarray:
@@ -165,18 +165,18 @@ class BayesianNetwork(Value):
         Summing out a variable whose child stays leaves a factor over all its neighbours. Directed graphs are not closed
         under this: the result is then a Markov network with Z = 1, and a warning says why.
         """
-        gone = {self.variable(name).name for name in names}
-        leaves = find_removable_leaves(self.graph, gone)
+        removed = {self.variable(name).name for name in names}
+        leaves = find_removable_leaves(self.graph, removed)
         left = [part for part in self.conditionals if part.child.name not in leaves]
-        if leaves == gone:
-            tied = [[name for name in group if name not in gone] for group in self.tied]
-            plates = [(label, [name for name in members if name not in gone]) for label, members in self.plates]
+        if leaves == removed:
+            tied = [[name for name in group if name not in removed] for group in self.tied]
+            plates = [(label, [name for name in members if name not in removed]) for label, members in self.plates]
             return BayesianNetwork(left, tied=[group for group in tied if len(group) > 1], plates=plates)
-        warn_undirected(self.graph, gone - leaves, gone)
+        warn_undirected(self.graph, removed - leaves, removed)
         factors = sum_out_variables(
-            [to_factor(part) for part in left], [v for v in self.variables if v.name in gone - leaves]
+            [to_factor(part) for part in left], [v for v in self.variables if v.name in removed - leaves]
         )
-        return MarkovNetwork(factors, self.variables.without(gone))
+        return MarkovNetwork(factors, self.variables.without(removed))
 
     def to_markov_network(self) -> MarkovNetwork:
         """The same distribution as an undirected model: its Z is 1."""

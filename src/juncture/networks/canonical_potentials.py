@@ -65,5 +65,5 @@ def check_clique(scope: Scope, graph: UndirectedGraph | None, strength: float) -
         if other not in graph.neighbors(one):
             raise InvalidModel(
                 f"the table does not factorise over the graph: {', '.join(scope.names)} interact "
-                f"(by {strength:.3g} in the logarithm), but {one!r} and {other!r} are not joined"
+                f"(by {strength:.3g} in the logarithm), but {one!r} and {other!r} are not adjacent"
             )

@@ -65,7 +65,7 @@ class FactorProduct(Value):
 
     def log_joint(self, assignment: Mapping[str, State]) -> float:
         """Log of the product of all factors at an assignment of every variable; log Z is not subtracted."""
-        parts = self._log_values_at(complete_row(assignment, self.variables))
+        parts = self._log_values_at(check_complete_row(assignment, self.variables))
         return float(sum(np.sum(part) for part in parts))
 
     def log_joint_of(self, columns: Columns) -> np.ndarray:
@@ -109,8 +109,19 @@ class FactorProduct(Value):
 
 
 class MarkovNetwork(FactorProduct):
-    """An undirected model: variables that share a factor are neighbours.
+    """p(x) ∝ Π factors, an undirected model: variables that share a factor are neighbours.
 
+    Parameters
+    ----------
+    factors
+        Factors and plates of factors.
+    variables
+        Further variables, which no factor has.
+    plates
+        Pairs of a label and the positions of the factors inside, for drawing.
+
+    Examples
+    --------
     >>> a, b = Variable("a", 2), Variable("b", 2)
     >>> MarkovNetwork([Factor([a, b], [[30, 5], [1, 10]])]).graph.edges
     (('a', 'b'),)
@@ -168,8 +179,8 @@ class MarkovNetwork(FactorProduct):
 
     def marginalize(self, *names: str) -> MarkovNetwork:
         """The distribution of the other variables: summing out a variable leaves one factor over its neighbours."""
-        gone = Scope(self.variable(name) for name in names)
-        return MarkovNetwork(sum_out_variables(self.factors, gone), self.variables.without(gone.names))
+        removed = Scope(self.variable(name) for name in names)
+        return MarkovNetwork(sum_out_variables(self.factors, removed), self.variables.without(removed.names))
 
     def absorb(self) -> MarkovNetwork:
         """One factor per maximal clique, each old factor multiplied into exactly one of them; p and Z unchanged."""
@@ -179,7 +190,7 @@ class MarkovNetwork(FactorProduct):
             names = set(part.scope.names)
             groups[next((i for i, clique in enumerate(cliques) if names <= clique))].append(part)
         scopes = [[v for v in self.variables if v.name in clique] for clique in cliques]
-        merged = [product_of([ones(scope), *group]) for scope, group in zip(scopes, groups, strict=True)]
+        merged = [product_of([constant_factor(scope), *group]) for scope, group in zip(scopes, groups, strict=True)]
         return MarkovNetwork(merged, self.variables)
 
     def to_factor_graph(self) -> FactorGraph:
@@ -187,8 +198,15 @@ class MarkovNetwork(FactorProduct):
 
 
 class FactorGraph(FactorProduct):
-    """A bipartite graph of variables and factors; factor nodes are named f0, f1 and so on.
+    """p(x) ∝ Π factors, as a bipartite graph of variables and factors; factors are named f0, f1 and so on.
 
+    Parameters
+    ----------
+    factors, variables, plates
+        As in `MarkovNetwork`.
+
+    Examples
+    --------
     >>> a, b = Variable("a", 2), Variable("b", 2)
     >>> FactorGraph([Factor([a], [1, 2]), Factor([a, b], [[1, 0], [0, 1]])]).graph.edges
     (('f0', 'a'), ('f1', 'a'), ('f1', 'b'))
@@ -246,12 +264,12 @@ def log_linear_factor(scope: Scope, feature: Callable[..., float] | Any, weight:
     return boltzmann(scope, -float(weight) * np.asarray(feature, dtype=float))
 
 
-def ones(variables: Sequence[Variable]) -> Factor:
+def constant_factor(variables: Sequence[Variable]) -> Factor:
     scope = check_table_size(Scope(variables), f"the clique of {len(variables)} variables")
     return Factor(scope, np.ones(scope.shape))
 
 
-def complete_row(assignment: Mapping[str, Any], variables: Scope) -> Columns:
+def check_complete_row(assignment: Mapping[str, Any], variables: Scope) -> Columns:
     """Coded columns of one row that gives every variable a state."""
     columns = Dataset([dict(check_mapping(assignment, "an assignment"))], variables=variables).columns
     for name in variables.names:

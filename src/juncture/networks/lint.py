@@ -15,9 +15,9 @@ MAX_EXAMINED_CELLS = 2**22
 
 
 def lint(model: BayesianNetwork) -> list[str]:
-    """Sentences about entries that are zero, and about states that can never occur.
+    """Warnings about zero probabilities and about states that can never occur, as sentences.
 
-    A zero cannot be changed by any evidence: (almost) never is better said with a small probability.
+    No evidence can change a probability of zero: for an event that is very rare, a small probability is better.
     """
     if not isinstance(model, BayesianNetwork):
         raise Unsupported(f"lint takes a BayesianNetwork; got {type(model).__name__}")

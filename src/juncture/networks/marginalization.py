@@ -14,11 +14,11 @@ from juncture.variables import Variable
 
 def find_removable_leaves(graph: DirectedGraph, names: set[str]) -> set[str]:
     """Those of the names that can be removed one after another as leaves."""
-    gone: set[str] = set()
+    removed: set[str] = set()
     for node in reversed(graph.topological_order()):
-        if node in names and gone.issuperset(graph.children(node)):
-            gone.add(node)
-    return gone
+        if node in names and removed.issuperset(graph.children(node)):
+            removed.add(node)
+    return removed
 
 
 def sum_out_variables(factors: Iterable[Factor], variables: Iterable[Variable]) -> list[Factor]:
@@ -35,10 +35,10 @@ def sum_out_variables(factors: Iterable[Factor], variables: Iterable[Variable]) 
     return left
 
 
-def warn_undirected(graph: DirectedGraph, inner: set[str], gone: set[str]) -> None:
+def warn_undirected(graph: DirectedGraph, inner: set[str], removed: set[str]) -> None:
     """Warn that a variable is no leaf and that the result is a Markov network."""
     name = next(node for node in graph.nodes if node in inner)
-    staying = [child for child in graph.children(name) if child not in gone] or list(graph.children(name))
+    staying = [child for child in graph.children(name) if child not in removed] or list(graph.children(name))
     warn_user(
         f"{name!r} is no leaf: summing it out leaves a factor over its child {staying[0]!r} and its other neighbours; "
         "directed graphs are not closed under this, so the result is a Markov network",

@@ -127,7 +127,7 @@ def indicators(scope: Scope, axes: list[int], possible: np.ndarray) -> list[np.n
     number = int(np.prod(shape))
     if number * possible.sum() > MAX_TABLE_CELLS:
         raise TooLarge(
-            f"to tell whether a table of {possible.size:,} entries factorises over the graph would take more than "
+            f"deciding whether a table of {possible.size:,} entries factorises over the graph would take more than "
             f"{MAX_TABLE_CELLS:,} numbers"
         )
     indices = np.ravel_multi_index(tuple(np.nonzero(possible)[axis] for axis in axes), shape)

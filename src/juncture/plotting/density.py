@@ -1,4 +1,4 @@
-"""`plot_density`: a distribution drawn into matplotlib axes, in the form that its values ask for."""
+"""`plot_density`: the density of a distribution in matplotlib axes."""
 
 from __future__ import annotations
 
@@ -22,11 +22,21 @@ PEAK, STEEPEST, NUM_SHADES = 0.01, 30, 12  # what may all have the darkest shade
 
 
 def plot_density(family: Any, ax: Axes | None = None, **options: Any) -> Axes:
-    """The axes with the density of a family, or a `Density`, in them: a curve, bars for whole numbers, or contours.
+    """Plot the density or the probabilities of a distribution with matplotlib.
 
-    Contours are for pairs and for three shares. Without `ax`, in axes of a new figure. A batch of single numbers gives
-    a curve for each member. Options such as `label`, `color` and `alpha` go to matplotlib. The label of a curve or of
-    bars is the distribution written out, unless one is given.
+    Parameters
+    ----------
+    family
+        A member of a family, or a `Density`: real numbers give a curve, whole numbers bars, pairs of numbers and three
+        shares contours. A batch gives one curve per member.
+    ax
+        The axes to draw in; by default those of a new figure.
+    **options
+        Options of matplotlib such as `label`, `color` and `alpha`. The default label is the text of the distribution.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
     """
     if isinstance(family, type) or not hasattr(family, "support"):
         raise InvalidData(f"plot_density takes a family or a Density; got {family!r}")

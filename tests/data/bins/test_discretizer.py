@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from juncture.data.bins.cuts import Observed, observed
+from juncture.data.bins.cuts import ValueCounts, count_values
 from juncture.data.bins.discretizer import Discretizer, FittedDiscretizer
-from juncture.data.bins.entropy_cuts import candidate_places, entropy_cuts, information_gains, pays
+from juncture.data.bins.entropy_cuts import candidate_cuts, entropy_cuts, information_gains, is_worth_its_description
 from juncture.data.dataset import Dataset
 from juncture.errors import FormatError, InvalidData, UnknownState, UnknownVariable
 from juncture.variables import Variable
@@ -37,8 +37,8 @@ def gain_of(cut, values, classes):
 
 def test_the_worked_example_of_ages():
     """S2-016, S2-017: candidates 29.5, 34.5, 36.5 with gains 0.459148, 0, 0.190875; the best is 29.5."""
-    column = observed(AGES, CLASSES, None)
-    places = candidate_places(column)
+    column = count_values(AGES, CLASSES, None)
+    places = candidate_cuts(column)
     assert [column.cut(place) for place in places] == [29.5, 34.5, 36.5]
     np.testing.assert_allclose(information_gains(column, places), [0.4591479170, 0.0, 0.1908745046], atol=1e-9)
     rows = {"age": np.repeat(AGES, 20), "class": np.repeat(CLASSES, 20)}
@@ -52,8 +52,8 @@ def test_the_worked_example_of_ages():
 def test_the_best_cut_of_all_is_a_candidate(pairs):
     """S2-016: the gain over candidates is the gain over all cuts, and no cut parts equal values (Fayyad)."""
     values, classes = np.array(pairs, dtype=float).T[0], np.array(pairs).T[1]
-    column = observed(values, classes, None)
-    places = candidate_places(column)
+    column = count_values(values, classes, None)
+    places = candidate_cuts(column)
     gains = information_gains(column, places) if len(places) else np.zeros(1)
     everywhere = [gain_of(cut, values, classes) for cut in np.arange(0.5, 9)]
     assert max(0.0, gains.max()) == pytest.approx(max(everywhere), abs=1e-12)
@@ -87,17 +87,17 @@ def test_entropy_cuts_are_those_of_the_plain_recursion(seed, num_classes, noise)
     values = rng.permutation(80) * 1.0
     classes = (values // 17).astype(int) % num_classes
     classes = np.where(rng.random(80) < noise, rng.integers(0, num_classes, 80), classes)
-    assert list(entropy_cuts(observed(values, classes, None), 99)) == recursive_cuts(values, classes)
+    assert list(entropy_cuts(count_values(values, classes, None), 99)) == recursive_cuts(values, classes)
 
 
 def test_entropy_cuts_stop_at_the_number_of_bins_with_the_most_telling():
     values = np.arange(200.0)
     classes = np.select([values < 100, values < 150], [0, 1], 2)
-    column = observed(values, classes, None)
+    column = count_values(values, classes, None)
     assert entropy_cuts(column, 2) == (99.5,)
     assert entropy_cuts(column, 3) == entropy_cuts(column, 9) == (99.5, 149.5)
-    assert pays(Observed(np.array([1.0, 2.0]), np.eye(2)), 1, 1.0)
-    assert not pays(Observed(np.array([1.0, 2.0]), np.eye(2) / 4), 1, 1.0)
+    assert is_worth_its_description(ValueCounts(np.array([1.0, 2.0]), np.eye(2)), 1, 1.0)
+    assert not is_worth_its_description(ValueCounts(np.array([1.0, 2.0]), np.eye(2) / 4), 1, 1.0)
 
 
 @given(values=numbers, bins=st.integers(2, 7), strategy=strategies)

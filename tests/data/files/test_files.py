@@ -138,7 +138,7 @@ def test_files_that_do_not_fit_are_refused_by_name(tmp_path):
     with pytest.raises(FormatError, match="not readable as Parquet") as caught:
         Dataset(tmp_path / "d.parquet")
     assert caught.value.file == str(tmp_path / "d.parquet")
-    with pytest.raises(FormatError, match="'x' is there twice"):
+    with pytest.raises(FormatError, match="two columns named 'x'"):
         Dataset(tmp_path / "e.parquet")
     with pytest.raises(FileNotFoundError):
         Dataset(tmp_path / "absent.parquet")

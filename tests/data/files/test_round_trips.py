@@ -175,10 +175,10 @@ def test_unknown_states_of_a_file_are_refused():
     ("variable", "message"),
     [
         (Variable("x", ["", "a"]), "empty text as a state"),
-        (Variable("x", [1, "1"]), "state 1 of 'x' cannot be told from another as the text '1'"),
-        (Variable("x", [True, "True"]), "cannot be told"),
+        (Variable("x", [1, "1"]), "state 1 of 'x' cannot be distinguished from another state by the text '1'"),
+        (Variable("x", [True, "True"]), "cannot be distinguished"),
         (Variable("x", dimension=2), "vector-valued"),
-        (Variable("x", ["\ud800"]), "cannot be written as UTF-8"),
+        (Variable("x", ["\ud800"]), "cannot be encoded as UTF-8"),
     ],
 )
 def test_what_csv_cannot_say_is_not_written(tmp_path, variable, message):
@@ -189,7 +189,7 @@ def test_what_csv_cannot_say_is_not_written(tmp_path, variable, message):
 
 
 def test_weights_are_not_lost_silently():
-    with pytest.raises(InvalidData, match="no place for weights"):
+    with pytest.raises(InvalidData, match="cannot hold weights"):
         write_csv(Dataset({"x": [1]}, weights=[2]), io.StringIO())
     with pytest.raises(InvalidData, match="without variables"):
         write_csv(Dataset([{}]), io.StringIO())

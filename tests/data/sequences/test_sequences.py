@@ -143,7 +143,7 @@ def test_parts_are_sequences_with_all_they_have():
     np.testing.assert_array_equal(last.covariates[:, 0], [3, 4, 5, 6])
     np.testing.assert_array_equal(many.weights, [2, 1, 1])
     assert many.take(slice(2, 1)).num == 0
-    assert many.place(3) == "step 0 of sequence 2"
+    assert many.describe_step(3) == "step 0 of sequence 2"
     assert as_sequences(many) is many
 
 
@@ -171,7 +171,7 @@ def test_a_range_and_its_like_is_a_sequence(steps):
 
 @pytest.mark.parametrize("wrong", [{0, 1}, {"a": 1}, b"01", iter([0, 1])])
 def test_what_has_no_order_or_can_be_read_but_once_is_no_sequence(wrong):
-    with pytest.raises(InvalidData, match="a sequence is a list, an array or a frame"):
+    with pytest.raises(InvalidData, match="a sequence must be a list, an array or a frame"):
         as_sequences(wrong)
 
 
@@ -190,7 +190,7 @@ def test_labels_keep_their_kind():
         (
             lambda: as_sequences(np.ones((3, 2))),
             "one observation is one number; got an array of the shape (3, 2); "
-            "for many sequences, one a row, write list(array)",
+            "for many sequences, one per row, write list(array)",
         ),
         (
             lambda: as_sequences(np.ones((2, 3)), event_shape=(2,)),
@@ -200,12 +200,12 @@ def test_labels_keep_their_kind():
             lambda: as_sequences([np.ones((1, 2)), np.ones((1, 3))], event_shape=(2,)),
             "one observation of sequence 1 has 2 values; got an array of the shape (1, 3)",
         ),
-        (lambda: as_sequences([1, np.inf]), "step 1 holds inf; observations are finite, or missing"),
+        (lambda: as_sequences([1, np.inf]), "step 1 holds inf; observations must be finite or missing"),
         (
             lambda: as_sequences([[1, 2], [3, -np.inf]]),
-            "step 1 of sequence 1 holds -inf; observations are finite, or missing",
+            "step 1 of sequence 1 holds -inf; observations must be finite or missing",
         ),
-        (lambda: as_sequences([1, "x"]), "step 1 holds 'x'; an observation is a number, or missing"),
+        (lambda: as_sequences([1, "x"]), "step 1 holds 'x'; an observation must be a number or missing"),
         (
             lambda: as_sequences([1, [2]]),
             "a list of sequences holds sequences only; its entry 0 is 1: write [1]",
@@ -217,16 +217,16 @@ def test_labels_keep_their_kind():
         (lambda: as_sequences([1, 2, 3], [1, 1]), "the lengths add up to 2, but there are 3 steps"),
         (
             lambda: as_sequences([1, 2], [1.5, 0.5]),
-            "lengths are whole numbers of at least 0, one a sequence; got [1.5, 0.5]",
+            "lengths must be whole numbers of at least 0, one per sequence; got [1.5, 0.5]",
         ),
         (
             lambda: as_sequences([[1], [2]], [1, 1]),
             "`lengths` cuts one stacked array into sequences; a list of sequences has its own lengths",
         ),
-        (lambda: as_sequences(5), "a sequence is a list, an array or a frame, one entry a step; got 5"),
+        (lambda: as_sequences(5), "a sequence must be a list, an array or a frame with one entry per step; got 5"),
         (lambda: Sequence([1, 2], states=[0]), "a sequence of 2 steps has as many states; got 1"),
         (lambda: Sequence([1, 2], covariates=[0]), "a sequence of 2 steps has as many covariates; got 1"),
-        (lambda: Sequence([1], weight=-1), "the weight of a sequence is finite and at least 0; got -1"),
+        (lambda: Sequence([1], weight=-1), "the weight of a sequence must be finite and at least 0; got -1"),
         (
             lambda: as_sequences([Sequence([1], covariates=[1]), [2]]),
             "all sequences have the same number of covariates, or none has any",

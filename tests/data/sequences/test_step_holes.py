@@ -45,7 +45,7 @@ def test_masked_labels():
 
 
 def test_masked_covariates_are_missing_too_and_refused():
-    with pytest.raises(InvalidData, match="covariates are finite"):
+    with pytest.raises(InvalidData, match="covariates must be finite"):
         Sequence([1.0, 2.0, 3.0], covariates=NUMBERS)
 
 

@@ -15,8 +15,15 @@ from juncture.data.dataset import Dataset
 from juncture.data.tables import cells as cells_module
 from juncture.data.tables import columns as columns_module
 from juncture.data.tables.cells import list_column, object_column, text_column
-from juncture.data.tables.columns import Numbers
-from juncture.data.tables.distinct import MANY, distinct_keys, distinct_numbers, distinct_objects, distinct_texts
+from juncture.data.tables.columns import NumericColumn
+from juncture.data.tables.distinct import (
+    MANY,
+    distinct_keys,
+    distinct_numbers,
+    distinct_objects,
+    distinct_rows,
+    distinct_texts,
+)
 from juncture.data.tables.frames import polars_levels
 from juncture.errors import InvalidData, UnknownState
 from juncture.variables import Variable
@@ -32,7 +39,7 @@ def always_compiled():
 
 
 def described(column):
-    if isinstance(column, Numbers):
+    if isinstance(column, NumericColumn):
         return repr(column.values.tolist())
     labels = [*column.labels, None]
     return [(type(labels[code]), labels[code]) for code in column.codes]
@@ -65,7 +72,7 @@ def test_numbers_are_coded_as_by_sorting(values, dtype):
     expected = [label if label == label else None for label in array.tolist()]  # noqa: PLR0124
     for patch in (mock.patch.multiple(columns_module, MANY=0), mock.patch.multiple(columns_module, MANY=1000)):
         with patch:
-            levels = Numbers(array).levels
+            levels = NumericColumn(array).levels
         assert [[*levels.labels, None][code] for code in levels.codes] == expected
         assert {type(label) for label in levels.labels} <= {type(array.tolist()[0])}
 
@@ -144,7 +151,7 @@ def test_long_columns_of_integers_with_holes_agree(cells):
 def test_integers_of_which_all_are_holes():
     for cells in (pd.Series([None, None], dtype="Int64"), pl.Series([None, None], dtype=pl.Boolean)):
         assert Dataset({"x": cells}, [Variable("x", 2)]).columns["x"].tolist() == [-1, -1]
-        with pytest.raises(InvalidData, match="no observed cell"):
+        with pytest.raises(InvalidData, match="no observed value"):
             Dataset({"x": cells})
 
 
@@ -175,3 +182,19 @@ def test_a_dataset_is_shared_by_datasets_made_of_it():
         assert {array.dtype for array in again.arrays} == {np.dtype(np.int8)}
     assert Dataset(reals).arrays[0] is reals.arrays[0]
     assert not np.shares_memory(Dataset(data, [Variable("x3", 4)], extra="ignore").arrays[0], data.columns["x3"])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.float64])
+@pytest.mark.parametrize("num_columns", [0, 1, 3, 8])
+def test_distinct_rows_are_numbered_in_order_of_appearance(dtype, num_columns):
+    rng = np.random.default_rng(num_columns)
+    table = rng.integers(-1, 2, (50, num_columns)).astype(dtype)
+    for row_order in (table, np.asfortranarray(table)):
+        numbers, firsts = distinct_rows(row_order)
+        assert len(firsts) == len(set(map(tuple, table.tolist())))
+        assert (np.diff(firsts) > 0).all()
+        np.testing.assert_array_equal(table[firsts][numbers], table)
+    with mock.patch("juncture.data.tables.distinct.distinct_keys", lambda keys: distinct_keys(np.zeros_like(keys))):
+        exact = distinct_rows(table)
+    for one, other in zip(exact, (numbers, firsts), strict=True):
+        np.testing.assert_array_equal(one, other)

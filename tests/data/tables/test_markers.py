@@ -87,7 +87,7 @@ def test_unseen_states_become_holes_on_request_with_one_warning(build):
     variables = [SMOKE, COUNT, Variable("age")]
     with pytest.raises(UnknownState, match="'smoke' has no state 'Yes' in row 1; did you mean 'yes'"):
         Dataset(rows, variables)
-    with pytest.warns(UnseenStatesWarning, match=r"taken as missing .*: smoke 2, count 1$") as caught:
+    with pytest.warns(UnseenStatesWarning, match=r"treated as missing .*: smoke 2, count 1$") as caught:
         data = Dataset(rows, variables, unseen="missing")
     assert len(caught) == 1
     assert caught[0].filename == __file__

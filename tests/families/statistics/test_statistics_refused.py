@@ -65,9 +65,9 @@ def test_missing_values_are_refused_with_their_row(member):
 @over_summarised
 def test_weights_are_checked(member):
     values = draws(member, 4)
-    refused(lambda: member.statistics(values, weights=[1, 1, 1]), "one number a row")
-    refused(lambda: member.statistics(values, weights=2.0), "one number a row")
-    refused(lambda: member.statistics(values, weights=["a"] * 4), "weights are numbers")
+    refused(lambda: member.statistics(values, weights=[1, 1, 1]), "one number per row")
+    refused(lambda: member.statistics(values, weights=2.0), "one number per row")
+    refused(lambda: member.statistics(values, weights=["a"] * 4), "weights must be numbers")
     for wrong in (-1.0, np.nan, np.inf):
         refused(lambda wrong=wrong: member.statistics(values, weights=[1, 1, wrong, 1]), "row 2")
 

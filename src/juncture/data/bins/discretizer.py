@@ -1,4 +1,4 @@
-"""`Discretizer`: numbers become states only where someone says so, and always in the same way afterwards."""
+"""`Discretizer` finds cut points of real-valued columns; `FittedDiscretizer` replaces numbers by intervals."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from juncture.checks import check_iterable, check_kind, check_mapping
-from juncture.data.bins.cuts import Cuts, Observed, frequency_cuts, observed, width_cuts
+from juncture.checks import check_count, check_iterable, check_kind, check_mapping
+from juncture.data.bins.cuts import Cuts, ValueCounts, count_values, frequency_cuts, width_cuts
 from juncture.data.bins.entropy_cuts import entropy_cuts
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
-from juncture.data.tables.columns import HOLE, Coded, code_type
+from juncture.data.tables.columns import HOLE, DatasetColumn, code_type
 from juncture.errors import FormatError, InvalidData, hint
 from juncture.files.json_text import parse_strictly
 from juncture.values import Value, few
 from juncture.variables import Scope, Variable
 
 Strategy: TypeAlias = Literal["width", "frequency", "entropy"]
-STRATEGIES: Mapping[str, Callable[[Observed, int], Cuts]] = {
+STRATEGIES: Mapping[str, Callable[[ValueCounts, int], Cuts]] = {
     "width": width_cuts,
     "frequency": frequency_cuts,
     "entropy": entropy_cuts,
@@ -33,10 +33,18 @@ SHOWN = 12  # cuts of a column, in one line
 
 
 class Discretizer(Value):
-    """How to cut numbers into at most `bins` intervals: of equal "width", of equal "frequency", or by "entropy".
+    """Discretization of real-valued columns; `fit` finds the cut points.
 
-    "entropy" cuts where the class of a target changes most, as long as a cut pays for its description.
+    Parameters
+    ----------
+    bins
+        The largest number of intervals of a column.
+    strategy
+        "frequency" for intervals that hold equally many rows, "width" for intervals of equal width, or "entropy" for
+        cuts that give most information about the class of a target (Fayyad and Irani 1993).
 
+    Examples
+    --------
     >>> Discretizer(bins=2).fit({"age": [23.0, 27.0, 32.0, 34.0]})
     FittedDiscretizer({'age': (29.5,)})
     """
@@ -46,8 +54,7 @@ class Discretizer(Value):
     strategy: Strategy
 
     def __init__(self, bins: int = 5, strategy: Strategy = "frequency") -> None:
-        if not isinstance(bins, int | np.integer) or isinstance(bins, bool) or bins < 2:
-            raise InvalidData(f"bins must be a whole number of at least 2; got {bins!r}")
+        check_count(bins, "bins", least=2)
         if bins > MAX_BINS:
             raise InvalidData(f"bins must be at most {MAX_BINS:,}, since each is a state; got {bins:,}")
         if not isinstance(strategy, str) or strategy not in STRATEGIES:
@@ -58,9 +65,20 @@ class Discretizer(Value):
         return f"Discretizer(bins={self.bins}, strategy={self.strategy!r})"
 
     def fit(self, data: Any, target: Any = None, columns: Iterable[str] | None = None) -> FittedDiscretizer:
-        """The cuts of each of `columns`, by default of all with floats or with more than `bins` different integers.
+        """Find the cut points of columns.
 
-        `target` names the column of classes, or gives a class for each row; it is not cut itself.
+        Parameters
+        ----------
+        data
+            What `Dataset` takes.
+        target
+            The name of the column of classes, or one class per row; the target is not discretized.
+        columns
+            The columns to discretize; by default all with floats or with more than `bins` different integers.
+
+        Returns
+        -------
+        FittedDiscretizer
         """
         if self.strategy == "entropy" and target is None:
             raise InvalidData(
@@ -82,7 +100,7 @@ class Discretizer(Value):
         ]
 
     def _cuts(self, reals: Dataset, name: str, classes: np.ndarray | None) -> Cuts:
-        column = observed(reals.columns[name], classes if self.strategy == "entropy" else None, reals.weights)
+        column = count_values(reals.columns[name], classes if self.strategy == "entropy" else None, reals.weights)
         if not len(column.values):
             known = " with a known class" if self.strategy == "entropy" else ""
             raise InvalidData(f"column {name!r} has no observed number{known} to cut by; leave it out of `columns`")
@@ -90,7 +108,7 @@ class Discretizer(Value):
 
 
 class FittedDiscretizer(Value):
-    """Cuts by column: with them a number becomes its interval, a hole stays one, and the ends are open.
+    """The cut points of each column: `transform` replaces each number by its interval and keeps missing values.
 
     >>> fitted = FittedDiscretizer({"age": [29.5, 34.5]})
     >>> fitted.transform({"age": [23, 29.5, 90, None], "sick": ["no", "no", "yes", "no"]}).to_dict()["age"]
@@ -112,9 +130,9 @@ class FittedDiscretizer(Value):
         return tuple(Variable(name, interval_labels(cuts)) for name, cuts in self.cuts.items())
 
     def transform(self, data: Any, variables: Iterable[Variable] | None = None) -> Dataset:
-        """The same rows with intervals for numbers; columns without cuts are as in `Dataset(data, variables)`.
+        """The same rows with intervals for numbers; other columns are as in `Dataset(data, variables)`.
 
-        A column with cuts that `data` lacks is left out.
+        Columns that `data` does not have are left out.
         """
         table = as_table(data)
         cut = [variable for variable in self.variables if variable.name in table.cells]
@@ -122,15 +140,15 @@ class FittedDiscretizer(Value):
         declared = None if variables is None else Scope(variables)
         others = None if declared is None else [variable for variable in declared if variable.name not in self.cuts]
         rest = Dataset(table.only(name for name in table.cells if name not in self.cuts), others)
-        coded = {variable.name: self._coded(variable, reals.columns[variable.name]) for variable in cut}
+        coded = {variable.name: self._encode(variable, reals.columns[variable.name]) for variable in cut}
         found = coded | as_table(rest).cells
         weights = data.weights if isinstance(data, Dataset) else None
         return Dataset({name: found[name] for name in table.cells}, weights=weights)
 
-    def _coded(self, variable: Variable, values: np.ndarray) -> Coded:
+    def _encode(self, variable: Variable, values: np.ndarray) -> DatasetColumn:
         codes = np.searchsorted(self.cuts[variable.name], values, side="right")
         codes[np.isnan(values)] = HOLE
-        return Coded(variable, codes.astype(code_type(variable.num_states)), is_declared=True)
+        return DatasetColumn(variable, codes.astype(code_type(variable.num_states)), is_declared=True)
 
     def to_dict(self) -> dict[str, dict[str, list[float]]]:
         return {"cuts": {name: list(cuts) for name, cuts in self.cuts.items()}}
@@ -193,7 +211,7 @@ def as_cuts(given: Sequence[float], name: str) -> Cuts:
 
 
 def interval_labels(cuts: Cuts) -> list[str]:
-    """The intervals in words, with as many digits as it takes to tell the cuts apart.
+    """The intervals in words, with enough digits to distinguish the cuts.
 
     >>> interval_labels((29.5, 34.5))
     ['< 29.5', '29.5 – 34.5', '≥ 34.5']

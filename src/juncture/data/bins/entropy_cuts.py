@@ -1,4 +1,4 @@
-"""Cuts that tell most about a class, kept as long as they pay for their description (Fayyad and Irani, 1993)."""
+"""Cuts with the largest information gain about a class, accepted by description length (Fayyad and Irani, 1993)."""
 
 from __future__ import annotations
 
@@ -7,64 +7,64 @@ from typing import NamedTuple
 
 import numpy as np
 
-from juncture.data.bins.cuts import Cuts, Observed
+from juncture.data.bins.cuts import Cuts, ValueCounts
 
 
 class Split(NamedTuple):
-    """A part of a column, from `start` to `stop`, cut at `place`, which saves `bits` on the classes of its rows."""
+    """A part of a column, from `start` to `stop`, cut at index `cut`, which saves `bits` on the classes of its rows."""
 
     bits: float
     start: int
-    place: int
+    cut: int
     stop: int
 
 
-def entropy_cuts(column: Observed, bins: int) -> Cuts:
-    """The best cut of the whole, then of its parts, the most telling first, until none pays or there are enough."""
-    places: list[int] = []
-    open_splits = splits_of(column, 0, len(column.values))
-    while open_splits and len(places) < bins - 1:
+def entropy_cuts(column: ValueCounts, bins: int) -> Cuts:
+    """The cut with the largest gain, again and again within the parts, until no cut is worth its description."""
+    indices: list[int] = []
+    open_splits = find_splits(column, 0, len(column.values))
+    while open_splits and len(indices) < bins - 1:
         best = max(open_splits)
-        places.append(best.place)
+        indices.append(best.cut)
         open_splits.remove(best)
-        open_splits += splits_of(column, best.start, best.place) + splits_of(column, best.place, best.stop)
-    return tuple(column.cut(place) for place in sorted(places))
+        open_splits += find_splits(column, best.start, best.cut) + find_splits(column, best.cut, best.stop)
+    return tuple(column.cut(index) for index in sorted(indices))
 
 
-def splits_of(column: Observed, start: int, stop: int) -> list[Split]:
-    """The best split of a part, if it has one that pays."""
+def find_splits(column: ValueCounts, start: int, stop: int) -> list[Split]:
+    """The best split of a part, if it is worth its description; else none."""
     part = column.part(start, stop)
-    places = candidate_places(part)
-    if not len(places):
+    indices = candidate_cuts(part)
+    if not len(indices):
         return []
-    gains = information_gains(part, places)
+    gains = information_gains(part, indices)
     best = int(np.argmax(gains.round(12)))  # of equals the first, whatever the last bits say
-    if not pays(part, int(places[best]), float(gains[best])):
+    if not is_worth_its_description(part, int(indices[best]), float(gains[best])):
         return []
-    return [Split(float(gains[best] * part.weights.sum()), start, start + int(places[best]), stop)]
+    return [Split(float(gains[best] * part.weights.sum()), start, start + int(indices[best]), stop)]
 
 
-def candidate_places(part: Observed) -> np.ndarray:
-    """Between neighbours that are not both of one and the same class; the best cut of all is among these.
+def candidate_cuts(part: ValueCounts) -> np.ndarray:
+    """The indices between neighbouring values that are not both of the same class; the best cut is among them.
 
-    >>> ages = Observed(np.array([23, 27, 32, 34, 35, 38.0]), np.array([[1, 1, 0, 0, 1, 0], [0, 0, 1, 1, 0, 1.0]]).T)
-    >>> [ages.cut(place) for place in candidate_places(ages)]
+    >>> ages = ValueCounts(np.array([23, 27, 32, 34, 35, 38.0]), np.array([[1, 1, 0, 0, 1, 0], [0, 0, 1, 1, 0, 1.0]]).T)
+    >>> [ages.cut(index) for index in candidate_cuts(ages)]
     [29.5, 34.5, 36.5]
-    >>> information_gains(ages, candidate_places(ages)).round(6).tolist()
+    >>> information_gains(ages, candidate_cuts(ages)).round(6).tolist()
     [0.459148, 0.0, 0.190875]
     """
     classes = (part.weights[:-1] + part.weights[1:] > 0).sum(axis=1)
     return np.flatnonzero(classes > 1) + 1
 
 
-def information_gains(part: Observed, places: np.ndarray) -> np.ndarray:
-    """For each place, how many bits about the class the side of the cut tells: H(S) − Σ |side|/|S| · H(side)."""
+def information_gains(part: ValueCounts, indices: np.ndarray) -> np.ndarray:
+    """For each index, the information gain of the cut about the class, in bits: H(S) − Σ |side|/|S| · H(side)."""
     below = np.cumsum(part.weights, axis=0)
     total = below[-1]
-    left = below[places - 1]
+    left = below[indices - 1]
     right = np.maximum(total - left, 0.0)
     share = left.sum(axis=1) / total.sum()
-    return np.asarray(entropy(total) - share * entropy(left) - (1 - share) * entropy(right))
+    return entropy(total) - share * entropy(left) - (1 - share) * entropy(right)
 
 
 def entropy(weights: np.ndarray) -> np.ndarray:
@@ -73,18 +73,18 @@ def entropy(weights: np.ndarray) -> np.ndarray:
     return np.asarray(-(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=-1))
 
 
-def pays(part: Observed, place: int, gain: float) -> bool:
-    """The criterion of least description: gain > (log₂(N − 1) + log₂(3^k − 2) − k H(S) + Σ k_side H(side)) / N.
+def is_worth_its_description(part: ValueCounts, index: int, gain: float) -> bool:
+    """The minimum description length criterion: gain > (log₂(N − 1) + log₂(3^k − 2) − k H(S) + Σ k_side H(side)) / N.
 
     N is the weight of all rows, and k the number of classes there are.
     """
     total = float(part.weights.sum())
-    whole, left, right = (weights.sum(axis=0) for weights in (part.weights, part.weights[:place], part.weights[place:]))
+    whole, left, right = (weights.sum(axis=0) for weights in (part.weights, part.weights[:index], part.weights[index:]))
     classes = int((whole > 0).sum())
     tree = classes * math.log2(3) + math.log2(1 - 2 * 3.0**-classes)  # log₂(3^k − 2) for any k
-    change = tree - described(whole) + described(left) + described(right)
+    change = tree - description_length(whole) + description_length(left) + description_length(right)
     return gain * total > math.log2(max(total - 1, 1)) + change  # weights may be less than one row
 
 
-def described(weights: np.ndarray) -> float:
+def description_length(weights: np.ndarray) -> float:
     return float((weights > 0).sum() * entropy(weights))

@@ -17,7 +17,7 @@ from juncture.checks import check_path
 from juncture.data.files.csv_text import CHUNK, Source
 from juncture.data.tables.export import label_texts
 from juncture.errors import InvalidData
-from juncture.files.writing import replacing_text
+from juncture.files.writing import replace_text_file
 from juncture.variables import Variable
 
 if TYPE_CHECKING:
@@ -32,17 +32,17 @@ def write_csv(dataset: Dataset, target: Source) -> None:
     if not hasattr(target, "write"):
         check_path(target)
     if dataset.weights is not None:
-        raise InvalidData("a CSV file has no place for weights; write `dataset.to_pandas()` with a column of them")
+        raise InvalidData("a CSV file cannot hold weights; write `dataset.to_pandas()` with a column of them")
     if not dataset.variables:
         raise InvalidData("a dataset without variables cannot be written as CSV: the header would be empty")
     hole = '""' if len(dataset.variables) == 1 else ""  # a line that is empty would not be a row
     columns = [CsvColumn(variable, dataset.columns[variable.name], hole) for variable in dataset.variables]
-    with replacing_text(target) if isinstance(target, str | os.PathLike) else nullcontext(target) as stream:
+    with replace_text_file(target) if isinstance(target, str | os.PathLike) else nullcontext(target) as stream:
         write_rows(stream, columns, dataset.num_rows)
 
 
 def write_rows(stream: TextIO, columns: Sequence[CsvColumn], num_rows: int) -> None:
-    stream.write(",".join(quoted(column.name) for column in columns) + "\n")
+    stream.write(",".join(quote_cell(column.name) for column in columns) + "\n")
     for start in range(0, num_rows, CHUNK):
         cells = [column.cells(start, start + CHUNK) for column in columns]
         stream.writelines(",".join(row) + "\n" for row in zip(*cells, strict=True))
@@ -55,7 +55,7 @@ class CsvColumn:
         if variable.dimension > 1:
             raise InvalidData(f"variable {variable.name!r} is vector-valued; a CSV cell holds one number")
         self.name, self.values, self.hole = variable.name, values, hole
-        self.texts = [] if variable.is_real else [quoted(text) for text in csv_texts(variable)]
+        self.texts = [] if variable.is_real else [quote_cell(text) for text in csv_texts(variable)]
         check_encodable(variable.name, *self.texts)
 
     def cells(self, start: int, stop: int) -> Iterator[str]:
@@ -68,11 +68,13 @@ class CsvColumn:
 def csv_texts(variable: Variable) -> Sequence[str]:
     texts = label_texts(variable)
     if "" in texts:
-        raise InvalidData(f"variable {variable.name!r} has the empty text as a state, which CSV reads as a hole")
+        raise InvalidData(
+            f"variable {variable.name!r} has the empty text as a state, which CSV reads as a missing value"
+        )
     return texts
 
 
-def quoted(text: str) -> str:
+def quote_cell(text: str) -> str:
     """The text as one cell, in quotes where commas, quotes, line ends or a byte order mark ask for them."""
     if any(mark in text for mark in ',"\r\n\ufeff') or text != text.strip():
         return '"' + text.replace('"', '""') + '"'
@@ -84,4 +86,4 @@ def check_encodable(*texts: str) -> None:
         try:
             text.encode("utf-8")
         except UnicodeEncodeError:
-            raise InvalidData(f"the text {text!r} cannot be written as UTF-8") from None
+            raise InvalidData(f"the text {text!r} cannot be encoded as UTF-8") from None

@@ -1,7 +1,7 @@
 """Long CSV files without quotes, read by PyArrow where it is installed.
 
-Without quotes CSV has no grammar to differ in: lines, and commas in them. Whatever else a file holds, whatever
-PyArrow finds wrong with it, and short files, for which loading PyArrow takes longer, are left to `csv_text`.
+A file without quotes has only lines and commas, which all readers split alike. Files with quotes, files that PyArrow
+rejects, and short files, for which loading PyArrow takes longer than reading, are left to `csv_text`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ COPIES = 8  # of a file, which reading it at once may take in memory
 
 
 def read_plain(source: Source) -> tuple[Columns, int] | None:
-    """What `csv_text.read_table` gives, sooner; None where that is not certain."""
+    """The result of `csv_text.read_table`, read faster; None where the two readers might differ."""
     if not isinstance(source, str | os.PathLike) or Path(source).stat().st_size < LONG or find_spec("pyarrow") is None:
         return None
     content = as_bytes(source, default_memory_limit() // COPIES)
@@ -38,7 +38,7 @@ def read_plain(source: Source) -> tuple[Columns, int] | None:
 
 
 def as_bytes(path: str | os.PathLike[str], limit: int) -> bytes:
-    """The content of a regular file of at most so many bytes; nothing of all else, of which `csv_text` will speak."""
+    """The content of a regular file of at most `limit` bytes; empty for other files, which `csv_text` handles."""
     size = Path(path).stat().st_size
     try:
         return b"" if size > limit else read_bytes(path, limit)

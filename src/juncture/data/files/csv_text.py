@@ -21,7 +21,7 @@ import numpy as np
 
 from juncture.data.tables.columns import Levels, code_type
 from juncture.errors import FormatError
-from juncture.files.reading import check_unpacked, open_unpacked
+from juncture.files.reading import check_decompressed_size, open_decompressed
 from juncture.memory import default_memory_limit, format_bytes
 from juncture.variables import State, Variable, first_repeated
 
@@ -40,14 +40,14 @@ TRUTH = {"True": True, "False": False}
 class TextLevels(Levels):
     """A column read from text: its labels are text, which a variable of its own declares as what they look like."""
 
-    def declared(self, name: str) -> Variable:
-        return Levels(self.codes, typed([str(label) for label in self.labels])).declared(name)
+    def declare_variable(self, name: str) -> Variable:
+        return Levels(self.codes, parse_labels([str(label) for label in self.labels])).declare_variable(name)
 
 
 Columns: TypeAlias = dict[str, TextLevels]
 
 
-def typed(texts: Sequence[str]) -> Sequence[State]:
+def parse_labels(texts: Sequence[str]) -> Sequence[State]:
     """All integers, all numbers or all booleans as such, else text; "007" stays text, for 7 is not what it says."""
     if all(INTEGER.fullmatch(text) for text in texts):
         return [int(text) for text in texts]
@@ -61,7 +61,7 @@ def typed(texts: Sequence[str]) -> Sequence[State]:
 def read_table(source: Source) -> tuple[Columns, int]:
     """The columns of a CSV file by name, and the number of rows."""
     file = str(os.fspath(source)) if isinstance(source, str | os.PathLike) else None
-    with opened(source) as stream:
+    with open_text(source) as stream:
         length = RowLength()
         reader = csv.reader(bounded_lines(stream, length), strict=True)
         try:
@@ -75,13 +75,13 @@ def read_table(source: Source) -> tuple[Columns, int]:
 
 
 @contextmanager
-def opened(source: Source) -> Iterator[TextIO]:
+def open_text(source: Source) -> Iterator[TextIO]:
     """A file opened as UTF-8 text, through gzip when it is named so; a stream as it is."""
     if not isinstance(source, str | os.PathLike):
         yield source
         return
-    check_unpacked(source)
-    with open_unpacked(source) as stream:
+    check_decompressed_size(source)
+    with open_decompressed(source) as stream:
         yield io.TextIOWrapper(stream, encoding="utf-8", newline="")
 
 
@@ -97,31 +97,33 @@ class RowLength:
 def bounded_lines(stream: TextIO, length: RowLength) -> Iterator[str]:
     """The lines, without a byte order mark in front; a row, of one line or many, is refused once it is too long."""
     next_line = partial(stream.readline, MAX_ROW) if hasattr(stream, "readline") else partial(next, iter(stream), "")
-    yield without_mark(next_line())
+    yield strip_byte_order_mark(next_line())
     for line in iter(next_line, ""):
         length.so_far += len(line)
         if length.so_far >= MAX_ROW:
-            raise too_long()
+            raise row_too_long()
         yield line
 
 
-def without_mark(line: Any) -> str:
+def strip_byte_order_mark(line: Any) -> str:
     """The first line without the byte order mark that some programs put in front."""
     if not isinstance(line, str):
         raise FormatError("the stream gives bytes; open it as text")
     if len(line) >= MAX_ROW:
-        raise too_long()
+        raise row_too_long()
     return line.removeprefix(BYTE_ORDER_MARK)
 
 
-def too_long() -> FormatError:
+def row_too_long() -> FormatError:
     return FormatError(f"a row has {MAX_ROW:,} characters or more; is this a table of rows and columns?")
 
 
 def read_header(reader: Iterator[list[str]]) -> list[str]:
     names = next(reader, [])
-    if not all(names) or not names:
-        raise FormatError("the first line must name every column; a name is empty or the file is")
+    if not names:
+        raise FormatError("the file is empty; its first line must name every column")
+    if not all(names):
+        raise FormatError(f"column {names.index('') + 1} has no name; the first line must name every column")
     check_names(names)
     return names
 
@@ -137,12 +139,12 @@ def check_names(names: Sequence[str], twice: str = "the header names the column 
 def read_columns(reader: Any, names: Sequence[str], length: RowLength) -> tuple[Columns, int]:
     """Cells in order, some rows at a time, until there are no more or they would take more than the memory limit."""
     cells = [CodedCells() for _ in names]
-    rows, limit = checked_rows(reader, len(names), length), default_memory_limit()
+    rows, limit = check_rows(reader, len(names), length), default_memory_limit()
     while chunk := list(islice(rows, max(1, min(CHUNK, CHUNK_CELLS // len(names))))):
         for column, values in zip(cells, zip(*chunk, strict=True), strict=True):
             column.extend(values)
         if sum(column.num_bytes for column in cells) > limit:
-            raise FormatError(f"the rows up to this line take more than {format_bytes(limit)}, half of the free memory")
+            raise FormatError(f"the rows up to this line need more than {format_bytes(limit)}, half of the free memory")
     columns = {name: column.levels() for name, column in zip(names, cells, strict=True)}
     return columns, len(next(iter(columns.values())))
 
@@ -177,7 +179,7 @@ def typecode(num_texts: int) -> str:
     return np.dtype(code_type(num_texts)).char
 
 
-def checked_rows(reader: Any, width: int, length: RowLength) -> Iterator[list[str]]:
+def check_rows(reader: Any, width: int, length: RowLength) -> Iterator[list[str]]:
     """The rows as they are, each as wide as the header; only the end of the file may have empty lines."""
     empty_line = length.so_far = 0
     for row in reader:

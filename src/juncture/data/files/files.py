@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from juncture.data.files.csv_arrow import read_plain
 from juncture.data.files.csv_text import Source, read_table
-from juncture.data.tables.parts import Parts
+from juncture.data.tables.parts import ColumnParts
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
 
@@ -18,17 +18,17 @@ PathLike: TypeAlias = str | os.PathLike[str]
 PARQUET = {".parquet", ".pq"}
 
 
-def table_of_files(*paths: PathLike) -> Table:
+def read_table_files(*paths: PathLike) -> Table:
     """The rows of all files, each given by its path or, with others, by a pattern ("rows/*.csv")."""
-    files = [file for path in paths for file in matching(path)]
+    files = [file for path in paths for file in expand_pattern(path)]
     if len(paths) == len(files) == 1:
-        return file_table(files[0])
+        return read_table_file(files[0])
     if len({is_parquet(file) for file in files}) > 1:
         raise InvalidData("files of one table must be of one kind; these are CSV and Parquet")
-    return joined_table(files, [file_table(file) for file in files])
+    return concatenate_tables(files, [read_table_file(file) for file in files])
 
 
-def matching(path: PathLike) -> list[PathLike]:
+def expand_pattern(path: PathLike) -> list[PathLike]:
     """The files that a pattern means, sorted; whatever is no pattern means itself."""
     if not glob.has_magic(str(path)) or Path(path).exists():
         return [path]
@@ -38,9 +38,9 @@ def matching(path: PathLike) -> list[PathLike]:
     return list(files)
 
 
-def file_table(path: PathLike) -> Table:
+def read_table_file(path: PathLike) -> Table:
     if not is_parquet(path):
-        return csv_table(path)
+        return read_csv_table(path)
     from juncture.data.files.parquet import parquet_table
 
     return parquet_table(path)
@@ -50,15 +50,15 @@ def is_parquet(path: PathLike) -> bool:
     return Path(path).suffix.lower() in PARQUET
 
 
-def csv_table(source: Source) -> Table:
+def read_csv_table(source: Source) -> Table:
     return Table(*(read_plain(source) or read_table(source)))
 
 
-def joined_table(files: Sequence[PathLike], tables: Sequence[Table]) -> Table:
+def concatenate_tables(files: Sequence[PathLike], tables: Sequence[Table]) -> Table:
     """One table after the other; the order of the columns is that of the first."""
     for file, table in zip(files, tables, strict=True):
         check_columns(file, set(table.cells), files[0], set(tables[0].cells))
-    cells = {name: Parts(table.cells[name] for table in tables) for name in tables[0].cells}
+    cells = {name: ColumnParts(table.cells[name] for table in tables) for name in tables[0].cells}
     rows = [(str(file), len(table)) for file, table in zip(files, tables, strict=True)]
     return Table(cells, sum(map(len, tables)), rows)
 

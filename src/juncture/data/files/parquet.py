@@ -9,7 +9,7 @@ from typing import Any
 
 from juncture.data.files.csv_text import check_names
 from juncture.data.tables.columns import Column, Levels
-from juncture.data.tables.export import imported
+from juncture.data.tables.export import import_package
 from juncture.data.tables.frames import arrow_levels, series_column
 from juncture.data.tables.parts import is_native
 from juncture.data.tables.table import Table, as_column
@@ -23,22 +23,22 @@ BATCH = 2**20  # rows
 
 
 class ParquetColumn(Value):
-    """A column that is read when it is needed."""
+    """A column that is read when it is needed; `derived` keeps the metadata of the file, which take long to parse."""
 
-    _fields = ("file", "name")
+    _fields = ("file", "name", "is_text")
     file: str
     name: str
+    is_text: bool
 
-    def __init__(self, file: str, name: str) -> None:
-        self._set(file=file, name=name)
+    def __init__(self, file: str, name: str, is_text: bool) -> None:
+        self._set(file=file, name=name, is_text=is_text)
 
     def read(self) -> Column:
         """Text is decoded once for each distinct value; only a type that says dictionary declares an order."""
-        with opened(self.file) as content:
-            is_text = str(content.schema_arrow.field(self.name).type) in {"string", "large_string"}
-        with opened(self.file, read_dictionary=[self.name] if is_text else None) as content:
+        dictionary = [self.name] if self.is_text else None
+        with open_parquet(self.file, read_dictionary=dictionary, metadata=self.derived.get("metadata")) as content:
             cells = read_cells(content, self.name)
-            if not is_text:
+            if not self.is_text:
                 return series_column(cells, self.name)
             levels = arrow_levels(cells)
             return Levels(levels.codes, levels.labels)
@@ -57,42 +57,49 @@ def _(cells: ParquetColumn) -> bool:
 def parquet_table(path: str | os.PathLike[str]) -> Table:
     """The columns of a Parquet file, none of them read yet."""
     file = str(os.fspath(path))
-    with opened(file) as content:
-        names, num_rows = content.schema_arrow.names, content.metadata.num_rows
-        check_names(names, "the column {!r} is there twice")
-        check_rows(num_rows)
-        return Table({name: ParquetColumn(file, name) for name in names}, num_rows)
+    with open_parquet(file) as content:
+        schema, metadata = content.schema_arrow, content.metadata
+        check_names(schema.names, "the file has two columns named {!r}")
+        check_num_rows(metadata.num_rows)
+        columns = {name: ParquetColumn(file, name, is_text_type(schema.field(name).type)) for name in schema.names}
+    for column in columns.values():
+        column.derived["metadata"] = metadata
+    return Table(columns, metadata.num_rows)
 
 
-def check_rows(num_rows: int) -> None:
-    """Refuse a number of rows, of which the file may say any, that one column could not have in memory."""
+def is_text_type(kind: Any) -> bool:
+    return str(kind) in {"string", "large_string"}
+
+
+def check_num_rows(num_rows: int) -> None:
+    """Refuse a file that declares more rows than a column in memory can have."""
     limit = default_memory_limit()
     if not 0 <= num_rows * CELL_BYTES <= limit:
         raise FormatError(
-            f"the file declares {num_rows:,} rows; a column of them would take {format_bytes(num_rows * CELL_BYTES)},"
-            f" and {format_bytes(limit)} is the memory limit"
+            f"the file declares {num_rows:,} rows; one column would take {format_bytes(num_rows * CELL_BYTES)}, and the"
+            f" memory limit is {format_bytes(limit)}"
         )
 
 
 def read_cells(content: Any, name: str) -> Any:
     """All cells of a column, batch by batch, as long as what they unpack to stays below the memory limit."""
-    arrow, limit = imported("pyarrow", "arrow"), default_memory_limit()
+    arrow, limit = import_package("pyarrow", "arrow"), default_memory_limit()
     before, parts = arrow.total_allocated_bytes(), []
     for batch in content.iter_batches(columns=[name], batch_size=BATCH, use_threads=False):
         parts.append(batch)
         if arrow.total_allocated_bytes() - before > limit:
-            raise FormatError(f"the column {name!r} unpacks to more than {format_bytes(limit)}, the memory limit")
+            raise FormatError(f"the column {name!r} decompresses to more than {format_bytes(limit)}, the memory limit")
     cells = arrow.Table.from_batches(parts).column(name) if parts else content.read(columns=[name]).column(name)
     cells.validate(full=True)
     return cells
 
 
 @contextmanager
-def opened(file: str, **options: Any) -> Iterator[Any]:
-    """The file, and whatever PyArrow, which has many ways to say so, finds wrong with it as one error."""
-    arrow, parquet = imported("pyarrow", "arrow"), imported("pyarrow.parquet", "arrow")
+def open_parquet(file: str, **options: Any) -> Iterator[Any]:
+    """Open a Parquet file; the many kinds of errors of PyArrow become a `FormatError`."""
+    arrow, parquet = import_package("pyarrow", "arrow"), import_package("pyarrow.parquet", "arrow")
     with open_file(file):
-        pass  # what cannot be opened says so itself
+        pass  # raises the error of a file that cannot be opened
     try:
         with parquet.ParquetFile(file, **options) as content:
             yield content
@@ -101,5 +108,5 @@ def opened(file: str, **options: Any) -> Iterator[Any]:
     except JunctureError:
         raise
     except (arrow.ArrowException, OSError, MemoryError, ValueError, LookupError, OverflowError) as error:
-        told = " ".join(str(error).split())  # one line
-        raise FormatError(f"not readable as Parquet: {told or type(error).__name__}", file=file) from error
+        reason = " ".join(str(error).split())  # one line
+        raise FormatError(f"not readable as Parquet: {reason or type(error).__name__}", file=file) from error

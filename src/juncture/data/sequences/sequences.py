@@ -12,7 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from juncture.data.sequences.steps import Find, as_codes, as_steps, parts_of, refuse_infinite, shaped, without_frame
+from juncture.data.sequences.steps import (
+    Find,
+    as_codes,
+    as_steps,
+    check_finite,
+    reshape_steps,
+    split_sequences,
+    unwrap_frame,
+)
 from juncture.errors import InvalidData
 from juncture.values import Value, number_of, read_only
 from juncture.variables import is_missing
@@ -21,8 +29,21 @@ UNKNOWN = -1
 
 
 class Sequence(Value):
-    """Observations in time order; `states` may name the hidden state of each step, None where it is unknown.
+    """Observations in time order, with labels of the hidden states, inputs and a weight where there are any.
 
+    Parameters
+    ----------
+    observations
+        One entry per step: a list, an array or a frame; None or NaN for a missing value.
+    states
+        The label of the hidden state of each step, None where the state is unknown.
+    covariates
+        The inputs of each step, (step, input).
+    weight
+        The weight of the sequence in learning.
+
+    Examples
+    --------
     >>> Sequence([1.5, None, 2.0], states=["low", None, "high"]).num_steps
     3
     """
@@ -34,13 +55,13 @@ class Sequence(Value):
     weight: float
 
     def __init__(self, observations: Any, states: Any = None, covariates: Any = None, weight: float = 1.0) -> None:
-        steps = read_only(as_steps(observations, place=""))
-        labels = None if states is None else read_only(as_steps(states, place="", is_label=True))
+        steps = read_only(as_steps(observations, where=""))
+        labels = None if states is None else read_only(as_steps(states, where="", is_label=True))
         inputs = None if covariates is None else read_only(as_inputs(covariates), np.float64)
         for name, given in (("states", labels), ("covariates", inputs)):
             if given is not None and len(given) != len(steps):
                 raise InvalidData(f"a sequence of {len(steps)} steps has as many {name}; got {len(given)}")
-        self._set(observations=steps, states=labels, covariates=inputs, weight=checked_weight(weight))
+        self._set(observations=steps, states=labels, covariates=inputs, weight=check_weight(weight))
 
     @property
     def num_steps(self) -> int:
@@ -54,9 +75,9 @@ class Sequence(Value):
         event = f" of {number_of(prod(shape), 'value')}" if shape else ""
         inputs = "" if self.covariates is None else f", {number_of(self.covariates.shape[1], 'covariate')}"
         weight = "" if self.weight == 1 else f", weight={self.weight:g}"
-        return f"Sequence({number_of(self.num_steps, 'step')}{event}{self._told_states()}{inputs}{weight})"
+        return f"Sequence({number_of(self.num_steps, 'step')}{event}{self._format_states()}{inputs}{weight})"
 
-    def _told_states(self) -> str:
+    def _format_states(self) -> str:
         if self.states is None:
             return ""
         unknown = sum(is_missing(label) or label == UNKNOWN for label in self.states.tolist() if np.ndim(label) == 0)
@@ -89,9 +110,9 @@ class Sequences:
     def lengths(self) -> np.ndarray:
         return np.diff(self.offsets)
 
-    def steps(self, place: int) -> slice:
+    def steps(self, index: int) -> slice:
         """Where the steps of one sequence are."""
-        return slice(int(self.offsets[place]), int(self.offsets[place + 1]))
+        return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
 
     def take(self, part: slice) -> Sequences:
         """Some sequences in a row, which share their arrays with these."""
@@ -106,7 +127,7 @@ class Sequences:
             None if self.covariates is None else self.covariates[first:last],
         )
 
-    def place(self, step: int) -> str:
+    def describe_step(self, step: int) -> str:
         """How a message names a step of all."""
         sequence = int(np.searchsorted(self.offsets, step, side="right")) - 1
         own = step - int(self.offsets[sequence])
@@ -116,7 +137,7 @@ class Sequences:
         return self.num
 
     def __iter__(self) -> Iterator[Sequences]:
-        return (self.take(slice(place, place + 1)) for place in range(self.num))
+        return (self.take(slice(index, index + 1)) for index in range(self.num))
 
     def __repr__(self) -> str:
         labels = "" if self.states is None else f", {int((self.states != UNKNOWN).sum()):,} labelled"
@@ -137,43 +158,43 @@ def as_sequences(
     `state_code` and `symbol_code` give the code of a label, as `Variable.code` does.
     """
     if isinstance(data, Sequences):
-        shaped(data.observations, event_shape, "")
+        reshape_steps(data.observations, event_shape, "")
         return data
-    given, is_single = parts_of(data, event_shape)
+    given, is_single = split_sequences(data, event_shape)
     parts = [part if isinstance(part, Sequence) else None for part in given]
     rows = [
         as_steps(
             item if part is None else part.observations,
             event_shape=event_shape,
             find=symbol_code,
-            place="" if is_single else f" of sequence {place}",
+            where="" if is_single else f" of sequence {index}",
         )
-        for place, (part, item) in enumerate(zip(parts, given, strict=True))
+        for index, (part, item) in enumerate(zip(parts, given, strict=True))
     ]
-    observations = stacked(rows, event_shape)
+    observations = stack_steps(rows, event_shape)
     offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     weights = np.array([1.0 if part is None else part.weight for part in parts])
     if lengths is not None:
-        offsets, is_single = cut(lengths, len(observations), is_single), False
+        offsets, is_single = as_offsets(lengths, len(observations), is_single), False
         weights = np.full(len(offsets) - 1, weights[0] if len(weights) else 1.0)
     found = Sequences(
         observations,
         offsets,
         weights,
-        labels_of(parts, rows, state_code),
-        covariates_of(parts, rows),
+        encode_states(parts, rows, state_code),
+        stack_covariates(parts, rows),
         is_single,
     )
-    refuse_infinite(found, takes_minus_infinity)
+    check_finite(found, takes_minus_infinity)
     return found
 
 
-def one_sequence(rows: np.ndarray) -> Sequences:
+def as_one_sequence(rows: np.ndarray) -> Sequences:
     """All rows as the steps of one sequence."""
     return Sequences(rows, np.array([0, len(rows)]), np.ones(1), is_single=True)
 
 
-def stacked(rows: list[np.ndarray], event_shape: tuple[int, ...]) -> np.ndarray:
+def stack_steps(rows: list[np.ndarray], event_shape: tuple[int, ...]) -> np.ndarray:
     """All steps in one array."""
     kept = [row for row in rows if len(row)]
     if not kept:
@@ -181,7 +202,7 @@ def stacked(rows: list[np.ndarray], event_shape: tuple[int, ...]) -> np.ndarray:
     return np.ascontiguousarray(kept[0] if len(kept) == 1 else np.concatenate(kept))
 
 
-def cut(lengths: Any, num_steps: int, is_single: bool) -> np.ndarray:
+def as_offsets(lengths: Any, num_steps: int, is_single: bool) -> np.ndarray:
     """The offsets of sequences with these lengths."""
     if not is_single:
         raise InvalidData("`lengths` cuts one stacked array into sequences; a list of sequences has its own lengths")
@@ -189,29 +210,29 @@ def cut(lengths: Any, num_steps: int, is_single: bool) -> np.ndarray:
         sizes = np.asarray(lengths)
         whole = sizes.astype(np.int64)
     except (TypeError, ValueError) as error:
-        raise InvalidData(f"lengths are whole numbers, one a sequence; got {lengths!r}") from error
+        raise InvalidData(f"lengths must be whole numbers, one per sequence; got {lengths!r}") from error
     if sizes.ndim != 1 or not (whole == sizes).all() or (whole < 0).any():
-        raise InvalidData(f"lengths are whole numbers of at least 0, one a sequence; got {lengths!r}")
+        raise InvalidData(f"lengths must be whole numbers of at least 0, one per sequence; got {lengths!r}")
     if whole.sum() != num_steps:
         raise InvalidData(f"the lengths add up to {int(whole.sum())}, but there are {num_steps} steps")
     return np.concatenate([[0], np.cumsum(whole)]).astype(np.int64)
 
 
-def labels_of(
+def encode_states(
     parts: list[Sequence | None], rows: list[np.ndarray], find: Callable[[object], int | None] | None
 ) -> np.ndarray | None:
     """The codes of the states of all steps; None when no sequence has labels."""
     if all(part is None or part.states is None for part in parts):
         return None
     labels = []
-    for place, (part, row) in enumerate(zip(parts, rows, strict=True)):
+    for index, (part, row) in enumerate(zip(parts, rows, strict=True)):
         states = None if part is None else part.states
-        where = "" if len(parts) == 1 else f" of sequence {place}"
+        where = "" if len(parts) == 1 else f" of sequence {index}"
         labels.append(np.full(len(row), UNKNOWN) if states is None else as_codes(states, find, where))
     return np.concatenate(labels).astype(np.int64)
 
 
-def covariates_of(parts: list[Sequence | None], rows: list[np.ndarray]) -> np.ndarray | None:
+def stack_covariates(parts: list[Sequence | None], rows: list[np.ndarray]) -> np.ndarray | None:
     """The covariates of all steps; all sequences have the same number of them, or none has any."""
     found = [None if part is None else part.covariates for part in parts]
     if all(each is None for each in found):
@@ -225,20 +246,22 @@ def covariates_of(parts: list[Sequence | None], rows: list[np.ndarray]) -> np.nd
 def as_inputs(covariates: Any) -> np.ndarray:
     """(step, input) of finite numbers."""
     try:
-        given = np.asarray(without_frame(covariates), dtype=np.float64)
+        given = np.asarray(unwrap_frame(covariates), dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidData(f"covariates are numbers, one row a step: {error}") from error
+        raise InvalidData(f"covariates must be numbers, one row per step: {error}") from error
     inputs = given[:, None] if given.ndim == 1 else given
     if inputs.ndim != 2 or not np.isfinite(inputs).all():
-        raise InvalidData(f"covariates are finite numbers, one row a step; got an array of the shape {given.shape}")
+        raise InvalidData(
+            f"covariates must be finite numbers, one row per step; got an array of the shape {given.shape}"
+        )
     return inputs
 
 
-def checked_weight(weight: Any) -> float:
+def check_weight(weight: Any) -> float:
     try:
         number = float(weight)
     except (TypeError, ValueError) as error:
-        raise InvalidData(f"the weight of a sequence is a number; got {weight!r}") from error
+        raise InvalidData(f"the weight of a sequence must be a number; got {weight!r}") from error
     if not np.isfinite(number) or number < 0:
-        raise InvalidData(f"the weight of a sequence is finite and at least 0; got {weight!r}")
+        raise InvalidData(f"the weight of a sequence must be finite and at least 0; got {weight!r}")
     return number

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.data.tables.columns import HOLE, Levels, Numbers
+from juncture.data.tables.columns import HOLE, Levels, NumericColumn
 from juncture.data.tables.distinct import MANY, distinct_objects, distinct_texts
 from juncture.errors import InvalidData
 from juncture.variables import as_plain, is_missing
@@ -16,7 +16,7 @@ VECTORS = (list, tuple, np.ndarray)
 SAMPLE = 1000
 
 
-def object_column(cells: np.ndarray, name: str) -> Numbers | Levels:
+def object_column(cells: np.ndarray, name: str) -> NumericColumn | Levels:
     """As `list_column`, with a look at each different object only: cells that are one object are one state."""
     if len(cells) < MANY or 2 * len(set(map(id, cells[:SAMPLE].tolist()))) > SAMPLE:
         return list_column(cells.tolist(), name)
@@ -24,39 +24,39 @@ def object_column(cells: np.ndarray, name: str) -> Numbers | Levels:
     different = cells[firsts].tolist()
     if any(issubclass(kind, VECTORS) or not issubclass(kind, Hashable) for kind in set(map(type, different))):
         return list_column(cells.tolist(), name)  # which names the row of a cell that it refuses
-    return spread(list_column(different, name), codes)
+    return take_cells(list_column(different, name), codes)
 
 
-def text_column(cells: np.ndarray, name: str) -> Numbers | Levels:
+def text_column(cells: np.ndarray, name: str) -> NumericColumn | Levels:
     """Texts of fixed width, each different one looked at once."""
     numbering = distinct_texts(cells) if len(cells) >= MANY and cells.dtype.itemsize else None
     if numbering is None:
         return list_column(cells.tolist(), name)
     codes, firsts = numbering
-    return spread(list_column(cells[firsts].tolist(), name), codes)
+    return take_cells(list_column(cells[firsts].tolist(), name), codes)
 
 
-def spread(column: Numbers | Levels, codes: np.ndarray) -> Numbers | Levels:
+def take_cells(column: NumericColumn | Levels, codes: np.ndarray) -> NumericColumn | Levels:
     """The column that has the given cell of `column` in each row."""
-    if isinstance(column, Numbers):
-        return Numbers(column.values[codes])
+    if isinstance(column, NumericColumn):
+        return NumericColumn(column.values[codes])
     return Levels(column.codes[codes], column.labels)
 
 
-def list_column(cells: Sequence[Any], name: str) -> Numbers | Levels:
+def list_column(cells: Sequence[Any], name: str) -> NumericColumn | Levels:
     """Vectors are stacked, floats kept, all else goes by its distinct values."""
     kinds = set(map(type, cells))
     if any(issubclass(kind, VECTORS) for kind in kinds):
-        return Numbers(stacked(cells, name))
+        return NumericColumn(stack_vectors(cells, name))
     if kinds == {float}:
-        return Numbers(np.array(cells))
+        return NumericColumn(np.array(cells))
     if not all(issubclass(kind, Hashable) for kind in kinds):
         row, cell = next((row, cell) for row, cell in enumerate(cells) if not isinstance(cell, Hashable))
-        raise InvalidData(f"column {name!r} holds {cell!r} in row {row}; a cell is a state, a number or empty")
-    return encoded(cells, kinds)
+        raise InvalidData(f"column {name!r} holds {cell!r} in row {row}; a cell must be a state, a number or empty")
+    return encode_cells(cells, kinds)
 
 
-def encoded(cells: Sequence[Any], kinds: set[type]) -> Levels:
+def encode_cells(cells: Sequence[Any], kinds: set[type]) -> Levels:
     """Cells by their distinct values, in order of appearance."""
     is_mixed = len(kinds) > 1 and not kinds.isdisjoint({bool, np.bool_})  # True == 1, yet it is another state
     keys: Sequence[Any] = list(zip(map(type, cells), cells, strict=True)) if is_mixed else cells
@@ -70,7 +70,7 @@ def encoded(cells: Sequence[Any], kinds: set[type]) -> Levels:
     return Levels(np.fromiter(map(positions.__getitem__, keys), dtype=np.int32, count=len(keys)), labels)
 
 
-def stacked(cells: Sequence[Any], name: str) -> np.ndarray:
+def stack_vectors(cells: Sequence[Any], name: str) -> np.ndarray:
     """Vectors, some of them missing, as (row, dimension)."""
     dimension = next(len(cell) for cell in cells if hasattr(cell, "__len__"))
     vectors = np.full((len(cells), dimension), np.nan)

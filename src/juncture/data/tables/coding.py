@@ -41,14 +41,14 @@ class Coding(NamedTuple):
         ordered = names if self.scope is None else [name for name in self.scope.names if name in known]
         is_worth_threads = len(table) >= MANY and table.is_native
         coded = parallel.map(lambda name: self.column(table, name), ordered, is_worth_threads=is_worth_threads)
-        warn_of_unseen({column.variable.name: column.num_unseen for column in coded if column.num_unseen})
+        warn_unseen({column.variable.name: column.num_unseen for column in coded if column.num_unseen})
         return coded
 
     def column(self, table: Table, name: str) -> CodedColumn:
         column = table.column(name)
         if self.markers is not None:
             column = column.without(self.markers)
-        variable = column.declared(name) if self.scope is None else self.scope.variable(name)
+        variable = column.declare_variable(name) if self.scope is None else self.scope.variable(name)
         is_from_data = self.scope is None and not variable.is_real and not column.is_declared
         values, num_unseen = self.values(column, variable, table)
         values.setflags(write=False)
@@ -57,19 +57,19 @@ class Coding(NamedTuple):
     def values(self, column: Column, variable: Variable, table: Table) -> tuple[np.ndarray, int]:
         """(the codes, the number of cells that are no state and were made holes)."""
         try:
-            return column.coded(variable, table.place), 0
+            return column.encode(variable, table.describe_row), 0
         except UnknownState:
             if self.unseen == "error":
                 raise
         levels: Levels = column.levels
         known = levels.where(lambda label: variable.find(label) is not None)
-        return known.coded(variable), known.num_holes - levels.num_holes
+        return known.encode(variable), known.num_holes - levels.num_holes
 
 
-def warn_of_unseen(counts: dict[str, int]) -> None:
+def warn_unseen(counts: dict[str, int]) -> None:
     if counts:
-        told = ", ".join(f"{name} {count}" for name, count in counts.items())
-        message = f'cells that are no state of their variable were taken as missing (unseen="missing"): {told}'
+        listed = ", ".join(f"{name} {count}" for name, count in counts.items())
+        message = f'values that are not states of their variable were treated as missing (unseen="missing"): {listed}'
         warn_user(message, UnseenStatesWarning)
 
 
@@ -89,7 +89,7 @@ def as_markers(missing: Any) -> Variable | None:
     return Variable("missing", labels) if labels else None  # type: ignore[arg-type]
 
 
-def chosen_names(table: Table, scope: Scope | None, extra: Extra) -> list[str]:
+def select_columns(table: Table, scope: Scope | None, extra: Extra) -> list[str]:
     """The columns to keep: all that are variables; others are refused, or ignored on request."""
     check_choice(extra, ("error", "ignore"), "extra")
     if scope is None:
@@ -98,17 +98,17 @@ def chosen_names(table: Table, scope: Scope | None, extra: Extra) -> list[str]:
     unknown = [name for name in table.cells if name not in known]
     if unknown and extra == "error":
         raise UnknownVariable(
-            f"the column {unknown[0]!r} is none of the variables; {hint(unknown[0], scope.names)}"
+            f"the column {unknown[0]!r} is not one of the variables; {hint(unknown[0], scope.names)}"
             ' (extra="ignore" leaves such columns out)'
         )
     return [name for name in table.cells if name in known]
 
 
-def weights_apart(table: Table, weights: Any) -> tuple[Table, Any]:
+def split_weights(table: Table, weights: Any) -> tuple[Table, Any]:
     """(the table without the column that `weights` names, its numbers); other weights are taken as they are."""
     if not isinstance(weights, str):
         return table, weights
     if weights not in table.cells:
         raise UnknownVariable.among(weights, table.cells, where="the table, of which `weights` names a column,")
     rest = table.only(name for name in table.cells if name != weights)
-    return rest, table.column(weights).coded(Variable(weights), table.place)
+    return rest, table.column(weights).encode(Variable(weights), table.describe_row)

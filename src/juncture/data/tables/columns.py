@@ -1,4 +1,4 @@
-"""One column before and after a variable gives it a meaning: `Numbers`, `Levels`, `Coded`.
+"""One column before and after a variable gives it a meaning: `NumericColumn`, `Levels`, `DatasetColumn`.
 
 A column knows three things: how it is coded by a given variable (`coded`), which variable it declares by itself
 when none is given (`declared`), and what is left of it when some cells only mark holes (`without`).
@@ -20,15 +20,15 @@ from juncture.variables import State, Variable, state_key
 HOLE = -1
 HOLE_TEXTS = frozenset({"", "?", "-", ".", "na", "n/a", "#n/a", "<na>", "nan", "none", "null", "nil", "missing"})
 
-Place: TypeAlias = Callable[[int], str]
+DescribeRow: TypeAlias = Callable[[int], str]
 """How a message names a row."""
 
 
-def row_place(row: int) -> str:
+def describe_row(row: int) -> str:
     return f"row {row}"
 
 
-class Numbers(Value):
+class NumericColumn(Value):
     """Numbers in an array: (row,) of booleans, integers or floats, or (row, dimension); NaN is a hole."""
 
     _fields = ("values",)
@@ -54,17 +54,17 @@ class Numbers(Value):
     def without(self, markers: Variable) -> Column:
         if self.values.dtype.kind != "f":
             return self.levels.without(markers)
-        gone = [number for number in numbers_of(markers) if markers.find(number) is not None]
-        return Numbers(np.where(np.isin(self.values, gone), np.nan, self.values))
+        marked = [number for number in numeric_labels(markers) if markers.find(number) is not None]
+        return NumericColumn(np.where(np.isin(self.values, marked), np.nan, self.values))
 
-    def coded(self, variable: Variable, place: Place = row_place) -> np.ndarray:
+    def encode(self, variable: Variable, describe: DescribeRow = describe_row) -> np.ndarray:
         if variable.is_real:
-            return as_reals(self.values, variable, place)
+            return as_reals(self.values, variable, describe)
         if self.values.ndim > 1:
-            raise InvalidData(f"column {variable.name!r} holds vectors; a variable with states takes one state a row")
+            raise InvalidData(f"column {variable.name!r} holds vectors; a variable with states takes one state per row")
         if self._is_coded_for(variable):
             return self.values.astype(code_type(variable.num_states))
-        return self.levels.coded(variable, place)
+        return self.levels.encode(variable, describe)
 
     def _is_coded_for(self, variable: Variable) -> bool:
         """Whether the values are the codes already: integers 0 to n-1, all of them states."""
@@ -72,10 +72,10 @@ class Numbers(Value):
             return False
         return len(self) == 0 or (self.values.min() >= 0 and self.values.max() < variable.num_states)
 
-    def declared(self, name: str) -> Variable:
+    def declare_variable(self, name: str) -> Variable:
         if self.values.dtype.kind == "f":
             return Variable(name, dimension=1 if self.values.ndim == 1 else self.values.shape[1])
-        return self.levels.declared(name)
+        return self.levels.declare_variable(name)
 
 
 class Levels(Value):
@@ -112,53 +112,57 @@ class Levels(Value):
     def without(self, markers: Variable) -> Levels:
         return self.where(lambda label: markers.find(label) is None)
 
-    def coded(self, variable: Variable, place: Place = row_place) -> np.ndarray:
+    def encode(self, variable: Variable, describe: DescribeRow = describe_row) -> np.ndarray:
         """Each distinct label is looked up once; labels that no row has are not looked up at all."""
         if variable.is_real:
-            return as_reals(self._looked_up(self._number, variable, place, np.array(np.nan)), variable, place)
-        return self._looked_up(self._code, variable, place, np.array(HOLE, dtype=code_type(variable.num_states)))
+            return as_reals(self._look_up(self._number, variable, describe, np.array(np.nan)), variable, describe)
+        return self._look_up(self._code, variable, describe, np.array(HOLE, dtype=code_type(variable.num_states)))
 
-    def _looked_up(
-        self, look_up: Callable[[int, Variable, Place], float], variable: Variable, place: Place, hole: np.ndarray
+    def _look_up(
+        self,
+        look_up: Callable[[int, Variable, DescribeRow], float],
+        variable: Variable,
+        describe: DescribeRow,
+        hole: np.ndarray,
     ) -> np.ndarray:
         found = np.full(len(self.labels) + 1, hole)  # the last entry serves the code -1 of holes
         for position in self._used():
-            found[position] = look_up(position, variable, place)
-        return np.asarray(found[self.codes])
+            found[position] = look_up(position, variable, describe)
+        return found[self.codes]
 
     def _used(self) -> list[int]:
         counts = np.bincount(self.codes.astype(np.int64) + 1, minlength=len(self.labels) + 1)
         return np.flatnonzero(counts[1:]).tolist()
 
-    def _code(self, position: int, variable: Variable, place: Place) -> int:
+    def _code(self, position: int, variable: Variable, describe: DescribeRow) -> int:
         label = self.labels[position]
         code = variable.find(label)
         if code is None:
-            where = f" in {place(self._first_row(position))}"
+            where = f" in {describe(self._first_row(position))}"
             unknown = UnknownState.of(variable.name, label, variable.labels, where=where)
             if str(label).strip().lower() in HOLE_TEXTS:
-                raise UnknownState(f"{unknown} (if it stands for a hole, name it in `missing`)")
+                raise UnknownState(f"{unknown} (if it marks a missing value, add it to `missing`)")
             raise unknown
         return code
 
-    def _number(self, position: int, variable: Variable, place: Place) -> float:
+    def _number(self, position: int, variable: Variable, describe: DescribeRow) -> float:
         try:
             return as_number(self.labels[position])
         except (TypeError, ValueError):
             raise InvalidData(
                 f"variable {variable.name!r} is real-valued; {self.labels[position]!r}"
-                f" in {place(self._first_row(position))} is not a number"
+                f" in {describe(self._first_row(position))} is not a number"
             ) from None
 
     def _first_row(self, position: int) -> int:
         return int(np.argmax(self.codes == position))
 
-    def declared(self, name: str) -> Variable:
+    def declare_variable(self, name: str) -> Variable:
         """Real when its labels are numbers and some are floats, else the labels as states, sorted unless declared."""
         labels = {state_key(label): check_label(label, name) for label in self.labels}
         if not labels:
             raise InvalidData(
-                f"column {name!r} has no observed cell to take states from; leave it out, or declare it in `variables`"
+                f"column {name!r} has no observed value to take states from; leave it out, or declare it in `variables`"
             )
         if self.is_declared:
             return Variable(name, labels.values())
@@ -168,7 +172,7 @@ class Levels(Value):
         return Variable(name, sorted(labels.values(), key=sorting_key))
 
 
-class Coded(Value):
+class DatasetColumn(Value):
     """A column of a dataset: the values are coded by a variable already, and shared as long as it stays the same."""
 
     _fields = ("variable", "values", "is_declared")
@@ -183,9 +187,11 @@ class Coded(Value):
         return len(self.values)
 
     @property
-    def raw(self) -> Numbers | Levels:
+    def raw(self) -> NumericColumn | Levels:
         variable = self.variable
-        return Numbers(self.values) if variable.is_real else Levels(self.values, variable.labels, is_declared=True)
+        return (
+            NumericColumn(self.values) if variable.is_real else Levels(self.values, variable.labels, is_declared=True)
+        )
 
     @property
     def levels(self) -> Levels:
@@ -194,14 +200,14 @@ class Coded(Value):
     def without(self, markers: Variable) -> Column:
         return self.raw.without(markers)
 
-    def coded(self, variable: Variable, place: Place = row_place) -> np.ndarray:
-        return self.values if variable == self.variable else self.raw.coded(variable, place)
+    def encode(self, variable: Variable, describe: DescribeRow = describe_row) -> np.ndarray:
+        return self.values if variable == self.variable else self.raw.encode(variable, describe)
 
-    def declared(self, name: str) -> Variable:
+    def declare_variable(self, name: str) -> Variable:
         return self.variable
 
 
-Column: TypeAlias = Numbers | Levels | Coded
+Column: TypeAlias = NumericColumn | Levels | DatasetColumn
 
 
 def code_type(num_states: int) -> type[np.signedinteger[Any]]:
@@ -217,7 +223,7 @@ def counts_from_zero(variable: Variable) -> bool:
     return labels == tuple(range(len(labels))) and not any(isinstance(label, bool) for label in labels[:2])
 
 
-def as_reals(values: np.ndarray, variable: Variable, place: Place = row_place) -> np.ndarray:
+def as_reals(values: np.ndarray, variable: Variable, describe: DescribeRow = describe_row) -> np.ndarray:
     """The values as finite float64, with one and the same NaN for every hole."""
     shape = (len(values),) if variable.dimension == 1 else (len(values), variable.dimension)
     if values.ndim == 1 and np.isnan(values).all():  # nothing but holes, which fit any shape
@@ -225,12 +231,14 @@ def as_reals(values: np.ndarray, variable: Variable, place: Place = row_place) -
     if values.shape != shape:
         held = "single numbers" if values.ndim == 1 else f"vectors of length {values.shape[1]}"
         wanted = "a number" if variable.dimension == 1 else f"a vector of length {variable.dimension}"
-        raise InvalidData(f"variable {variable.name!r} takes {wanted} a row; its column holds {held}")
+        raise InvalidData(f"variable {variable.name!r} takes {wanted} per row; its column holds {held}")
     reals = values.astype(np.float64, order="C")
     infinite = np.isinf(reals)
     if infinite.any():
-        where = place(int(np.nonzero(infinite)[0][0]))
-        raise InvalidData(f"variable {variable.name!r} is infinite in {where}; leave the cell empty if it is unknown")
+        where = describe(int(np.nonzero(infinite)[0][0]))
+        raise InvalidData(
+            f"variable {variable.name!r} is infinite in {where}; if the value is unknown, mark it as missing"
+        )
     reals[np.isnan(reals)] = np.nan
     return reals
 
@@ -242,7 +250,7 @@ def as_number(value: Any) -> float:
     return float(value)
 
 
-def numbers_of(variable: Variable) -> Iterator[float]:
+def numeric_labels(variable: Variable) -> Iterator[float]:
     """The labels that say a number."""
     for label in variable.labels:
         try:

@@ -18,10 +18,10 @@ from juncture.variables import State, Variable
 Columns = Mapping[str, np.ndarray]
 
 
-def labels_of(variable: Variable, values: np.ndarray) -> np.ndarray:
+def decode_column(variable: Variable, values: np.ndarray) -> np.ndarray:
     """The cells as an object array of labels, numbers or lists of numbers, None for holes."""
     if not variable.is_real:
-        return np.asarray(np.array([*variable.labels, None], dtype=object)[values])
+        return np.array([*variable.labels, None], dtype=object)[values]
     cells = np.empty(len(values), dtype=object)
     cells[:] = values.tolist()
     cells[np.isnan(values) if values.ndim == 1 else np.isnan(values).all(axis=1)] = None
@@ -30,13 +30,13 @@ def labels_of(variable: Variable, values: np.ndarray) -> np.ndarray:
 
 def to_pandas(variables: tuple[Variable, ...], columns: Columns, num_rows: int) -> Any:
     """Text as pandas' own text type, integers with holes as Int64, booleans with holes as boolean, a mix as object."""
-    pd = imported("pandas", "pandas")
+    pd = import_package("pandas", "pandas")
 
     def series(variable: Variable) -> Any:
         values = columns[variable.name]
         if variable.is_real:
-            return values.copy() if values.ndim == 1 else pd.Series(labels_of(variable, values), dtype=object)
-        labels, positions = spread(variable.labels, values)
+            return values.copy() if values.ndim == 1 else pd.Series(decode_column(variable, values), dtype=object)
+        labels, positions = index_labels(variable.labels, values)
         nullable = {int: "Int64", bool: "boolean"} if None in labels else {int: "int64", bool: "bool"}
         kind = label_kind(variable)
         dtype = nullable.get(kind, {float: "float64", str: None}.get(kind, object))
@@ -47,7 +47,7 @@ def to_pandas(variables: tuple[Variable, ...], columns: Columns, num_rows: int) 
 
 def to_polars(variables: tuple[Variable, ...], columns: Columns) -> Any:
     """Holes as null; labels of several types as text."""
-    pl = imported("polars", "polars")
+    pl = import_package("polars", "polars")
     kinds = {int: pl.Int64, bool: pl.Boolean, float: pl.Float64, str: pl.String}
 
     def series(variable: Variable) -> Any:
@@ -55,8 +55,8 @@ def to_polars(variables: tuple[Variable, ...], columns: Columns) -> Any:
         if variable.is_real and values.ndim == 1:
             return pl.Series(values).fill_nan(None)
         if variable.is_real:
-            return pl.Series(labels_of(variable, values).tolist(), dtype=pl.List(pl.Float64))
-        labels, positions = spread(typed_labels(variable), values)
+            return pl.Series(decode_column(variable, values).tolist(), dtype=pl.List(pl.Float64))
+        labels, positions = index_labels(typed_labels(variable), values)
         return pl.Series(labels, dtype=kinds.get(label_kind(variable), pl.String)).gather(positions)
 
     return pl.DataFrame({variable.name: series(variable) for variable in variables})
@@ -64,7 +64,7 @@ def to_polars(variables: tuple[Variable, ...], columns: Columns) -> Any:
 
 def to_arrow(variables: tuple[Variable, ...], columns: Columns) -> Any:
     """Holes as null; labels of several types as text."""
-    pa = imported("pyarrow", "arrow")
+    pa = import_package("pyarrow", "arrow")
     kinds = {int: pa.int64(), bool: pa.bool_(), float: pa.float64(), str: pa.string()}
 
     def array(variable: Variable) -> Any:
@@ -72,14 +72,14 @@ def to_arrow(variables: tuple[Variable, ...], columns: Columns) -> Any:
         if variable.is_real and values.ndim == 1:
             return pa.array(values, from_pandas=True)
         if variable.is_real:
-            return pa.array(labels_of(variable, values).tolist(), type=pa.list_(pa.float64()))
-        labels, positions = spread(typed_labels(variable), values)
+            return pa.array(decode_column(variable, values).tolist(), type=pa.list_(pa.float64()))
+        labels, positions = index_labels(typed_labels(variable), values)
         return pa.array(labels, type=kinds.get(label_kind(variable), pa.string())).take(pa.array(positions))
 
     return pa.table({variable.name: array(variable) for variable in variables})
 
 
-def spread(labels: tuple[State, ...], codes: np.ndarray) -> tuple[list[State | None], np.ndarray]:
+def index_labels(labels: tuple[State, ...], codes: np.ndarray) -> tuple[list[State | None], np.ndarray]:
     """The labels, with None behind them where the codes have holes, and the position of each row's label."""
     is_hole = codes < 0
     if not is_hole.any():
@@ -108,8 +108,8 @@ def label_texts(variable: Variable) -> list[str]:
             found = -1
         if found != code:
             raise InvalidData(
-                f"the state {variable.labels[code]!r} of {variable.name!r} cannot be told from another as the text"
-                f" {text!r}; rename one of them"
+                f"the state {variable.labels[code]!r} of {variable.name!r} cannot be distinguished from another state"
+                f" by the text {text!r}; rename one of them"
             )
     return texts
 
@@ -119,7 +119,7 @@ def label_text(label: State) -> str:
     return f"{int(label)}.0" if is_whole else str(label)
 
 
-def imported(package: str, extra: str) -> Any:
+def import_package(package: str, extra: str) -> Any:
     try:
         return import_module(package)
     except ModuleNotFoundError:

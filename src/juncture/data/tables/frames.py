@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 
 from juncture.data.tables.cells import list_column, object_column
-from juncture.data.tables.columns import HOLE, Column, Levels, Numbers
+from juncture.data.tables.columns import HOLE, Column, Levels, NumericColumn
 from juncture.data.tables.distinct import MANY
 from juncture.data.tables.parts import is_native
 from juncture.errors import InvalidData
@@ -21,12 +21,12 @@ def frame_cells(data: Any) -> tuple[dict[str, Any], int]:
         frame = nw.from_native(data, eager_only=True)
     except TypeError as error:
         raise InvalidData(
-            "rows must be a data frame in memory (a lazy one collected), a mapping of columns, a list of mappings,"
+            "rows must be a data frame in memory (collect a lazy one first), a mapping of columns, a list of mappings,"
             f" a NumPy array with `variables`, a Dataset or the path of a file; got {type(data).__name__}"
         ) from error
     except nw.exceptions.DuplicateError as error:
-        told = " ".join(str(error).split())  # one line
-        raise InvalidData(f"the names of columns must differ: {told}") from error
+        reason = " ".join(str(error).split())  # one line
+        raise InvalidData(f"the names of columns must differ: {reason}") from error
     return {name: frame.get_column(name) for name in frame.columns}, len(frame)
 
 
@@ -39,7 +39,7 @@ def series_column(cells: Any, name: str) -> Column:
         return declared_levels(cells.codes, cells.categories.tolist())
     values = cells.tolist() if hasattr(cells, "tolist") else None
     if not isinstance(values, list):
-        raise InvalidData(f"column {name!r} must be a list, array or series with one cell a row; got {cells!r}")
+        raise InvalidData(f"column {name!r} must be a list, array or series with one cell per row; got {cells!r}")
     return list_column(values, name)
 
 
@@ -49,7 +49,7 @@ def native_column(series: nw.Series[Any], name: str) -> Column:
         return object_column(native.to_numpy(), name)
     dtype = series.dtype
     if dtype.is_float() or dtype.is_decimal():
-        return Numbers(np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
+        return NumericColumn(np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
     if dtype.is_integer() or dtype == nw.Boolean:
         return whole_column(series)
     if dtype.is_temporal():
@@ -64,13 +64,13 @@ def native_column(series: nw.Series[Any], name: str) -> Column:
 def whole_column(series: nw.Series[Any]) -> Column:
     """Integers or booleans: as they are when there is no hole, else by their distinct values."""
     if series.null_count() == 0:
-        return Numbers(np.array(series.to_numpy()))
+        return NumericColumn(np.array(series.to_numpy()))
     holes = series.is_null().to_numpy()
     if holes.all():
         return Levels(np.full(len(holes), HOLE), ())
     values = np.array(series.fill_null(False if series.dtype == nw.Boolean else 0).to_numpy())
     values[holes] = values[np.argmin(holes)]  # a value that is there anyway
-    levels = Numbers(values).levels
+    levels = NumericColumn(values).levels
     return Levels(np.where(holes, HOLE, levels.codes), levels.labels)
 
 
@@ -141,7 +141,7 @@ def polars_categories(cells: Any) -> Levels:
     """Only the categories that occur: Polars shares them among all columns of a process, in no declared order."""
     import polars as pl
 
-    numbers = Numbers(cells.to_physical().cast(pl.Int64).fill_null(HOLE).to_numpy()).levels.where(
+    numbers = NumericColumn(cells.to_physical().cast(pl.Int64).fill_null(HOLE).to_numpy()).levels.where(
         lambda code: code >= 0
     )
     found = cells.drop_nulls().unique()

@@ -11,7 +11,7 @@ import numpy as np
 from juncture.variables import is_missing
 
 
-def without_mask(array: np.ndarray) -> np.ndarray:
+def unmask(array: np.ndarray) -> np.ndarray:
     """A plain array: NaN for what a mask hides among numbers, None among all else."""
     if not isinstance(array, np.ma.MaskedArray):
         return array
@@ -23,14 +23,14 @@ def without_mask(array: np.ndarray) -> np.ndarray:
     return found
 
 
-def without_masks(items: Sequence[Any]) -> Sequence[Any]:
+def unmask_items(items: Sequence[Any]) -> Sequence[Any]:
     """A list with plain arrays for masked ones, and None for a masked scalar."""
     if not any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, items))):
         return items
-    return [None if item is np.ma.masked else without_mask(item) for item in items]
+    return [None if item is np.ma.masked else unmask(item) for item in items]
 
 
-def with_whole_rows(items: Sequence[Any]) -> Sequence[Any]:
+def fill_missing_vectors(items: Sequence[Any]) -> Sequence[Any]:
     """A list of vectors with one of None for each that is missing; any other list as it is."""
     kinds = set(map(type, items))
     if not any(issubclass(kind, NoneType | float) for kind in kinds) or not any(map(is_vector, kinds)):

@@ -23,7 +23,7 @@ def label_array(labels: Iterable[Any]) -> np.ndarray:
     return found
 
 
-def labelled(labels: tuple[State, ...], codes: np.ndarray) -> np.ndarray:
+def decode_labels(labels: tuple[State, ...], codes: np.ndarray) -> np.ndarray:
     """The label of each code; -1, which is none, stays where labels are 0, 1, … and becomes None elsewhere."""
     if labels == tuple(range(len(labels))) and {type(label) for label in labels} == {int}:
         return codes

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from juncture.data.tables.cells import list_column, object_column, text_column
-from juncture.data.tables.columns import Coded, Column, Levels, Numbers, row_place
-from juncture.data.tables.parts import Parts, is_native, joined
+from juncture.data.tables.columns import Column, DatasetColumn, Levels, NumericColumn, describe_row
+from juncture.data.tables.parts import ColumnParts, concatenate_columns, is_native
 from juncture.errors import InvalidData
 from juncture.values import Value
 
@@ -45,18 +45,18 @@ class Table(Value):
     def is_native(self) -> bool:
         return any(map(is_native, self.cells.values()))
 
-    def place(self, row: int) -> str:
+    def describe_row(self, row: int) -> str:
         """How a message names a row: with its file, if there are several."""
         for file, num_rows in self.files:
             if row < num_rows:
                 return f"row {row} of {file}"
             row -= num_rows
-        return row_place(row)
+        return describe_row(row)
 
     def only(self, names: Iterable[str]) -> Table:
         return Table({name: self.cells[name] for name in names}, self.num_rows, self.files)
 
-    def converted(self) -> Table:
+    def convert_columns(self) -> Table:
         """The same table holding its own columns, whatever happens to the cells it was made from."""
         return Table({name: self.column(name) for name in self.cells}, self.num_rows, self.files)
 
@@ -70,7 +70,7 @@ def as_column(cells: Any, name: str) -> Column:
 
 
 @as_column.register
-def _(cells: Numbers, name: str) -> Column:
+def _(cells: NumericColumn, name: str) -> Column:
     return cells
 
 
@@ -80,29 +80,29 @@ def _(cells: Levels, name: str) -> Column:
 
 
 @as_column.register
-def _(cells: Coded, name: str) -> Column:
+def _(cells: DatasetColumn, name: str) -> Column:
     return cells
 
 
 @as_column.register
-def _(cells: Parts, name: str) -> Column:
-    return joined([as_column(part, name) for part in cells])
+def _(cells: ColumnParts, name: str) -> Column:
+    return concatenate_columns([as_column(part, name) for part in cells])
 
 
 @as_column.register(str)
 @as_column.register(bytes)
 def _(cells: str | bytes, name: str) -> Column:
-    raise InvalidData(f"column {name!r} must be a list, array or series with one cell a row; got {cells!r}")
+    raise InvalidData(f"column {name!r} must be a list, array or series with one cell per row; got {cells!r}")
 
 
 @as_column.register
 def _(cells: np.ndarray, name: str) -> Column:
     if cells.dtype.kind in "biuf" and cells.ndim in {1, 2}:
-        return Numbers(np.array(cells if cells.ndim == 1 else cells.astype(np.float64)))
+        return NumericColumn(np.array(cells if cells.ndim == 1 else cells.astype(np.float64)))
     if cells.dtype.kind not in "OUT" or cells.ndim not in {1, 2}:
         raise InvalidData(
             f"column {name!r} has the type {cells.dtype} and the shape {cells.shape}; a column holds text, numbers"
-            " or booleans, one a row"
+            " or booleans, one per row"
         )
     if cells.ndim == 1 and cells.dtype.kind != "T":
         return object_column(cells, name) if cells.dtype == object else text_column(cells, name)

@@ -15,7 +15,9 @@ def as_weights(weights: Any, num_rows: int) -> np.ndarray | None:
     """(row,): one weight a row, or None when every row weighs 1."""
     array = as_weight_columns(weights, num_rows)
     if array is not None and array.ndim > 1:
-        raise InvalidData(f"weights are one number a row, {num_rows} of them; they have the shape {array.shape}")
+        raise InvalidData(
+            f"weights must be one number per row, {num_rows} in all; got an array of the shape {array.shape}"
+        )
     return None if array is None else read_only(array + 0.0)  # no -0.0
 
 
@@ -26,12 +28,14 @@ def as_weight_columns(weights: Any, num_rows: int) -> np.ndarray | None:
     try:
         array = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidData(f"weights are numbers, one a row: {error}") from error
+        raise InvalidData(f"weights must be numbers, one per row: {error}") from error
     if array.ndim == 0 or len(array) != num_rows:
-        raise InvalidData(f"weights are one number a row, {num_rows} of them; they have the shape {array.shape}")
+        raise InvalidData(
+            f"weights must be one number per row, {num_rows} in all; got an array of the shape {array.shape}"
+        )
     if not all(map_blocks(lambda block: are_weights(array[block]), num_rows)):
         row = int(np.argmin((np.isfinite(array) & (array >= 0)).reshape(num_rows, -1).all(axis=1)))
-        raise InvalidData(f"weights are finite and at least 0; the weight of row {row} is {array[row]}")
+        raise InvalidData(f"weights must be finite and at least 0; the weight of row {row} is {array[row]}")
     return array
 
 

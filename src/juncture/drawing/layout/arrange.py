@@ -35,14 +35,14 @@ def arrange(diagram: Diagram) -> Layout:
     boxes: dict[int, Box] = {}
     curves: dict[int, Curve] = {}
     frames: dict[int, Box] = {}
-    chosen = parts(diagram)
-    pieces = [arrange_part(take(diagram, numbers)) for numbers in chosen]
-    corners = shelves([(piece.width, piece.height) for piece in pieces])
-    for numbers, piece, (right, down) in zip(chosen, pieces, corners, strict=True):
-        boxes |= {number: box.moved(right, down) for number, box in zip(numbers.nodes, piece.boxes, strict=True)}
-        frames |= {number: box.moved(right, down) for number, box in zip(numbers.groups, piece.frames, strict=True)}
+    members = find_parts(diagram)
+    pieces = [arrange_part(take_part(diagram, numbers)) for numbers in members]
+    corners = pack_on_shelves([(piece.width, piece.height) for piece in pieces])
+    for numbers, piece, (right, down) in zip(members, pieces, corners, strict=True):
+        boxes |= {number: box.move(right, down) for number, box in zip(numbers.nodes, piece.boxes, strict=True)}
+        frames |= {number: box.move(right, down) for number, box in zip(numbers.groups, piece.frames, strict=True)}
         for number, curve in zip(numbers.edges, piece.curves, strict=True):
-            curves[number] = tuple(point.moved(right, down) for point in curve)
+            curves[number] = tuple(point.move(right, down) for point in curve)
     ends = [(right + piece.width, down + piece.height) for piece, (right, down) in zip(pieces, corners, strict=True)]
     return Layout(
         tuple(boxes[number] for number in range(len(diagram.nodes))),
@@ -54,7 +54,7 @@ def arrange(diagram: Diagram) -> Layout:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class PartMembers:
     """Which nodes, edges and groups of a diagram make up one part."""
 
     nodes: list[int]
@@ -62,7 +62,7 @@ class Numbers:
     groups: list[int]
 
 
-def parts(diagram: Diagram) -> list[Numbers]:
+def find_parts(diagram: Diagram) -> list[PartMembers]:
     """The parts that no edge and no group joins; with rows given there is one, since rows run across."""
     index = diagram.index
     ties = [(index[edge.source], index[edge.target], False) for edge in diagram.edges]
@@ -71,7 +71,7 @@ def parts(diagram: Diagram) -> list[Numbers]:
     whole = list(range(len(diagram.nodes)))
     found = [whole] if has_rows else components(len(diagram.nodes), ties)
     part_of = {node: number for number, nodes in enumerate(found) for node in nodes}
-    result = [Numbers(nodes, [], []) for nodes in found]
+    result = [PartMembers(nodes, [], []) for nodes in found]
     for number, edge in enumerate(diagram.edges):
         result[part_of[index[edge.source]]].edges.append(number)
     for number, group in enumerate(diagram.groups):
@@ -79,7 +79,7 @@ def parts(diagram: Diagram) -> list[Numbers]:
     return result
 
 
-def take(diagram: Diagram, numbers: Numbers) -> Part:
+def take_part(diagram: Diagram, numbers: PartMembers) -> Part:
     """One part with its own numbering."""
     nodes = [diagram.nodes[number] for number in numbers.nodes]
     index = {node.name: number for number, node in enumerate(nodes)}
@@ -98,7 +98,7 @@ def num_bends(diagram: Diagram) -> int:
     return sum(ranks[lower] - ranks[upper] - 1 for upper, lower in arcs)
 
 
-def shelves(sizes: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def pack_on_shelves(sizes: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """The corner of each rectangle, packed in rows of about the same width, the tallest first."""
     room = sum((width + PIECE_GAP) * (height + PIECE_GAP) for width, height in sizes)
     limit = max([sqrt(room * ASPECT)] + [width for width, _ in sizes])

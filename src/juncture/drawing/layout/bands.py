@@ -12,7 +12,7 @@ LAYER_GAP, SLANT, MAX_SLANT, LEAST_HALF_HEIGHT = 44.0, 0.1, 100.0, 5.0
 Band = tuple[float, float]
 
 
-def bands(graph: LayeredGraph, x: Sequence[float], extents: Sequence[Extent], margins: Margins) -> list[Band]:
+def place_layers(graph: LayeredGraph, x: Sequence[float], extents: Sequence[Extent], margins: Margins) -> list[Band]:
     """The layers from the top down, farther apart where edges go far sideways and where frames begin or end."""
     half = [LEAST_HALF_HEIGHT] * graph.num_layers
     for own, layer in zip(extents, graph.layer_of, strict=False):

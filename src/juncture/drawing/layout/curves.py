@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from juncture.drawing.boxes import Box, symbol_radius
 from juncture.drawing.diagram import Node
-from juncture.drawing.layout.placement import spaced
+from juncture.drawing.layout.placement import space_out
 from juncture.drawing.layout.splines import Curve, Gate, Point, smooth
 
 PORT_GAP, PORT_LEAN, CORNER, STRAIGHT_WEIGHT = 11.0, 0.16, 12.0, 20.0
@@ -22,18 +22,18 @@ class End(NamedTuple):
     is_long: bool
 
 
-def curves(
+def draw_curves(
     nodes: Sequence[Node], boxes: Sequence[Box], chains: Sequence[Sequence[int]], gates: Sequence[Gate]
 ) -> list[Curve]:
     """A curve downwards for each chain of a node, bends and a node; `gates` are where all vertices lie."""
-    starts = _attached(nodes, boxes, [End(chain[0], gates[chain[1]].x, len(chain) > 2) for chain in chains])
-    ends = _attached(nodes, boxes, [End(chain[-1], gates[chain[-2]].x, len(chain) > 2) for chain in chains])
+    starts = _attach(nodes, boxes, [End(chain[0], gates[chain[1]].x, len(chain) > 2) for chain in chains])
+    ends = _attach(nodes, boxes, [End(chain[-1], gates[chain[-2]].x, len(chain) > 2) for chain in chains])
     lines = []
     for chain, start_x, end_x in zip(chains, starts, ends, strict=True):
         upper, lower = chain[0], chain[-1]
         start = Point(start_x, boxes[upper].middle + border(nodes[upper], boxes[upper], start_x))
         end = Point(end_x, boxes[lower].middle - border(nodes[lower], boxes[lower], end_x))
-        passed = merged(gates[bend] for bend in chain[1:-1])
+        passed = merge_gates(gates[bend] for bend in chain[1:-1])
         below = _middle(passed[0]) if passed else end
         above = _middle(passed[-1]) if passed else start
         if gates[upper].bottom - start.y > CORNER:  # the node is lower than its neighbours: curve only past them
@@ -44,7 +44,7 @@ def curves(
     return lines
 
 
-def merged(gates: Iterable[Gate]) -> list[Gate]:
+def merge_gates(gates: Iterable[Gate]) -> list[Gate]:
     """The gates with those straight under each other made one."""
     result: list[Gate] = []
     for gate in gates:
@@ -87,17 +87,17 @@ def reach(node: Node, box: Box) -> float:
     return half_width - CORNER if node.bars else half_width - 0.5 * (box.bottom - box.top) / 2
 
 
-def _attached(nodes: Sequence[Node], boxes: Sequence[Box], ends: Sequence[End]) -> list[float]:
+def _attach(nodes: Sequence[Node], boxes: Sequence[Box], ends: Sequence[End]) -> list[float]:
     """The x where each edge meets its node."""
     by_node: dict[int, list[int]] = {}
     for number, end in enumerate(ends):
         by_node.setdefault(end.node, []).append(number)
-    places = [0.0] * len(ends)
+    xs = [0.0] * len(ends)
     for node, numbers in by_node.items():
         side = ports(boxes[node].center, reach(nodes[node], boxes[node]), [ends[number] for number in numbers])
-        for number, place in zip(numbers, side, strict=True):
-            places[number] = place
-    return places
+        for number, x in zip(numbers, side, strict=True):
+            xs[number] = x
+    return xs
 
 
 def ports(center: float, reach: float, ends: Sequence[End]) -> list[float]:
@@ -106,11 +106,11 @@ def ports(center: float, reach: float, ends: Sequence[End]) -> list[float]:
     gap = min(PORT_GAP, 2 * reach / max(len(ends) - 1, 1))
     wanted = [_wanted(ends[index].towards - center, reach, ends[index].is_long) for index in ranked]
     weights = [STRAIGHT_WEIGHT if abs(ends[index].towards - center) < 1 else 1.0 for index in ranked]
-    places = spaced(wanted, weights, [gap] * (len(wanted) - 1))
+    xs = space_out(wanted, weights, [gap] * (len(wanted) - 1))
     result = [0.0] * len(ends)
-    for order, (index, place) in enumerate(zip(ranked, places, strict=True)):
+    for order, (index, x) in enumerate(zip(ranked, xs, strict=True)):
         first, last = order * gap - reach, reach - (len(ends) - 1 - order) * gap
-        result[index] = center + min(max(place, first), last)
+        result[index] = center + min(max(x, first), last)
     return result
 
 

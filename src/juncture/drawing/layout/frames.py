@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from juncture.drawing.boxes import SMALL_SIZE, Extent
 from juncture.drawing.layout.nesting import Members
-from juncture.drawing.text import fitted, width
+from juncture.drawing.text import shorten_to_width, text_width
 
 FRAME_PADDING, LABEL_HEIGHT, LABEL_INSET, MAX_FRAME_LABEL = 12.0, 15.0, 8.0, 220.0
 
 
 def label_width(label: str) -> float:
-    return width(fitted(label, SMALL_SIZE, MAX_FRAME_LABEL), SMALL_SIZE) + 2 * LABEL_INSET
+    return text_width(shorten_to_width(label, SMALL_SIZE, MAX_FRAME_LABEL), SMALL_SIZE) + 2 * LABEL_INSET
 
 
 class Margins(NamedTuple):

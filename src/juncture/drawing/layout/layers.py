@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from juncture.drawing.layout.nesting import Members, Path, common, nest
+from juncture.drawing.layout.nesting import Members, Path, common_path, nest
 from juncture.drawing.layout.orientation import Arc
 
 NODE, BEND, BORDER = 0, 1, 2
@@ -52,14 +52,14 @@ class LayeredGraph:
             self.above[lower].append(upper)
 
 
-def layered(ranks: Sequence[int], arcs: Sequence[Arc], groups: Sequence[Members]) -> LayeredGraph:
+def build_layers(ranks: Sequence[int], arcs: Sequence[Arc], groups: Sequence[Members]) -> LayeredGraph:
     """The graph with a bend wherever an arc passes a layer and two borders wherever a group does."""
     nesting = nest(len(ranks), groups)
     graph = LayeredGraph()
     for vertex, layer in enumerate(ranks):
         graph.add(NODE, layer, nesting.paths[vertex])
     for upper, lower in arcs:
-        path = common(graph.paths[upper], graph.paths[lower])
+        path = common_path(graph.paths[upper], graph.paths[lower])
         bends = [graph.add(BEND, layer, path) for layer in range(ranks[upper] + 1, ranks[lower])]
         graph.chains.append([upper, *bends, lower])
         graph.join(graph.chains[-1])

@@ -12,14 +12,14 @@ from typing import NamedTuple
 from juncture.drawing.layout.orientation import components
 
 
-class Step(NamedTuple):
+class PathStep(NamedTuple):
     """One level down into a cluster; a fixed value says where it stands among its siblings."""
 
     cluster: int
     fixed: float | None = None
 
 
-Path = tuple[Step, ...]
+Path = tuple[PathStep, ...]
 Members = frozenset[int]
 
 
@@ -44,16 +44,16 @@ def nest(num_vertices: int, groups: Sequence[Members]) -> Nesting:
         values = _atom_values(members, [groups[number] for number in cluster])
         names = {value: next_cluster + 1 + order for order, value in enumerate(sorted(set(values.values())))}
         for vertex, value in values.items():
-            paths[vertex] += (Step(next_cluster), Step(names[value], value))
+            paths[vertex] += (PathStep(next_cluster), PathStep(names[value], value))
         for number in cluster:
             own = [values[vertex] for vertex in groups[number]]
-            left[number] = (*outside, Step(next_cluster), Step(-1 - number, min(own) - 0.25))
-            right[number] = (*outside, Step(next_cluster), Step(-1 - number, max(own) + 0.25))
+            left[number] = (*outside, PathStep(next_cluster), PathStep(-1 - number, min(own) - 0.25))
+            right[number] = (*outside, PathStep(next_cluster), PathStep(-1 - number, max(own) + 0.25))
         next_cluster += 1 + len(names)
     return Nesting(paths, left, right)
 
 
-def common(one: Path, other: Path) -> Path:
+def common_path(one: Path, other: Path) -> Path:
     """The path of the innermost cluster that holds both."""
     shared = 0
     while shared < min(len(one), len(other)) and one[shared] == other[shared]:

@@ -13,7 +13,7 @@ def orient(num_vertices: int, links: Sequence[Link]) -> list[Arc]:
     """Every link as (upper, lower), in the given order and without a cycle; arrows of a cycle may turn."""
     directed = any(link[2] for link in links)
     order = arrow_order(num_vertices, links) if directed else breadth_first_order(num_vertices, links)
-    position = {vertex: place for place, vertex in enumerate(order)}
+    position = {vertex: index for index, vertex in enumerate(order)}
     return [(a, b) if position[a] < position[b] else (b, a) for a, b, _ in links]
 
 

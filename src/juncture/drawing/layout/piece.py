@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from juncture.drawing.boxes import Box, Extent, extent
 from juncture.drawing.diagram import Group, Node
 from juncture.drawing.layout.alignment import free_room
-from juncture.drawing.layout.bands import Band, bands
-from juncture.drawing.layout.curves import curves
+from juncture.drawing.layout.bands import Band, place_layers
+from juncture.drawing.layout.curves import draw_curves
 from juncture.drawing.layout.frames import Margins, frame_margins, side_padding
-from juncture.drawing.layout.layers import LayeredGraph, layered
+from juncture.drawing.layout.layers import LayeredGraph, build_layers
 from juncture.drawing.layout.nesting import Members
 from juncture.drawing.layout.ordering import order
 from juncture.drawing.layout.orientation import Arc, Link, orient
-from juncture.drawing.layout.placement import place
+from juncture.drawing.layout.placement import assign_x
 from juncture.drawing.layout.ranking import rank
 from juncture.drawing.layout.splines import Curve, Gate
 from juncture.drawing.layout.stacking import stack_leaves
@@ -46,16 +46,16 @@ def arrange_part(part: Part) -> Piece:
     """Layers, order, places, and from them all coordinates."""
     extents = [extent(node) for node in part.nodes]
     ranks, arcs = layer(part, extents)
-    graph = layered(ranks, arcs, part.members)
+    graph = build_layers(ranks, arcs, part.members)
     layers = order(graph)
     sides = _vertex_extents(part, graph, extents)
-    x = place(graph, layers, sides)
+    x = assign_x(graph, layers, sides)
     margins = frame_margins(part.members, ranks)
-    vertical = bands(graph, x, extents, margins)
+    vertical = place_layers(graph, x, extents, margins)
     boxes = [_box(x[vertex], vertical[layer], extents[vertex]) for vertex, layer in enumerate(ranks)]
     room = free_room(graph, layers, sides, x)
     gates = [Gate(x[v], *vertical[graph.layer_of[v]], room[v]) for v in range(graph.num_vertices)]
-    lines = curves(part.nodes, boxes, graph.chains, gates)
+    lines = draw_curves(part.nodes, boxes, graph.chains, gates)
     along = [line if arc[0] == link[0] else line[::-1] for line, arc, link in zip(lines, arcs, part.links, strict=True)]
     return _from_corner(boxes, along, _frames(part, graph, x, boxes, margins))
 
@@ -106,9 +106,9 @@ def _from_corner(boxes: list[Box], lines: list[Curve], frames: list[Box]) -> Pie
     right = max([box.right for box in around] + [point.x for line in lines for point in line])
     top, bottom = min(box.top for box in around), max(box.bottom for box in around)
     return Piece(
-        [box.moved(-left, -top) for box in boxes],
-        [tuple(point.moved(-left, -top) for point in line) for line in lines],
-        [frame.moved(-left, -top) for frame in frames],
+        [box.move(-left, -top) for box in boxes],
+        [tuple(point.move(-left, -top) for point in line) for line in lines],
+        [frame.move(-left, -top) for frame in frames],
         right - left,
         bottom - top,
     )

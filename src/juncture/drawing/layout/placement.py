@@ -16,7 +16,7 @@ ROUNDS, WORK_BUDGET, LEAF, PIN = 40, 60_000, 0.3, 1e6
 Pull = list[tuple[int, float]]
 
 
-def place(graph: LayeredGraph, layers: Layers, extents: Extents) -> list[float]:
+def assign_x(graph: LayeredGraph, layers: Layers, extents: Extents) -> list[float]:
     """The x coordinate of every vertex; `extents` says how far each reaches to its left and right."""
     apart = _separations(graph, layers, extents)
     x = [0.0] * graph.num_vertices
@@ -41,12 +41,12 @@ def place(graph: LayeredGraph, layers: Layers, extents: Extents) -> list[float]:
     return x
 
 
-def spaced(wanted: Sequence[float], weights: Sequence[float], gaps: Sequence[float]) -> list[float]:
+def space_out(wanted: Sequence[float], weights: Sequence[float], gaps: Sequence[float]) -> list[float]:
     """The places nearest to the wanted ones, by weighted squares, with at least the gaps between them.
 
     Less the summed gaps this is isotonic regression: neighbours in the wrong order are pooled.
 
-    >>> spaced([0, 0, 10], [1, 1, 1], [4, 4])
+    >>> space_out([0, 0, 10], [1, 1, 1], [4, 4])
     [-2.0, 2.0, 10.0]
     """
     offsets = [0.0]
@@ -91,5 +91,5 @@ def _settle(x: list[float], layer: Sequence[int], gaps: Sequence[float], pulls: 
         total = sum(weight for _, weight in pulls[vertex])
         wanted.append(sum(x[other] * weight for other, weight in pulls[vertex]) / total if total else x[vertex])
         weights.append(total or 0.05)
-    for vertex, place in zip(layer, spaced(wanted, weights, gaps), strict=True):
-        x[vertex] = place
+    for vertex, center in zip(layer, space_out(wanted, weights, gaps), strict=True):
+        x[vertex] = center

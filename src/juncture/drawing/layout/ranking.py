@@ -61,7 +61,7 @@ def shorten(part: Sequence[int], arcs: Sequence[Arc], ranks: list[int]) -> None:
         if leaving is None:
             break
         exchange(leaving, walk, tree, arcs, ranks)
-    spread(part, arcs, ranks)
+    balance_ranks(part, arcs, ranks)
 
 
 def slack(arc: Arc, ranks: Sequence[int]) -> int:
@@ -98,7 +98,7 @@ def tight_tree(part: Sequence[int], arcs: Sequence[Arc], ranks: list[int]) -> Tr
     return tree
 
 
-class Walk(NamedTuple):
+class TreeTraversal(NamedTuple):
     """The tree in depth-first order, with the arc to each vertex's parent and the size of its subtree."""
 
     order: list[int]
@@ -106,7 +106,7 @@ class Walk(NamedTuple):
     size: dict[int, int]
 
 
-def depth_first(root: int, tree: Tree) -> Walk:
+def depth_first(root: int, tree: Tree) -> TreeTraversal:
     order: list[int] = []
     parent_arc: dict[int, Arc] = {}
     stack = [root]
@@ -123,10 +123,10 @@ def depth_first(root: int, tree: Tree) -> Walk:
     for vertex in reversed(order[1:]):
         upper, lower = parent_arc[vertex]
         size[lower if upper == vertex else upper] += size[vertex]
-    return Walk(order, parent_arc, size)
+    return TreeTraversal(order, parent_arc, size)
 
 
-def worst_cut(walk: Walk, balance: dict[int, int]) -> int | None:
+def worst_cut(walk: TreeTraversal, balance: dict[int, int]) -> int | None:
     """The vertex whose arc to its parent has the most negative cut value.
 
     The cut value counts arcs from the part with the tail to the part with the head, less those back. Arcs
@@ -143,7 +143,7 @@ def worst_cut(walk: Walk, balance: dict[int, int]) -> int | None:
     return worst
 
 
-def exchange(vertex: int, walk: Walk, tree: Tree, arcs: Sequence[Arc], ranks: list[int]) -> None:
+def exchange(vertex: int, walk: TreeTraversal, tree: Tree, arcs: Sequence[Arc], ranks: list[int]) -> None:
     """Swap the arc above `vertex` in the tree for the nearest one across the cut the other way."""
     start = walk.order.index(vertex)
     subtree = set(walk.order[start : start + walk.size[vertex]])
@@ -161,7 +161,7 @@ def exchange(vertex: int, walk: Walk, tree: Tree, arcs: Sequence[Arc], ranks: li
         tree[end].append(entering)
 
 
-def spread(part: Sequence[int], arcs: Sequence[Arc], ranks: list[int]) -> None:
+def balance_ranks(part: Sequence[int], arcs: Sequence[Arc], ranks: list[int]) -> None:
     """Where a vertex may lie in several layers at equal length, take the emptiest."""
     uppers: dict[int, list[int]] = {vertex: [] for vertex in part}
     lowers: dict[int, list[int]] = {vertex: [] for vertex in part}

@@ -13,7 +13,7 @@ class Point(NamedTuple):
     x: float
     y: float
 
-    def moved(self, right: float, down: float) -> Point:
+    def move(self, right: float, down: float) -> Point:
         return Point(self.x + right, self.y + down)
 
 
@@ -43,7 +43,7 @@ def smooth(start: Point, gates: Sequence[Gate], end: Point) -> Curve:
     knots = [Knot(start.x, start.y, LEAN * _slope(points[0], points[1]))]
     for gate, before, here, after in zip(gates, points, points[1:], points[2:], strict=False):
         half = here.y - gate.top
-        slope = _limited(_passing_slope(before, here, after), gate.room / half)
+        slope = _limit(_passing_slope(before, here, after), gate.room / half)
         knots += [Knot(gate.x - slope * half, gate.top, slope), Knot(gate.x + slope * half, gate.bottom, slope)]
     knots.append(Knot(end.x, end.y, LEAN * _slope(points[-2], points[-1])))
     curve: list[Point] = [start]
@@ -66,9 +66,7 @@ def _segment(upper: Knot, lower: Knot) -> list[Point]:
     """The cubic Bézier form of the Hermite segment between two knots."""
     third = (lower.y - upper.y) / 3
     chord = _slope(upper, lower)
-    first, last = (
-        _limited(slope, 3 * abs(chord)) if slope * chord > 0 else 0.0 for slope in (upper.slope, lower.slope)
-    )
+    first, last = (_limit(slope, 3 * abs(chord)) if slope * chord > 0 else 0.0 for slope in (upper.slope, lower.slope))
     return [  # within three times the slope of the chord the cubic does not overshoot
         Point(upper.x + first * third, upper.y + third),
         Point(lower.x - last * third, lower.y - third),
@@ -76,5 +74,5 @@ def _segment(upper: Knot, lower: Knot) -> list[Point]:
     ]
 
 
-def _limited(slope: float, most: float) -> float:
+def _limit(slope: float, most: float) -> float:
     return min(max(slope, -most), most)

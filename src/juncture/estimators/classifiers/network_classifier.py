@@ -12,9 +12,9 @@ from juncture import numerics
 from juncture.checks import check_array, check_kind
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
-from juncture.data.tables.coding import warn_of_unseen
+from juncture.data.tables.coding import warn_unseen
 from juncture.data.tables.columns import sorting_key
-from juncture.data.tables.holes import without_mask
+from juncture.data.tables.holes import unmask
 from juncture.data.tables.labels import label_array
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
@@ -137,7 +137,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     def _table(self, X: Any, *, reset: bool) -> Table:
         """The columns of X by name; those of a plain array are called as those of `fit` were, else x0, x1 and so on."""
         if not has_names(X):
-            array = validated(self, without_mask(X), dtype=None, ensure_all_finite="allow-nan", reset=reset)
+            array = validated(self, unmask(X), dtype=None, ensure_all_finite="allow-nan", reset=reset)
             return as_table(array, list(getattr(self, "feature_names_in_", default_names(array.shape[1]))))
         table = as_table(X)
         if not reset:
@@ -159,7 +159,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         variable = self.model_.variable(self.target_ if target is None else target)
         rows = QueryRows(self.reading_, self._table(X, reset=False))
         values = probabilities(self.model_, variable.name, rows)
-        warn_of_unseen(rows.unseen)
+        warn_unseen(rows.unseen)
         return values[:, [variable.code(state) for state in self._states_of(target)]]
 
     def predict_log_proba(self, X: Any, target: str | None = None) -> np.ndarray:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.data.findings import Findings, seen
+from juncture.data.findings import Findings, drop_unobserved
 from juncture.errors import ImpossibleEvidenceWarning, warn_user
 from juncture.estimators.reading import QueryRows
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.engines.relevance import relevant_evidence
 from juncture.inference.exact.junction_tree.engine import JunctionTree
-from juncture.learning.networks.em import group_rows
+from juncture.learning.networks.em import number_rows
 from juncture.networks.bayesian_network import BayesianNetwork
 
 
@@ -25,14 +25,14 @@ def probabilities(model: BayesianNetwork, target: str, rows: QueryRows) -> np.nd
     if not telling:
         return np.repeat(asked(model, target, {}, 1), len(rows), axis=0)
     data = Dataset.from_codes(map(model.variable, telling), {name: rows.codes(name) for name in telling})
-    first, group = group_rows(data)
+    group, first = number_rows(data)
     values = asked(model, target, dict(data.take(first).columns), len(first))
     return np.asarray(possible(values, model, target, group)[group])
 
 
 def asked(model: BayesianNetwork, target: str, codes: dict[str, np.ndarray], num_rows: int) -> np.ndarray:
     """What the exact engine answers, NaN for rows of probability zero."""
-    findings = Findings(tuple(model.variables), seen(codes), num_rows=num_rows)
+    findings = Findings(tuple(model.variables), drop_unobserved(codes), num_rows=num_rows)
     values: np.ndarray = Beliefs.of(model, JunctionTree(), findings, (target,))[target].values
     return values
 

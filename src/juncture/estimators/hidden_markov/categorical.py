@@ -10,7 +10,7 @@ import numpy as np
 from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions
 from juncture.components.independent import IndependentEmissions
-from juncture.data.tables.coding import as_coding, warn_of_unseen
+from juncture.data.tables.coding import as_coding, warn_unseen
 from juncture.data.tables.labels import as_variable, label_array
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
@@ -99,7 +99,7 @@ class CategoricalHMM(HiddenMarkovEstimator):
         table = Table(dict(zip(names, rows.T, strict=True)), len(rows))
         coding = as_coding(variables, None, "missing")
         columns = [coding.column(table, name) for name in names]
-        warn_of_unseen({column.variable.name: column.num_unseen for column in columns if column.num_unseen})
+        warn_unseen({column.variable.name: column.num_unseen for column in columns if column.num_unseen})
         codes = np.stack([column.values.astype(np.float64) for column in columns], axis=1)
         codes[codes < 0] = np.nan
         return codes.reshape(len(rows), *model.event_shape)

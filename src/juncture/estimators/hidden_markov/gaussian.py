@@ -8,7 +8,7 @@ import numpy as np
 
 from juncture.components.contract import Emissions
 from juncture.components.gaussian import STRUCTURES, GaussianEmissions
-from juncture.data.sequences.sequences import one_sequence
+from juncture.data.sequences.sequences import as_one_sequence
 from juncture.errors import InvalidData, hint
 from juncture.estimators.hidden_markov.estimator import HiddenMarkovEstimator
 from juncture.sequences.hidden_markov.initial_model import first_gaussian, repeat_for_states
@@ -64,5 +64,5 @@ class GaussianHMM(HiddenMarkovEstimator):
     def _first_emissions(self, rows: np.ndarray, num_states: int) -> Emissions:
         if not isinstance(self.covariance, str) or self.covariance not in STRUCTURES:
             raise InvalidData(f"there is no covariance {self.covariance!r}; {hint(self.covariance, STRUCTURES)}")
-        emissions: Emissions = repeat_for_states(first_gaussian(one_sequence(rows), self.covariance), num_states)
+        emissions: Emissions = repeat_for_states(first_gaussian(as_one_sequence(rows), self.covariance), num_states)
         return emissions

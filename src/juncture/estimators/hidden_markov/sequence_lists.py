@@ -13,7 +13,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from juncture.data.sequences.steps import listed, num_axes, without_frame
+from juncture.data.sequences.steps import as_array, num_axes, unwrap_frame
 from juncture.errors import InvalidData
 
 
@@ -77,7 +77,7 @@ def aligned(frames: list[nw.DataFrame[Any]]) -> list[nw.DataFrame[Any]]:
 
 def as_table_of_steps(part: Any, position: int) -> np.ndarray:
     """(step, column): an array of values is one column."""
-    given = without_frame(part)
-    array = given if isinstance(given, np.ndarray) else listed(given, f" of sequence {position}")
+    given = unwrap_frame(part)
+    array = given if isinstance(given, np.ndarray) else as_array(given, f" of sequence {position}")
     array = array.astype(object) if array.dtype.kind in "US" else array
     return array[:, None] if array.ndim == 1 else array

@@ -10,10 +10,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples
 
 from juncture.checks import check_array
-from juncture.data.sequences.sequences import UNKNOWN, Sequence, Sequences, cut
-from juncture.data.sequences.steps import without_frame
+from juncture.data.sequences.sequences import UNKNOWN, Sequence, Sequences, as_offsets
+from juncture.data.sequences.steps import unwrap_frame
 from juncture.data.tables.columns import Column, sorting_key
-from juncture.data.tables.holes import without_mask
+from juncture.data.tables.holes import unmask
 from juncture.data.tables.labels import as_variable
 from juncture.data.tables.table import as_column
 from juncture.data.tables.weights import as_weights
@@ -54,9 +54,9 @@ def stack_of(X: Any, y: Any = None, lengths: Any = None, weights: Any = None, co
         return listed([X], y if y is None else [y], lengths, weights, is_list=False)
     if is_many(X, lengths, columns):
         return listed(list(X), y, lengths, weights, is_list=True)
-    offsets = None if lengths is None else cut(lengths, _num_samples(X), True)
+    offsets = None if lengths is None else as_offsets(lengths, _num_samples(X), True)
     labels = None if y is None else step_labels(y, _num_samples(X))
-    return Stack(without_mask(X), offsets, labels, weights, is_list=False)
+    return Stack(unmask(X), offsets, labels, weights, is_list=False)
 
 
 def step_labels(y: Any, num_steps: int) -> np.ndarray:
@@ -90,7 +90,7 @@ def concatenate_labels(given: Any, sizes: list[int]) -> np.ndarray | None:
         return None
     columns = []
     for position, (labels, size) in enumerate(zip(given, sizes, strict=True)):
-        column = np.full(size, None) if labels is None else np.asarray(without_frame(labels)).astype(object)
+        column = np.full(size, None) if labels is None else np.asarray(unwrap_frame(labels)).astype(object)
         if column.shape != (size,):
             raise InvalidData(f"sequence {position} has {size} steps, but labels of the shape {column.shape}")
         columns.append(column)
@@ -123,7 +123,7 @@ def label_codes(labels: Any, states: Variable) -> np.ndarray:
     column: Column = as_column(labels, "y")
     levels = column.levels if states.find(UNKNOWN) is not None else column.levels.where(lambda each: each != UNKNOWN)
     try:
-        return levels.coded(states).astype(np.int64)
+        return levels.encode(states).astype(np.int64)
     except UnknownState as error:
         raise InvalidData(f"y has a label that is no state: {error}") from error
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture.drawing.chart import Series, chart_svg
+from juncture.drawing.html import Markup, html_table
 from juncture.drawing.palette import SERIES
 from juncture.errors import Unsupported
 from juncture.families.display.density_planes import density_loops
@@ -31,17 +32,15 @@ def _table(family: Family, members: Sequence[Family], colours: Sequence[str]) ->
     name = type(family).__name__
     if not family.parameters:
         return f"<p><code>{escape(repr(family))}</code></p>"
-    heads = "".join(f"<th>{escape(parameter)}</th>" for parameter in family.parameters)
-    rows = "".join(_row(member, colour) for member, colour in zip(members, colours, strict=False))
+    rows = (_row(member, colour) for member, colour in zip(members, colours, strict=False))
     size = int(np.prod(family.batch_shape))
-    note = f"<p>… the first {len(members)} of {size:,}</p>" if size > len(members) else ""
-    return f"<table><thead><tr><th>{name}</th>{heads}</tr></thead><tbody>{rows}</tbody></table>{note}"
+    note = f"… the first {len(members)} of {size:,}" if size > len(members) else ""
+    return html_table([name, *family.parameters], rows, note)
 
 
-def _row(member: Family, colour: str) -> str:
-    key = f'<span style="color:{colour}">■</span>' if colour else ""
-    cells = "".join(f"<td>{_cell(getattr(member, parameter))}</td>" for parameter in member.parameters)
-    return f"<tr><td>{key}</td>{cells}</tr>"
+def _row(member: Family, colour: str) -> list[str]:
+    key = Markup(f'<span style="color:{colour}">■</span>' if colour else "")
+    return [key, *(_cell(getattr(member, parameter)) for parameter in member.parameters)]
 
 
 def _cell(value: Any) -> str:
@@ -50,7 +49,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     shown = np.array2string(value, precision=4, threshold=16, edgeitems=2, separator=", ")
-    return escape(shown).replace("\n", "<br>")
+    return Markup(escape(shown).replace("\n", "<br>"))
 
 
 def _picture(members: Sequence[Family], name: str) -> str:

@@ -22,10 +22,10 @@ from juncture.factors.conditional import Conditional
 from juncture.files.reading import decode
 from juncture.formats.bif.tables import read_values, splittings
 from juncture.formats.blocks import Block, blocks, check_keyword, read_name, statements
-from juncture.formats.blocks.families import Declared, declare, network_of, read_tables, some_tables_of
+from juncture.formats.blocks.families import Declared, as_nonempty_tables, build_network, declare, read_tables
 from juncture.formats.blocks.source import Source, shield
-from juncture.formats.files import warn_of_loss
-from juncture.formats.losses import losses_of, state_texts
+from juncture.formats.files import warn_losses
+from juncture.formats.losses import find_losses, state_texts
 from juncture.formats.rows import RowRepair
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
@@ -45,7 +45,7 @@ def read_bif(data: bytes, rows: RowRepair) -> BayesianNetwork:
         else:
             variable = read_variable(source, block)
             declare(source, declared, variable.name, Declared(variable, block.offset))
-    return network_of(source, declared, read_tables(source, probabilities, declared, read_values, rows))
+    return build_network(source, declared, read_tables(source, probabilities, declared, read_values, rows))
 
 
 def blocks_after_network(source: Source) -> Iterator[Block]:
@@ -65,46 +65,46 @@ def read_variable(source: Source, block: Block) -> Variable:
         if match and states is None:
             states = read_states(source, name, match[1], match[2], offset)
         elif statement.split(None, 1)[0] != "property":
-            found = source.shown(statement)
+            found = source.excerpt(statement)
             raise source.error(
                 f"expected one 'type discrete [ number ] {{ states }}' of {name!r}, found {found}", offset
             )
     if states is None:
         raise source.error(f"the variable {name!r} has no 'type discrete [ number ] {{ states }};'", block.offset)
-    with source.located(block.offset):
+    with source.locate_errors(block.offset):
         return Variable(name, states)
 
 
 def read_states(source: Source, name: str, count: str, text: str, offset: int) -> list[str]:
     """As many labels as declared."""
     if len(count) <= len(str(len(text))) and (labels := next(splittings(text, int(count)), None)):
-        return [source.plain(label, offset) for label in labels]
-    raise source.error(f"the variable {name!r} declares {count[:20]} states, but lists {source.shown(text)}", offset)
+        return [source.unshield(label, offset) for label in labels]
+    raise source.error(f"the variable {name!r} declares {count[:20]} states, but lists {source.excerpt(text)}", offset)
 
 
 def write_bif(model: BayesianNetwork) -> str:
-    tables = some_tables_of(model, "BIF")
-    warn_of_loss(losses_of(model), "BIF")
+    tables = as_nonempty_tables(model, "BIF")
+    warn_losses(find_losses(model), "BIF")
     variables = [variable_text(table.child) for table in tables]
     return "network unknown {\n}\n" + "".join([*variables, *map(probability_text, tables)])
 
 
 def variable_text(variable: Variable) -> str:
-    labels = ", ".join(quoted(label) for label in state_texts(variable, "BIF"))
-    return f"variable {quoted(variable.name)} {{\n  type discrete [ {variable.num_states} ] {{ {labels} }};\n}}\n"
+    labels = ", ".join(quote(label) for label in state_texts(variable, "BIF"))
+    return f"variable {quote(variable.name)} {{\n  type discrete [ {variable.num_states} ] {{ {labels} }};\n}}\n"
 
 
 def probability_text(table: Conditional) -> str:
-    names = [quoted(parent.name) for parent in table.parents]
+    names = [quote(parent.name) for parent in table.parents]
     given = f" | {', '.join(names)}" if names else ""
-    states = product(*([quoted(label) for label in state_texts(parent, "BIF")] for parent in table.parents))
+    states = product(*([quote(label) for label in state_texts(parent, "BIF")] for parent in table.parents))
     heads = [f"({', '.join(labels)})" for labels in states] if names else ["table"]
     numbers = table.values.reshape(len(heads), -1).tolist()
     rows = "".join(f"  {head} {', '.join(map(repr, row))};\n" for head, row in zip(heads, numbers, strict=True))
-    return f"probability ( {quoted(table.child.name)}{given} ) {{\n{rows}}}\n"
+    return f"probability ( {quote(table.child.name)}{given} ) {{\n{rows}}}\n"
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     """A plain word as it is, anything else in quotes."""
     if WORD.fullmatch(name):
         return name

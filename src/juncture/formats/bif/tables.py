@@ -15,7 +15,7 @@ import numpy as np
 
 from juncture.errors import FormatError, UnknownState
 from juncture.formats.blocks import Block, statements
-from juncture.formats.blocks.families import SEPARATORS, Family, numbers_in
+from juncture.formats.blocks.families import SEPARATORS, Family, read_numbers
 from juncture.formats.blocks.source import SHOWN, Source
 from juncture.formats.rows import check_size, describe_row
 from juncture.variables import Variable
@@ -25,9 +25,9 @@ Axis: TypeAlias = tuple[int, dict[str, int]]
 
 @dataclass
 class Rows:
-    """What the statements of one block have given so far; `places` are positions of rows in the table."""
+    """What the statements of one block have given so far; `indices` are positions of rows in the table."""
 
-    places: list[int] = field(default_factory=list)
+    indices: list[int] = field(default_factory=list)
     offsets: list[int] = field(default_factory=list)
     numbers: list[float] = field(default_factory=list)
     default: list[float] | None = None
@@ -40,26 +40,26 @@ def read_values(source: Source, block: Block, family: Family, room: int) -> np.n
     size = check_size([*family.parents.shape, num_states], room, what)
     given = read_rows(source, block, family, size)
     if given.table is not None:
-        if given.places or given.default is not None:
+        if given.indices or given.default is not None:
             raise FormatError(f"{what} is given whole and by rows; give one of the two")
         return np.array(given.table).reshape(num_states, -1).T
     check_complete(source, given, family)
     values = np.empty((size // num_states, num_states))
     values[:] = np.nan if given.default is None else given.default
-    values[given.places] = np.array(given.numbers).reshape(-1, num_states)
+    values[given.indices] = np.array(given.numbers).reshape(-1, num_states)
     return values
 
 
 def read_rows(source: Source, block: Block, family: Family, size: int) -> Rows:
     given = Rows()
-    axes = [axis_of(source, parent) for parent in family.parents]
+    axes = [read_axis(source, parent) for parent in family.parents]
     num_states, name = family.child.num_states, f"a row of {family.child.name!r}"
     for offset, statement in statements(source, block):
         if statement[0] == "(":
             labels, _, numbers = statement[1:].rpartition(")")
-            given.places.append(place_of(source, labels, family, axes, offset))
+            given.indices.append(find_row(source, labels, family, axes, offset))
             given.offsets.append(offset)
-            given.numbers += numbers_in(source, numbers, num_states, name, offset)
+            given.numbers += read_numbers(source, numbers, num_states, name, offset)
         else:
             read_keyword(source, given, family, size, statement, offset)
     return given
@@ -71,37 +71,37 @@ def read_keyword(source: Source, given: Rows, family: Family, size: int, stateme
     rest = words[1] if len(words) > 1 else ""
     name = repr(family.child.name)
     if words[0] == "table" and given.table is None:
-        given.table = numbers_in(source, rest, size, f"the table of {name}", offset)
+        given.table = read_numbers(source, rest, size, f"the table of {name}", offset)
     elif words[0] == "default" and given.default is None:
-        given.default = numbers_in(source, rest, family.child.num_states, f"the default row of {name}", offset)
+        given.default = read_numbers(source, rest, family.child.num_states, f"the default row of {name}", offset)
     elif words[0] in {"table", "default"}:
         raise source.error(f"{name} has two {words[0]!r} entries; give one", offset)
     elif words[0] != "property":
-        found = source.shown(statement)
+        found = source.excerpt(statement)
         raise source.error(
             f"expected a row '(states) numbers;', 'table', 'default' or 'property', found {found}", offset
         )
 
 
-def axis_of(source: Source, variable: Variable) -> Axis:
+def read_axis(source: Source, variable: Variable) -> Axis:
     """How many states a parent has, and their codes by how they can stand in the shielded text."""
     codes = {str(label): code for code, label in enumerate(variable.labels)}
     codes |= {source.shields[label]: code for label, code in codes.items() if label in source.shields}
     return variable.num_states, codes
 
 
-def place_of(source: Source, labels: str, family: Family, axes: Sequence[Axis], offset: int) -> int:
+def find_row(source: Source, labels: str, family: Family, axes: Sequence[Axis], offset: int) -> int:
     """The position of the row of these states of the parents, the last of which changes fastest."""
-    place = 0
+    index = 0
     try:
         for part, (num_states, codes) in zip(labels.split(",", len(axes)), axes, strict=True):
-            place = place * num_states + codes[part.strip()]
+            index = index * num_states + codes[part.strip()]
     except (KeyError, ValueError):
-        return careful_place(source, labels, family, axes, offset)
-    return place
+        return find_row_carefully(source, labels, family, axes, offset)
+    return index
 
 
-def careful_place(source: Source, labels: str, family: Family, axes: Sequence[Axis], offset: int) -> int:
+def find_row_carefully(source: Source, labels: str, family: Family, axes: Sequence[Axis], offset: int) -> int:
     """The same for labels that are not just separated by commas; says what is wrong if there is no reading."""
     readings = list(splittings(labels, len(axes))) if axes else []
     for parts in readings:
@@ -110,10 +110,10 @@ def careful_place(source: Source, labels: str, family: Family, axes: Sequence[Ax
             return int(np.ravel_multi_index(codes_of, family.parents.shape))
     if not readings:
         rule = f"a row of {family.child.name!r} names one state for each of its {len(axes)} parents"
-        raise source.error(f"{rule}; found {source.shown(labels)}", offset)
-    unknown = next(place for place, part in enumerate(readings[0]) if part not in axes[place][1])
+        raise source.error(f"{rule}; found {source.excerpt(labels)}", offset)
+    unknown = next(index for index, part in enumerate(readings[0]) if part not in axes[index][1])
     parent = family.parents[unknown]
-    label = source.plain(readings[0][unknown], offset)[:SHOWN]
+    label = source.unshield(readings[0][unknown], offset)[:SHOWN]
     raise source.error(str(UnknownState.of(parent.name, label, parent.labels)), offset)
 
 
@@ -123,7 +123,7 @@ def splittings(text: str, count: int) -> Iterator[list[str]]:
     Unquoted labels may hold spaces or commas, if only one of them; the number of labels then decides. A line end
     inside a label is a space.
     """
-    by_commas = [on_one_line(part.strip()) for part in text.split(",", count)]
+    by_commas = [join_lines(part.strip()) for part in text.split(",", count)]
     by_spaces = [part.strip(",") for part in text.split(None, count)]
     by_either = [part for part in SEPARATORS.split(text, count + 1) if part]
     for parts in (by_commas, by_spaces, by_either):
@@ -131,27 +131,27 @@ def splittings(text: str, count: int) -> Iterator[list[str]]:
             yield parts
 
 
-def on_one_line(label: str) -> str:
+def join_lines(label: str) -> str:
     return " ".join(label.split()) if "\n" in label or "\r" in label else label
 
 
 def check_complete(source: Source, given: Rows, family: Family) -> None:
     """Each row is given exactly once, or by default."""
     child, parents = family.child, family.parents
-    seen = set(given.places)
-    if len(seen) < len(given.places):
-        place, offset = first_repeated(given)
-        raise source.error(f"{describe_row(child, parents, place)} is given twice; give it once", offset)
+    seen = set(given.indices)
+    if len(seen) < len(given.indices):
+        index, offset = first_repeated(given)
+        raise source.error(f"{describe_row(child, parents, index)} is given twice; give it once", offset)
     if given.default is None and len(seen) < parents.size:
-        missing = next(place for place in range(parents.size) if place not in seen)
+        missing = next(index for index in range(parents.size) if index not in seen)
         raise FormatError(f"{describe_row(child, parents, missing)} is missing; add it, or a 'default' entry")
 
 
 def first_repeated(given: Rows) -> tuple[int, int]:
-    """The place and offset of the first row that was given before."""
+    """The index and offset of the first row that was given before."""
     seen: set[int] = set()
-    for place, offset in zip(given.places, given.offsets, strict=True):
-        if place in seen:
-            return place, offset
-        seen.add(place)
+    for index, offset in zip(given.indices, given.offsets, strict=True):
+        if index in seen:
+            return index, offset
+        seen.add(index)
     raise AssertionError("no row is repeated")

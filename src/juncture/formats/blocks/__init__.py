@@ -29,11 +29,11 @@ def blocks(source: Source) -> Iterator[Block]:
         opening = text.find("{", position)
         if opening < 0:
             raise source.error(
-                f"expected a block, that is a word and '{{'; found {source.shown(text[position:])}", position
+                f"expected a block, that is a word and '{{'; found {source.excerpt(text[position:])}", position
             )
         closing = closing_brace(text, opening + 1)
         if closing < 0:
-            head = source.shown(text[position:opening])
+            head = source.excerpt(text[position:opening])
             raise source.error(f"the file ends inside the block {head}; expected '}}'", position)
         keyword, head = split_keyword(text[position:opening])
         yield Block(keyword, head, position, opening + 1, closing)
@@ -45,7 +45,7 @@ def check_keyword(source: Source, block: Block | None, keywords: Sequence[str]) 
     if block is None:
         raise FormatError(f"the file is empty; expected {expected}", line=1)
     if block.keyword not in keywords:
-        raise source.error(f"expected {expected}, found {source.shown(block.keyword)}", block.offset)
+        raise source.error(f"expected {expected}, found {source.excerpt(block.keyword)}", block.offset)
 
 
 def closing_brace(text: str, position: int) -> int:
@@ -75,15 +75,15 @@ def statements(source: Source, block: Block) -> Iterator[tuple[int, str]]:
         position = end + 1
     rest = text[position : block.end]
     if rest and not rest.isspace():
-        raise source.error(f"expected ';' after {source.shown(rest)}", position)
+        raise source.error(f"expected ';' after {source.excerpt(rest)}", position)
 
 
 def read_name(source: Source, block: Block) -> str:
     """The one name in the head of a block."""
     words = block.head.split(None, 1)
     if len(words) != 1 or "," in words[0]:
-        found = f"found {source.shown(block.head)}" if words else "found none"
+        found = f"found {source.excerpt(block.head)}" if words else "found none"
         raise source.error(
             f"expected one name after {block.keyword!r}, in quotes if it has spaces; {found}", block.offset
         )
-    return source.plain(words[0], block.offset)
+    return source.unshield(words[0], block.offset)

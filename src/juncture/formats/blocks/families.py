@@ -13,7 +13,7 @@ from juncture.errors import FormatError, InvalidModel, hint
 from juncture.factors.conditional import Conditional
 from juncture.formats.blocks import Block
 from juncture.formats.blocks.source import SHOWN, Source
-from juncture.formats.losses import tables_of
+from juncture.formats.losses import as_tables
 from juncture.formats.rows import RowRepair
 from juncture.graphs.graph import adjacency
 from juncture.graphs.traversal import find_cycle, topological_order
@@ -53,43 +53,45 @@ def declare(source: Source, declared: dict[str, Declared], name: str, new: Decla
 def read_family(source: Source, block: Block, declared: Mapping[str, Declared]) -> Family:
     """`( child | parent, parent )`; without the bar, the first variable is the child."""
     if not (block.head.startswith("(") and block.head.endswith(")")):
-        found = source.shown(block.head)
+        found = source.excerpt(block.head)
         raise source.error(f"expected '( child | parents )' after {block.keyword!r}, found {found}", block.offset)
     left, bar, right = block.head[1:-1].partition("|")
     child = left.split() if bar else SEPARATORS.split(left.strip(), 1)[:1]
     names = [word for word in chain(SEPARATORS.split(left), SEPARATORS.split(right)) if word]
     if len(child) != 1 or not names:
-        raise source.error(f"expected one child before '|', found {source.shown(left)}", block.offset)
+        raise source.error(f"expected one child before '|', found {source.excerpt(left)}", block.offset)
     if len(names) > MAX_PARENTS + 1:
-        message = f"{source.shown(names[0])} has {len(names) - 1} parents; a table can have at most {MAX_PARENTS}"
+        message = f"{source.excerpt(names[0])} has {len(names) - 1} parents; a table can have at most {MAX_PARENTS}"
         raise source.error(message, block.offset)
-    with source.located(block.offset):
-        scope = Scope(known(source, declared, word, block.offset) for word in names)
+    with source.locate_errors(block.offset):
+        scope = Scope(find_variable(source, declared, word, block.offset) for word in names)
     return Family(scope[0], Scope(scope[1:]))
 
 
-def known(source: Source, declared: Mapping[str, Declared], word: str, offset: int) -> Variable:
-    name = source.plain(word, offset)
+def find_variable(source: Source, declared: Mapping[str, Declared], word: str, offset: int) -> Variable:
+    name = source.unshield(word, offset)
     if name not in declared:
-        raise source.error(f"the variable {source.shown(name)} is not declared; {hint(name[:SHOWN], declared)}", offset)
+        raise source.error(
+            f"the variable {source.excerpt(name)} is not declared; {hint(name[:SHOWN], declared)}", offset
+        )
     return declared[name].variable
 
 
-def numbers_in(source: Source, text: str, count: int, what: str, offset: int) -> list[float]:
+def read_numbers(source: Source, text: str, count: int, what: str, offset: int) -> list[float]:
     """Exactly `count` numbers, between commas or spaces."""
     words = text.split(",", count)  # at most one more than needed, however long the line
     if len(words) == count and "_" not in text and text.isascii():
         try:
             return list(map(float, words))
         except ValueError:
-            pass  # more than one number between two commas, or none: the careful way tells
+            pass  # more than one number between two commas, or none: read again below
     words = text.replace(",", " ").split(None, count)
     if len(words) != count:
         found = len(words) if len(words) < count else f"more than {count}"
         raise source.error(f"{what} needs {count} numbers, found {found}", offset)
     wrong = next((word for word in words if not is_number(word)), None)
     if wrong is not None:
-        raise source.error(f"expected a number in {what}, found {source.shown(wrong)}", offset)
+        raise source.error(f"expected a number in {what}, found {source.excerpt(wrong)}", offset)
     return list(map(float, words))
 
 
@@ -114,14 +116,16 @@ def read_tables(
             raise source.error(
                 f"the variable {child.name!r} has a second {block.keyword!r} block; give one", block.offset
             )
-        with source.located(block.offset):
+        with source.locate_errors(block.offset):
             values = read_values(source, block, family, room)
             tables[child.name] = Conditional(child, parents, rows.repair(child, parents, values))
         room -= values.size
     return tables
 
 
-def network_of(source: Source, declared: Mapping[str, Declared], tables: Mapping[str, Conditional]) -> BayesianNetwork:
+def build_network(
+    source: Source, declared: Mapping[str, Declared], tables: Mapping[str, Conditional]
+) -> BayesianNetwork:
     """The network of these tables, its variables in the order of their declarations."""
     if not declared:
         raise FormatError(
@@ -144,9 +148,9 @@ def name_on_cycle(tables: Mapping[str, Conditional]) -> str:
     return find_cycle([name for name in parents if name not in ordered], parents)[0]
 
 
-def some_tables_of(model: Any, format_name: str) -> list[Conditional]:
-    """The tables to write; with none, the file could not be told from one that was cut off."""
-    tables = tables_of(model, format_name)
+def as_nonempty_tables(model: Any, format_name: str) -> list[Conditional]:
+    """The tables to write; a file without tables would look like one that was cut off."""
+    tables = as_tables(model, format_name)
     if not tables:
         raise FormatError(f"{format_name} cannot hold a network without variables; write it as .json")
     return tables

@@ -1,8 +1,8 @@
 """The text of a file without comments, its quoted strings put out of the way.
 
 After `shield`, each brace, bracket, comma and semicolon in the text is structure: a quoted string that is not
-a plain word is replaced by a NUL, a number and a NUL, and `Source.plain` gives it back. Line ends stay, so an
-offset into the text still tells the line of the file. All of it takes time linear in the length.
+a plain word is replaced by a NUL, a number and a NUL, and `Source.unshield` gives it back. Line ends stay, so an
+offset into the text still gives the line of the file. The time is linear in the length.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ class Source(NamedTuple):
     def error(self, message: str, offset: int) -> FormatError:
         return FormatError(message, line=self.line(offset))
 
-    def plain(self, word: str, offset: int) -> str:
+    def unshield(self, word: str, offset: int) -> str:
         """The text that a word of the shielded text stands for."""
         if "\0" not in word:
             return word
         if word not in self.strings:
-            raise self.error(f"expected one word or one quoted text, found {self.shown(word)}", offset)
+            raise self.error(f"expected one word or one quoted text, found {self.excerpt(word)}", offset)
         return self.strings[word]
 
-    def shown(self, text: str) -> str:
+    def excerpt(self, text: str) -> str:
         """The beginning of a piece of the file, for messages."""
         start = SHIELDED.sub(lambda match: f'"{self.strings[match[0]]}"', text.strip()[: 4 * SHOWN])
         words = " ".join(start.replace("\0", "").split())
         return repr(words[:SHOWN] + "…" if len(words) > SHOWN else words)
 
     @contextmanager
-    def located(self, offset: int) -> Iterator[None]:
+    def locate_errors(self, offset: int) -> Iterator[None]:
         """Errors of constructors and those without a line become errors of the line at this offset."""
         try:
             yield
@@ -69,7 +69,7 @@ def skip_space(text: str, position: int) -> int:
 def shield(text: str, closings: Mapping[str, re.Pattern[str]]) -> Source:
     """The text with comments blanked and quoted strings replaced.
 
-    `closings` tells, for a quote and for each mark that opens a comment, what follows up to its end.
+    `closings` gives, for a quote and for each mark that opens a comment, the pattern of the text up to its end.
     """
     if "\0" in text:
         raise FormatError(

@@ -33,7 +33,7 @@ def read_json(data: bytes, rows: RowRepair) -> Any:
     document.choice("format", ["juncture"])
     document.choice("version", [VERSION])
     model = MODELS[MODEL_NAMES[document.choice("model", MODEL_NAMES)]]
-    with document.blamed():
+    with document.locate_errors():
         return model.read(document, rows)
 
 

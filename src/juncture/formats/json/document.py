@@ -1,4 +1,4 @@
-"""A JSON document as nodes that can be questioned: every refusal gives the path inside the document, and its line."""
+"""A JSON document as nodes: every error gives the path inside the document, and its line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from juncture.errors import FormatError, JunctureError, hint
-from juncture.files.json_text import Odd, Repeated, parse_text
+from juncture.files.json_text import InvalidToken, RepeatedKey, parse_text
 from juncture.formats.json.text import Path, line_of
 
 SHOWN = 60
@@ -39,14 +39,14 @@ class Node:
 
     def error(self, message: str, *, at: Path = ()) -> FormatError:
         path = (*self.path, *at)
-        return FormatError(f"{written(path)}: {message}", line=line_of(self.text, path))
+        return FormatError(f"{format_path(path)}: {message}", line=line_of(self.text, path))
 
-    def must_be(self, what: str) -> FormatError:
-        return self.error(f"must be {what}; got {described(self.value)}")
+    def kind_error(self, what: str) -> FormatError:
+        return self.error(f"must be {what}; got {describe(self.value)}")
 
     @contextmanager
-    def blamed(self) -> Iterator[None]:
-        """What is refused inside is refused with this place, unless it names one."""
+    def locate_errors(self) -> Iterator[None]:
+        """Errors inside the block get the path and line of this node, unless they have a line already."""
         try:
             yield
         except JunctureError as error:
@@ -65,7 +65,7 @@ class Node:
         known = [*required, *optional]
         for key in self.value:
             if key not in known:
-                raise self.error(f"has the unknown key {clipped(key)!r}; {hint(clipped(key), known)}")
+                raise self.error(f"has the unknown key {clip(key)!r}; {hint(clip(key), known)}")
         for key in required:
             if key not in self.value:
                 raise self.error(f"lacks the key {key!r}")
@@ -76,38 +76,38 @@ class Node:
         self._check_object()
         if key not in self.value:
             raise self.error(f"lacks the key {key!r}")
-        chosen, known = self.child(key), list(choices)
+        given, known = self.child(key), list(choices)
         for choice in known:
-            if type(choice) is type(chosen.value) and choice == chosen.value:
+            if type(choice) is type(given.value) and choice == given.value:
                 return choice
-        raise chosen.error(f"is {described(chosen.value)}; {hint(described(chosen.value), known)}")
+        raise given.error(f"is {describe(given.value)}; {hint(describe(given.value), known)}")
 
     def _check_object(self) -> None:
-        if isinstance(self.value, Repeated):
-            raise self.error(f"has the key {clipped(self.value.key)!r} twice")
+        if isinstance(self.value, RepeatedKey):
+            raise self.error(f"has the key {clip(self.value.key)!r} twice")
         if not isinstance(self.value, dict):
-            raise self.must_be("an object")
+            raise self.kind_error("an object")
 
     def items(self) -> list[Node]:
         if not isinstance(self.value, list):
-            raise self.must_be("a list")
-        return [self.child(place) for place in range(len(self.value))]
+            raise self.kind_error("a list")
+        return [self.child(index) for index in range(len(self.value))]
 
     def string(self) -> str:
         if type(self.value) is not str:
-            raise self.must_be("text")
+            raise self.kind_error("text")
         if SURROGATE.search(self.value):
             raise self.error("holds half of a surrogate pair, which is not text")
         return self.value
 
     def integer(self) -> int:
         if type(self.value) is not int:
-            raise self.must_be("a whole number")
+            raise self.kind_error("a whole number")
         return self.value
 
     def number(self) -> float:
         if type(self.value) not in NUMBER_TYPES:
-            raise self.must_be("a number")
+            raise self.kind_error("a number")
         return float(self.table())
 
     # --- tables ----------------------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ class Node:
         except (OverflowError, ValueError) as error:
             raise self.error(f"cannot be a table of doubles: {error}") from error
         if not np.isfinite(values).all():
-            raise self.error("is larger than any double", at=path_of(int(np.argmin(np.isfinite(values))), shape))
+            raise self.error("is larger than any double", at=cell_path(int(np.argmin(np.isfinite(values))), shape))
         return values
 
     def codes(self) -> np.ndarray:
@@ -145,40 +145,40 @@ class Node:
         shape: tuple[int, ...] = ()
         while level and type(level[0]) is list:
             size = len(level[0])
-            for place, item in enumerate(level):
+            for index, item in enumerate(level):
                 if type(item) is not list or len(item) != size:
-                    raise self._cell_error(place, shape, f"must be a list of length {size}, like the first", item)
+                    raise self._cell_error(index, shape, f"must be a list of length {size}, like the first", item)
             shape = (*shape, size)
             level = list(chain.from_iterable(level))
         if not set(map(type, level)) <= types:
-            place = next(place for place, cell in enumerate(level) if type(cell) not in types)
-            raise self._cell_error(place, shape, "must be a number", level[place])
+            index = next(index for index, cell in enumerate(level) if type(cell) not in types)
+            raise self._cell_error(index, shape, "must be a number", level[index])
         return level, shape
 
-    def _cell_error(self, place: int, shape: tuple[int, ...], rule: str, value: object) -> FormatError:
-        return self.error(f"{rule}; got {described(value)}", at=path_of(place, shape))
+    def _cell_error(self, index: int, shape: tuple[int, ...], rule: str, value: object) -> FormatError:
+        return self.error(f"{rule}; got {describe(value)}", at=cell_path(index, shape))
 
 
-def path_of(place: int, shape: tuple[int, ...]) -> Path:
-    """The steps to the cell at a place of the flat table."""
-    return tuple(int(index) for index in np.unravel_index(place, shape)) if shape else ()
+def cell_path(flat_index: int, shape: tuple[int, ...]) -> Path:
+    """The steps to the cell at a flat_index of the flat table."""
+    return tuple(int(index) for index in np.unravel_index(flat_index, shape)) if shape else ()
 
 
-def described(value: object) -> str:
+def describe(value: object) -> str:
     """`an object`, `a list of length 3`, or the value itself."""
-    if isinstance(value, dict | Repeated):
+    if isinstance(value, dict | RepeatedKey):
         return "an object"
     if isinstance(value, list):
         return f"a list of length {len(value)}"
-    return clipped(value if isinstance(value, Odd) else json.dumps(value))
+    return clip(value if isinstance(value, InvalidToken) else json.dumps(value))
 
 
-def clipped(text: str) -> str:
+def clip(text: str) -> str:
     """The beginning of a text, for messages."""
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
-def written(path: Path) -> str:
+def format_path(path: Path) -> str:
     """`conditionals[3].values`; the document itself has no path."""
     steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return steps.removeprefix(".") or "the document"

@@ -43,7 +43,7 @@ class Part:
             raise node.error(
                 f"must have the shape {shape}, one axis per parent, then the child's; it has {table.shape}"
             )
-        with node.blamed():
+        with node.locate_errors():
             return self.repair.repair(self.child, parents, table)
 
 
@@ -62,7 +62,7 @@ def read_noisy_or(part: Part) -> NoisyOr:
 def read_noisy_max(part: Part) -> NoisyMax:
     nodes = part.fields["tables"].items()
     if len(nodes) != len(part.parents):
-        raise part.fields["tables"].must_be(f"a list of {len(part.parents)} tables, one per parent")
+        raise part.fields["tables"].kind_error(f"a list of {len(part.parents)} tables, one per parent")
     tables = [part.probabilities(node, Scope([parent])) for node, parent in zip(nodes, part.parents, strict=True)]
     return NoisyMax(part.child, part.parents, tables, part.probabilities(part.fields["leak"], Scope()))
 
@@ -105,11 +105,11 @@ def encode_conditional(conditional: AnyConditional) -> dict[str, Any]:
     if kind is None:
         known = ", ".join(KIND_NAMES)
         raise FormatError(f"JSON cannot hold {signature(conditional)}: its kind is none of {known}")
-    numbers = {key: plain(getattr(conditional, key)) for key in kind.keys}
+    numbers = {key: to_lists(getattr(conditional, key)) for key in kind.keys}
     names = {"child": conditional.child.name, "parents": list(conditional.parents.names)}
     return {"kind": type(conditional).__name__, **names, **numbers}
 
 
-def plain(value: Any) -> Any:
+def to_lists(value: Any) -> Any:
     """Arrays, also those in a tuple, as nested lists."""
-    return [plain(item) for item in value] if isinstance(value, tuple) else np.asarray(value).tolist()
+    return [to_lists(item) for item in value] if isinstance(value, tuple) else np.asarray(value).tolist()

@@ -12,7 +12,7 @@ from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
 from juncture.formats.json.document import Node
 from juncture.formats.json.kinds import KIND_NAMES, KINDS, Part, encode_conditional
-from juncture.formats.json.variables import known_variable, read_variables
+from juncture.formats.json.variables import find_variable, read_variables
 from juncture.formats.rows import RowRepair
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork
@@ -39,21 +39,21 @@ def read_network(document: Node, rows: RowRepair) -> BayesianNetwork:
         if name not in children:
             raise fields["conditionals"].error(f"none of them has the child {name!r}; give every variable one")
     name_of = partial(read_name, variables)
-    tied = [[name_of(item) for item in group.items()] for group in items_of(fields, "tied")]
+    tied = [[name_of(item) for item in group.items()] for group in plate_items(fields, "tied")]
     plates = read_plates(fields, name_of)
-    with fields["conditionals"].blamed():
+    with fields["conditionals"].locate_errors():
         return BayesianNetwork(parts, tied=tied, plates=plates)
 
 
 def read_name(variables: Mapping[str, Variable], node: Node) -> str:
-    return known_variable(node, variables).name
+    return find_variable(node, variables).name
 
 
 def read_part(node: Node, variables: Mapping[str, Variable], rows: RowRepair) -> AnyConditional:
     kind = KINDS[KIND_NAMES[node.choice("kind", KIND_NAMES)]]
     fields = node.fields(["kind", "child", "parents", *kind.keys])
-    child = known_variable(fields["child"], variables)
-    with node.blamed():
+    child = find_variable(fields["child"], variables)
+    with node.locate_errors():
         return kind.read(Part(child, read_scope(fields["parents"], variables), fields, rows))
 
 
@@ -78,32 +78,32 @@ def read_product(model: type[FactorProduct], document: Node, rows: RowRepair) ->
     fields = document.fields([*HEAD, "factors"], ["plates"])
     variables = read_variables(fields["variables"])
     factors = [read_factor(node, variables) for node in fields["factors"].items()]
-    return model(factors, variables.values(), plates=read_plates(fields, partial(read_place, len(factors))))
+    return model(factors, variables.values(), plates=read_plates(fields, partial(read_factor_index, len(factors))))
 
 
 def read_factor(node: Node, variables: Mapping[str, Variable]) -> Factor:
     if isinstance(node.value, dict) and "log_values" in node.value:
         fields = node.fields(["scope", "log_values"])
-        with node.blamed():
+        with node.locate_errors():
             return Factor.from_logs(read_scope(fields["scope"], variables), fields["log_values"].log_table())
     fields = node.fields(["scope", "values"])
-    with node.blamed():
+    with node.locate_errors():
         return Factor(read_scope(fields["scope"], variables), fields["values"].table())
 
 
-def read_place(num_factors: int, node: Node) -> int:
-    place = node.integer()
-    if not 0 <= place < num_factors:
-        raise node.error(f"is {place}; factors have the positions 0 … {num_factors - 1}")
-    return place
+def read_factor_index(num_factors: int, node: Node) -> int:
+    index = node.integer()
+    if not 0 <= index < num_factors:
+        raise node.error(f"is {index}; factors have the positions 0 … {num_factors - 1}")
+    return index
 
 
 # --- both ----------------------------------------------------------------------------------------------------------
 
 
 def read_scope(node: Node, variables: Mapping[str, Variable]) -> Scope:
-    with node.blamed():
-        return Scope(known_variable(item, variables) for item in node.items())
+    with node.locate_errors():
+        return Scope(find_variable(item, variables) for item in node.items())
 
 
 def encode_plates(model: BayesianNetwork | FactorProduct) -> dict[str, Any]:
@@ -112,11 +112,11 @@ def encode_plates(model: BayesianNetwork | FactorProduct) -> dict[str, Any]:
 
 
 def read_plates(fields: Mapping[str, Node], member: Callable[[Node], Any]) -> tuple[tuple[str, tuple[Any, ...]], ...]:
-    plates = [node.fields(["label", "members"]) for node in items_of(fields, "plates")]
+    plates = [node.fields(["label", "members"]) for node in plate_items(fields, "plates")]
     return tuple((box["label"].string(), tuple(member(item) for item in box["members"].items())) for box in plates)
 
 
-def items_of(fields: Mapping[str, Node], key: str) -> list[Node]:
+def plate_items(fields: Mapping[str, Node], key: str) -> list[Node]:
     return fields[key].items() if key in fields else []
 
 

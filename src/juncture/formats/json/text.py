@@ -1,4 +1,4 @@
-"""From a place inside a JSON document back to its line."""
+"""The line of a node of a JSON document, from its path."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ def line_of(text: str, path: Path) -> int:
 
 def start_of_child(text: str, at: int, step: str | int) -> int:
     """Where the child `step` of the list or object at `at` begins; those before it are skipped at parsing speed."""
-    in_object, place = text[at] == "{", 0
+    in_object, index = text[at] == "{", 0
     at = skip_space(text, at + 1)
     while True:
-        key: str | int = place
+        key: str | int = index
         if in_object:
             key, at = DECODER.raw_decode(text, at)
             at = skip_space(text, at)
         if key == step:
             return at
         at = skip_space(text, DECODER.raw_decode(text, at)[1])
-        place += 1
+        index += 1
 
 
 def skip_space(text: str, at: int) -> int:

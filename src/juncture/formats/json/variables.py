@@ -8,7 +8,7 @@ from typing import Any
 
 from juncture.errors import FormatError, hint
 from juncture.files.json_text import MAX_DIGITS
-from juncture.formats.json.document import Node, clipped
+from juncture.formats.json.document import Node, clip
 from juncture.variables import State, Variable
 
 STATE_TYPES = {str, int, float, bool}
@@ -39,7 +39,7 @@ def read_variables(node: Node) -> dict[str, Variable]:
     for item in node.items():
         variable = read_variable(item)
         if variable.name in variables:
-            raise item.error(f"the variable {clipped(variable.name)!r} is declared twice")
+            raise item.error(f"the variable {clip(variable.name)!r} is declared twice")
         variables[variable.name] = variable
     return variables
 
@@ -49,7 +49,7 @@ def read_variable(node: Node) -> Variable:
     states = [read_state(item) for item in fields["states"].items()] if "states" in fields else None
     dimension = fields["dimension"].integer() if "dimension" in fields else 1
     name = fields["name"].string()
-    with node.blamed():
+    with node.locate_errors():
         return Variable(name, states, dimension=dimension)
 
 
@@ -58,13 +58,13 @@ def read_state(node: Node) -> State:
     if isinstance(value, dict):
         return INFINITIES[node.choice("float", INFINITIES)]
     if type(value) not in STATE_TYPES or value in INFINITIES.values():
-        raise node.must_be('text, a number or a boolean; an infinite number is {"float": "inf"}')
+        raise node.kind_error('text, a number or a boolean; an infinite number is {"float": "inf"}')
     return node.string() if type(value) is str else value
 
 
-def known_variable(node: Node, variables: Mapping[str, Variable]) -> Variable:
+def find_variable(node: Node, variables: Mapping[str, Variable]) -> Variable:
     """The variable that a name stands for."""
     name = node.string()
     if name not in variables:
-        raise node.error(f"there is no variable {clipped(name)!r}; {hint(clipped(name), variables)}")
+        raise node.error(f"there is no variable {clip(name)!r}; {hint(clip(name), variables)}")
     return variables[name]

@@ -30,16 +30,16 @@ from juncture.formats.blocks.families import (
     SEPARATORS,
     Declared,
     Family,
+    as_nonempty_tables,
+    build_network,
     declare,
-    network_of,
-    numbers_in,
+    read_numbers,
     read_tables,
-    some_tables_of,
 )
 from juncture.formats.blocks.source import Source, shield
-from juncture.formats.files import warn_of_loss
-from juncture.formats.losses import losses_of, state_texts
-from juncture.formats.net.names import escaped, identifiers, unescaped
+from juncture.formats.files import warn_losses
+from juncture.formats.losses import find_losses, state_texts
+from juncture.formats.net.names import make_identifiers, quote, unescape
 from juncture.formats.rows import RowRepair, check_size
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
@@ -63,7 +63,7 @@ def read_net(data: bytes, rows: RowRepair) -> BayesianNetwork:
             identifier, variable = read_node(source, block)
             declare(source, by_identifier, identifier, Declared(variable, block.offset))
             declare(source, by_name, variable.name, Declared(variable, block.offset))
-    return network_of(source, by_name, read_tables(source, potentials, by_identifier, read_values, rows))
+    return build_network(source, by_name, read_tables(source, potentials, by_identifier, read_values, rows))
 
 
 def blocks_after_header(source: Source) -> Iterator[Block]:
@@ -82,7 +82,7 @@ def as_discrete(source: Source, block: Block) -> Block:
     """`discrete node x` as `node x`; other kinds of nodes are refused by name."""
     keyword, head = split_keyword(block.head) if block.keyword == "discrete" else (block.keyword, block.head)
     if keyword in OTHER_KINDS:
-        whole = source.shown(f"{block.keyword} {block.head}")
+        whole = source.excerpt(f"{block.keyword} {block.head}")
         raise source.error(f"{whole} is not a discrete chance node, and only these can be read", block.offset)
     return block._replace(keyword=keyword, head=head)
 
@@ -93,11 +93,13 @@ def read_node(source: Source, block: Block) -> tuple[str, Variable]:
     offset, value = attribute(source, block, "states")
     labels = GROUP.fullmatch(value)
     if labels is None:
-        raise source.error(f'expected \'states = ("a" "b" …)\' of {identifier!r}, found {source.shown(value)}', offset)
-    states = [unescaped(source.plain(word, offset)) for word in SEPARATORS.split(labels[1]) if word]
+        raise source.error(
+            f'expected \'states = ("a" "b" …)\' of {identifier!r}, found {source.excerpt(value)}', offset
+        )
+    states = [unescape(source.unshield(word, offset)) for word in SEPARATORS.split(labels[1]) if word]
     _, name = attribute(source, block, NAME_ATTRIBUTE, default=identifier)
-    with source.located(offset):
-        return identifier, Variable(unescaped(source.plain(name, offset)), states)
+    with source.locate_errors(offset):
+        return identifier, Variable(unescape(source.unshield(name, offset)), states)
 
 
 def read_values(source: Source, block: Block, family: Family, room: int) -> np.ndarray:
@@ -107,12 +109,14 @@ def read_values(source: Source, block: Block, family: Family, room: int) -> np.n
     size = check_size([*family.parents.shape, num_states], room, f"the table of {name}")
     groups = GROUP.findall(data)
     if GROUP.sub("", data).strip("( \t\r\n)") or data.count("(") != data.count(")") or not groups:
-        raise source.error(f"the data of {name} must be numbers in nested brackets; found {source.shown(data)}", offset)
+        raise source.error(
+            f"the data of {name} must be numbers in nested brackets; found {source.excerpt(data)}", offset
+        )
     if len(groups) == 1:
-        return np.array(numbers_in(source, groups[0], size, f"the table of {name}", offset)).reshape(-1, num_states)
+        return np.array(read_numbers(source, groups[0], size, f"the table of {name}", offset)).reshape(-1, num_states)
     if len(groups) != size // num_states:
         raise source.error(f"the data of {name} need {size // num_states} rows, found {len(groups)}", offset)
-    return np.array([numbers_in(source, group, num_states, f"a row of {name}", offset) for group in groups])
+    return np.array([read_numbers(source, group, num_states, f"a row of {name}", offset) for group in groups])
 
 
 def attribute(source: Source, block: Block, wanted: str, default: str | None = None) -> tuple[int, str]:
@@ -121,41 +125,41 @@ def attribute(source: Source, block: Block, wanted: str, default: str | None = N
     for offset, statement in statements(source, block):
         name, equals, value = statement.partition("=")
         if not equals:
-            raise source.error(f"expected 'attribute = value;', found {source.shown(statement)}", offset)
+            raise source.error(f"expected 'attribute = value;', found {source.excerpt(statement)}", offset)
         if name.strip() == wanted:
             found.append((offset, value.strip()))
     if not found and default is not None:
         return block.offset, default
     if len(found) != 1:
         what = f"{block.keyword} {block.head}"
-        raise source.error(f"{source.shown(what)} needs one attribute {wanted!r}, found {len(found)}", block.offset)
+        raise source.error(f"{source.excerpt(what)} needs one attribute {wanted!r}, found {len(found)}", block.offset)
     return found[0]
 
 
 def write_net(model: BayesianNetwork) -> str:
-    tables = some_tables_of(model, "NET")
-    warn_of_loss(losses_of(model), "NET")
-    names = identifiers(table.child.name for table in tables)
+    tables = as_nonempty_tables(model, "NET")
+    warn_losses(find_losses(model), "NET")
+    names = make_identifiers(table.child.name for table in tables)
     nodes = [node_text(table.child, names) for table in tables]
     return "net\n{\n}\n" + "".join([*nodes, *(potential_text(table, names) for table in tables)])
 
 
 def node_text(variable: Variable, names: dict[str, str]) -> str:
     identifier = names[variable.name]
-    name = escaped(variable.name)
+    name = quote(variable.name)
     true_name = "" if identifier == variable.name else f"    label = {name};\n    {NAME_ATTRIBUTE} = {name};\n"
-    labels = " ".join(escaped(label) for label in state_texts(variable, "NET"))
+    labels = " ".join(quote(label) for label in state_texts(variable, "NET"))
     return f"\nnode {identifier}\n{{\n    states = ({labels});\n{true_name}}}\n"
 
 
 def potential_text(table: Conditional, names: dict[str, str]) -> str:
     parents = " ".join(names[parent.name] for parent in table.parents)
     given = f" | {parents}" if parents else ""
-    return f"\npotential ({names[table.child.name]}{given})\n{{\n    data = {nested(table.values)};\n}}\n"
+    return f"\npotential ({names[table.child.name]}{given})\n{{\n    data = {nest(table.values)};\n}}\n"
 
 
-def nested(values: np.ndarray) -> str:
+def nest(values: np.ndarray) -> str:
     """Numbers in one pair of brackets per row, and one around the rows of each state of a parent."""
     if values.ndim == 1:
         return f"({' '.join(map(repr, values.tolist()))})"
-    return f"({INDENT.join(nested(part) for part in values)})"
+    return f"({INDENT.join(nest(part) for part in values)})"

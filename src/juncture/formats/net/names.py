@@ -24,16 +24,16 @@ LETTERS = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 ESCAPES = {character: f"\\{letter}" for letter, character in LETTERS.items()} | {"\0": "\\000"}
 
 
-def escaped(text: str) -> str:
+def quote(text: str) -> str:
     r"""The text between quotes.
 
-    >>> escaped('5" \\ 6')
+    >>> quote('5" \\ 6')
     '"5\\" \\\\ 6"'
     """
     return f'"{NEEDS_ESCAPE.sub(lambda match: ESCAPES[match[0]], text)}"'
 
 
-def unescaped(text: str) -> str:
+def unescape(text: str) -> str:
     """What was between quotes, as text; a backslash that escapes nothing known stays."""
     return ESCAPED.sub(lambda match: escape_value(match[1], match[0]), text) if "\\" in text else text
 
@@ -42,10 +42,10 @@ def escape_value(code: str, whole: str) -> str:
     return chr(int(code, 8)) if len(code) == 3 else LETTERS.get(code, whole)
 
 
-def identifiers(names: Iterable[str]) -> dict[str, str]:
+def make_identifiers(names: Iterable[str]) -> dict[str, str]:
     """A distinct identifier for each name: itself where it is one.
 
-    >>> identifiers(["a b", "a_b", "node"])
+    >>> make_identifiers(["a b", "a_b", "node"])
     {'a b': 'a_b_2', 'a_b': 'a_b', 'node': 'node_2'}
     """
     names = list(names)

@@ -17,10 +17,10 @@ import numpy as np
 from juncture.errors import FormatError
 from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor
-from juncture.formats.files import warn_of_loss
-from juncture.formats.losses import losses_of, tables_of
+from juncture.formats.files import warn_losses
+from juncture.formats.losses import as_tables, find_losses
 from juncture.formats.rows import RowRepair, check_size
-from juncture.formats.uai.numbers import Numbers, first_word, without_comments
+from juncture.formats.uai.numbers import NumberReader, blank_comments, first_word
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph, MarkovNetwork
 from juncture.variables import Scope, Variable
@@ -41,11 +41,11 @@ class Function(NamedTuple):
 
 def read_uai(data: bytes, rows: RowRepair) -> BayesianNetwork | MarkovNetwork:
     """The model in a UAI file."""
-    data = without_comments(data)
+    data = blank_comments(data)
     word, start = first_word(data)
     if word not in PREAMBLES.values():
         raise FormatError(f"a UAI file begins with BAYES or MARKOV; this one with {word!r}", line=1)
-    numbers = Numbers(data, start)
+    numbers = NumberReader(data, start)
     numbers.check((numbers.values >= 0) & (numbers.values < np.inf), "numbers must be finite and not negative")
     variables = read_variables(numbers)
     functions = read_functions(numbers, variables)
@@ -54,17 +54,17 @@ def read_uai(data: bytes, rows: RowRepair) -> BayesianNetwork | MarkovNetwork:
     return MarkovNetwork([Factor(function.scope, function.values) for function in functions], variables)
 
 
-def read_variables(numbers: Numbers) -> list[Variable]:
+def read_variables(numbers: NumberReader) -> list[Variable]:
     count = numbers.take_count("the number of variables")
     sizes = numbers.take_whole(count, "a variable's number of states", least=1)
     if sum(sizes) > SPARE_STATES + 2 * numbers.remaining:
         raise numbers.error(
             f"the variables have {sum(sizes):,} states in all, more than the tables of this file can use"
         )
-    return [Variable(f"x{place}", size) for place, size in enumerate(sizes)]
+    return [Variable(f"x{index}", size) for index, size in enumerate(sizes)]
 
 
-def read_functions(numbers: Numbers, variables: list[Variable]) -> list[Function]:
+def read_functions(numbers: NumberReader, variables: list[Variable]) -> list[Function]:
     """All scopes, then all tables, to the end of the file."""
     count = numbers.take_count("the number of functions")
     if count * LEAST_NUMBERS > numbers.remaining:
@@ -75,19 +75,19 @@ def read_functions(numbers: Numbers, variables: list[Variable]) -> list[Function
     return functions
 
 
-def read_scope(numbers: Numbers, variables: list[Variable]) -> tuple[Scope, int]:
+def read_scope(numbers: NumberReader, variables: list[Variable]) -> tuple[Scope, int]:
     at = numbers.at
     size = numbers.take_count("the size of a scope")
-    places = numbers.take_whole(size, "a variable of a scope", below=len(variables))
-    with numbers.located(at):
-        return Scope(variables[place] for place in places), at
+    indices = numbers.take_whole(size, "a variable of a scope", below=len(variables))
+    with numbers.locate_errors(at):
+        return Scope(variables[index] for index in indices), at
 
 
-def read_table(numbers: Numbers, scope: Scope, scope_at: int) -> Function:
+def read_table(numbers: NumberReader, scope: Scope, scope_at: int) -> Function:
     what = f"the function over ({', '.join(scope.names[:8])}{', …' if len(scope) > 8 else ''})"
     at = numbers.at
     declared = numbers.take_count(f"the size of {what}")
-    with numbers.located(at):
+    with numbers.locate_errors(at):
         size = check_size(scope.shape, numbers.remaining, what)
         if declared != size:
             raise FormatError(f"{what} has {size:,} entries, and the file declares {declared:,}")
@@ -99,7 +99,7 @@ def read_table(numbers: Numbers, scope: Scope, scope_at: int) -> Function:
 
 
 def to_network(
-    variables: list[Variable], functions: list[Function], numbers: Numbers, rows: RowRepair
+    variables: list[Variable], functions: list[Function], numbers: NumberReader, rows: RowRepair
 ) -> BayesianNetwork:
     """The last variable of each scope is the child; every variable is the child of one function."""
     conditionals: dict[str, Conditional] = {}
@@ -108,10 +108,10 @@ def to_network(
             what = f"{function.scope[-1].name} is the child of two" if function.scope else "an empty scope has no child"
             raise numbers.error(f"in a BAYES file each function has a child of its own: {what}", function.scope_at)
         *parents, child = function.scope
-        with numbers.located(function.values_at):
+        with numbers.locate_errors(function.values_at):
             values = rows.repair(child, Scope(parents), function.values)
             conditionals[child.name] = Conditional(child, parents, values)
-    with numbers.located(functions[0].scope_at if functions else 0):
+    with numbers.locate_errors(functions[0].scope_at if functions else 0):
         for variable in variables:
             if variable.name not in conditionals:
                 raise FormatError(f"no function has the child {variable.name}; a BAYES file has one for each variable")
@@ -125,16 +125,16 @@ def write_uai(model: Any) -> str:
         raise FormatError(
             f"UAI holds Bayesian networks, Markov networks and factor graphs, not a {type(model).__name__}"
         )
-    parts = tables_of(model, "UAI") if preamble == "BAYES" else model.factors
+    parts = as_tables(model, "UAI") if preamble == "BAYES" else model.factors
     for part in parts:
         if getattr(part, "holds_logs", False):
             names = ", ".join(part.scope.names)
             raise FormatError(f"UAI holds doubles, and the factor over ({names}) has others; write it as .json")
-    warn_of_loss([*losses_of(model), *naming_losses(model)], "UAI")
-    places = {name: place for place, name in enumerate(model.variables.names)}
-    scopes = [" ".join(map(str, [len(part.scope), *(places[name] for name in part.scope.names)])) for part in parts]
+    warn_losses([*find_losses(model), *naming_losses(model)], "UAI")
+    indices = {name: index for index, name in enumerate(model.variables.names)}
+    scopes = [" ".join(map(str, [len(part.scope), *(indices[name] for name in part.scope.names)])) for part in parts]
     sizes = " ".join(str(variable.num_states) for variable in model.variables)
-    head = [preamble, str(len(places)), sizes, str(len(parts)), *scopes]
+    head = [preamble, str(len(indices)), sizes, str(len(parts)), *scopes]
     return "\n".join([*head, *(table_text(part.values) for part in parts)]) + "\n"
 
 
@@ -146,7 +146,7 @@ def table_text(values: np.ndarray) -> str:
 
 def naming_losses(model: Any) -> list[str]:
     """What differs from the names that reading gives."""
-    plain = [Variable(f"x{place}", variable.num_states) for place, variable in enumerate(model.variables)]
+    plain = [Variable(f"x{index}", variable.num_states) for index, variable in enumerate(model.variables)]
     pairs = list(zip(model.variables, plain, strict=True))
     losses = []
     if any(variable.name != other.name for variable, other in pairs):

@@ -15,12 +15,25 @@ from juncture.checks import check_iterable, check_mapping, check_path, shown
 from juncture.errors import FormatError, UnknownVariable, Unsupported
 from juncture.files.reading import read_bytes
 from juncture.files.writing import write_bytes
-from juncture.formats.uai.numbers import Numbers, without_comments
+from juncture.formats.uai.numbers import NumberReader, blank_comments
 from juncture.variables import Assignment, Scope, Variable, as_plain, is_missing
 
 
 def read_evidence(path: str | os.PathLike[str], model: Any) -> Assignment | list[Assignment]:
-    """The findings of a UAI evidence file, by name and label; a list of them where the file has several samples."""
+    """The evidence in a UAI evidence file, by names and labels.
+
+    Parameters
+    ----------
+    path
+        The file.
+    model
+        The model whose variables and states the file refers to by position.
+
+    Returns
+    -------
+    dict or list of dict
+        Name → state; a list where the file has several samples.
+    """
     try:
         return parse_evidence(read_bytes(check_path(path)), variables_of(model))
     except FormatError as error:
@@ -30,7 +43,17 @@ def read_evidence(path: str | os.PathLike[str], model: Any) -> Assignment | list
 def write_evidence(
     evidence: Mapping[str, Any] | Sequence[Mapping[str, Any]], model: Any, path: str | os.PathLike[str]
 ) -> None:
-    """Write one sample of findings, or several; what is missing is left out."""
+    """Write a UAI evidence file; missing values are left out.
+
+    Parameters
+    ----------
+    evidence
+        A mapping from names to states, or a list of mappings for several samples.
+    model
+        The model whose variables the names refer to.
+    path
+        The file.
+    """
     try:
         write_bytes(check_path(path), evidence_text(evidence, variables_of(model)).encode())
     except FormatError as error:
@@ -45,8 +68,8 @@ def variables_of(model: Any) -> Scope:
 
 
 def parse_evidence(data: bytes, variables: Scope) -> Assignment | list[Assignment]:
-    data = without_comments(data)
-    numbers = Numbers(data)
+    data = blank_comments(data)
+    numbers = NumberReader(data)
     counts = numbers.take_whole(numbers.remaining, "a number of an evidence file")
     numbers.at = 0
     if has_several(data, counts):
@@ -70,13 +93,13 @@ def has_several(data: bytes, counts: list[int]) -> bool:
     return by_line or len(counts) != 1 + 2 * counts[0]
 
 
-def take_sample(numbers: Numbers, variables: Scope) -> Assignment:
+def take_sample(numbers: NumberReader, variables: Scope) -> Assignment:
     findings: Assignment = {}
     for _ in range(numbers.take_count("the number of findings", below=len(variables) + 1)):
         variable = variables[numbers.take_count("a finding's variable", below=len(variables))]
         if variable.name in findings:
             raise numbers.error(f"the variable {variable.name!r} is observed twice in one sample")
-        with numbers.located(numbers.at):
+        with numbers.locate_errors(numbers.at):
             labels = variable.labels
         findings[variable.name] = labels[numbers.take_count(f"the state of {variable.name!r}", below=len(labels))]
     return findings
@@ -92,17 +115,17 @@ def evidence_text(evidence: Mapping[str, Any] | Sequence[Mapping[str, Any]], var
 
 
 def sample_text(sample: Mapping[str, Any], variables: Scope) -> str:
-    places = {name: place for place, name in enumerate(variables.names)}
+    indices = {name: index for index, name in enumerate(variables.names)}
     findings = []
     for name, value in check_mapping(sample, "a sample of evidence").items():
-        if name not in places:
-            raise UnknownVariable.among(name, places)
+        if name not in indices:
+            raise UnknownVariable.among(name, indices)
         if not is_missing(value):
-            findings.append((places[name], code_of(variables[places[name]], value)))
+            findings.append((indices[name], encode_state(variables[indices[name]], value)))
     return " ".join(str(number) for number in (len(findings), *(part for finding in findings for part in finding)))
 
 
-def code_of(variable: Variable, value: Any) -> int:
+def encode_state(variable: Variable, value: Any) -> int:
     if not isinstance(as_plain(value), str | int | float):
         raise FormatError(f"a UAI evidence file holds states; {variable.name!r} has the likelihood {value!r}")
     return variable.code(value)

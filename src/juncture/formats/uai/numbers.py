@@ -25,7 +25,7 @@ INFINITE = b"inf"
 SHOWN = 30
 
 
-def without_comments(data: bytes) -> bytes:
+def blank_comments(data: bytes) -> bytes:
     """The bytes with comments blanked, line by line, and without a byte order mark."""
     data = data.removeprefix(b"\xef\xbb\xbf")
     return COMMENT.sub(b"", data) if data.startswith(b"c") or b"\nc" in data else data
@@ -37,8 +37,8 @@ def first_word(data: bytes) -> tuple[str, int]:
     return (match[0][:SHOWN].decode("ascii", "replace"), match.end()) if match else ("", len(data))
 
 
-class Numbers:
-    """All numbers from `start` to the end of the file, with a place from which they are taken."""
+class NumberReader:
+    """All numbers from `start` to the end of the file; `at` is the position of the next number to take."""
 
     def __init__(self, data: bytes, start: int = 0, *, letters: bytes = b"") -> None:
         self.data = data
@@ -83,8 +83,8 @@ class Numbers:
         return self.data.count(b"\n", 0, match.start()) + 1
 
     @contextmanager
-    def located(self, at: int) -> Iterator[None]:
-        """What is refused inside is refused at the line of this number."""
+    def locate_errors(self, at: int) -> Iterator[None]:
+        """Errors inside the block get the line of this number."""
         try:
             yield
         except InvalidModel as error:
@@ -118,11 +118,11 @@ class Numbers:
         start = self.at
         values = self.take(count, what).tolist()
         end = 2**53 if below is None else below
-        for place, value in enumerate(values):  # mostly few, where a loop is faster than arrays
+        for index, value in enumerate(values):  # mostly few, where a loop is faster than arrays
             if not (least <= value < end and value.is_integer()):
                 limit = "" if below is None else f" and at most {below - 1}"
                 rule = f"{what} must be a whole number, at least {least}{limit}"
-                raise self.error(f"{rule}; found {value:g}", start + place)
+                raise self.error(f"{rule}; found {value:g}", start + index)
         return list(map(int, values))
 
     def take_count(self, what: str, *, least: int = 0, below: int | None = None) -> int:

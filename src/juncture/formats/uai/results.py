@@ -20,7 +20,7 @@ from juncture.checks import check_kind, check_path
 from juncture.errors import FormatError, hint
 from juncture.files.reading import read_bytes
 from juncture.files.writing import write_bytes
-from juncture.formats.uai.numbers import INFINITE, Numbers, first_word, without_comments
+from juncture.formats.uai.numbers import INFINITE, NumberReader, blank_comments, first_word
 
 BEGIN = b"-BEGIN-"
 
@@ -34,7 +34,7 @@ class Result:
 
 
 def read_result(path: str | os.PathLike[str]) -> Result:
-    """The last answer in a UAI result file."""
+    """The last solution in a UAI result file."""
     try:
         return parse_result(read_bytes(check_path(path)))
     except FormatError as error:
@@ -42,7 +42,15 @@ def read_result(path: str | os.PathLike[str]) -> Result:
 
 
 def write_result(result: Result, path: str | os.PathLike[str]) -> None:
-    """Write an answer so that reading it gives the same bits."""
+    """Write a UAI result file; every number reads back as the same double.
+
+    Parameters
+    ----------
+    result
+        The task and its solutions.
+    path
+        The file.
+    """
     try:
         write_bytes(check_path(path), result_text(result).encode())
     except FormatError as error:
@@ -50,17 +58,17 @@ def write_result(result: Result, path: str | os.PathLike[str]) -> None:
 
 
 def parse_result(data: bytes) -> Result:
-    data = without_comments(data)
+    data = blank_comments(data)
     word, start = first_word(data)
     if word not in (*TASKS, *OLDER_NAMES):
         raise FormatError(f"a UAI result file begins with its task, not with {word!r}; {hint(word, TASKS)}", line=1)
     name = OLDER_NAMES.get(word, word)
     last = data.rfind(BEGIN)
-    numbers = Numbers(data, start if last < 0 else last + len(BEGIN), letters=INFINITE if name == "PR" else b"")
+    numbers = NumberReader(data, start if last < 0 else last + len(BEGIN), letters=INFINITE if name == "PR" else b"")
     return Result(name, take_solutions(numbers, TASKS[name].take))
 
 
-def take_solutions(numbers: Numbers, take: Callable[[Numbers], Any]) -> tuple[Any, ...]:
+def take_solutions(numbers: NumberReader, take: Callable[[NumberReader], Any]) -> tuple[Any, ...]:
     """One solution to the end of the file; or, where that does not fit, a number of solutions and each of them."""
     try:
         return take_all(numbers, take, 1)
@@ -72,24 +80,24 @@ def take_solutions(numbers: Numbers, take: Callable[[Numbers], Any]) -> tuple[An
             raise error from None
 
 
-def take_all(numbers: Numbers, take: Callable[[Numbers], Any], count: int) -> tuple[Any, ...]:
+def take_all(numbers: NumberReader, take: Callable[[NumberReader], Any], count: int) -> tuple[Any, ...]:
     solutions = tuple(take(numbers) for _ in range(count))
     numbers.finish()
     return solutions
 
 
-def take_log10(numbers: Numbers) -> float:
+def take_log10(numbers: NumberReader) -> float:
     value = float(numbers.take(1, "log10 of the partition function")[0])
     if value == math.inf:
         raise numbers.error("log10 of the partition function must be finite, or -inf for zero")
     return value
 
 
-def take_marginals(numbers: Numbers) -> tuple[tuple[float, ...], ...]:
+def take_marginals(numbers: NumberReader) -> tuple[tuple[float, ...], ...]:
     return tuple(take_marginal(numbers) for _ in range(numbers.take_count("the number of variables")))
 
 
-def take_marginal(numbers: Numbers) -> tuple[float, ...]:
+def take_marginal(numbers: NumberReader) -> tuple[float, ...]:
     size = numbers.take_count("a variable's number of states", least=1)
     at = numbers.at
     values = numbers.take(size, "a marginal")
@@ -98,7 +106,7 @@ def take_marginal(numbers: Numbers) -> tuple[float, ...]:
     return tuple(values.tolist())
 
 
-def take_states(numbers: Numbers) -> tuple[int, ...]:
+def take_states(numbers: NumberReader) -> tuple[int, ...]:
     return tuple(numbers.take_whole(numbers.take_count("the number of variables"), "a state"))
 
 
@@ -112,15 +120,15 @@ def states_text(states: Sequence[int]) -> str:
     return " ".join(str(int(state)) for state in (len(states), *states))
 
 
-class Task(NamedTuple):
-    take: Callable[[Numbers], Any]
+class ResultTask(NamedTuple):
+    take: Callable[[NumberReader], Any]
     text: Callable[[Any], str]
 
 
 TASKS = {
-    "PR": Task(take_log10, lambda value: repr(float(value))),
-    "MAR": Task(take_marginals, marginals_text),
-    "MPE": Task(take_states, states_text),
+    "PR": ResultTask(take_log10, lambda value: repr(float(value))),
+    "MAR": ResultTask(take_marginals, marginals_text),
+    "MPE": ResultTask(take_states, states_text),
 }
 OLDER_NAMES = {"BEL": "MAR"}
 

@@ -22,11 +22,11 @@ import numpy as np
 
 from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.factors.deterministic import Deterministic
-from juncture.formats.files import warn_of_loss
-from juncture.formats.losses import as_bayesian_network, losses_of
+from juncture.formats.files import warn_losses
+from juncture.formats.losses import as_bayesian_network, find_losses
 from juncture.formats.rows import RowRepair, check_size
 from juncture.formats.xdsl.text import NAME, POSITION, STATE, network_text
-from juncture.formats.xml import Element, read_xml, shortened
+from juncture.formats.xml import Element, read_xml, shorten
 from juncture.formats.xml.networks import (
     check_count,
     check_distinct,
@@ -55,9 +55,9 @@ class Node(NamedTuple):
 def read_xdsl(data: bytes, rows: RowRepair) -> BayesianNetwork:
     root = read_xml(data, "smile")
     for element in root.all("dynamic"):
-        element.refuse("makes this a network over time, which is not read")
+        element.fail("makes this a network over time, which is not read")
     body = root.only("nodes")
-    nodes = nodes_of(body)
+    nodes = read_nodes(body)
     variables = {name: node.variable for name, node in nodes.items()}
     parents = {
         name: read_parents(name, parent_ids(node.element), variables, node.element) for name, node in nodes.items()
@@ -75,38 +75,38 @@ def check_expanded_size(nodes: dict[str, Node], parents: dict[str, Scope]) -> No
         if node.element.name == "noisymax":
             total += parents[name].size * node.variable.num_states
             if total > MAX_EXPANDED:
-                node.element.refuse(f"would bring the noisy tables, written out, to over {MAX_EXPANDED:,} entries")
+                node.element.fail(f"would bring the noisy tables, written out, to over {MAX_EXPANDED:,} entries")
 
 
 # --- nodes and what they are called ----------------------------------------------------------------------------------
 
 
-def nodes_of(body: Element) -> dict[str, Node]:
+def read_nodes(body: Element) -> dict[str, Node]:
     """The nodes by id."""
     nodes: dict[str, Node] = {}
     names: set[str] = set()
-    for place, element in enumerate(body.children):
+    for index, element in enumerate(body.children):
         if element.name not in READERS:
-            element.refuse(f"is a kind of node that is not read; known are {', '.join(READERS)}")
-        node = node_of(element, place)
+            element.fail(f"is a kind of node that is not read; known are {', '.join(READERS)}")
+        node = read_node(element, index)
         key = element.attribute("id")
         if key in nodes or node.variable.name in names:
-            element.refuse(f"{shortened(key)} ({shortened(node.variable.name)}) has an id or a name given before")
+            element.fail(f"{shorten(key)} ({shorten(node.variable.name)}) has an id or a name given before")
         nodes[key] = node
         names.add(node.variable.name)
     return nodes
 
 
-def node_of(element: Element, place: int) -> Node:
+def read_node(element: Element, index: int) -> Node:
     own = {item.attributes.get("id", ""): item for item in element.all("property")}
     name = own[NAME].content if NAME in own else element.attribute("id")
     ids = [state.attribute("id") for state in element.all("state")]
     if not ids:
-        element.refuse(f"gives {shortened(name)} no <state>; it must have at least one")
-    check_distinct(ids, element, f"gives {shortened(name)} the state")
+        element.fail(f"gives {shorten(name)} no <state>; it must have at least one")
+    check_distinct(ids, element, f"gives {shorten(name)} the state")
     labels = [own[f"{STATE}{code}"].content if f"{STATE}{code}" in own else key for code, key in enumerate(ids)]
     variable = read_variable(name, labels, element)
-    position = whole_number(own[POSITION].content, own[POSITION]) if POSITION in own else place
+    position = whole_number(own[POSITION].content, own[POSITION]) if POSITION in own else index
     return Node(element, variable, {key: code for code, key in enumerate(ids)}, position)
 
 
@@ -116,7 +116,7 @@ def parent_ids(element: Element) -> list[str]:
 
 def whole_number(word: str, element: Element) -> int:
     if not (word.isascii() and word.isdigit() and len(word) < 10):
-        element.refuse(f"holds {shortened(word)}, which is not a whole number")
+        element.fail(f"holds {shorten(word)}, which is not a whole number")
     return int(word)
 
 
@@ -129,13 +129,13 @@ def read_cpt(node: Node, parents: Scope, rows: RowRepair) -> Conditional:
 
 def read_deterministic(node: Node, parents: Scope, _rows: RowRepair) -> Deterministic:
     element = node.element.only("resultingstates")
-    what = f"the states of {shortened(node.variable.name)}"
+    what = f"the states of {shorten(node.variable.name)}"
     cells = check_size(parents.shape, len(element.leaf_text) // 2 + 1, what, line=element.line)
     found = list(words(element))
     check_count(element, len(found), cells, "states")
     for word in found:
         if word not in node.codes:
-            element.refuse(f"holds {shortened(word)}, which is no state of {shortened(node.variable.name)}")
+            element.fail(f"holds {shorten(word)}, which is no state of {shorten(node.variable.name)}")
     codes = np.array([node.codes[word] for word in found]).reshape(parents.shape)
     return Deterministic(node.variable, parents, codes)
 
@@ -165,7 +165,7 @@ def strength_orders(element: Element, sizes: Sequence[int]) -> list[list[int]]:
     ends = np.cumsum(sizes, dtype=int).tolist()
     orders = [numbers[end - size : end] for size, end in zip(sizes, ends, strict=True)]
     if len(numbers) != sum(sizes) or any(sorted(order) != list(range(len(order))) for order in orders):
-        strengths.refuse("must give for each parent the numbers of its states, from 0, each once")
+        strengths.fail("must give for each parent the numbers of its states, from 0, each once")
     return orders
 
 
@@ -180,7 +180,7 @@ def noisy_minimum(tables: Sequence[np.ndarray], leak: np.ndarray) -> np.ndarray:
 def tail(table: np.ndarray) -> np.ndarray:
     """The sums of a row from each entry to its end; the whole row is 1."""
     sums = np.cumsum(table[..., ::-1], axis=-1)
-    return np.asarray((sums / sums[..., -1:])[..., ::-1])
+    return (sums / sums[..., -1:])[..., ::-1]
 
 
 READERS: dict[str, Callable[[Node, Scope, RowRepair], AnyConditional]] = {
@@ -192,5 +192,5 @@ READERS: dict[str, Callable[[Node, Scope, RowRepair], AnyConditional]] = {
 
 def write_xdsl(model: Any) -> str:
     text = network_text(as_bayesian_network(model, "XDSL"))
-    warn_of_loss(losses_of(model, kept=(Conditional, Deterministic)), "XDSL")
+    warn_losses(find_losses(model, kept=(Conditional, Deterministic)), "XDSL")
     return text

@@ -13,8 +13,8 @@ from itertools import count
 
 from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.factors.deterministic import Deterministic
-from juncture.formats.losses import state_texts, table_of
-from juncture.formats.xml.networks import numbers_text, tagged
+from juncture.formats.losses import state_texts, to_table
+from juncture.formats.xml.networks import format_element, numbers_text
 from juncture.networks.bayesian_network import BayesianNetwork
 
 NAME, STATE, POSITION = "juncture_name", "juncture_state_", "juncture_position"
@@ -23,15 +23,15 @@ IDENTIFIER = re.compile("[A-Za-z][A-Za-z0-9_]*")
 
 def network_text(network: BayesianNetwork) -> str:
     names = network.variables.names
-    ids = dict(zip(names, identifiers(names), strict=True))
+    ids = dict(zip(names, make_identifiers(names), strict=True))
     order = parents_first(network)
-    positions = {name: place for place, name in enumerate(names)} if order != names else {}
+    positions = {name: index for index, name in enumerate(names)} if order != names else {}
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<smile version="1.0" id="network" numsamples="10000">',
         "<nodes>",
     ]
-    parts = {part.child.name: as_written(part) for part in network.conditionals}
+    parts = {part.child.name: as_writable(part) for part in network.conditionals}
     for name in order:
         lines += node_lines(parts[name], ids, positions)
     return "\n".join([*lines, "</nodes>", "</smile>", ""])
@@ -47,28 +47,30 @@ def parents_first(network: BayesianNetwork) -> tuple[str, ...]:
     return network.variables.names
 
 
-def as_written(conditional: AnyConditional) -> Conditional | Deterministic:
-    return conditional if isinstance(conditional, Deterministic) else table_of(conditional, "XDSL")
+def as_writable(conditional: AnyConditional) -> Conditional | Deterministic:
+    return conditional if isinstance(conditional, Deterministic) else to_table(conditional, "XDSL")
 
 
 def node_lines(conditional: Conditional | Deterministic, ids: dict[str, str], positions: dict[str, int]) -> list[str]:
     child, parents = conditional.child, conditional.parents
     states = state_texts(child, "XDSL")
-    state_ids = identifiers(states)
+    state_ids = make_identifiers(states)
     kind, numbers = definition(conditional, state_ids)
     lines = [f'  <{kind} id="{ids[child.name]}">', *(f'    <state id="{key}" />' for key in state_ids)]
     if parents:
         lines.append(f"    <parents>{' '.join(ids[name] for name in parents.names)}</parents>")
     lines.append(f"    {numbers}")
-    told = [(NAME, child.name, ids[child.name])]
-    told += [(f"{STATE}{code}", text, key) for code, (text, key) in enumerate(zip(states, state_ids, strict=True))]
-    told += [(POSITION, str(positions[child.name]), "")] if positions else []
-    lines += [property_line(key, text, child.name) for key, text, written in told if text != written]
+    properties = [(NAME, child.name, ids[child.name])]
+    properties += [
+        (f"{STATE}{code}", text, key) for code, (text, key) in enumerate(zip(states, state_ids, strict=True))
+    ]
+    properties += [(POSITION, str(positions[child.name]), "")] if positions else []
+    lines += [property_line(key, text, child.name) for key, text, written in properties if text != written]
     return [*lines, f"  </{kind}>"]
 
 
 def property_line(key: str, text: str, variable: str) -> str:
-    element = tagged("property", text, variable, f' id="{key}"')
+    element = format_element("property", text, variable, f' id="{key}"')
     return f"    {element}"
 
 
@@ -81,10 +83,10 @@ def definition(conditional: Conditional | Deterministic, state_ids: Sequence[str
     return "cpt", f"<probabilities>{numbers}</probabilities>"
 
 
-def identifiers(texts: Iterable[str]) -> list[str]:
+def make_identifiers(texts: Iterable[str]) -> list[str]:
     """A distinct id for each of some distinct texts: the text itself where it is one.
 
-    >>> identifiers(["yes", "12+", "12-", "<5"])
+    >>> make_identifiers(["yes", "12+", "12-", "<5"])
     ['yes', 'x12_', 'x12__2', 'x_5']
     """
     texts = list(texts)

@@ -38,7 +38,7 @@ class Element(NamedTuple):
     def leaf_text(self) -> str:
         """The text of an element that has no children."""
         for child in self.children:
-            child.refuse(f"is not known inside <{self.name}>, which holds text only")
+            child.fail(f"is not known inside <{self.name}>, which holds text only")
         return self.text
 
     @property
@@ -48,7 +48,7 @@ class Element(NamedTuple):
             return self.leaf_text
         stripped = self.leaf_text.strip(WHITESPACE)
         if not stripped:
-            self.refuse("is empty; it must hold a text")
+            self.fail("is empty; it must hold a text")
         return stripped
 
     def all(self, *names: str) -> list[Element]:
@@ -58,24 +58,24 @@ class Element(NamedTuple):
         """The one child of this name."""
         found = self.all(name)
         if len(found) != 1:
-            self.refuse(f"must have exactly one <{name}>; it has {len(found)}")
+            self.fail(f"must have exactly one <{name}>; it has {len(found)}")
         return found[0]
 
     def attribute(self, name: str) -> str:
         if not self.attributes.get(name):
-            self.refuse(f'has no {name!r}; give it one, as in <{self.name} {name}="…">')
+            self.fail(f'has no {name!r}; give it one, as in <{self.name} {name}="…">')
         return self.attributes[name]
 
     def check_children(self, allowed: Collection[str]) -> None:
         """Refuse elements of other names, and text between the elements."""
         for child in self.children:
             if child.name not in allowed:
-                child.refuse(f"is not known inside <{self.name}>; expected are {', '.join(sorted(allowed))}")
+                child.fail(f"is not known inside <{self.name}>; expected are {', '.join(sorted(allowed))}")
         if self.text.strip(WHITESPACE):
-            self.refuse(f"holds the text {shortened(self.text.strip(WHITESPACE))} where only elements are expected")
+            self.fail(f"holds the text {shorten(self.text.strip(WHITESPACE))} where only elements are expected")
 
-    def refuse(self, what: str) -> NoReturn:
-        raise FormatError(f"<{shortened(self.name, quoted=False)}> {what}", line=self.line)
+    def fail(self, what: str) -> NoReturn:
+        raise FormatError(f"<{shorten(self.name, quoted=False)}> {what}", line=self.line)
 
 
 class OpenElement(NamedTuple):
@@ -87,7 +87,7 @@ class OpenElement(NamedTuple):
     children: list[Element]
     pieces: list[str]
 
-    def closed(self) -> Element:
+    def close(self) -> Element:
         return Element(self.name, self.line, self.attributes, tuple(self.children), "".join(self.pieces))
 
 
@@ -108,22 +108,22 @@ class TreeBuilder:
         parser.EntityDeclHandler = parser.SkippedEntityHandler = self.entity
         parser.NotationDeclHandler = self.notation
 
-    def refuse(self, message: str) -> NoReturn:
+    def fail(self, message: str) -> NoReturn:
         raise FormatError(message, line=self.parser.CurrentLineNumber)
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         self.num_elements += 1
         if self.num_elements > MAX_ELEMENTS:
-            self.refuse(f"the file has more than {MAX_ELEMENTS:,} elements")
+            self.fail(f"the file has more than {MAX_ELEMENTS:,} elements")
         if len(self.stack) > MAX_DEPTH:
-            self.refuse(f"elements are nested more than {MAX_DEPTH} deep")
+            self.fail(f"elements are nested more than {MAX_DEPTH} deep")
         if len(attributes) > MAX_ATTRIBUTES:
-            self.refuse(f"an element has {len(attributes):,} attributes; at most {MAX_ATTRIBUTES} are expected")
+            self.fail(f"an element has {len(attributes):,} attributes; at most {MAX_ATTRIBUTES} are expected")
         lowered = {key.lower(): value for key, value in attributes.items()}
         self.stack.append(OpenElement(name.lower(), self.parser.CurrentLineNumber, lowered, [], []))
 
     def end(self, _name: str) -> None:
-        element = self.stack.pop().closed()
+        element = self.stack.pop().close()
         self.stack[-1].children.append(element)
 
     def characters(self, text: str) -> None:
@@ -131,24 +131,22 @@ class TreeBuilder:
 
     def declaration(self, _version: str, encoding: str | None, _standalone: int) -> None:
         if encoding is not None and encoding.lower() not in ENCODINGS:
-            self.refuse(f"the encoding {shortened(encoding)} is not read; save the file as UTF-8")
+            self.fail(f"the encoding {shorten(encoding)} is not read; save the file as UTF-8")
 
     def doctype(self, _name: str, system: str | None, public: str | None, _has_subset: int) -> None:
         if system is not None or public is not None:
-            self.refuse("the document type names an external file, which is never read; remove SYSTEM or PUBLIC")
+            self.fail("the document type names an external file, which is never read; remove SYSTEM or PUBLIC")
 
     def attribute_declaration(self, *_: Any) -> None:
         self.num_declared += 1
         if self.num_declared > MAX_DECLARED_ATTRIBUTES:
-            self.refuse(f"the document type declares more than {MAX_DECLARED_ATTRIBUTES} attributes")
+            self.fail(f"the document type declares more than {MAX_DECLARED_ATTRIBUTES} attributes")
 
     def entity(self, name: str, *_: Any) -> None:
-        self.refuse(
-            f"the entity {shortened(name)} is declared or used; only &lt; &gt; &amp; &quot; &apos; are expanded"
-        )
+        self.fail(f"the entity {shorten(name)} is declared or used; only &lt; &gt; &amp; &quot; &apos; are expanded")
 
     def notation(self, name: str, *_: Any) -> None:
-        self.refuse(f"the notation {shortened(name)} is declared; only ELEMENT and ATTLIST declarations are accepted")
+        self.fail(f"the notation {shorten(name)} is declared; only ELEMENT and ATTLIST declarations are accepted")
 
 
 def read_xml(data: bytes, root: str) -> Element:
@@ -163,7 +161,7 @@ def read_xml(data: bytes, root: str) -> Element:
         raise FormatError(f"the text is not in the encoding it declares: {error}") from error
     (found,) = builder.stack[0].children
     if found.name != root:
-        found.refuse(f"is the outermost element; it must be <{root}>")
+        found.fail(f"is the outermost element; it must be <{root}>")
     return found
 
 
@@ -174,11 +172,11 @@ def feed(builder: TreeBuilder, data: bytes) -> None:
     for start in range(0, len(data), PIECE):
         parser.Parse(view[start : start + PIECE], False)
         if start + PIECE - parser.CurrentByteIndex > MAX_TOKEN:
-            builder.refuse(f"a single tag or comment is longer than {MAX_TOKEN:,} bytes")
+            builder.fail(f"a single tag or comment is longer than {MAX_TOKEN:,} bytes")
     parser.Parse(b"", True)
 
 
-def shortened(text: str, limit: int = 60, *, quoted: bool = True) -> str:
+def shorten(text: str, limit: int = 60, *, quoted: bool = True) -> str:
     """A text fit for a message, whatever its length."""
     short = text if len(text) <= limit else f"{text[:limit]}…"
     return repr(short) if quoted else short

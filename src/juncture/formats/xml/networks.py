@@ -11,7 +11,7 @@ import numpy as np
 from juncture.errors import FormatError, InvalidModel, hint
 from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.formats.rows import RowRepair, check_size
-from juncture.formats.xml import WHITESPACE, Element, shortened
+from juncture.formats.xml import WHITESPACE, Element, shorten
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
 
@@ -35,7 +35,7 @@ def read_numbers(element: Element, count: int) -> np.ndarray:
     try:
         numbers = np.fromiter(map(as_number, islice(words(element), count + 1)), dtype=np.float64)
     except ValueError as error:
-        element.refuse(f"holds {error}, which is not a number")
+        element.fail(f"holds {error}, which is not a number")
     check_count(element, len(numbers), count, "numbers")
     return numbers
 
@@ -46,17 +46,17 @@ def as_number(word: str) -> float:
             return float(word)
     except ValueError:
         pass
-    raise ValueError(shortened(word))
+    raise ValueError(shorten(word))
 
 
 def check_count(element: Element, found: int, expected: int, what: str) -> None:
     if found != expected:
         found = sum(1 for _ in words(element))
-        element.refuse(f"has {found:,} {what}; the states of the child and its parents call for {expected:,}")
+        element.fail(f"has {found:,} {what}; the states of the child and its parents call for {expected:,}")
 
 
 def read_variable(name: str, states: Sequence[str], element: Element) -> Variable:
-    check_distinct(states, element, f"gives the variable {shortened(name)} the state")
+    check_distinct(states, element, f"gives the variable {shorten(name)} the state")
     try:
         return Variable(name, states)
     except InvalidModel as error:
@@ -68,19 +68,19 @@ def read_parents(child: str, names: Sequence[str], variables: Mapping[str, Varia
     for name in names:
         if name not in variables:
             near = f"; {hint(name, variables)}" if max(len(name), len(variables)) < MAX_HINT else ""
-            element.refuse(f"names the unknown parent {shortened(name)} of {shortened(child)}{near}")
+            element.fail(f"names the unknown parent {shorten(name)} of {shorten(child)}{near}")
     if child in names:
-        element.refuse(f"makes {shortened(child)} its own parent")
-    check_distinct(names, element, f"gives {shortened(child)} the parent")
+        element.fail(f"makes {shorten(child)} its own parent")
+    check_distinct(names, element, f"gives {shorten(child)} the parent")
     if len(names) > MAX_PARENTS:
-        element.refuse(f"gives {shortened(child)} {len(names):,} parents; a table can have at most {MAX_PARENTS}")
+        element.fail(f"gives {shorten(child)} {len(names):,} parents; a table can have at most {MAX_PARENTS}")
     return Scope(variables[name] for name in names)
 
 
 def read_table(child: Variable, parents: Scope, element: Element, rows: RowRepair) -> Conditional:
     """P(child | parents) from numbers in which the child varies fastest and the first parent slowest."""
     sizes = (*parents.shape, child.num_states)
-    what = f"the table of {shortened(child.name)}"
+    what = f"the table of {shorten(child.name)}"
     cells = check_size(sizes, len(element.leaf_text) // 2 + 1, what, line=element.line)
     values = rows.repair(child, parents, read_numbers(element, cells), line=element.line)
     return Conditional(child, parents, values)
@@ -90,7 +90,7 @@ def check_distinct(texts: Iterable[str], element: Element, what: str) -> None:
     seen: set[str] = set()
     for text in texts:
         if text in seen:
-            element.refuse(f"{what} {shortened(text)} twice; names must be distinct")
+            element.fail(f"{what} {shorten(text)} twice; names must be distinct")
         seen.add(text)
 
 
@@ -104,7 +104,7 @@ def read_network(conditionals: Iterable[AnyConditional], element: Element) -> Ba
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def tagged(name: str, text: str, variable: str, attributes: str = "") -> str:
+def format_element(name: str, text: str, variable: str, attributes: str = "") -> str:
     """`<name>text</name>` with all that is special escaped; white space at the ends is marked as meant."""
     wrong = NOT_XML.search(text)
     if wrong:

@@ -149,8 +149,8 @@ class Beliefs:
         """New beliefs with more findings; these stay as they are. A mapping goes to every row."""
         more = as_findings(evidence, self.model.variables)
         if more.is_single and not self.is_single:
-            more = more.repeated(self.findings.num_rows)
-        findings = self.findings.merged(more)
+            more = more.repeat(self.findings.num_rows)
+        findings = self.findings.merge(more)
         beliefs = Beliefs.of(self.model, self.engine, findings, self.targets)
         check_possible(beliefs)
         return beliefs

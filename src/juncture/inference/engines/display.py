@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from juncture.factors.html import MAX_COLUMNS, MAX_ROWS, cut_note
+from juncture.drawing.html import Markup, html_table
+from juncture.factors.html import MAX_COLUMNS, MAX_ROWS, format_omitted
 
 if TYPE_CHECKING:
     from juncture.inference.engines.beliefs import Beliefs
@@ -63,13 +64,11 @@ def bar_html(probability: float, full: int) -> str:
 
 def steps_html(words: str, labels: Sequence[object], distributions: np.ndarray) -> str:
     """A line of words, and the distribution of each step: a row of bars, one a state."""
-    head = "".join(f"<th>{escape(str(label))}</th>" for label in labels[:MAX_COLUMNS])
-    rows = "".join(step_html(step, row[:MAX_COLUMNS]) for step, row in enumerate(distributions[:MAX_ROWS]))
-    table = f"<table><thead><tr><th>step</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return f"<p><code>{escape(words)}</code></p>{table}{cut_note(distributions)}"
+    rows = ((step, *map(share_html, row[:MAX_COLUMNS].tolist())) for step, row in enumerate(distributions[:MAX_ROWS]))
+    table = html_table(["step", *labels[:MAX_COLUMNS]], rows, format_omitted(distributions), num_labels=1)
+    return f"<p><code>{escape(words)}</code></p>{table}"
 
 
-def step_html(step: int, distribution: np.ndarray) -> str:
-    shares = ((share, 0.0 if np.isnan(share) else share) for share in distribution.tolist())
-    cells = (f"<td>{share:.4f}{bar_html(length, STEP_BAR_WIDTH)}</td>" for share, length in shares)
-    return f"<tr><th>{step}</th>{''.join(cells)}</tr>"
+def share_html(share: float) -> Markup:
+    """A probability with its bar; NaN has no bar."""
+    return Markup(f"{share:.4f}{bar_html(0.0 if np.isnan(share) else share, STEP_BAR_WIDTH)}")

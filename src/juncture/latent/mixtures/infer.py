@@ -12,7 +12,7 @@ from juncture import numerics
 from juncture.checks import check_choice
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
-from juncture.data.sequences.steps import without_frame
+from juncture.data.sequences.steps import unwrap_frame
 from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, InvalidData, UnknownVariable, warn_user
 from juncture.factors.factor import Factor
 from juncture.families.observations import as_values
@@ -111,7 +111,7 @@ def sample_mixture(model: Mixture, n: Any, *, rng: Any = None) -> np.ndarray:
 def rows_of(model: Mixture, given: Any) -> tuple[np.ndarray, bool]:
     """(row, *event), and whether one row was given and not a list; a column of numbers is numbers."""
     event = model.event_shape
-    values = as_values(without_frame(given), event, name="Mixture")
+    values = as_values(unwrap_frame(given), event, name="Mixture")
     if not event and values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim > 1 + len(event):

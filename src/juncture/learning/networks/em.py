@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.data.tables.distinct import distinct_keys
+from juncture.data.tables.distinct import Numbering, distinct_rows
 from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
 from juncture.factors.conditional import Conditional
@@ -32,43 +32,19 @@ from juncture.learning.networks.statistics import NetworkStatistics
 from juncture.learning.networks.templates import with_conditionals
 from juncture.networks.bayesian_network import BayesianNetwork
 
-MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # odd and well mixed: 2^64 over the golden ratio
-SHIFT = np.uint64(29)
 
-
-def distinct_rows(data: Dataset) -> tuple[Dataset, np.ndarray]:
+def merge_equal_rows(data: Dataset) -> tuple[Dataset, np.ndarray]:
     """(each distinct row once, the total weight of its copies), in order of first appearance."""
     weights = np.ones(len(data)) if data.weights is None else data.weights
     if not len(data):
         return data, weights
-    first, group = group_rows(data)
+    group, first = number_rows(data)
     return data.take(first), np.bincount(group, weights=weights, minlength=len(first))
 
 
-def group_rows(data: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """(the first index of each distinct row, the number of each row among the distinct rows)."""
-    group, first = distinct_keys(hash_rows(data))
-    if all(np.array_equal(column, column[first][group]) for column in data.columns.values()):
-        return first, group
-    return group_rows_exactly(data)
-
-
-def hash_rows(data: Dataset) -> np.ndarray:
-    """A number for each row, equal for equal rows, and almost surely different for different ones."""
-    keys = np.zeros(len(data), np.uint64)
-    for column in data.columns.values():
-        keys = (keys ^ (keys >> SHIFT)) * MULTIPLIER + (column.astype(np.int64) + 1).astype(np.uint64)
-    return (keys ^ (keys >> SHIFT)) * MULTIPLIER
-
-
-def group_rows_exactly(data: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """The same grouping without a hash, for rows whose hashes collide."""
-    table = np.stack(list(data.columns.values()), axis=1)
-    _, first, group = np.unique(table, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    ranks = np.empty_like(order)
-    ranks[order] = np.arange(len(order))
-    return first[order], ranks[group.ravel()]
+def number_rows(data: Dataset) -> Numbering:
+    """The number of each row among the distinct rows, and the first index of each distinct row."""
+    return distinct_rows(np.stack(data.arrays, axis=1) if data.arrays else np.zeros((len(data), 0), np.int8))
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +60,7 @@ class Expectation:
     def of(cls, template: BayesianNetwork, data: Dataset) -> Expectation:
         lowered = lower(template)
         plan = compile_plan(scopes_of(lowered), lowered.scope.shape)
-        rows, weights = distinct_rows(data)
+        rows, weights = merge_equal_rows(data)
         nodes = {name: node for node, name in enumerate(lowered.scope.names)}
         coded = CodedFindings.of(as_findings(rows, template.variables), nodes)
         return cls(plan, coded, weights, rows)

@@ -10,7 +10,7 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
-from juncture.data.tables.coding import weights_apart
+from juncture.data.tables.coding import split_weights
 from juncture.errors import InvalidData, UnknownVariable, Unsupported, hint
 from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.factors.gaussian import LinearGaussian
@@ -88,7 +88,7 @@ def code_columns(data: Any, names: set[str], declared: Scope, weights: Any = Non
     """The columns of these names: with declared states where there are, with their own otherwise."""
     if weights is None and isinstance(data, Dataset):
         weights = data.weights
-    table, weights = weights_apart(as_table(data, declared.names or None), weights)
+    table, weights = split_weights(as_table(data, declared.names or None), weights)
     kept = [name for name in table.cells if name in names]
     own = Dataset(table.only(name for name in kept if name not in declared.names))
     known = {variable.name: variable for variable in (*own.variables, *declared)}

@@ -12,7 +12,7 @@ from juncture import numerics
 from juncture.checks import check_count
 from juncture.components.mixture import Mixture
 from juncture.data.sequences.sequences import Sequences
-from juncture.data.tables.labels import labelled
+from juncture.data.tables.labels import decode_labels
 from juncture.errors import ImpossibleEvidence
 from juncture.inference.engines.display import steps_html
 from juncture.kernels.chains.lags import smooth_with_lag
@@ -140,7 +140,7 @@ class ChainBeliefs:
     def decoded(self) -> np.ndarray:
         """The most probable state of each step by itself; together they need not be a possible path."""
         self._possible_chain()
-        return labelled(self.model.states, np.argmax(self.smoothed, axis=1))
+        return decode_labels(self.model.states, np.argmax(self.smoothed, axis=1))
 
     def lagged(self, lag: int) -> np.ndarray:
         """p(state at t | observations up to t + lag), (step, state): filtered for 0, smoothed for the whole length."""
@@ -171,7 +171,7 @@ class ChainBeliefs:
         paths = np.empty((count, self.num_steps), np.int64)
         uniforms = as_generator(rng).random(paths.shape)
         draw_paths(chain.initial, chain.transition, lattice, np.arange(self.num_steps), uniforms, paths)
-        return labelled(self.model.states, paths)
+        return decode_labels(self.model.states, paths)
 
     @property
     def _chain(self) -> Chain:

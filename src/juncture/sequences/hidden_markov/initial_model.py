@@ -14,7 +14,7 @@ from juncture.components.contract import is_whole
 from juncture.components.gaussian import STRUCTURES, GaussianEmissions, shape_of
 from juncture.components.gaussian_estimate import reference_variance
 from juncture.data.sequences.sequences import Sequences, as_sequences
-from juncture.data.sequences.steps import without_frame
+from juncture.data.sequences.steps import unwrap_frame
 from juncture.data.tables.labels import as_variable
 from juncture.errors import InvalidData, InvalidModel, Unsupported, hint
 from juncture.families.family import Family
@@ -150,8 +150,8 @@ def repeat_for_states(distribution: Any, num_states: int) -> Any:
 
 def event_shape_of(data: Any) -> tuple[int, ...]:
     """The shape of one observation: of the first sequence with any steps."""
-    given = without_frame(getattr(data, "observations", data))
+    given = unwrap_frame(getattr(data, "observations", data))
     if not isinstance(given, list | tuple):
         return tuple(np.shape(given)[1:])
-    items = (without_frame(getattr(item, "observations", item)) for item in given)
+    items = (unwrap_frame(getattr(item, "observations", item)) for item in given)
     return next((tuple(np.shape(item)[1:]) for item in items if np.size(item)), ())

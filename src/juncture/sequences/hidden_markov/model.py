@@ -31,11 +31,22 @@ SHOWN = 6  # labels
 class HiddenMarkovModel(Value):
     """p(z, x) = initial[z0] Π transition[z(t-1), z(t)] Π p(x(t) | z(t)).
 
-    `emissions` holds one distribution per state: a batch of a family, a list of families or mixtures, a table
-    (state, symbol) of probabilities, an `Emissions` object, or None where observations are log-likelihoods already:
-    (step, state).
-    States are 0, 1, …, or have labels; so have the symbols of a table.
+    Parameters
+    ----------
+    initial
+        (state,): the distribution of the first state.
+    transition
+        (state, state): row i is the distribution of the state after state i.
+    emissions
+        One distribution per state: a batch of a family, a list of families or mixtures, a table (state, symbol) of
+        probabilities, an `Emissions` object, or None where observations are log-likelihoods (step, state).
+    states
+        The labels of the states; by default 0, 1, ….
+    symbols
+        The labels of the symbols of a table; by default 0, 1, ….
 
+    Examples
+    --------
     >>> HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]], states=["dry", "wet"])
     HiddenMarkovModel(2 states: dry, wet; 2 symbols)
 

@@ -18,7 +18,7 @@ import numpy as np
 from juncture import parallel
 from juncture.checks import check_count, check_flag
 from juncture.data.sequences.sequences import Sequences
-from juncture.data.tables.labels import labelled
+from juncture.data.tables.labels import decode_labels
 from juncture.kernels.chains.best_paths import best_paths
 from juncture.kernels.chains.path_reading import TIE, read_backward, read_forward
 from juncture.kernels.chains.viterbi import decode_each, log_weight, score_steps
@@ -103,7 +103,7 @@ class MostProbablePath:
     @property
     def path(self) -> np.ndarray:
         """The states by their labels: (step,)."""
-        return labelled(self.model.states, self.codes)
+        return decode_labels(self.model.states, self.codes)
 
     @cached_property
     def log_prob(self) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from juncture import numerics
 from juncture.checks import check_count, shown
 from juncture.data.sequences.sequences import Sequence, Sequences
-from juncture.data.tables.holes import without_masks
+from juncture.data.tables.holes import unmask_items
 from juncture.errors import ImpossibleEvidence, InvalidData, JunctureError
 from juncture.sequences.hidden_markov.chain import Chain, Form, likelihoods
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
@@ -41,7 +41,7 @@ def one_step(model: HiddenMarkovModel, observation: Any, state: Any) -> Sequence
         check_one_step(model, observation, np.size(as_array(observation)) / np.prod(model.event_shape))
     is_hole = observation is None and model.event_shape
     rows: Any = np.full((1, *model.event_shape), np.nan) if is_hole else [observation]
-    rows = as_array(without_masks(rows)) if model.event_shape else rows
+    rows = as_array(unmask_items(rows)) if model.event_shape else rows
     return model.sequences(rows if state is None else Sequence(rows, states=[state]))
 
 

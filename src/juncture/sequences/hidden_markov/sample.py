@@ -9,7 +9,7 @@ import numpy as np
 from juncture.checks import check_counts
 from juncture.components.categorical import CategoricalEmissions
 from juncture.data.sequences.sequences import Sequence
-from juncture.data.tables.labels import labelled
+from juncture.data.tables.labels import decode_labels
 from juncture.errors import InvalidData
 from juncture.kernels.chains.paths import draw_paths
 from juncture.memory import check_table_fits
@@ -44,5 +44,5 @@ def draw_sequence(model: HiddenMarkovModel, num_steps: int, rng: np.random.Gener
     draw_paths(chain.initial, chain.transition, ones, np.zeros(num_steps, np.int64), rng.random((1, num_steps)), codes)
     observations = model.emissions.sample(codes[0], rng)
     if isinstance(model.emissions, CategoricalEmissions):
-        observations = labelled(model.emissions.symbols, observations)
-    return Sequence(observations, states=labelled(model.states, codes[0]))
+        observations = decode_labels(model.emissions.symbols, observations)
+    return Sequence(observations, states=decode_labels(model.states, codes[0]))

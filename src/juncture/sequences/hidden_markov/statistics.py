@@ -129,7 +129,7 @@ def with_weights(sequences: Sequences, weights: Any) -> Sequences:
     if given.shape != sequences.weights.shape:
         raise InvalidData(f"there are {sequences.num} sequences, but weights of the shape {given.shape}")
     if not (np.isfinite(given) & (given >= 0)).all():
-        raise InvalidData(f"the weight of a sequence is finite and at least 0; got {given[~(given >= 0)]}")
+        raise InvalidData(f"the weight of a sequence must be finite and at least 0; got {given[~(given >= 0)]}")
     return replace(sequences, weights=given)
 
 
@@ -143,7 +143,7 @@ def check_labelled(sequences: Sequences) -> None:
     if unknown.size:
         raise InvalidData(
             "the statistics of labelled sequences were asked for, but there is no label at"
-            f" {sequences.place(int(unknown[0]))}; jt.fit learns without"
+            f" {sequences.describe_step(int(unknown[0]))}; jt.fit learns without"
         )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
-from juncture.data.tables.labels import labelled
+from juncture.data.tables.labels import decode_labels
 from juncture.drawing.diagram import Diagram, Edge, Node
 from juncture.sequences.hidden_markov.chain import Chain, Form, likelihoods
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
@@ -49,7 +49,7 @@ class Trellis:
     @property
     def path(self) -> np.ndarray:
         """The states of the path by their labels: (step,)."""
-        return labelled(self.states, self.codes)
+        return decode_labels(self.states, self.codes)
 
     def __str__(self) -> str:
         """One line per state and one column per step: score, ← state before, * on the path."""

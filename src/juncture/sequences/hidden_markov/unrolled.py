@@ -69,7 +69,8 @@ def likelihoods_of(model: HiddenMarkovModel, sequences: Sequences) -> np.ndarray
     if wrong.any():
         step = int(np.argmax(wrong))
         raise InvalidData(
-            f"{sequences.place(step)} has the log-likelihood {most[step]:.6g}, which is no likelihood in a double"
+            f"{sequences.describe_step(step)} has the log-likelihood {most[step]:.6g},"
+            " which is no likelihood in a double"
             f"{'; infer takes it as it is' if most[step] < np.inf else ''}"
         )
     return np.asarray(np.exp(log_prob))

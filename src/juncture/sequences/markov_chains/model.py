@@ -33,11 +33,22 @@ if TYPE_CHECKING:
 class MarkovChain(ChainQuestions):
     """p(x) = p(x₀) Π p(x_t | x_{t-1}), with transition[i, j] = p(next = j | now = i).
 
-    The table of a chain of order m has m axes of history, the oldest first, and then the next state. `initial` is the
-    distribution of the first state, or that state; of order m, a table of the first m states, or these states.
-    Distributions are arrays in the order of `states`. Classes, stationary distributions and passages are those of
-    chains of order 1; `to_first_order` makes such a chain of one of higher order.
+    Distributions are arrays in the order of `states`. Communicating classes, stationary distributions and passage times
+    are defined for chains of order 1; `to_first_order` converts a chain of higher order.
 
+    Parameters
+    ----------
+    transition
+        The transition table: m axes for the last m states, the oldest first, then one for the next state.
+    initial
+        The distribution of the first state, or that state; for order m a table of the first m states, or these states.
+    states
+        The labels of the states, or their number; by default 0, 1, ….
+    order
+        The number m of earlier states on which the next state depends.
+
+    Examples
+    --------
     >>> weather = MarkovChain([[0.9, 0.1], [0.5, 0.5]], "sun", states=["sun", "rain"])
     >>> weather.distribution_at(2).round(4).tolist()
     [0.86, 0.14]

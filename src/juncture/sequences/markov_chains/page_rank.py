@@ -7,12 +7,12 @@ rank is its share of the reader's time. Of weighted links the heavier are follow
 from __future__ import annotations
 
 from collections.abc import Hashable
-from html import escape
 from typing import Any, Literal
 
 import numpy as np
 
 from juncture.checks import check_choice, check_flag, check_kind, check_number
+from juncture.drawing.html import html_table
 from juncture.errors import NotConvergedWarning, UnknownVariable, Unsupported, hint, warn_user
 from juncture.iteration import Trace, check_stopping_rule
 from juncture.options import resolve
@@ -60,9 +60,9 @@ class PageRank(Value):
         return f"PageRank({len(self.pages):,} pages: {best}{', …' if len(self.pages) > 3 else ''})"
 
     def _repr_html_(self) -> str:
-        rows = [f"<tr><th>{escape(str(page))}</th><td>{self[page]:.4g}</td></tr>" for page in self.ranking()[:SHOWN]]
-        more = f"<p>… of {len(self.pages):,} pages</p>" if len(self.pages) > SHOWN else ""
-        return f"<table><thead><tr><th>page</th><th>rank</th></tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
+        rows = [(page, f"{self[page]:.4g}") for page in self.ranking()[:SHOWN]]
+        note = f"… of {len(self.pages):,} pages" if len(self.pages) > SHOWN else ""
+        return html_table(["page", "rank"], rows, note, num_labels=1)
 
 
 def page_rank(
@@ -77,16 +77,27 @@ def page_rank(
 ) -> PageRank:
     """The ranks p_i = (1 - d)/N + d Σ_j w_ji/C_j p_j, where page j has links of the weights w_ji, together C_j.
 
-    `links` are a list of pairs (from, to), a mapping from each page to those it links to, a `DirectedGraph`, or a
-    square NumPy array, also a sparse one, whose entry [i, j] is the weight of the link from i to j. A page's links to
-    itself are left out. Ranks sum to 1; with `normalized=False`, to the number of pages, as in
-    p_i = (1 - d) + d Σ ….
+    Parameters
+    ----------
+    links
+        A list of pairs (from, to), a mapping from each page to the pages it links to, a `DirectedGraph`, or a square
+        NumPy or sparse array whose entry [i, j] is the weight of the link from i to j. Links of a page to itself are
+        ignored.
+    damping
+        The probability d of following a link.
+    normalized
+        Whether ranks sum to 1; else they sum to the number of pages, as in p_i = (1 - d) + d Σ ….
+    method
+        "exact" solves the equations; "power" iterates until the total error of the ranks is at most `tolerance`;
+        "auto" solves the equations up to 2,000 pages.
+    dangling
+        A page without links leads to a "random" page, or with "none" passes nothing on, as the equation says.
+    tolerance, max_steps
+        When the power method stops.
 
-    A page without links sends its reader to any page at random; with `dangling="none"` it passes nothing on, as the
-    equation says: all ranks are then smaller by one common factor, which normalising takes away.
-
-    `method="exact"` solves the equations; "power" steps until the ranks, which sum to 1, are together within
-    `tolerance` of the answer; "auto" solves up to 2,000 pages.
+    Returns
+    -------
+    PageRank
     """
     check_number(damping, "the damping of page_rank", least=0, below=1)
     check_choice(dangling, ("random", "none"), "dangling")

@@ -87,7 +87,7 @@ def count_complete(model: MarkovChain, sequences: Sequences) -> MarkovChainStati
 def first_hole(sequences: Sequences) -> str | None:
     """The first step without a state, as a message names it; None if there is none."""
     holes = np.isnan(sequences.observations.astype(np.float64))
-    return sequences.place(int(holes.argmax())) if holes.any() else None
+    return sequences.describe_step(int(holes.argmax())) if holes.any() else None
 
 
 def as_statistics(given: Any, model: MarkovChain) -> MarkovChainStatistics:

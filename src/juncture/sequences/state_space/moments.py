@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from juncture.data.missingness import packed
+from juncture.data.missingness import group_by_pattern
 from juncture.data.sequences.sequences import Sequences
 from juncture.kernels.state_space.residual_moments import add_moments
 from juncture.parallel import map_blocks
@@ -63,7 +63,7 @@ def expected_moments(model: LinearGaussianStateSpace, sequences: Sequences) -> S
 
     def moments(block: slice) -> StateSpaceMoments:
         before = int(sequences.offsets[block.start])
-        return moments_of(model, sequences.take(block), lambda step: sequences.place(before + step))
+        return moments_of(model, sequences.take(block), lambda step: sequences.describe_step(before + step))
 
     return reduce(add, map_blocks(moments, sequences.num, size))
 
@@ -196,12 +196,9 @@ def patterns(observed: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     if observed.all():
         yield np.arange(observed.shape[1]), np.arange(len(observed))
         return
-    _, first, group = np.unique(packed(observed), return_index=True, return_inverse=True)
-    ends = np.cumsum(np.bincount(group.ravel()))
-    alike = np.split(np.argsort(group.ravel(), kind="stable"), ends[:-1])
-    for step, positions in zip(first, alike, strict=True):
-        if observed[step].any():
-            yield np.nonzero(observed[step])[0], positions
+    for pattern, steps in group_by_pattern(observed):
+        if pattern.any():
+            yield np.nonzero(pattern)[0], steps
 
 
 def regression_on(noise: np.ndarray, observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

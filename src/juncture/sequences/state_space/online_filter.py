@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_count
-from juncture.data.sequences.steps import without_frame
+from juncture.data.sequences.steps import unwrap_frame
 from juncture.errors import InvalidData
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.packing import PackedSteps, pack_model
@@ -114,7 +114,7 @@ def covariance_of(factor: np.ndarray) -> np.ndarray:
 def as_row(given: Any, size: int, *, what: str, may_miss: bool) -> np.ndarray:
     """The numbers of one step; None stands for all missing, or for none where there are to be none."""
     try:
-        row = np.full(size, np.nan) if given is None else np.asarray(without_frame(given), dtype=np.float64).reshape(-1)
+        row = np.full(size, np.nan) if given is None else np.asarray(unwrap_frame(given), dtype=np.float64).reshape(-1)
     except (TypeError, ValueError) as error:
         raise InvalidData(f"{what} is {size} numbers; got {given!r}") from error
     if len(row) != size:

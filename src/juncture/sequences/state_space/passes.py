@@ -73,7 +73,7 @@ def filtered(
 ) -> Filtered:
     """The forward pass; without `keep` only the densities. `name_step` names a step; by default these sequences do."""
     found = run_filter(*pack(model, sequences), keep=keep)
-    check_filtered(found, name_step or sequences.place)
+    check_filtered(found, name_step or sequences.describe_step)
     return found
 
 

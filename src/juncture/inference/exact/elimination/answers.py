@@ -11,6 +11,7 @@ import numpy as np
 
 from juncture import numerics
 from juncture.data.findings import Findings
+from juncture.data.tables.distinct import distinct_rows
 from juncture.inference.exact.best_states import best_states, first_of_ties
 from juncture.inference.exact.elimination.buckets import Elimination, LogFactor, draw_back, marginal_map_solver
 from juncture.inference.exact.lowering import lower
@@ -62,12 +63,12 @@ def reduce_factor(factor: LogFactor, codes: Mapping[int, int]) -> LogFactor:
     return LogFactor(tuple(node for node in factor.nodes if node not in codes), np.asarray(factor.logs[index]))
 
 
-def distinct_rows(findings: Findings) -> tuple[list[Findings], np.ndarray]:
+def distinct_findings(findings: Findings) -> tuple[list[Findings], np.ndarray]:
     """Each different row of findings once, and for each row which of them it is, (row,)."""
     columns = [column[:, np.newaxis] for column in findings.codes.values()]
     table = np.hstack([np.zeros((findings.num_rows, 1)), *columns, *findings.likelihoods.values()])
-    _, first, which = np.unique(table, axis=0, return_index=True, return_inverse=True)
-    return [findings.row(int(row)) for row in first], which.reshape(-1)
+    which, first = distinct_rows(table)
+    return [findings.row(int(row)) for row in first], which
 
 
 PlanElimination: TypeAlias = Callable[[Scope, Sequence[Sequence[int]], frozenset[int], frozenset[int]], Elimination]
@@ -85,7 +86,7 @@ class EliminationAnswers:
     @cached_property
     def _distinct(self) -> tuple[list[ReducedModel], np.ndarray]:
         """The model reduced by each different row of evidence, and which of these each row has, (row,)."""
-        rows, which = distinct_rows(self.findings)
+        rows, which = distinct_findings(self.findings)
         return [ReducedModel.of(self.model, row) for row in rows], which
 
     @cached_property

@@ -8,8 +8,6 @@ from juncture import parallel
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree.packed_tree import CELLS_AT_ONCE, MAX_BLOCK, PackedTree
 from juncture.kernels.junction_tree.layout import MARGINAL, OFFSET, SIZE
-from juncture.kernels.junction_tree.propagation import TINY
-from juncture.kernels.junction_tree.rows import propagate_rows
 from juncture.kernels.tables.network_counts import add_cells
 from juncture.parallel import blocks_of
 
@@ -59,28 +57,19 @@ def add_block(
     cells: np.ndarray,
 ) -> None:
     """Propagate a block of rows and add its cliques; rows whose products may vanish go one by one, in logarithms."""
-    plan, num_rows = tree.plan, len(log_evidence)
-    status = np.full(num_rows, TINY, np.int64)
     if tree.log_prior == -np.inf:
         log_evidence[:] = -np.inf
         return
+    plan, one = tree.plan, np.zeros(1, np.int64)
+    node_table = plan.node_table.copy()
+    node_table[0, MARGINAL] = 0
+    marginals = np.empty((len(log_evidence), int(plan.num_states[0])))
+    work, is_tiny = tree.propagate_block(rows, block, node_table, one, marginals, log_evidence)
     if tree.is_safe:
-        space, one = tree.workspace(num_rows), np.zeros(1, np.int64)
-        node_table = plan.node_table.copy()
-        node_table[0, MARGINAL] = 0
-        propagate_rows(
-            plan.table, plan.indices, node_table, tree.base, tree.prior, tree.bounds,
-            rows.observed, np.ascontiguousarray(rows.codes[:, block]),
-            rows.soft, np.ascontiguousarray(rows.likelihoods[:, block]), one,
-            space.work, space.messages, space.ratios, space.bounds, space.touched,
-            np.empty((num_rows, int(plan.num_states[0]))), log_evidence, status,
-        )  # fmt: skip
-        log_evidence += tree.log_prior + rows.log_scale[block]
-        status[rows.is_wide(block)] = TINY
-        counted = np.where((status == TINY) | np.isneginf(log_evidence), 0.0, weights)
-        space.work[:, counted == 0.0] = 0.0  # what vanished or overflowed there must not meet a factor of 0
-        add_cells(plan.table, OFFSET, SIZE, space.work, counted, cells)
-    for index in np.flatnonzero(status == TINY):
+        counted = np.where(is_tiny | np.isneginf(log_evidence), 0.0, weights)
+        work[:, counted == 0.0] = 0.0  # cells that vanished or overflowed must not be multiplied by 0
+        add_cells(plan.table, OFFSET, SIZE, work, counted, cells)
+    for index in np.flatnonzero(is_tiny):
         add_row(tree, rows, block.start + int(index), weights[index], log_evidence[index : index + 1], cells)
 
 

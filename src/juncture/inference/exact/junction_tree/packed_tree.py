@@ -122,24 +122,36 @@ class PackedTree:
         log_evidence: np.ndarray,
     ) -> None:
         """Fill the block's marginals, laid out as `node_table` says, and log evidence."""
-        plan, size = self.plan, len(log_evidence)
-        status = np.full(size, TINY, np.int64)
         if self.log_prior == -np.inf:
             log_evidence[:], marginals[:] = -np.inf, np.nan
             return
-        if self.is_safe:
-            space = self.workspace(size)
-            propagate_rows(
-                plan.table, plan.indices, node_table, self.base, self.prior, self.bounds,
-                rows.observed, np.ascontiguousarray(rows.codes[:, block]),
-                rows.soft, np.ascontiguousarray(rows.likelihoods[:, block]), targets,
-                space.work, space.messages, space.ratios, space.bounds, space.touched, marginals, log_evidence, status,
-            )  # fmt: skip
-            log_evidence += self.log_prior + rows.log_scale[block]
-            status[rows.is_wide(block)] = TINY
-        for index in np.flatnonzero(status == TINY):
+        _, is_tiny = self.propagate_block(rows, block, node_table, targets, marginals, log_evidence)
+        for index in np.flatnonzero(is_tiny):
             marginals[index], log_evidence[index] = self.run_row(rows.row(block.start + int(index)), targets)
         marginals[np.isneginf(log_evidence)] = np.nan
+
+    def propagate_block(
+        self,
+        rows: CodedFindings,
+        block: slice,
+        node_table: np.ndarray,
+        targets: np.ndarray,
+        marginals: np.ndarray,
+        log_evidence: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Fill marginals and log evidence; gives the cliques (cell, row), and which rows need logarithms (row,)."""
+        plan, size = self.plan, len(log_evidence)
+        if not self.is_safe:
+            return np.empty((0, size)), np.ones(size, bool)
+        status, space = np.full(size, TINY, np.int64), self.workspace(size)
+        propagate_rows(
+            plan.table, plan.indices, node_table, self.base, self.prior, self.bounds,
+            rows.observed, np.ascontiguousarray(rows.codes[:, block]),
+            rows.soft, np.ascontiguousarray(rows.likelihoods[:, block]), targets,
+            space.work, space.messages, space.ratios, space.bounds, space.touched, marginals, log_evidence, status,
+        )  # fmt: skip
+        log_evidence += self.log_prior + rows.log_scale[block]
+        return space.work, (status == TINY) | rows.is_wide(block)
 
     def run_one_by_one(
         self,

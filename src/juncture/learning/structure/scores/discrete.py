@@ -10,7 +10,7 @@ from math import log, prod, sqrt
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.data.tables.distinct import Numbering, distinct_keys
+from juncture.data.tables.distinct import distinct_rows
 from juncture.errors import InvalidData, TooLarge
 from juncture.learning.conditionals.table import check_pseudo_count
 from juncture.learning.structure.data import check_complete
@@ -43,7 +43,7 @@ class CodedRows:
         sizes = np.array([variable.num_states for variable in data.variables], dtype=np.int64)
         code_type = np.int8 if sizes.max(initial=0) <= 127 else np.int32
         codes = np.array(data.arrays, dtype=code_type).reshape(len(sizes), len(data))
-        numbers, firsts = distinct_columns(codes)
+        numbers, firsts = distinct_rows(codes.T)
         weights = np.bincount(numbers, weights=data.weights, minlength=len(firsts))
         return cls(names, np.ascontiguousarray(codes[:, firsts]), weights.astype(np.float64), sizes)
 
@@ -117,23 +117,6 @@ class DiscreteScores:
         family = (child, np.array(needed, dtype=np.int64), np.array(free, dtype=np.int64), most)
         score_subsets(*rows, *family, self.kind, self.amount, scores)
         return scores
-
-
-def distinct_columns(codes: np.ndarray) -> Numbering:
-    """The numbers of the distinct columns of the codes, which are the rows of the data, by a hash of their words."""
-    from juncture.kernels.tables.distinct import are_as_numbered, hash_words
-
-    num_bytes = codes.dtype.itemsize * len(codes)
-    padded = np.zeros((codes.shape[1], -(-num_bytes // 4) * 4), dtype=np.uint8)
-    padded[:, :num_bytes] = np.ascontiguousarray(codes.T).view(np.uint8).reshape(codes.shape[1], num_bytes)
-    words = padded.view(np.uint32)
-    keys = np.empty(len(words), np.uint64)
-    hash_words(words, keys)
-    numbers, firsts = distinct_keys(keys)
-    if are_as_numbered(words, numbers, firsts):
-        return numbers, firsts
-    _, first, group = np.unique(words, axis=0, return_index=True, return_inverse=True)  # two different rows share a key
-    return group.ravel(), first
 
 
 def discrete_scores(data: Dataset, kind: str, amount: float) -> DiscreteScores:

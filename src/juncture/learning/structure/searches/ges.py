@@ -171,7 +171,16 @@ class EquivalenceSearch:
 class GES(Constrained):
     """The class of graphs at the end of the search, as a CPDAG; with `directed` one graph of it.
 
-    Without `turning` and `reinsert` edges are inserted and deleted only, as in the first paper.
+    Parameters
+    ----------
+    required, forbidden, tiers, max_parents, score
+        As in `HillClimbing`.
+    directed
+        Return one directed graph of the class.
+    turning
+        Also turn edges. Without `turning` and `reinsert`, edges are only inserted and deleted, as in Chickering (2002).
+    reinsert
+        Remove variables and insert them again at a maximum.
     """
 
     score: Any = "bic"

@@ -139,9 +139,23 @@ class ClimbingOptions(Constrained):
 class HillClimbing(ClimbingOptions):
     """The best graph that the climb meets.
 
-    `reinsert` removes and inserts variables again at a maximum. `tabu` is for how many steps an edge stays as it was
-    changed, and after how many steps without a new best graph the walk ends; the walk starts where the search without
-    it ends. `restarts` is how often the best graph is perturbed, by as many random changes as there are variables.
+    Parameters
+    ----------
+    required, forbidden
+        Edges that the graph must have, and edges that it must not have.
+    tiers
+        Lists of names: no edge leads from a later tier to an earlier one.
+    max_parents
+        The largest number of parents of a variable.
+    score
+        The name of a score, or a score such as `BDeu(10)`.
+    reinsert
+        Remove variables and insert them again at a maximum.
+    tabu
+        For how many steps a changed edge must not change again, and after how many steps without a better graph the
+        tabu search ends; it starts from the graph of the search without it.
+    restarts
+        How often the best graph is perturbed, by as many random changes as there are variables.
     """
 
     def run(

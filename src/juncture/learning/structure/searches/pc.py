@@ -29,9 +29,21 @@ from juncture.learning.structure.sets import find_paths
 class PC(Constrained):
     """The class of graphs that the tests leave, as a CPDAG; with `directed` one graph of it.
 
-    Two variables are adjacent unless a test given some neighbours has a p-value above `level`. Whether edges meet in
-    a collider is decided by the sets that separate their other ends: with `colliders="majority"` by more than half of
-    the sets, with "conservative" only where all agree, and else the directions stay open.
+    Parameters
+    ----------
+    required, forbidden, tiers, max_parents
+        As in `HillClimbing`.
+    test
+        The name of an independence test, or a test such as `PermutationTest(1000)`.
+    level
+        The significance level: two variables are adjacent unless a test given some neighbours has a larger p-value.
+    max_given
+        The largest number of variables to condition on; by default any.
+    colliders
+        How the separating sets decide whether two edges meet in a collider: by "majority", or "conservative", where
+        all sets must agree; else the directions stay open.
+    directed
+        Return one directed graph of the class.
     """
 
     test: Any = "auto"
