@@ -70,7 +70,10 @@ class CurvedFamily(Value):
     def member(self, parameter: float) -> Any:
         """The member at this parameter."""
         value = check_number(parameter, "the parameter", above=self.low, below=self.high)
-        found = self.curve(value)
+        try:
+            found = self.curve(value)
+        except (OverflowError, ZeroDivisionError) as error:
+            raise InvalidModel(f"the curve has no member at the parameter {value:g}: {error}") from error
         if not isinstance(found, ExponentialFamily) or found.batch_shape:
             raise InvalidModel(f"a curve leads through single members of an exponential family; got {shown(found)}")
         return found
@@ -93,6 +96,7 @@ class CurvedFamily(Value):
 
     def score(self, parameter: float, statistics: Statistics) -> float:
         """dℓ/dθ = b'(θ)·(Σu - n μ)."""
+        self.member(parameter)  # checks the parameter
         z = self._change.coordinate(np.asarray(float(parameter)))
         return float(self._slope(z, statistics) / np.exp(self._change.log_slope(z)))
 
@@ -128,7 +132,7 @@ class CurvedFamily(Value):
         with np.errstate(all="ignore"):
             try:
                 found = self.log_likelihood(float(self._change.point(np.asarray(z))), statistics)
-            except (InvalidModel, OverflowError, ZeroDivisionError):
+            except InvalidModel:
                 return -np.inf
         return -np.inf if np.isnan(found) else found
 
