@@ -12,10 +12,11 @@ from typing import Any
 from juncture.documents.kinds import HEAD, register_kind
 from juncture.documents.node import Node
 from juncture.errors import FormatError
-from juncture.families.conjugacy.conjugate_prior import ConjugatePrior, checked, rules_of
-from juncture.families.conjugacy.pairs import find_pair
+from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.pair import find_pair
 from juncture.families.family import Family
 from juncture.families.registry import COMPOSED, FAMILIES
+from juncture.families.statistics.known import check_known, rules_of
 from juncture.families.vectors.independent import Independent
 
 KNOWN_FAMILIES = FAMILIES | COMPOSED
@@ -78,7 +79,7 @@ def read_seen(node: Node, prior: type[Family]) -> tuple[type[Family], dict[str, 
     fields = node.fields(["family", "known"])
     values = {name: each.table() for name, each in fields["known"].fields([], rules_of(likelihood)).items()}
     with node.locate_errors():
-        known = checked(likelihood, values)
+        known = check_known(likelihood, values)
         find_pair(prior, likelihood, known)
     return likelihood, known
 

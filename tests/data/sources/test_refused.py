@@ -38,7 +38,11 @@ KINDS = pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_an_empty_file_is_refused(tmp_path):
     for name in ("e.csv", "e.parquet"):
         (tmp_path / name).write_bytes(b"")
-    refused(jt.FormatError, r"e\.csv:\d: the file is empty; its first line must name every column", lambda: as_source(tmp_path / "e.csv"))
+    refused(
+        jt.FormatError,
+        r"e\.csv:\d: the file is empty; its first line must name every column",
+        lambda: as_source(tmp_path / "e.csv"),
+    )
     refused(jt.FormatError, r"e\.parquet: not readable as Parquet", lambda: as_source(tmp_path / "e.parquet"))
 
 
