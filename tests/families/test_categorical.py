@@ -127,7 +127,7 @@ def test_a_batch_takes_labels_of_any_shape():
         (lambda: Categorical(SHARES).log_prob([[0, 1, 0.5]]), "counts of at least 0, one per state"),
         (lambda: Categorical(SHARES).log_prob([0, np.nan]), "missing"),
         (lambda: Categorical(SHARES).statistics([[0, 1], [1, 0]]), r"has the shape \(3,\)"),
-        (lambda: Categorical.statistics([0, 1]), "must be told the num_states"),
+        (lambda: Categorical.statistics([0, 1]), "needs the num_states"),
         (lambda: Categorical.statistics([0, 3], num_states=3), "row 1 of the data of Categorical, 3, does not fit"),
         (lambda: Categorical.statistics([[0, 1], [0, -1]]), "row 1 of the data of Categorical"),
         (lambda: Categorical.statistics([0, 1], num_states=[2, 3]), "one number"),

@@ -272,7 +272,7 @@ def test_refused_parameters(make, words):
             lambda: Binomial.statistics([3, 11], trials=10),
             "row 1 of the data of Binomial, 11, does not fit: values must be whole",
         ),
-        (lambda: Binomial.statistics([3]), "must be told the trials"),
+        (lambda: Binomial.statistics([3]), "needs the trials"),
         (lambda: Binomial.estimate(Binomial.statistics([0], trials=0)), "0 trials: give at least one"),
         (lambda: Poisson.statistics([1, 2.5]), "row 1"),
         (lambda: Hypergeometric.statistics([5], population=9, draws=4), "row 0"),

@@ -18,8 +18,7 @@ from juncture.families.continuous.inverse_gamma import InverseGamma
 from juncture.families.continuous.scaled_inverse_chi_squared import ScaledInverseChiSquared
 from juncture.families.vectors.dirichlet import Dirichlet
 from juncture.families.vectors.inverse_wishart import InverseWishart
-from juncture.families.vectors.normal_gamma import NormalGamma
-from juncture.families.vectors.normal_inverse_gamma import NormalInverseGamma
+from juncture.families.vectors.normal_gamma import NormalGamma, NormalInverseGamma
 from juncture.families.vectors.normal_inverse_wishart import NormalInverseWishart
 from juncture.families.vectors.wishart import Wishart
 

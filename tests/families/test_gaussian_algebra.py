@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.vectors.block_matrices import block_inverse, schur_complement, woodbury_inverse
-from juncture.families.vectors.canonical_gaussian import CanonicalGaussian
-from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
+from juncture.families.vectors.multivariate_gaussian import CanonicalGaussian, MultivariateGaussian
 from support.processor_time import time_of
 
 SEEDS = st.integers(0, 10**6)

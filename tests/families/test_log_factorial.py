@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from juncture.families.log_factorial import log_choose, log_factorial, log_rising, looked_up, stirling_error
+from juncture.families.log_factorial import log_choose, log_factorial, log_rising, look_up, stirling_error
 
 
 def log_exact(numerator: int, denominator: int = 1) -> float:
@@ -58,5 +58,5 @@ def test_stirling():
 @pytest.mark.parametrize("values", [[], [3], [5, 5, 5, 5], [7, 9, 8, 7, 9, 8, 7, 9, 8, 7, 9, 8, 7, 9], [0, 10**9]])
 def test_a_table_changes_nothing(values):
     counts = np.array(values, dtype=float)
-    assert looked_up(lambda x: x * x, counts).tolist() == (counts * counts).tolist()
+    assert look_up(lambda x: x * x, counts).tolist() == (counts * counts).tolist()
     np.testing.assert_allclose(log_factorial(counts), [math.lgamma(k + 1) for k in values], rtol=1e-14)

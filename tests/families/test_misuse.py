@@ -34,7 +34,7 @@ UNIFORM = jt.Uniform(0, 1)
         (lambda: jt.GenericPrior(jt.Uniform, [1.0], 1.0), jt.Unsupported, "of an exponential family"),
         (lambda: jt.GenericPrior(jt.Categorical, [1.0, 1.0], 1.0), jt.Unsupported, "more natural parameters"),
         (lambda: jt.jeffreys("Poisson"), jt.InvalidData, "takes a family"),
-        (lambda: jt.jeffreys(jt.Categorical), jt.Unsupported, "when it is told num_states"),
+        (lambda: jt.jeffreys(jt.Categorical), jt.Unsupported, "with num_states known"),
         (lambda: jt.jeffreys(jt.Poisson).predictive(), jt.Unsupported, "ask its posterior"),
         (lambda: jt.jeffreys(jt.Poisson).log_evidence(COINS), jt.Unsupported, "no evidence"),
         (lambda: jt.laplace_approximation(lambda x: x**2, 1.0), jt.Unsupported, "no"),
@@ -62,7 +62,7 @@ def test_is_refused_in_a_sentence(ask, error, words):
 
 def test_files_of_statistics_with_a_slip_are_refused():
     told = jt.Poisson.statistics([1, 2]).to_dict()
-    from juncture.families.statistics.statistics import statistics_from_dict
+    from juncture.families.document import statistics_from_dict
 
     for slip, words in [
         ({"family": "Poison"}, "did you mean 'Poisson'"),
@@ -100,7 +100,7 @@ def test_columns_of_a_batch_may_know_different_things():
 
 
 def test_a_jeffreys_prior_takes_statistics_that_know_what_it_was_told():
-    with pytest.raises(jt.InvalidData, match="tell jeffreys the same"):
+    with pytest.raises(jt.InvalidData, match="pass the same to jeffreys"):
         jt.jeffreys(jt.Gaussian).posterior(jt.Gaussian.statistics([1.0, 2.0], variance=1.0))
 
 

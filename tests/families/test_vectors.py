@@ -17,15 +17,14 @@ from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.continuous.inverse_gamma import InverseGamma
 from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.discrete.poisson import Poisson
+from juncture.families.document import statistics_from_json
 from juncture.families.matching import match_degrees
-from juncture.families.statistics.statistics import statistics_from_json
 from juncture.families.vectors.dirichlet import Dirichlet
 from juncture.families.vectors.independent import Independent
 from juncture.families.vectors.inverse_wishart import InverseWishart
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.families.vectors.multivariate_student_t import MultivariateStudentT
-from juncture.families.vectors.normal_gamma import NormalGamma
-from juncture.families.vectors.normal_inverse_gamma import NormalInverseGamma
+from juncture.families.vectors.normal_gamma import NormalGamma, NormalInverseGamma
 from juncture.families.vectors.normal_inverse_wishart import NormalInverseWishart
 from juncture.families.vectors.wishart import Wishart
 

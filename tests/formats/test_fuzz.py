@@ -24,9 +24,11 @@ import pytest
 import juncture as jt
 from juncture.errors import FormatError, RenormalizedWarning
 from juncture.formats.files import FORMATS
+from juncture.formats.json import write_json
 from support.bounded import bounded
 from support.builders import random_field, random_network
 from support.data_readers import READERS, check_reader
+from support.document_examples import KINDS
 from support.mutations import mutated
 
 SHORT = 200  # inputs a subject
@@ -101,11 +103,26 @@ def model_seeds(file_format):
     return seeds
 
 
+def check_document(path):
+    try:
+        model = jt.read(path)
+    except FormatError:
+        return
+    jt.write(model, path)
+    assert jt.read(path) == model, "what was read does not survive being written and read"
+
+
 def seeds_of_reader(reader):
     return reader.seeds
 
 
+def seeds_of_other_models():
+    models = [model for kind, make in KINDS.items() if kind != "networks" for model in make()]
+    return [write_json(model).encode() for model in models]
+
+
 SUBJECTS = {
+    "json of other models": Subject(".json", seeds_of_other_models, check_document),
     **{item.name: Subject(item.suffixes[0], partial(model_seeds, item), check_model) for item in FORMATS},
     **{
         name: Subject(reader.suffix, partial(seeds_of_reader, reader), partial(check_reader, reader))

@@ -288,7 +288,7 @@ def test_parquet_columns_that_unpack_to_more_than_memory_are_refused(tmp_path, m
 
 def test_every_module_that_reads_is_in_the_list():
     """Whoever reads files or JSON text goes through `juncture.files`, and is a member here or a model format."""
-    known = {reader.module for reader in READERS.values()} | {"formats.files", "formats.json.document", "cli.arguments"}
+    known = {reader.module for reader in READERS.values()} | {"formats.files", "documents.node", "cli.arguments"}
     found = set()
     for path in PACKAGE.rglob("*.py"):
         text = path.read_text(encoding="utf-8")

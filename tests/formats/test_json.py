@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
+from juncture.components.document import KINDS as EMISSION_KINDS
+from juncture.documents.kinds import MODULES
 from juncture.errors import FormatError, RenormalizedWarning
 from juncture.factors.conditional import Conditional
 from juncture.factors.deterministic import Deterministic
@@ -243,8 +245,10 @@ def test_the_documented_examples_are_what_the_writer_writes():
     page = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
     documents = re.findall(r"```json\n(.*?)```", page, flags=re.DOTALL)
 
-    assert len(documents) == 2
+    assert len(documents) == 3
     for text in documents:
         assert write_json(read_json(text.encode(), RowRepair())) == text
-    for kind in KINDS:
+    for kind in [*KINDS, *EMISSION_KINDS]:
         assert f"`{kind.__name__}`" in page
+    for model in MODULES:
+        assert f"`{model}`" in page

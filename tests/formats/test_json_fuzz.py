@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
+from juncture.documents.lines import line_of
 from juncture.errors import FormatError
 from juncture.formats.json import read_json, write_json
-from juncture.formats.json.text import line_of
 from juncture.formats.rows import RowRepair
 
 json_values = st.recursive(

@@ -24,7 +24,7 @@ from support.graph_examples import (
 )
 
 
-def grid_points_of(graph):
+def neighbor_masks(graph):
     place = {node: index for index, node in enumerate(graph.nodes)}
     return [{place[other] for other in graph.neighbors(node)} for node in graph.nodes]
 
@@ -87,19 +87,19 @@ def test_the_search_decides_every_width_with_any_clique_last(graph, data):
     clique = tuple(graph.nodes.index(name) for name in data.draw(st.sampled_from(graph.maximal_cliques())))
     exact = brute_force_treewidth(graph)
     for width in range(len(clique) - 1, len(graph.nodes)):
-        assert has_width(grid_points_of(graph), clique, width) == (width >= exact)
+        assert has_width(neighbor_masks(graph), clique, width) == (width >= exact)
 
 
 @given(undirected_graphs(max_nodes=6, min_nodes=1), st.data())
 def test_what_is_reduced_away_is_counted(graph, data):
     exact = brute_force_treewidth(graph)
-    core, lower = eliminate_safely(grid_points_of(graph), data.draw(st.integers(0, exact)))
+    core, lower = eliminate_safely(neighbor_masks(graph), data.draw(st.integers(0, exact)))
     assert max(lower, brute_force_treewidth(graph_of(core))) == exact
 
 
 @given(undirected_graphs(max_nodes=6))
 def test_lower_bounds_are_below(graph):
-    exact, places = brute_force_treewidth(graph), grid_points_of(graph)
+    exact, places = brute_force_treewidth(graph), neighbor_masks(graph)
     assert degeneracy(places) <= exact
     assert contraction_degeneracy(places) <= exact
     parts = [graph.subgraph(part) for size in range(7) for part in combinations(graph.nodes, size)]
@@ -121,7 +121,7 @@ def test_bounds_enclose_the_treewidth_of_random_graphs_and_sometimes_do_not_meet
 
 
 def test_contraction_sees_more_than_degrees():
-    places = grid_points_of(grid(6, 6))
+    places = neighbor_masks(grid(6, 6))
     assert degeneracy(places) == 2
     assert contraction_degeneracy(places) >= 4
 

@@ -7,7 +7,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-ROLES = {"model.py", "infer.py", "beliefs.py", "most_probable.py", "sample.py", "fit.py", "statistics.py", "members.py"}
+ROLES = {
+    *("model.py", "infer.py", "beliefs.py", "most_probable.py", "sample.py", "fit.py", "statistics.py", "document.py"),
+    "members.py",
+}
 
 
 def named_paths() -> set[str]:

@@ -26,6 +26,7 @@ FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | 
 COMMAND = re.compile(r"(?:\$ )?(juncture .*)")
 PYTHON = {"python", "pycon", "{picture}"}
 COMMAND_LINES = {"", "console", "shell"}
+STAY = [[0.75, 0.25], [0.25, 0.75]]
 NUMBER = re.compile(r"-?\d+\.\d*(?:e[+-]?\d+)?")
 
 
@@ -57,6 +58,7 @@ def _in_an_empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     jt.write(jt.example("asia"), "asia.bif")
     jt.write(jt.example("asia"), "fitted.bif")
+    jt.write(jt.HiddenMarkovModel([0.5, 0.5], STAY, STAY, states=["dry", "wet"]), "weather.json")
     rows_with_holes(jt.example("asia"), 1000).to_csv("rows.csv")
 
 

@@ -33,6 +33,7 @@ PUBLIC_NAMES = [
     "CombinedSearch",
     "Conditional",
     "Constant",
+    "CurvedFamily",
     "Dataset",
     "Density",
     "Deterministic",

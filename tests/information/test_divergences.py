@@ -24,7 +24,7 @@ from juncture.families.discrete.geometric import Geometric
 from juncture.families.discrete.poisson import Poisson
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.information.atoms import empirical
-from juncture.information.comparisons import compared
+from juncture.information.comparisons import compare
 from juncture.information.decisions import bayes_error, optimal_test
 from juncture.information.density import Density
 from juncture.information.divergences import (
@@ -241,7 +241,7 @@ def test_the_closed_form_of_siblings_is_the_sum_or_integral(member, alpha):
     if not others:
         pytest.skip("one example only")
     closed = alpha_divergence(member, others[0], alpha)
-    pair = compared(member, others[0])
+    pair = compare(member, others[0])
     try:
         numeric = pair.total(alpha_terms(pair.log_p, pair.log_q, alpha), "the divergence")
     except Unsupported:  # too slow a decay, and said so

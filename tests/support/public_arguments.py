@@ -130,6 +130,7 @@ BY_OWNER: dict[Any, dict[str, Any]] = {
     jt.Scope: {"names": ["a"]},
     jt.Dataset: {"rows": [0, 1], "names": ["a"], "path": FOLDER / "rows.csv"},
     jt.UndirectedGraph: {"oracle": PATH, "order": ["a", "b", "c"]},
+    jt.CurvedFamily: {"parameter": 1.5, "statistics": jt.Gaussian.statistics([1.0, 2.0])},
     (jt.Density, jt.CanonicalGaussian): {"values": [0.5], "x": [0.5, 0.25]},
 }
 
@@ -137,7 +138,7 @@ BY_OWNER: dict[Any, dict[str, Any]] = {
 def of_family(member: Family) -> dict[str, Any]:
     """What methods of a family take: draws, its own statistics and parameters, and what must be known of it."""
     draws = member.sample(4, rng=0)
-    made = {"x": draws, "other": member, "point": draws, "index": 0, "values": [0.5]}
+    made = {"x": draws, "other": member, "point": draws, "index": 0, "values": [0.5], "order": 2}
     with suppress(jt.Unsupported):
         made["statistics"] = member.statistics(draws)
     with suppress(jt.Unsupported):

@@ -176,6 +176,7 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     ],
     "Statistics": [{"family": jt.Exponential, "weight": 3.0, "total": [4.0]}],
     "Independent": [{"families": [GAUSSIAN, jt.Bernoulli(0.25)]}],
+    "CurvedFamily": [{"curve": lambda mean: jt.Gaussian(mean, mean**2), "low": 0.0}],
     "GenericPrior": [{"family": jt.Bernoulli, "chi": [1.0], "nu": 2.0}],
     "CanonicalGaussian": [{"loading": [2.0], "precision": [[2.0]]}],
     "Density": [{"log_density": BELL}],

@@ -257,6 +257,18 @@ def densities():
     return [jt.Density(bell), jt.Density(bell, low=0.0), jt.Density(bell, 0.0, 1.0), jt.Density(bell, cuts=[0.25])]
 
 
+def through_equal_moments(mean):
+    return jt.Gaussian(mean, mean**2)
+
+
+def curved_families():
+    return [
+        jt.CurvedFamily(through_equal_moments, low=0.0),
+        jt.CurvedFamily(through_equal_moments, low=0.0, high=9.0),
+        jt.CurvedFamily(jt.Poisson, low=0.0),
+    ]
+
+
 def network_statistics():
     graph = jt.DirectedGraph([("x", "y")])
     tables = [{"x": [0, 1, 1], "y": [0, 0, 1]}, {"x": [0, 1, 0], "y": [0, 0, 1]}, {"x": [0, 1], "y": [0.5, 0.25]}]
@@ -333,6 +345,7 @@ KINDS = [
     canonical_gaussians,
     generic_priors,
     densities,
+    curved_families,
     network_statistics,
     fits,
     discretizers,

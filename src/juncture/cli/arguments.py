@@ -9,10 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
-from juncture.errors import FormatError, InvalidData, UnknownVariable, hint
+from juncture.errors import FormatError, InvalidData, UnknownVariable, Unsupported, hint
 from juncture.files.reading import MAX_BYTES, read_at_most
 from juncture.formats.bundled import example, examples
 from juncture.formats.files import read
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import FactorProduct
 from juncture.variables import Scope
 
 Network = Annotated[
@@ -38,7 +40,18 @@ Method = Annotated[str, typer.Option("--method", help="The inference engine; aut
 
 
 def load(network: str) -> Any:
-    """The model that an argument names."""
+    """The network that an argument names; a model of another kind is refused."""
+    model = load_model(network)
+    if not isinstance(model, BayesianNetwork | FactorProduct):
+        raise Unsupported(
+            f"this command takes a network, and {network} holds a {type(model).__name__}: see it with juncture info,"
+            " and ask it in Python with juncture.read"
+        )
+    return model
+
+
+def load_model(network: str) -> Any:
+    """The model of any kind that an argument names."""
     if network == "-":
         from juncture.formats.json import read_json
         from juncture.formats.rows import RowRepair

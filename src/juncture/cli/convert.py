@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from juncture.cli.arguments import Network, load
+from juncture.cli.arguments import Network, load_model
 from juncture.cli.output import save
 
 Target = Annotated[
@@ -19,4 +19,4 @@ def convert(network: Network, target: Target) -> None:
 
     Example: juncture convert asia.bif asia.uai
     """
-    save(load(network), target)
+    save(load_model(network), target)

@@ -1,4 +1,4 @@
-"""`juncture info`: the size of a network, the cost of exact inference, and notes on its tables."""
+"""`juncture info`: the size of a network and the cost of inference, notes on its tables; the sizes of other models."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import math
 from collections import Counter
 from typing import Any
 
-from juncture.cli.arguments import AsJson, Network, load
+from juncture.cli.arguments import AsJson, Network, load_model
+from juncture.cli.model_facts import facts_of_model
 from juncture.cli.output import console, print_json, table
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import FactorProduct
 from juncture.networks.lint import lint
 
 MAX_REMARKS = 10
@@ -18,10 +20,13 @@ COUNTED_DIGITS = 15  # longer numbers are printed as powers of ten
 def info(network: Network, json: AsJson = False) -> None:
     """Print the size of a network and the cost of exact inference; note zero probabilities and impossible states.
 
+    Of a model of another kind, print its kind and its sizes.
+
     Example: juncture info asia
     """
-    model = load(network)
-    facts = collect_facts(model)
+    model = load_model(network)
+    is_network = isinstance(model, BayesianNetwork | FactorProduct)
+    facts = collect_facts(model) if is_network else facts_of_model(model)
     remarks = lint(model) if isinstance(model, BayesianNetwork) else []
     if json:
         print_json({"network": network, **facts, "remarks": remarks})

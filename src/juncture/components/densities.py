@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.families.continuous.gaussian import Gaussian
-from juncture.families.statistics.compiled import as_buffer, merged
+from juncture.families.statistics.compiled import as_buffer, merge_moments
 from juncture.families.statistics.statistics import Moments
 from juncture.families.vectors.whitening import Whitening
 from juncture.numerics import LOG_TWO_PI
@@ -54,7 +54,7 @@ def diagonal_moments(rows: np.ndarray, weights: np.ndarray) -> Moments:
         return weight.reshape(-1), flat, center.reshape(-1, 1), scatter.reshape(-1, 1, 1)
 
     parts = map_blocks(part, len(rows), size_of_blocks(weights.T)) or [part(slice(0, 0))]
-    found = (array.reshape(num_states, size) for array in merged(*map(np.array, zip(*parts, strict=True))))
+    found = (array.reshape(num_states, size) for array in merge_moments(*map(np.array, zip(*parts, strict=True))))
     weight, center, residual, scatter = found
     return Moments(Gaussian, weight=weight, center=center, residual=residual, scatter=scatter)
 

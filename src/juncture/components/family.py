@@ -20,7 +20,7 @@ from juncture.components.contract import (
 from juncture.components.densities import weight_of_codes
 from juncture.components.members import members_of, take_members, with_members
 from juncture.errors import InvalidData, InvalidModel, Unsupported
-from juncture.families.conjugacy.pairs import find_pair
+from juncture.families.conjugacy.pair import find_pair
 from juncture.families.constraints import SIMPLEX
 from juncture.families.family import Family
 from juncture.families.statistics.sample_statistics import Sample

@@ -13,8 +13,7 @@ from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.continuous.inverse_gamma import InverseGamma
 from juncture.families.vectors.inverse_wishart import InverseWishart
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.families.vectors.normal_gamma import NormalGamma
-from juncture.families.vectors.normal_inverse_gamma import NormalInverseGamma
+from juncture.families.vectors.normal_gamma import NormalGamma, NormalInverseGamma
 from juncture.families.vectors.normal_inverse_wishart import NormalInverseWishart
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from juncture.families.conjugacy.conjugate_prior import known_of_members
 from juncture.families.family import Family
+from juncture.families.statistics.known import Known, known_of_members
 from juncture.families.statistics.sample_statistics import Sample
-from juncture.families.statistics.statistics import Known, Statistics
+from juncture.families.statistics.statistics import Statistics
 
 AnyFamily = TypeVar("AnyFamily", bound=Family)
 

@@ -1,4 +1,4 @@
-"""The batch that several families make together."""
+"""The common batch shape of several families."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidData
-from juncture.families.family import Family
+from juncture.families.cumulative import Cumulative
 
 
 def common_shape(*families: Any) -> tuple[int, ...]:
     """The batch that the families broadcast to."""
     for family in families:
-        if not isinstance(family, Family):
+        if not isinstance(family, Cumulative):
             raise InvalidData(f"a distribution is compared with another; got {family!r}")
     shapes = [family.batch_shape for family in families]
     try:

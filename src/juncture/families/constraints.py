@@ -1,4 +1,4 @@
-"""What a parameter must be, declared as data: the rule in words, the axes of one value, and the check."""
+"""Constraints on parameters, declared as data: the rule in words, the number of axes of a value, and the check."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Constraint:
     is_whole: bool = False
     limits: tuple[float, ...] = ()
 
-    def checked(self, value: Any, *, name: str) -> np.ndarray:
+    def check(self, value: Any, *, name: str) -> np.ndarray:
         """The value as a read-only float array whose last `axes` axes are one parameter, or one sentence why not."""
         try:
             array = np.asarray(value, dtype=np.float64)
@@ -56,7 +56,7 @@ class Constraint:
             raise refusal
         return read_only(array + 0.0)  # + 0.0 turns -0.0 into 0.0
 
-    def told(self, array: np.ndarray) -> str:
+    def format(self, array: np.ndarray) -> str:
         """A checked value as text; a small single one in full, so that it can be built again."""
         if array.ndim == self.axes and array.size <= 9:
             return repr(np.asarray(AS_WHOLE(array), object).tolist() if self.is_whole else array.tolist())

@@ -1,4 +1,4 @@
-"""`Cumulative`: what a distribution of single numbers says of "at most x" and "more than x", and its quantiles."""
+"""`Cumulative`: distribution functions P(X ≤ x), survival functions P(X > x), and quantiles of single numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from juncture import numerics
 from juncture.errors import InvalidData, Unsupported
-from juncture.families.observations import as_values, refuse_missing
+from juncture.families.observations import as_values, check_no_missing
 from juncture.numerics import Real, plain
 from juncture.values import Value
 
@@ -24,19 +24,19 @@ class Cumulative(Value):
 
     def cdf(self, x: Any) -> Real:
         """P(X ≤ x)."""
-        return plain(np.clip(self._cdf(self._checked(x, "cdf")), 0.0, 1.0))
+        return plain(np.clip(self._cdf(self._check_values(x, "cdf")), 0.0, 1.0))
 
     def sf(self, x: Any) -> Real:
         """P(X > x), the survival function: exact to rounding also where P(X ≤ x) is rounded to 1."""
-        return plain(np.clip(self._sf(self._checked(x, "sf")), 0.0, 1.0))
+        return plain(np.clip(self._sf(self._check_values(x, "sf")), 0.0, 1.0))
 
     def log_cdf(self, x: Any) -> Real:
         """log P(X ≤ x)."""
-        return plain(np.minimum(self._log_cdf(self._checked(x, "log_cdf")), 0.0))
+        return plain(np.minimum(self._log_cdf(self._check_values(x, "log_cdf")), 0.0))
 
     def log_sf(self, x: Any) -> Real:
         """log P(X > x)."""
-        return plain(np.minimum(self._log_sf(self._checked(x, "log_sf")), 0.0))
+        return plain(np.minimum(self._log_sf(self._check_values(x, "log_sf")), 0.0))
 
     def interval_prob(self, low: Any, high: Any) -> Real:
         """P(low < X ≤ high), from the tail on whose side the interval lies."""
@@ -60,9 +60,9 @@ class Cumulative(Value):
     def median(self) -> Real:
         return self.quantile(0.5)
 
-    def _checked(self, x: Any, method: str) -> np.ndarray:
+    def _check_values(self, x: Any, method: str) -> np.ndarray:
         values = as_values(x, (), name=type(self).__name__, batch_shape=self.batch_shape).astype(np.float64)
-        refuse_missing(values, name=f"{type(self).__name__}.{method}")
+        check_no_missing(values, name=f"{type(self).__name__}.{method}")
         return values
 
     # -- supplied by each family

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from juncture.errors import TooLarge, Unsupported
 from juncture.families.batches import common_shape
-from juncture.families.family import Family
 from juncture.quadrature.changes import Straight, change_for
+from juncture.quadrature.integrals import integrate, integrate_to_infinity
+
+if TYPE_CHECKING:
+    from juncture.families.family import Family
 
 SMALL = 1e-17  # a term is left out when its probability has fallen below this
 MOST_TERMS = 20_000_000
@@ -25,19 +27,19 @@ Function = Callable[[np.ndarray], Any]
 
 def expectation(family: Family, function: Function) -> float:
     """E function(X) for a single distribution; infinite when the function is, on a set that has mass."""
-    _refuse_vectors(family)
-    return _summed(family, function) if family.support.is_discrete else _integrated(family, function)
+    _check_single_numbers(family)
+    return _sum_terms(family, function) if family.support.is_discrete else _integrate(family, function)
 
 
-def by_members(function: Callable[..., float], *families: Family) -> np.ndarray:
+def map_members(function: Callable[..., float], *families: Family) -> np.ndarray:
     """A number for each member of the batch that the families broadcast to."""
     shape = common_shape(*families)
-    places = [np.broadcast_to(np.arange(int(np.prod(f.batch_shape))).reshape(f.batch_shape), shape) for f in families]
+    indices = [np.broadcast_to(np.arange(int(np.prod(f.batch_shape))).reshape(f.batch_shape), shape) for f in families]
     found = np.empty(shape)
     for index in np.ndindex(shape):
         members = [
-            family[np.unravel_index(place[index], family.batch_shape)] if family.batch_shape else family
-            for family, place in zip(families, places, strict=True)
+            family[np.unravel_index(own[index], family.batch_shape)] if family.batch_shape else family
+            for family, own in zip(families, indices, strict=True)
         ]
         found[index] = function(*members)
     return found
@@ -47,23 +49,23 @@ def expected_log_ratio(family: Family, other: Family) -> np.ndarray:
     """E log p(X)/q(X), member by member."""
 
     def single(p: Family, q: Family) -> float:
-        _refuse_vectors(p)
-        _refuse_other_kind(p, q)
+        _check_single_numbers(p)
+        _check_same_kind(p, q)
         if not p.support.is_discrete and any(edge.mass for edge in _edges(p)):
             share = _share_of_steepness(p, q)
             rest = expectation(p, lambda x: q.log_prob(x) - share * np.asarray(p.log_prob(x)))
             return float(max((share - 1) * p.entropy() - rest, 0.0))
         return max(expectation(p, lambda x: p.log_prob(x) - np.asarray(q.log_prob(x))), 0.0)
 
-    return by_members(single, family, other)
+    return map_members(single, family, other)
 
 
-def _refuse_vectors(family: Family) -> None:
+def _check_single_numbers(family: Family) -> None:
     if family.event_shape or family.batch_shape or not hasattr(family.support, "low"):
         raise Unsupported(f"expectations under {type(family).__name__} are computed for single numbers, one at a time")
 
 
-def _refuse_other_kind(family: Family, other: Family) -> None:
+def _check_same_kind(family: Family, other: Family) -> None:
     if family.support.is_discrete != other.support.is_discrete:
         raise Unsupported(
             f"{type(family).__name__} and {type(other).__name__}, one discrete and one continuous, have no ratio of "
@@ -86,20 +88,18 @@ def terms_of(family: Family) -> np.ndarray:
     return np.arange(low, low + span + 1)
 
 
-def _summed(family: Family, function: Function) -> float:
+def _sum_terms(family: Family, function: Function) -> float:
     x = terms_of(family)
     p = np.asarray(family.prob(x))
     x, p = x[p > 0], p[p > 0]
     return float(np.sum(p * np.asarray(function(x))))
 
 
-def _integrated(family: Family, function: Function) -> float:
+def _integrate(family: Family, function: Function) -> float:
     """∫ p(x) f(x) dx, piece by piece between quantiles, over a line on which the ends of the support lie at infinity.
 
-    There a density that is infinite at an end, or spread over many orders of magnitude, falls off like an exponential.
+    There a density that is infinite at an end, or that covers many orders of magnitude, falls off like an exponential.
     """
-    from scipy.integrate import quad
-
     low, high = float(family.support.low), float(family.support.high)
     line = Straight() if np.isinf(low) and np.isinf(high) else change_for(low, high)
     quantiles = np.unique(family.quantile(np.array(CUTS)))
@@ -114,23 +114,28 @@ def _integrated(family: Family, function: Function) -> float:
         return float(total)
     scale = max(float(cuts[-1] - cuts[0]), np.finfo(float).tiny)
 
-    def integrand(z: float, start: float, sign: float) -> float:
-        place = np.asarray(start + sign * scale * z)
-        x = line.point(place)
-        if not low < x < high:  # rounded to an end, which has no mass
-            return 0.0
-        p = np.exp(family.log_prob(x) + line.log_slope(place))
-        return float(p * function(x) * scale) if p > 0 else 0.0
+    def integrand(z: np.ndarray) -> np.ndarray:
+        """p(x) f(x) dx/dz; 0 where x is rounded to an end, which has no mass."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            x = line.point(z)
+            p = np.where((low < x) & (x < high), np.exp(family.log_prob(x) + line.log_slope(z)), 0.0)
+        found, has_mass = np.zeros(z.shape), p > 0
+        if has_mass.any():
+            found[has_mass] = p[has_mass] * function(x[has_mass])
+        return found
+
+    def integrate_tail(start: float, sign: float, stop: float) -> float:
+        """From a cut to the end of the support, or to the edge beyond which its mass is known."""
+        length = abs(stop - start) / scale
+
+        def along(z: np.ndarray) -> np.ndarray:
+            return integrand(start + sign * scale * z) * scale
+
+        return integrate_to_infinity(along) if np.isinf(length) else integrate(along, np.array([0.0, length]))
 
     stops = [float(line.coordinate(np.asarray(edge.x))) if edge.mass else np.inf for edge in (first, last)]
-    pieces = [(cuts[0], -1.0, abs(cuts[0] - stops[0])), *((a, 1.0, b - a) for a, b in pairwise([*cuts, stops[1]]))]
-    for start, sign, length in pieces:
-        middle = integrand(min(length / scale, 1.0) / 2, start, sign)
-        if np.isinf(middle):
-            return middle
-        options = {"epsabs": 1e-13, "epsrel": 1e-11, "limit": 200, "full_output": 1}  # no warning for rounded values
-        total += quad(integrand, 0.0, length / scale, args=(start, sign), **options)[0]
-    return float(total)
+    between = integrate(integrand, cuts) if len(cuts) > 1 else 0.0
+    return float(total + between + integrate_tail(cuts[0], -1.0, stops[0]) + integrate_tail(cuts[-1], 1.0, stops[1]))
 
 
 class _Edge(NamedTuple):
@@ -177,10 +182,10 @@ def _divergence(family: Family, function: Function, quantiles: np.ndarray) -> fl
     width = float(np.ptp(quantiles)) if len(quantiles) > 1 else abs(middle)
     if not 0 < width < 1 / NEAR_ZERO / FAR[-1]:
         return 0.0
-    places = [(family.support.low, middle - width * FAR), (family.support.high, middle + width * FAR)]
+    far_points = [(family.support.low, middle - width * FAR), (family.support.high, middle + width * FAR)]
     if family.support.low == 0:
-        places[0] = (-np.inf, width / FAR)
-    for end, x in places:
+        far_points[0] = (-np.inf, width / FAR)
+    for end, x in far_points:
         if np.isfinite(end):
             continue
         with np.errstate(all="ignore"):

@@ -14,16 +14,17 @@ import numpy as np
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.batches import common_shape
 from juncture.families.constraints import is_total
+from juncture.families.cumulants import check_order, differentiate, moments_from_cumulants, third_cumulants
+from juncture.families.expectation import expectation, map_members
 from juncture.families.family import Family, Real, plain
 from juncture.families.observations import as_values
 from juncture.families.statistics.compiled import sums_of
 from juncture.families.statistics.exact_sums import Sum, add_sums, plain_sums
-from juncture.families.statistics.statistics import Known, Statistics
+from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Statistics
 from juncture.families.statistics.weighted_sums import sum_of_logs, total_weight, weighted_sum
 from juncture.numerics import SHORT
 from juncture.parallel import block_rows, map_blocks
-
-COMPLEX_STEP = 1e-30
 
 
 class ExponentialFamily(Family):
@@ -71,9 +72,7 @@ class ExponentialFamily(Family):
         """E log h(X)."""
         if type(self)._log_base.__func__ is ExponentialFamily._log_base.__func__:  # type: ignore[attr-defined]
             return 0.0
-        from juncture.families.expectation import by_members, expectation
-
-        return by_members(lambda member: expectation(member, lambda x: member._log_base(x, member._known())), self)
+        return map_members(lambda member: expectation(member, lambda x: member._log_base(x, member._known())), self)
 
     # -- the two parametrisations
 
@@ -100,17 +99,17 @@ class ExponentialFamily(Family):
     @classmethod
     def from_natural_parameters(cls, natural: Any, **known: Any) -> Self:
         """The member with the natural parameters η."""
-        held = cls._checked_known(known)
-        return cls._from_natural(cls._checked_vector(natural, held, "natural"), held)
+        held = cls._check_known(known)
+        return cls._from_natural(cls._check_vector(natural, held, "natural"), held)
 
     @classmethod
     def from_mean_parameters(cls, mean: Any, **known: Any) -> Self:
         """The member with E u(X) = mean: moment matching."""
-        held = cls._checked_known(known)
-        return cls._from_mean(cls._checked_vector(mean, held, "mean"), held)
+        held = cls._check_known(known)
+        return cls._from_mean(cls._check_vector(mean, held, "mean"), held)
 
     @classmethod
-    def _checked_vector(cls, numbers: Any, known: Known, what: str) -> np.ndarray:
+    def _check_vector(cls, numbers: Any, known: Known, what: str) -> np.ndarray:
         """Parameters along the last axis; as many as there are statistics, where values are single numbers."""
         values = as_values(numbers, (), name=f"{cls.__name__}.from_{what}_parameters").astype(float)
         axes = [rule.axes for name, rule in cls.parameters.items() if name not in cls.required]
@@ -122,12 +121,12 @@ class ExponentialFamily(Family):
         return values
 
     @classmethod
-    def _checked_known(cls, known: dict[str, Any]) -> Known:
+    def _check_known(cls, known: dict[str, Any]) -> Known:
         rules = {**cls.required, **cls.fixed}
         if set(known) != set(rules):
             wanted = ", ".join(rules) or "nothing"
-            raise InvalidModel(f"{cls.__name__} must be told {wanted}; got {', '.join(known) or 'nothing'}")
-        return {key: rules[key].checked(known[key], name=f"the {key} of {cls.__name__}") for key in known}
+            raise InvalidModel(f"{cls.__name__} takes {wanted} by name; got {', '.join(known) or 'nothing'}")
+        return {key: rules[key].check(known[key], name=f"the {key} of {cls.__name__}") for key in known}
 
     # -- what follows
 
@@ -178,17 +177,31 @@ class ExponentialFamily(Family):
 
     def fisher_information(self) -> np.ndarray:
         """∇²A(η) = Cov u(X): (*batch, statistic, statistic), in the natural parameters."""
-        natural, known = self.natural_parameters.astype(complex), self._known()
-        columns = []
-        for place in range(natural.shape[-1]):
-            stepped = natural.copy()
-            stepped[..., place] += 1j * COMPLEX_STEP
-            columns.append(self._mean_of(stepped, known).imag / COMPLEX_STEP)
-        return np.stack(columns, axis=-1)
+        return self._information_at(self.natural_parameters)
+
+    def _information_at(self, natural: np.ndarray) -> np.ndarray:
+        return differentiate(lambda stepped: self._mean_of(stepped, self._known()), natural)
+
+    def cumulants(self, order: int) -> np.ndarray:
+        """The joint cumulants of u(X), as (*batch, statistic, …): the derivatives of A of order 1, 2 or 3.
+
+        >>> from juncture.families.discrete.poisson import Poisson
+        >>> Poisson(2.0).cumulants(3).round(9)
+        array([[[2.]]])
+        """
+        if check_order(order) == 1:
+            return self.mean_parameters
+        return (
+            self.fisher_information() if order == 2 else third_cumulants(self._information_at, self.natural_parameters)
+        )
+
+    def moments(self, order: int) -> np.ndarray:
+        """E u_i(X) u_j(X) …, as (*batch, statistic, …): the derivatives of Z = exp A of order 1, 2 or 3, over Z."""
+        return moments_from_cumulants([self.cumulants(lower) for lower in range(1, check_order(order) + 1)])
 
     def log_likelihood(self, statistics: Statistics) -> Real:
         """Σ w log p(x) of the data that the statistics sum up: η·Σu - nA(η) + Σ log h."""
-        self._refuse_other_statistics(statistics)
+        self._check_statistics(statistics)
         known = self._known()
         fit = dot(self._natural(), statistics.total) - statistics.weight * self._log_partition_of(
             self._natural(), known
@@ -197,10 +210,10 @@ class ExponentialFamily(Family):
 
     def score(self, statistics: Statistics) -> np.ndarray:
         """∇ of the log-likelihood in η: Σu - nμ, zero at the maximum likelihood estimate."""
-        self._refuse_other_statistics(statistics)
+        self._check_statistics(statistics)
         return np.asarray(statistics.total - statistics.weight[..., None] * self._mean())
 
-    def _refuse_other_statistics(self, statistics: Statistics) -> None:
+    def _check_statistics(self, statistics: Statistics) -> None:
         if not isinstance(statistics, Statistics) or statistics.family is not type(self):
             raise InvalidData(f"these are not statistics of {type(self).__name__}: {statistics!r}")
 
@@ -221,7 +234,7 @@ class ExponentialFamily(Family):
 
         def summed(block: slice) -> tuple[np.ndarray, np.ndarray, Sum]:
             part, weight = rows[block], None if weights is None else weights[block]
-            cls._refuse_rows_outside(part, known, block.start)
+            cls._check_rows(part, known, block.start)
             sufficient, log_base = cls._sufficient(part, known), cls._log_base(part, known)
             mass, total = total_weight(weight, len(part), batch), weighted_sum(sufficient, weight, axes=1)
             if not np.ndim(log_base) and log_base == 0:

@@ -1,4 +1,4 @@
-"""`Family`: what every distribution can be asked; one object may hold a whole batch of them."""
+"""`Family`: the base class of all distributions; one object may hold a batch of them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from juncture.checks import check_index
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.constraints import Constraint
 from juncture.families.cumulative import Cumulative
-from juncture.families.observations import as_values, refuse_missing, refuse_outside
-from juncture.families.statistics.compiled import Fill, filled
+from juncture.families.expectation import expectation, expected_log_ratio, map_members
+from juncture.families.observations import as_values, check_inside, check_no_missing
+from juncture.families.statistics.compiled import Fill, fill_log_prob
+from juncture.families.statistics.known import Known
 from juncture.families.statistics.repeated import table_fill
-from juncture.families.statistics.statistics import Known, Statistics
-from juncture.families.statistics.statistics_method import StatisticsDoor
+from juncture.families.statistics.statistics import Statistics
+from juncture.families.statistics.statistics_method import StatisticsMethod
 from juncture.families.supports import Interval, all_inside
 from juncture.numerics import Real, plain
 from juncture.options import as_generator, as_sizes
@@ -28,7 +30,7 @@ class Family(Cumulative):
     """A distribution with named parameters, or a batch of them when parameters are arrays.
 
     A subclass declares its `parameters` with their constraints, its support, log-density and sampling. Its statistics
-    must be told what is `required` and may be told what is `optional` or `fixed` (shared by an exponential family).
+    need the `required` parameters, and take the `optional` and the `fixed` ones (constants of an exponential family).
     """
 
     parameters: ClassVar[Mapping[str, Constraint]] = {}
@@ -48,7 +50,7 @@ class Family(Cumulative):
     def _declare(self, **values: Any) -> None:
         """Check the parameters against their constraints, and keep them."""
         name, rules = type(self).__name__, self.parameters
-        given = {key: rules[key].checked(value, name=f"the {key} of {name}") for key, value in values.items()}
+        given = {key: rules[key].check(value, name=f"the {key} of {name}") for key, value in values.items()}
         shapes = {key: array.shape[: array.ndim - rules[key].axes] for key, array in given.items()}
         try:
             batch_shape = np.broadcast_shapes(*shapes.values())
@@ -88,7 +90,7 @@ class Family(Cumulative):
         return self.batch_shape[0]
 
     def __iter__(self) -> Iterable[Self]:
-        return (self[place] for place in range(len(self)))
+        return (self[index] for index in range(len(self)))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -105,7 +107,7 @@ class Family(Cumulative):
         num_batch, size = len(self.batch_shape), block_rows(values.shape[1:], self.batch_shape)
         if not rows_shape or rows_shape[0] <= size or (num_batch and len(rows_shape) <= num_batch):
             return plain(self._log_prob_inside(values))
-        return filled(self, values, np.empty(np.broadcast_shapes(rows_shape, self.batch_shape)), size)
+        return fill_log_prob(self, values, np.empty(np.broadcast_shapes(rows_shape, self.batch_shape)), size)
 
     def prob(self, x: Any) -> Real:
         """p(x), density or mass."""
@@ -116,7 +118,7 @@ class Family(Cumulative):
         if all_inside(self.support, values):
             return self._log_prob(values)
         inside = self.support.contains(values)
-        refuse_missing(values, name=f"{type(self).__name__}.log_prob")
+        check_no_missing(values, name=f"{type(self).__name__}.log_prob")
         axes = len(self.event_shape)
         stand_in = np.where(inside[(...,) + (None,) * axes], values, self.support.inside())
         return np.where(inside, self._log_prob(stand_in), -np.inf)
@@ -130,18 +132,18 @@ class Family(Cumulative):
         raise Unsupported(f"{type(self).__name__} has no log-density of its own")
 
     def sample(self, size: int | tuple[int, ...] | None = None, *, rng: Any = None) -> Any:
-        """Draws, as (*size, *batch, *event); without a size, one."""
+        """Draws, as (*size, *batch, *event); without a size, one. `rng` is a NumPy generator or a seed."""
         return plain(self._draw_inside(as_sizes(size) + self.batch_shape, as_generator(rng)))
 
     def _draw_inside(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         """Draws that log_prob and statistics take: one that rounding puts on an edge becomes the nearest inside."""
-        drawn, support = self._draw(shape, rng), self.support
+        draws, support = self._draw(shape, rng), self.support
         if not isinstance(support, Interval):
-            return drawn
+            return draws
         narrow = self._support_given(self._known())
-        if narrow.holds_well_inside(drawn) and support.holds_well_inside(drawn):
-            return drawn  # the usual case, and quick
-        return np.asarray(narrow.drawn_inside(support.drawn_inside(drawn)))
+        if narrow.holds_well_inside(draws) and support.holds_well_inside(draws):
+            return draws  # the usual case, and quick
+        return np.asarray(narrow.clip_inside(support.clip_inside(draws)))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         """Draws of the given shape, whose last axes are the batch; the event's axes come after."""
@@ -174,23 +176,32 @@ class Family(Cumulative):
 
     def cross_entropy(self, other: Family) -> Real:
         """-E log q(X) under this distribution, in nats; inf where the other has no mass."""
-        from juncture.families.expectation import by_members, expectation
-
-        return plain(by_members(lambda p, q: -expectation(p, q.log_prob), self, other))
+        return plain(map_members(lambda p, q: -expectation(p, q.log_prob), self, other))
 
     def kl_divergence(self, other: Family) -> Real:
         """KL(self ‖ other) = E log p(X)/q(X), in nats; inf where the other has no mass."""
-        from juncture.families.expectation import expected_log_ratio
-
         return plain(expected_log_ratio(self, other))
 
     # -- learning
 
-    statistics: ClassVar[StatisticsDoor] = StatisticsDoor()
+    statistics: ClassVar[StatisticsMethod] = StatisticsMethod()
 
     @classmethod
     def estimate(cls, statistics: Statistics, prior: Any = None) -> Self:
-        """The maximum likelihood estimate; with a prior, the mode of its posterior."""
+        """The maximum likelihood estimate; with a prior, the maximum a posteriori estimate.
+
+        Parameters
+        ----------
+        statistics
+            The statistics of this family: `Family.statistics(data)`, or a sum of several.
+        prior
+            A conjugate prior, such as `Beta(1, 1)` for a Bernoulli.
+
+        Returns
+        -------
+        Family
+            A member of the family; `InvalidData` says which data are missing if there is none.
+        """
         if not isinstance(statistics, Statistics) or statistics.family is not cls:
             raise InvalidData(f"{cls.__name__}.estimate takes {cls.__name__}.statistics(data); got {statistics!r}")
         if prior is not None:
@@ -216,10 +227,10 @@ class Family(Cumulative):
         raise Unsupported(f"{cls.__name__} has no sufficient statistics")
 
     @classmethod
-    def _refuse_rows_outside(cls, rows: np.ndarray, known: Known, first_row: int = 0) -> None:
+    def _check_rows(cls, rows: np.ndarray, known: Known, first_row: int = 0) -> None:
         support = cls._support_given(known)
         if not all_inside(support, rows):
-            refuse_outside(rows, support.contains(rows), name=cls.__name__, support=support, first_row=first_row)
+            check_inside(rows, support.contains(rows), name=cls.__name__, support=support, first_row=first_row)
 
     @classmethod
     def _support_given(cls, known: Known) -> Any:
@@ -233,7 +244,7 @@ class Family(Cumulative):
 
     @classmethod
     def _known_from(cls, x: Any, known: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """What is known, with what the data's own shape tells."""
+        """What is known, with what follows from the shape of the data."""
         return known
 
     def _known(self) -> dict[str, np.ndarray]:
@@ -253,8 +264,16 @@ class Family(Cumulative):
     def fisher_information(self) -> np.ndarray:
         raise Unsupported(f"{type(self).__name__} is not an exponential family: it has no natural parameters to vary")
 
+    def cumulants(self, order: int) -> np.ndarray:
+        raise Unsupported(
+            f"{type(self).__name__} is not an exponential family: it has no log-partition to differentiate"
+        )
+
+    def moments(self, order: int) -> np.ndarray:
+        raise Unsupported(f"{type(self).__name__} is not an exponential family: it has no statistics to average")
+
     def __repr__(self) -> str:
-        parts = (f"{name}={rule.told(self.__dict__['_given'][name])}" for name, rule in self.parameters.items())
+        parts = (f"{name}={rule.format(self.__dict__['_given'][name])}" for name, rule in self.parameters.items())
         return f"{type(self).__name__}({', '.join(parts)})"
 
     def _repr_html_(self) -> str:

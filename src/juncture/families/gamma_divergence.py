@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from juncture.families.log_factorial import stirling_error
-from juncture.families.matching import shape_gap
+from juncture.families.matching import log_minus_digamma, trigamma_excess
 
 TINY = float(np.finfo(float).tiny)
 NEAR = 0.1  # below this, series; their terms fall by this factor
@@ -54,14 +54,18 @@ def gamma_divergence(shape: Any, rate: Any, other_shape: Any, other_rate: Any) -
 
 def dirichlet_divergence(counts: np.ndarray, others: np.ndarray) -> np.ndarray:
     """KL(Dirichlet(α) ‖ Dirichlet(β)): the deviances of β from α Σβ/Σα, and the divergences of g."""
+    counts, others = np.broadcast_arrays(counts, others)
     change, total, other_total = others - counts, counts.sum(axis=-1), others.sum(axis=-1)
     growth = change.sum(axis=-1)[..., None]
     total, other_total = total[..., None], other_total[..., None]
     shift = (change * (total / other_total) - counts * (growth / other_total)) / counts
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         log_ratio = np.log(others / counts) - np.log(other_total / total)
-        parts = _deviance_at(others, counts * (other_total / total), shift, log_ratio) + bregman(counts, others, change)
-    return np.asarray(np.maximum(parts.sum(axis=-1) - bregman(total, other_total, growth)[..., 0], 0.0))
+        deviances = _deviance_at(others, counts * (other_total / total), shift, log_ratio)
+        of_g = bregman(
+            *(np.concatenate(pair, axis=-1) for pair in ((counts, total), (others, other_total), (change, growth)))
+        )
+    return np.maximum((deviances + of_g[..., :-1]).sum(axis=-1) - of_g[..., -1], 0.0)
 
 
 def wishart_divergence(
@@ -90,11 +94,20 @@ def bregman(a: Any, b: Any, change: Any, axes: Any = 0) -> np.ndarray:
     a, b, change, axes = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (a, b, change, axes)))
     below, above = a - 0.5 * axes, b - 0.5 * axes
     is_near = (above >= below / WIDE) & (above <= WIDE * below)
-    step = np.where(is_near, change, 0.0)[..., None] * (0.5 * (1 + NODES))
-    integral = change**2 * (_curvature(a[..., None] + step, axes[..., None]) * (1 - NODES) * WEIGHTS).sum(axis=-1) / 4
-    gap = shape_gap(below)[0] - np.log1p(-0.5 * axes / a)
-    direct = _rest(b, above) - _rest(a, below) + change * gap
-    return np.asarray(np.where(is_near, integral, direct))
+    if is_near.all():
+        return _integrate_curvature(a, change, axes)
+    gap = log_minus_digamma(below) - np.log1p(-0.5 * axes / a)
+    found = np.asarray(_rest(b, above) - _rest(a, below) + change * gap)
+    found[is_near] = _integrate_curvature(a[is_near], change[is_near], axes[is_near])
+    return found
+
+
+def _integrate_curvature(a: np.ndarray, change: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    """∫ (b - t) g''(t) dt from a to b = a + change, with g''(t) = ψ'(t - i/2) - 1/t."""
+    t, half_axes = a[..., None] + change[..., None] * (0.5 * (1 + NODES)), 0.5 * axes[..., None]
+    below = t - half_axes
+    curvature = trigamma_excess(below) + half_axes / below / t
+    return change**2 * (curvature * (1 - NODES) * WEIGHTS).sum(axis=-1) / 4
 
 
 def _rest(x: np.ndarray, below: np.ndarray) -> np.ndarray:
@@ -104,13 +117,7 @@ def _rest(x: np.ndarray, below: np.ndarray) -> np.ndarray:
     return np.asarray(stirling_error(below) - 0.5 * np.log(below) + shifted)
 
 
-def _curvature(t: np.ndarray, axes: np.ndarray) -> np.ndarray:
-    """ψ'(t - i/2) - 1/t."""
-    below = t - 0.5 * axes
-    return np.asarray(-shape_gap(below)[1] / below + 0.5 * axes / below / t)
-
-
 def _deviance_at(b: np.ndarray, mean: np.ndarray, shift: np.ndarray, log_ratio: np.ndarray) -> np.ndarray:
     """b log(b/m) + m - b, from b/m - 1 where that is small, and from log b/m elsewhere."""
     near = mean * relative_deviance(np.clip(shift, -0.5, 0.5))
-    return np.asarray(np.where(np.abs(shift) <= 0.5, near, b * log_ratio + (mean - b)))
+    return np.where(np.abs(shift) <= 0.5, near, b * log_ratio + (mean - b))

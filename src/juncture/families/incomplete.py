@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import betainc, betaincc, gammainc, gammaincc
 
 from juncture.families.cumulative import log_of_smaller
-from juncture.families.discrete.saddle_point import deviance, poisson_log_mass
 from juncture.families.log_factorial import stirling_error
+from juncture.families.saddle_point import deviance, poisson_log_mass
 from juncture.numerics import LOG_TWO_PI, log
 
 FAR = 1e-280  # below this, a tail loses its digits to underflow
@@ -95,8 +95,8 @@ def _log_beta_height(a: np.ndarray, b: np.ndarray, x: np.ndarray, rest: np.ndarr
     """log x^a (1-x)^(b-1) / B(a, b), as a distance from the mean."""
     total = a + b
     errors = stirling_error(total) - stirling_error(a) - stirling_error(b)
-    spread = 0.5 * (np.log(a) + np.log(b) - np.log(total) - LOG_TWO_PI)
-    return np.asarray(errors + spread - deviance(a, total * x) - deviance(b, total * rest) - np.log(rest))
+    log_width = 0.5 * (np.log(a) + np.log(b) - np.log(total) - LOG_TWO_PI)
+    return np.asarray(errors + log_width - deviance(a, total * x) - deviance(b, total * rest) - np.log(rest))
 
 
 def _with_far(found: np.ndarray, is_far: np.ndarray, far: Callable[..., np.ndarray], *values: np.ndarray) -> np.ndarray:

@@ -15,19 +15,19 @@ LARGEST_STEP = 2**53  # up to here a number and the next differ
 VALUES_PER_ENTRY = 4  # a table pays when each of its entries serves this many values
 
 
-def looked_up(function: Callable[[np.ndarray], np.ndarray], counts: np.ndarray) -> np.ndarray:
+def look_up(function: Callable[[np.ndarray], np.ndarray], counts: np.ndarray) -> np.ndarray:
     """function(counts) for whole numbers: through a table of its values, when many counts lie in a small range."""
     if counts.size >= VALUES_PER_ENTRY:
         low, high = int(counts.min()), int(counts.max())
         if high < LARGEST_STEP and (high - low + 1) * VALUES_PER_ENTRY <= counts.size:
-            places = (counts - low if low else counts).astype(np.intp, copy=False)
-            return np.asarray(function(np.arange(low, high + 1.0)).take(places))
+            indices = (counts - low if low else counts).astype(np.intp, copy=False)
+            return np.asarray(function(np.arange(low, high + 1.0)).take(indices))
     return function(counts)
 
 
 def log_factorial(counts: np.ndarray) -> np.ndarray:
     """The logarithm of x!, for each count."""
-    return looked_up(lambda x: np.asarray(gammaln(x + 1.0)), counts)
+    return look_up(lambda x: np.asarray(gammaln(x + 1.0)), counts)
 
 
 def log_choose(total: Any, chosen: Any) -> np.ndarray:
@@ -49,7 +49,7 @@ def log_rising(base: Any, steps: Any) -> np.ndarray:
     last = large_base + steps
     by_stirling = steps * np.log(large_base) + ((last - 0.5) * np.log1p(steps / large_base) - steps)
     by_stirling += stirling_error(last) - stirling_error(large_base)
-    return np.asarray(np.where(large, by_stirling, by_gamma))
+    return np.where(large, by_stirling, by_gamma)
 
 
 def log_weight(counts: Any, concentration: Any) -> np.ndarray:
@@ -74,4 +74,4 @@ def stirling_error(x: np.ndarray) -> np.ndarray:
         return np.asarray(series)
     small = np.where(large, 1.0, x)
     direct = gammaln(small + 1.0) - (small + 0.5) * np.log(small) + small - 0.5 * LOG_TWO_PI
-    return np.asarray(np.where(large, series, direct))
+    return np.where(large, series, direct)

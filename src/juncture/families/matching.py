@@ -11,6 +11,12 @@ MAX_STEPS = 100
 TOLERANCE = 1e-13
 LARGE_SHAPE = 16.0  # from here on log α - ψ(α), which cancels, is summed as a series exact to rounding
 SHAPE_SERIES = {1: 1 / 2, 2: 1 / 12, 4: -1 / 120, 6: 1 / 252, 8: -1 / 240, 10: 1 / 132, 12: -691 / 32760}
+TRIGAMMA_STEPS = np.arange(8.0)
+TRIGAMMA_SERIES = [
+    1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330, 854513 / 138,
+    -236364091 / 2730, 8553103 / 6,
+]  # fmt: skip  # Bernoulli numbers
+TRIGAMMA_BLOCK = 4096
 LARGE_CONCENTRATION = 1e3
 SMALL_GAP = 1e-8  # below it, the difference that Newton's method takes is lost to rounding
 
@@ -63,7 +69,7 @@ def match_degrees(gap: np.ndarray, dimension: int) -> np.ndarray:
         excess = np.maximum(excess + step, excess / 10)
         if (np.abs(step) <= TOLERANCE * excess).all():
             break
-    return np.asarray(np.where(gap < SMALL_GAP, limit / np.maximum(gap, np.finfo(float).tiny), excess + dimension - 1))
+    return np.where(gap < SMALL_GAP, limit / np.maximum(gap, np.finfo(float).tiny), excess + dimension - 1)
 
 
 def match_shape(gap: np.ndarray) -> np.ndarray:
@@ -83,12 +89,38 @@ def match_shape(gap: np.ndarray) -> np.ndarray:
 
 def shape_gap(shape: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """log α - ψ(α), and α times its derivative."""
+    return log_minus_digamma(shape), -shape * trigamma_excess(shape)
+
+
+def log_minus_digamma(shape: np.ndarray) -> np.ndarray:
+    """log α - ψ(α), about 1/2α: where the difference cancels, by its series."""
     large = shape >= LARGE_SHAPE
     small, inverse = np.where(large, 1.0, shape), 1 / np.where(large, shape, LARGE_SHAPE)
-    powers = {power: factor * inverse**power for power, factor in SHAPE_SERIES.items()}
-    value = np.where(large, sum(powers.values()), np.log(small) - digamma(small))
-    slope = np.where(large, -sum(p * term for p, term in powers.items()), 1 - small * polygamma(1, small))
-    return value, slope
+    series = sum(factor * inverse**power for power, factor in SHAPE_SERIES.items())
+    return np.where(large, series, np.log(small) - digamma(small))
+
+
+def trigamma_excess(x: np.ndarray) -> np.ndarray:
+    """ψ'(x) - 1/x for x > 0, about 1/2x²: Σ 1 / (x+k)²(x+k+1) over the first steps up, then a series; all positive."""
+    flat = np.asarray(x, dtype=float).ravel()
+    found = np.empty(flat.shape)
+    with np.errstate(over="ignore"):
+        for start in range(0, flat.size, TRIGAMMA_BLOCK):
+            block = slice(start, start + TRIGAMMA_BLOCK)
+            near = flat[block, None] + TRIGAMMA_STEPS  # (number, step)
+            inverse = 1 / (flat[block] + len(TRIGAMMA_STEPS))
+            square = inverse * inverse
+            series = _horner(TRIGAMMA_SERIES, square)
+            found[block] = (1 / (near * near * (near + 1))).sum(axis=1) + square * (0.5 + inverse * series)
+    return found.reshape(np.shape(x))
+
+
+def _horner(factors: list[float], x: np.ndarray) -> np.ndarray:
+    """Σ factor_k x^k."""
+    total = np.full(x.shape, factors[-1])
+    for factor in factors[-2::-1]:
+        total = factor + x * total
+    return total
 
 
 def match_concentration(resultant: np.ndarray) -> np.ndarray:

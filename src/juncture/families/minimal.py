@@ -16,7 +16,7 @@ from juncture.values import Value
 
 
 class MinimalForm(Value):
-    """An exponential family told by as few statistics as there are: p(x) = h(x) exp(η·t(x) - A).
+    """An exponential family by as few statistics as there can be: p(x) = h(x) exp(η·t(x) - A).
 
     A family whose statistics depend on each other says how: `_minimal_map` is (C, b), with b for each of a batch.
     """
@@ -40,33 +40,33 @@ class MinimalForm(Value):
     def natural_parameters(self) -> np.ndarray:
         """Cᵀη."""
         matrix, _ = self._map()
-        return self._existing(dot(matrix.T, self.family.natural_parameters[..., None, :]))
+        return self._check_exists(dot(matrix.T, self.family.natural_parameters[..., None, :]))
 
     @property
     def mean_parameters(self) -> np.ndarray:
         """E t(X)."""
-        return self._reduced(self.family.mean_parameters)
+        return self._reduce(self.family.mean_parameters)
 
     def log_partition(self) -> Real:
         """A - η·b."""
         _, shift = self._map()
-        return plain(self._existing(self.family.log_partition() - dot(shift, self.family.natural_parameters)))
+        return plain(self._check_exists(self.family.log_partition() - dot(shift, self.family.natural_parameters)))
 
     def sufficient_statistics(self, x: Any) -> np.ndarray:
         """t(x), along a new last axis."""
-        return self._reduced(self.family.sufficient_statistics(x))
+        return self._reduce(self.family.sufficient_statistics(x))
 
     def fisher_information(self) -> np.ndarray:
         """Cov t(X): positive definite inside the parameter space."""
         inverse = left_inverse(self._map()[0])
         return np.asarray(inverse @ self.family.fisher_information() @ inverse.T)
 
-    def _reduced(self, statistics: np.ndarray) -> np.ndarray:
+    def _reduce(self, statistics: np.ndarray) -> np.ndarray:
         """t with u = C t + b."""
         matrix, shift = self._map()
         return np.asarray((statistics - shift) @ left_inverse(matrix).T)
 
-    def _existing(self, found: np.ndarray) -> np.ndarray:
+    def _check_exists(self, found: np.ndarray) -> np.ndarray:
         if np.isnan(found).any():
             raise Unsupported(f"{self.family!r} has no minimal form: its first state has probability 0")
         return found

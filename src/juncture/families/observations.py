@@ -1,4 +1,4 @@
-"""The door for data: rows of values with weights, checked once; what is wrong is said with its row."""
+"""Entry point for data: rows of values, checked once; an error names the row."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def as_values(x: Any, event_shape: tuple[int, ...], *, name: str, batch_shape: t
     if axes and values.shape[max(values.ndim - axes, 0) :] != event_shape:
         raise InvalidData(f"one observation of {name} has the shape {event_shape}; got an array of {values.shape}")
     if batch_shape:
-        _refuse_other_batch(values.shape[: values.ndim - axes], batch_shape, name)
+        _check_broadcasts(values.shape[: values.ndim - axes], batch_shape, name)
     return values
 
 
-def _refuse_other_batch(rows: tuple[int, ...], batch_shape: tuple[int, ...], name: str) -> None:
+def _check_broadcasts(rows: tuple[int, ...], batch_shape: tuple[int, ...], name: str) -> None:
     try:
         np.broadcast_shapes(rows, batch_shape)
     except ValueError:
@@ -45,20 +45,20 @@ def as_rows(x: Any, event_shape: tuple[int, ...], *, name: str) -> np.ndarray:
     return values[None] if values.ndim == len(event_shape) else values
 
 
-def refuse_missing(values: np.ndarray, *, name: str) -> None:
+def check_no_missing(values: np.ndarray, *, name: str) -> None:
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise InvalidData(f"{name} was given a missing value (NaN); a hole has no probability, leave it out")
 
 
-def refuse_outside(values: np.ndarray, inside: np.ndarray, *, name: str, support: object, first_row: int = 0) -> None:
+def check_inside(values: np.ndarray, inside: np.ndarray, *, name: str, support: object, first_row: int = 0) -> None:
     """Raise for the first row that holds a value outside the support."""
     if inside.all():
         return
-    place = tuple(int(axis[0]) for axis in np.nonzero(~inside))
-    value = values[place]
+    index = tuple(int(axis[0]) for axis in np.nonzero(~inside))
+    value = values[index]
     is_hole = np.ndim(value) == 0 and np.isnan(value)
     what = "is missing: leave the row out" if is_hole else f"does not fit: values must be {support}"
-    raise InvalidData(f"row {first_row + place[0]} of the data of {name}, {_short(value)}, {what}")
+    raise InvalidData(f"row {first_row + index[0]} of the data of {name}, {_short(value)}, {what}")
 
 
 def _short(value: object, length: int = 60) -> str:

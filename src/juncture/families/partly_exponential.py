@@ -9,13 +9,14 @@ import numpy as np
 from juncture.errors import InvalidData
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Family, Real, plain
+from juncture.families.statistics.known import Known
 from juncture.families.statistics.sample_statistics import Sample
-from juncture.families.statistics.statistics import Known, Statistics
+from juncture.families.statistics.statistics import Statistics
 from juncture.families.statistics.weighted_sums import with_batch
 
 
 class PartlyExponential(ExponentialFamily):
-    """Told the `fixed` parameter, its statistics are sums; not told, they are the sample, and all is estimated."""
+    """If the `fixed` parameter is known, the statistics are sums; if not, they are the sample, and all is estimated."""
 
     @classmethod
     def _from_sample(cls, sample: Sample) -> Self:
@@ -46,8 +47,8 @@ class PartlyExponential(ExponentialFamily):
             return plain(statistics.log_likelihood_of(self))
         return super().log_likelihood(statistics)
 
-    def _refuse_other_statistics(self, statistics: Statistics) -> None:
-        super()._refuse_other_statistics(statistics)
+    def _check_statistics(self, statistics: Statistics) -> None:
+        super()._check_statistics(statistics)
         for name, value in self._known().items():
             if name not in statistics.known or not (statistics.known[name] == value).all():
                 raise InvalidData(

@@ -1,4 +1,4 @@
-"""Where a family puts its mass, declared as data: which values are possible, and one value inside."""
+"""Supports of families, declared as data: which values are possible, and one value inside."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Interval:
         least, most = x.min(), x.max()  # either is NaN if a value is
         return bool(max(self.low, -FARTHEST) < least and most < min(self.high, FARTHEST))
 
-    def drawn_inside(self, x: np.ndarray) -> np.ndarray:
+    def clip_inside(self, x: np.ndarray) -> np.ndarray:
         """The nearest numbers inside, and not so far out that sums of a million overflow unless all of it is."""
         low, high = self.closed_ends()
         low = np.where(np.isinf(self.low) & (high > -FARTHEST), -FARTHEST, low)
@@ -62,7 +62,7 @@ class Interval:
         return np.asarray(0.5 * left + 0.5 * right)
 
     def __str__(self) -> str:
-        low, high = _told(self.low), _told(self.high)
+        low, high = _format_end(self.low), _format_end(self.high)
         if (low, high) == ("-inf", "inf"):
             return "finite numbers"
         above = f"from {low}" if self.closed_low else f"above {low}"
@@ -84,7 +84,7 @@ class Angles(Interval):
     def holds_well_inside(self, x: np.ndarray) -> bool:
         return True
 
-    def drawn_inside(self, x: np.ndarray) -> np.ndarray:
+    def clip_inside(self, x: np.ndarray) -> np.ndarray:
         return x
 
     def __str__(self) -> str:
@@ -114,7 +114,7 @@ class Integers:
         return np.asarray(self.low, float)
 
     def __str__(self) -> str:
-        return f"whole numbers from {_told(self.low)} to {_told(self.high)}"
+        return f"whole numbers from {_format_end(self.low)} to {_format_end(self.high)}"
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class CountVectors:
         return first
 
     def __str__(self) -> str:
-        return f"{self.dimension} counts that sum to {_told(self.total)}"
+        return f"{self.dimension} counts that sum to {_format_end(self.total)}"
 
 
 @dataclass(frozen=True)
@@ -240,5 +240,5 @@ def _surely_definite(matrices: np.ndarray) -> np.ndarray:
         return np.asarray(np.prod(pivots**2 / variances, axis=-1) > SURE_DETERMINANT)
 
 
-def _told(end: Any) -> str:
+def _format_end(end: Any) -> str:
     return f"{float(np.min(end)):g}" if np.size(end) else "nothing"

@@ -49,12 +49,17 @@ def parse_text(data: bytes) -> tuple[Any, str]:
 
 
 def check_depth(data: bytes) -> None:
-    """Refuse deep nesting with one look at the brackets outside strings, before any recursion."""
-    brackets = np.frombuffer(STRING.sub(b"", data).translate(None, NO_BRACKETS), dtype=np.uint8)
-    opens = (brackets == ord("[")) | (brackets == ord("{"))
-    if np.where(opens, 1, -1).cumsum().max(initial=0) > MAX_DEPTH:
+    """Refuse deep nesting before any recursion."""
+    if exceeds_depth(data):
         message = f"the document is nested more than {MAX_DEPTH} levels deep; no model needs so many"
         raise FormatError(message, line=data.count(b"\n", 0, first_too_deep(data)) + 1)
+
+
+def exceeds_depth(data: bytes) -> bool:
+    """Whether the nesting is too deep, by one look at the brackets outside strings."""
+    brackets = np.frombuffer(STRING.sub(b"", data).translate(None, NO_BRACKETS), dtype=np.uint8)
+    opens = (brackets == ord("[")) | (brackets == ord("{"))
+    return bool(np.where(opens, 1, -1).cumsum().max(initial=0) > MAX_DEPTH)
 
 
 def first_too_deep(data: bytes) -> int:

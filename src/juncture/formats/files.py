@@ -53,6 +53,7 @@ def read(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     BayesianNetwork, MarkovNetwork or FactorGraph
+        A `.json` file may also hold any other kind of model, or a family.
     """
     path = check_path(path)
     file_format = format_of(path)
@@ -74,7 +75,7 @@ def write(model: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     model
-        A network or factor graph.
+        A network or factor graph; for a `.json` file any kind of model, or a family.
     path
         The file; its suffix gives the format, as in `read`.
     """

@@ -7,6 +7,7 @@ from typing import Any
 from juncture.errors import FormatError
 from juncture.factors.conditional import AnyConditional, Conditional, HasTable, signature
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import FactorProduct
 from juncture.variables import Variable
 
 SHOWN = 5
@@ -34,8 +35,8 @@ def as_tables(model: Any, format_name: str) -> list[Conditional]:
 
 def as_bayesian_network(model: Any, format_name: str) -> BayesianNetwork:
     if not isinstance(model, BayesianNetwork):
-        kind = type(model).__name__
-        raise FormatError(f"{format_name} holds Bayesian networks, not a {kind}; write it as .uai or .json")
+        kind, others = type(model).__name__, ".uai or .json" if isinstance(model, FactorProduct) else ".json"
+        raise FormatError(f"{format_name} holds Bayesian networks, not a {kind}; write it as {others}")
     return model
 
 

@@ -1,1 +1,1 @@
-"""How much distributions tell: entropies, divergences, projections onto families, maximum entropy."""
+"""Information theory: entropies, divergences, projections onto families, maximum entropy."""

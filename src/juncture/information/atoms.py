@@ -10,7 +10,7 @@ from juncture import numerics
 from juncture.checks import check_array
 from juncture.errors import InvalidData
 from juncture.families.family import Real, plain
-from juncture.information.grids import GridPoints, grid_points_of
+from juncture.information.grids import GridPoints, grid_points
 from juncture.values import Value, read_only
 
 
@@ -39,8 +39,8 @@ class Atoms(Value):
         if self.points.ndim != 1:
             raise InvalidData("atoms that are vectors are not looked up; use `points` and `probabilities`")
         values, order = np.asarray(x, dtype=float), np.argsort(self.points)
-        positions = order[np.minimum(np.searchsorted(self.points[order], values), len(order) - 1)]
-        found = np.where(self.points[positions] == values, self.probabilities[positions], 0.0)
+        indices = order[np.minimum(np.searchsorted(self.points[order], values), len(order) - 1)]
+        found = np.where(self.points[indices] == values, self.probabilities[indices], 0.0)
         return plain(numerics.log(found))
 
     def prob(self, x: Any) -> Real:
@@ -61,12 +61,12 @@ def empirical(data: Any, weights: Any = None) -> Atoms:
     ones = np.ones(len(rows)) if weights is None else check_array(weights, "the weights")
     if ones.shape != (len(rows),) or not (ones >= 0).all() or not ones.sum() > 0:
         raise InvalidData(f"weights are at least 0, one per value, and not all 0; got {ones.shape} for {len(rows)}")
-    points, position = np.unique(rows, axis=0, return_inverse=True)
-    counts = np.bincount(position.reshape(-1), weights=ones, minlength=len(points))
+    points, index = np.unique(rows, axis=0, return_inverse=True)
+    counts = np.bincount(index.reshape(-1), weights=ones, minlength=len(points))
     return Atoms(points, counts / counts.sum())
 
 
-@grid_points_of.register
+@grid_points.register
 def _(distribution: Atoms) -> GridPoints:
     if distribution.points.ndim != 1:
         raise InvalidData("atoms that are vectors are not summed over numbers")

@@ -1,4 +1,4 @@
-"""How far averages stray from the mean, whatever the distribution: Chebyshev's inequality and the weak law."""
+"""Bounds for any distribution: Chebyshev's inequality, and the weak law of large numbers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def standard_error(variance: Any, num_samples: int) -> Real:
 def samples_needed(variance: float, error: float, probability: float) -> int:
     """How many independent values make their average stray by `error` or more with at most this probability.
 
-    The weak law's bound: variance / (n error²) ≤ probability.
+    The bound of the weak law of large numbers: variance / (n error²) ≤ probability.
 
     >>> samples_needed(variance=0.25, error=0.1, probability=0.05)
     500

@@ -1,4 +1,4 @@
-"""Two distributions side by side on the points that both live on: what every divergence sums over."""
+"""Two distributions on common points, over which divergences are sums."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 
 from juncture import numerics
 from juncture.errors import InvalidData, Unsupported
-from juncture.families.expectation import by_members
+from juncture.families.expectation import map_members
 from juncture.families.family import Family, Real, plain
 from juncture.information.atoms import Atoms
 from juncture.information.density import Density
 from juncture.information.grids import changes, common_grid
-from juncture.information.tables import paired_masses
+from juncture.information.tables import pair_masses
 from juncture.quadrature.grids import Grid
 
 UNSEEN = 1e-4  # the mass that may fall between the points
 
 
-class Compared(NamedTuple):
+class Comparison(NamedTuple):
     """log p and log q, masses or densities, at points along the last axis; `grid` measures them, None counts them."""
 
     log_p: np.ndarray  # (*batch, point)
@@ -33,23 +33,23 @@ class Compared(NamedTuple):
 
 
 @singledispatch
-def compared(
+def compare(
     p: Any, q: Any, *, normalized: tuple[bool, bool] = (True, True), threshold: float | None = None
-) -> Compared:
+) -> Comparison:
     """Both on the same points. Panels of an integral also end where log p/q crosses the `threshold`."""
-    first, second = paired_masses(p, q, normalized=normalized)
-    return Compared(numerics.log(first), numerics.log(second))
+    first, second = pair_masses(p, q, normalized=normalized)
+    return Comparison(numerics.log(first), numerics.log(second))
 
 
-@compared.register(Family)
-@compared.register(Density)
-@compared.register(Atoms)
-def _(p: Any, q: Any, *, normalized: tuple[bool, bool] = (True, True), threshold: float | None = None) -> Compared:
+@compare.register(Family)
+@compare.register(Density)
+@compare.register(Atoms)
+def _(p: Any, q: Any, *, normalized: tuple[bool, bool] = (True, True), threshold: float | None = None) -> Comparison:
     if not isinstance(q, Family | Density | Atoms):
         raise InvalidData(f"{p!r} is compared with a family, a Density or Atoms; got {type(q).__name__}")
     more_ends = None if threshold is None else partial(crossings, p, q, threshold)
     grid = common_grid(p, q, more_ends=more_ends)
-    pair = Compared(np.asarray(p.log_prob(grid.points)), np.asarray(q.log_prob(grid.points)), grid)
+    pair = Comparison(np.asarray(p.log_prob(grid.points)), np.asarray(q.log_prob(grid.points)), grid)
     for distribution, logs in ((p, pair.log_p), (q, pair.log_q)):
         mass = grid.total(np.exp(logs), "the mass")
         if abs(mass - 1) > UNSEEN:
@@ -63,10 +63,10 @@ def crossings(p: Any, q: Any, threshold: float, points: np.ndarray) -> np.ndarra
     return changes(lambda x: log_ratio(p.log_prob(x), q.log_prob(x)) > threshold, seen)
 
 
-def over_members(function: Callable[[Any, Any], Any], p: Any, q: Any) -> Real:
+def map_pairs(function: Callable[[Any, Any], Any], p: Any, q: Any) -> Real:
     """The function of each pair of members, where families hold a batch."""
     if isinstance(p, Family) and isinstance(q, Family) and (p.batch_shape or q.batch_shape):
-        return plain(by_members(function, p, q))
+        return plain(map_members(function, p, q))
     return plain(function(p, q))
 
 
@@ -76,7 +76,7 @@ def log_ratio(log_p: Any, log_q: Any) -> np.ndarray:
     return np.asarray(np.subtract(log_p, log_q, out=np.zeros(log_p.shape), where=log_p != log_q))
 
 
-def expected(log_p: np.ndarray, values: np.ndarray) -> np.ndarray:
+def weigh(log_p: np.ndarray, values: np.ndarray) -> np.ndarray:
     """p · value, 0 where p is, whatever the value."""
     p = np.exp(log_p)
     product = np.zeros(np.broadcast_shapes(p.shape, values.shape))

@@ -35,10 +35,10 @@ def max_entropy_table(margins: Iterable[Factor]) -> Factor:
     for _ in range(MAX_STEPS):
         before = table
         for margin in margins:
-            table = scaled(table, scope, margin)
+            table = scale_to_margin(table, scope, margin)
         if np.abs(table - before).max() <= TOLERANCE * table.max():
             break
-    misses = [float(np.abs(summed(table, scope, margin) - align(margin, scope)).max()) for margin in margins]
+    misses = [float(np.abs(margin_of(table, scope, margin) - align(margin, scope)).max()) for margin in margins]
     if max(misses) > MET:
         worst = margins[int(np.argmax(misses))]
         raise InvalidData(
@@ -48,15 +48,15 @@ def max_entropy_table(margins: Iterable[Factor]) -> Factor:
     return Factor(scope, table)
 
 
-def summed(table: np.ndarray, scope: Scope, margin: Factor) -> np.ndarray:
+def margin_of(table: np.ndarray, scope: Scope, margin: Factor) -> np.ndarray:
     """The table's own margin, with one axis per variable of the scope."""
     kept = set(margin.scope.names)
     axes = tuple(axis for axis, name in enumerate(scope.names) if name not in kept)
     return np.asarray(table.sum(axis=axes, keepdims=True))
 
 
-def scaled(table: np.ndarray, scope: Scope, margin: Factor) -> np.ndarray:
+def scale_to_margin(table: np.ndarray, scope: Scope, margin: Factor) -> np.ndarray:
     """The table multiplied so that it has the margin, with 0/0 = 0."""
-    own = summed(table, scope, margin)
+    own = margin_of(table, scope, margin)
     ratio = np.divide(align(margin, scope), own, out=np.zeros(own.shape), where=own > 0)
     return np.asarray(table * ratio)

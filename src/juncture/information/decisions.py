@@ -1,4 +1,4 @@
-"""Two hypotheses and one observation: the test that errs least, and how often it errs."""
+"""Two hypotheses and one observation: the test with the least probability of error, and that probability."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from juncture.checks import check_number
 from juncture.factors.factor import Factor
 from juncture.families.family import Real, plain
-from juncture.information.comparisons import Compared, compared, crossings, expected, log_ratio, over_members
+from juncture.information.comparisons import Comparison, compare, crossings, log_ratio, map_pairs, weigh
 from juncture.quadrature.grids import Grid
 
 
@@ -28,17 +28,29 @@ class OptimalTest:
 
 
 def optimal_test(p: Any, q: Any, prior: float = 0.5) -> OptimalTest:
-    """The likelihood-ratio test of p against q, when p is true with probability `prior`.
+    """The likelihood-ratio test of p against q.
+
+    Parameters
+    ----------
+    p, q
+        The distributions of the observation under the two hypotheses.
+    prior
+        The probability that p is true.
+
+    Returns
+    -------
+    OptimalTest
+        The values for which the test says "p", and the probabilities of its errors.
 
     >>> optimal_test([0.5, 0.3, 0.2], [0.2, 0.2, 0.6]).accepted
     array([ True,  True, False])
     """
     prior = check_number(prior, "the prior probability of the first hypothesis", above=0, below=1)
     threshold = np.log1p(-prior) - np.log(prior)
-    pair = compared(p, q, threshold=threshold)
+    pair = compare(p, q, threshold=threshold)
     says_p = log_ratio(pair.log_p, pair.log_q) > threshold
-    missed = pair.total(expected(pair.log_p, np.where(says_p, 0.0, 1.0)), "the error")
-    false_alarm = pair.total(expected(pair.log_q, np.where(says_p, 1.0, 0.0)), "the error")
+    missed = pair.total(weigh(pair.log_p, np.where(says_p, 0.0, 1.0)), "the error")
+    false_alarm = pair.total(weigh(pair.log_q, np.where(says_p, 1.0, 0.0)), "the error")
     if pair.grid is not None:
         accepted: Any = intervals(p, q, pair, pair.grid, threshold)
     else:
@@ -49,10 +61,10 @@ def optimal_test(p: Any, q: Any, prior: float = 0.5) -> OptimalTest:
 
 def bayes_error(p: Any, q: Any, prior: float = 0.5) -> Real:
     """Σ min(prior · p, (1 - prior) · q): no test errs less often. With even odds, ½ (1 - total variation)."""
-    return over_members(lambda p, q: optimal_test(p, q, prior).error, p, q)
+    return map_pairs(lambda p, q: optimal_test(p, q, prior).error, p, q)
 
 
-def intervals(p: Any, q: Any, pair: Compared, grid: Grid, threshold: float) -> tuple[tuple[float, float], ...]:
+def intervals(p: Any, q: Any, pair: Comparison, grid: Grid, threshold: float) -> tuple[tuple[float, float], ...]:
     """The stretches where the test says "p", in order; the outermost go on to the ends of p's support."""
     seen = (np.exp(pair.log_p) > 0) | (np.exp(pair.log_q) > 0)
     points, says_p = grid.points[seen], (log_ratio(pair.log_p, pair.log_q) > threshold)[seen]

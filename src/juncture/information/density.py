@@ -12,7 +12,7 @@ from juncture.checks import check_array, check_function, check_iterable, check_n
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.family import Family, Real, plain
 from juncture.families.supports import Interval
-from juncture.information.grids import GridPoints, grid_points_of
+from juncture.information.grids import GridPoints, grid_points
 from juncture.quadrature.grids import first_ends, panel_grid
 from juncture.quadrature.nodes import NODES, WEIGHTS
 from juncture.quadrature.panels import refine
@@ -85,10 +85,10 @@ class Density(Value):
         """Σ weight · component, of continuous families of one number."""
         components = check_iterable(components, "the components of a mixture")
         shares = numerics.as_probabilities(weights, (len(components),), name="the weights of the mixture")
-        positions = [grid_points_of(component) for component in components]
-        if any(position.is_discrete for position in positions):
+        parts = [grid_points(component) for component in components]
+        if any(part.is_discrete for part in parts):
             raise InvalidModel("a Density mixes continuous families; discrete ones are mixed as Atoms")
-        ends = np.concatenate([position.points for position in positions])
+        ends = np.concatenate([part.points for part in parts])
         low, high = (edge([getattr(c.support, end) for c in components]) for edge, end in ((min, "low"), (max, "high")))
 
         def log_density(x: np.ndarray) -> np.ndarray:
@@ -177,6 +177,6 @@ class Density(Value):
         return f"Density(from {self.low:g} to {self.high:g})"
 
 
-@grid_points_of.register
+@grid_points.register
 def _(distribution: Density) -> GridPoints:
     return GridPoints(distribution.panel_ends, False)

@@ -1,4 +1,4 @@
-"""How far apart two distributions are. Arrays, tables aligned by name, families, densities, data.
+"""Divergences between two distributions: arrays, tables aligned by name, families, densities, data.
 
 Members of one exponential family have their closed forms; other families of single numbers are summed or integrated.
 """
@@ -13,7 +13,7 @@ from juncture.checks import check_number, shown
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Family, Real, plain
-from juncture.information.comparisons import Compared, compared, expected, log_ratio, over_members
+from juncture.information.comparisons import Comparison, compare, log_ratio, map_pairs, weigh
 from juncture.information.entropies import in_base
 from juncture.numerics import ROW_SUM_TOLERANCE
 
@@ -30,8 +30,8 @@ def kl_divergence(p: Any, q: Any, base: float | None = None) -> Real:
     """
     if isinstance(p, Family) and isinstance(q, Family):
         return in_base(p.kl_divergence(q), base)
-    pair = compared(p, q, normalized=(True, False))
-    total = pair.total(expected(pair.log_p, log_ratio(pair.log_p, pair.log_q)), "the KL divergence")
+    pair = compare(p, q, normalized=(True, False))
+    total = pair.total(weigh(pair.log_p, log_ratio(pair.log_p, pair.log_q)), "the KL divergence")
     return in_base(np.where(has_unit_total(pair), np.maximum(total, 0.0), total), base)
 
 
@@ -44,11 +44,11 @@ def total_variation(p: Any, q: Any) -> Real:
     """½ Σ |p - q|, the largest difference in the probability of any event: from 0 to 1."""
 
     def single(p: Any, q: Any) -> Any:
-        pair = compared(p, q, threshold=0.0)
+        pair = compare(p, q, threshold=0.0)
         gaps = np.abs(np.exp(pair.log_p) - np.exp(pair.log_q))
         return np.clip(0.5 * pair.total(gaps, "the total variation"), 0.0, 1.0)
 
-    return over_members(single, p, q)
+    return map_pairs(single, p, q)
 
 
 def pinsker_bound(p: Any, q: Any) -> Real:
@@ -79,11 +79,11 @@ def alpha_divergence(p: Any, q: Any, alpha: float, *, normalized: tuple[bool, bo
     def single(p: Any, q: Any) -> Any:
         if are_siblings(p, q):
             return sibling_divergence(p, q, alpha)
-        pair = compared(p, q, normalized=normalized)
+        pair = compare(p, q, normalized=normalized)
         terms = alpha_terms(pair.log_p, pair.log_q, alpha)
         return np.maximum(pair.total(terms, f"the {alpha:g}-divergence"), 0.0)
 
-    return over_members(single, p, q)
+    return map_pairs(single, p, q)
 
 
 def alpha_terms(log_p: np.ndarray, log_q: np.ndarray, alpha: float) -> np.ndarray:
@@ -92,7 +92,7 @@ def alpha_terms(log_p: np.ndarray, log_q: np.ndarray, alpha: float) -> np.ndarra
         return alpha_terms(log_q, log_p, 1.0 - alpha)
     p, q, beta = np.exp(log_p), np.exp(log_q), 1.0 - alpha
     if beta == 0:
-        return np.asarray(np.maximum(expected(log_p, log_ratio(log_p, log_q)) - p + q, 0.0))
+        return np.asarray(np.maximum(weigh(log_p, log_ratio(log_p, log_q)) - p + q, 0.0))
     ratio = log_ratio(log_q, log_p)
     with np.errstate(over="ignore", invalid="ignore"):
         near = p * np.expm1(beta * np.clip(ratio, -SMALL_STEP / abs(beta), SMALL_STEP / abs(beta)))
@@ -125,7 +125,7 @@ def sibling_divergence(p: ExponentialFamily, q: ExponentialFamily, alpha: float)
         return np.maximum(-np.expm1(log_affinity) / (alpha * beta), 0.0)
 
 
-def has_unit_total(pair: Compared) -> np.ndarray:
+def has_unit_total(pair: Comparison) -> np.ndarray:
     """Whether q sums to 1, so that the divergence cannot be negative."""
     if pair.grid is not None:
         return np.asarray(True)

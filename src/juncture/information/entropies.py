@@ -18,7 +18,7 @@ from juncture.errors import InvalidData
 from juncture.factors.factor import Factor, name_of
 from juncture.families.family import Family, Real, plain
 from juncture.information.atoms import Atoms
-from juncture.information.comparisons import compared, expected
+from juncture.information.comparisons import compare, weigh
 from juncture.information.density import Density
 from juncture.information.tables import Names, as_names, check_normalized, masses
 
@@ -53,7 +53,7 @@ def _(p: Atoms) -> np.ndarray:
 
 
 def self_information(probability: Any, base: float | None = None) -> Real:
-    """-log p: how much an outcome of this probability tells, and the length of its best code."""
+    """-log p: the information of an outcome of this probability, and the length of its best code."""
     values = check_array(probability, "a probability")
     if not ((values >= 0) & (values <= 1)).all():
         raise InvalidData(f"a probability is a number from 0 to 1; got {probability!r}")
@@ -72,21 +72,21 @@ def cross_entropy(p: Any, q: Any, base: float | None = None) -> Real:
 
 @singledispatch
 def _cross_entropy(p: Any, q: Any) -> np.ndarray:
-    pair = compared(p, q, normalized=(True, False))
-    return pair.total(expected(pair.log_p, -pair.log_q), "the cross-entropy")
+    pair = compare(p, q, normalized=(True, False))
+    return pair.total(weigh(pair.log_p, -pair.log_q), "the cross-entropy")
 
 
 @_cross_entropy.register
 def _(p: Family, q: Any) -> np.ndarray:
     if isinstance(q, Family):
         return np.asarray(p.cross_entropy(q))
-    pair = compared(p, q)
-    return pair.total(expected(pair.log_p, -pair.log_q), "the cross-entropy")
+    pair = compare(p, q)
+    return pair.total(weigh(pair.log_p, -pair.log_q), "the cross-entropy")
 
 
 @_cross_entropy.register
 def _(p: Atoms, q: Any) -> np.ndarray:  # q may be continuous here: the log-loss of data
-    terms = expected(numerics.log(p.probabilities), -np.asarray(q.log_prob(p.points)))
+    terms = weigh(numerics.log(p.probabilities), -np.asarray(q.log_prob(p.points)))
     return np.asarray(terms.sum(axis=-1))
 
 

@@ -12,13 +12,13 @@ from juncture.errors import InvalidData
 MISSED = 1e-7  # the tolerance of the solver, in units of each feature's range
 
 
-def check_in_range(features: np.ndarray, moments: np.ndarray) -> None:
+def check_moment_ranges(features: np.ndarray, moments: np.ndarray) -> None:
     """Raise for the first moment that is below or above all values of its feature: (point, feature)."""
     lows, highs = features.min(axis=0), features.max(axis=0)
-    for position, (moment, low, high) in enumerate(zip(moments, lows, highs, strict=True)):
+    for index, (moment, low, high) in enumerate(zip(moments, lows, highs, strict=True)):
         if not low - 1e-12 * abs(low) <= moment <= high + 1e-12 * abs(high):
             raise InvalidData(
-                f"moment {position} is impossible: it is {moment:g}, and its feature lies from {low:g} to {high:g}"
+                f"moment {index} is impossible: it is {moment:g}, and its feature lies from {low:g} to {high:g}"
             )
 
 
@@ -28,10 +28,10 @@ def check_feasible(gaps: np.ndarray, names: list[str]) -> None:
     cost = np.r_[np.zeros(num_points), np.ones(2 * num_features)]
     slack = np.hstack([np.eye(num_features), -np.eye(num_features)])
     rows = np.vstack([np.hstack([gaps.T, slack]), np.r_[np.ones(num_points), np.zeros(2 * num_features)]])
-    found = solved(cost, rows, np.r_[np.zeros(num_features), 1.0])
+    found = solve_program(cost, rows, np.r_[np.zeros(num_features), 1.0])
     missed = np.abs(found[num_points : num_points + num_features] - found[num_points + num_features :])
     if (missed > MISSED).any():
-        which = ", ".join(names[position] for position in np.flatnonzero(missed > MISSED))
+        which = ", ".join(names[index] for index in np.flatnonzero(missed > MISSED))
         raise InvalidData(
             f"no distribution on these points has all these moments: the nearest one misses {which}; change one of them"
         )
@@ -49,7 +49,7 @@ def possible_points(gaps: np.ndarray) -> np.ndarray:
     rows = np.hstack([gaps.T, np.zeros(gaps.T.shape)])
     below = hstack([-eye_array(num_points), eye_array(num_points)])
     bounds = [(0, None)] * num_points + [(0, 1)] * num_points
-    return solved(cost, rows, np.zeros(len(rows)), below, bounds)[num_points:] > 0.5
+    return solve_program(cost, rows, np.zeros(len(rows)), below, bounds)[num_points:] > 0.5
 
 
 def outward_direction(gaps: np.ndarray, possible: np.ndarray) -> np.ndarray:
@@ -57,12 +57,14 @@ def outward_direction(gaps: np.ndarray, possible: np.ndarray) -> np.ndarray:
     on, off = gaps[possible], gaps[~possible]
     num_features = gaps.shape[1]
     rows = np.hstack([on, -on])
-    found = solved(np.ones(2 * num_features), rows, np.zeros(len(rows)), np.hstack([off, -off]), right_below=-1.0)
+    found = solve_program(
+        np.ones(2 * num_features), rows, np.zeros(len(rows)), np.hstack([off, -off]), right_below=-1.0
+    )
     direction = found[:num_features] - found[num_features:]
     return np.where(np.abs(direction) > MISSED * np.abs(direction).max(initial=0.0), direction, 0.0)
 
 
-def solved(
+def solve_program(
     cost: np.ndarray,
     rows: np.ndarray,
     right: np.ndarray,

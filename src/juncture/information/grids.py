@@ -1,7 +1,7 @@
 """Where sums and integrals over one number are taken: atoms, or Gauss-Legendre nodes in panels that follow the mass.
 
 Panels end at the quantiles of the distributions, each half decade of probability in both tails, and go on towards the
-ends of the support, so that what the integrand does out there is seen.
+ends of the support, to cover the tails of the integrand.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from juncture.errors import Unsupported
 from juncture.families.expectation import terms_of
 from juncture.families.family import Family
-from juncture.quadrature.grids import Grid, panel_ends, panel_grid, separated
+from juncture.quadrature.grids import Grid, panel_ends, panel_grid, separate
 
 TAIL = 10.0 ** -np.arange(1.0, 16.5, 0.5)
 PROBABILITIES = np.sort(np.concatenate([TAIL, 1 - TAIL, np.arange(0.2, 0.9, 0.1)]))
@@ -31,12 +31,12 @@ class GridPoints(NamedTuple):
 
 
 @singledispatch
-def grid_points_of(distribution: Any) -> GridPoints:
+def grid_points(distribution: Any) -> GridPoints:
     """Where the mass of a distribution of single numbers lies."""
     raise Unsupported(f"a distribution of numbers is a family, a Density or Atoms; got {type(distribution).__name__}")
 
 
-@grid_points_of.register
+@grid_points.register
 def _(distribution: Family) -> GridPoints:
     if distribution.event_shape or distribution.batch_shape:
         raise Unsupported(
@@ -54,27 +54,27 @@ def _(distribution: Family) -> GridPoints:
 
 def common_grid(*distributions: Any, more_ends: Callable[[np.ndarray], np.ndarray] | None = None) -> Grid:
     """One grid for all; `more_ends` finds further panel ends when it is shown the points."""
-    positions = [grid_points_of(distribution) for distribution in distributions]
-    points = np.concatenate([position.points for position in positions])
-    if all(position.is_discrete for position in positions):
-        is_endless = any(position.is_endless for position in positions)
+    parts = [grid_points(distribution) for distribution in distributions]
+    points = np.concatenate([part.points for part in parts])
+    if all(part.is_discrete for part in parts):
+        is_endless = any(part.is_endless for part in parts)
         far = MORE_TERMS // 4
         edges = ((slice(-far, None), slice(-2 * far, -far)),) if is_endless else ()
         points = np.unique(points)
         return Grid(points, np.ones(len(points)), edges, is_discrete=True)
-    if any(position.is_discrete for position in positions):
+    if any(part.is_discrete for part in parts):
         raise Unsupported("a discrete and a continuous distribution have no densities on the same points to compare")
-    grid = panel_grid(separated(points))
+    grid = panel_grid(separate(points))
     if more_ends is None:
         return grid
-    return panel_grid(separated(np.concatenate([points, more_ends(grid.points)])))
+    return panel_grid(separate(np.concatenate([points, more_ends(grid.points)])))
 
 
 def changes(test: Callable[[np.ndarray], np.ndarray], points: np.ndarray) -> np.ndarray:
     """Where the answer of a test changes between neighbouring points, by bisection of all such gaps at once."""
     answers = test(points)
-    positions = np.flatnonzero(answers[:-1] != answers[1:])
-    low, high, before = points[positions], points[positions + 1], answers[positions]
+    indices = np.flatnonzero(answers[:-1] != answers[1:])
+    low, high, before = points[indices], points[indices + 1], answers[indices]
     for _ in range(60):
         middle = low + (high - low) / 2
         is_before = test(middle) == before

@@ -12,8 +12,9 @@ from juncture import numerics
 from juncture.checks import check_array
 from juncture.errors import InvalidData
 from juncture.information.atoms import Atoms
-from juncture.information.dual import dual_of, newton, newton_step
-from juncture.information.feasibility import check_feasible, check_in_range, outward_direction, possible_points
+from juncture.information.dual import expand_dual, minimize_dual
+from juncture.information.feasibility import check_feasible, check_moment_ranges, outward_direction, possible_points
+from juncture.newton import newton_step
 
 CLEARLY_POSITIVE = 1e-9  # a solution that is above this everywhere has no point forced to 0
 ROUNDING = 64 * float(np.finfo(float).eps)
@@ -48,27 +49,41 @@ def max_entropy(points: Any, features: Features, moments: Any) -> MaximumEntropy
     Points that the moments force to have probability 0 have it exactly. The multipliers are infinite then, as natural
     parameters on the edge are: along `direction`, from `face_multipliers`.
 
+    Parameters
+    ----------
+    points
+        The points, as numbers or rows of numbers.
+    features
+        A matrix (point, feature), a function of the array of points, or a list of such functions.
+    moments
+        The expectation of each feature.
+
+    Returns
+    -------
+    MaximumEntropy
+        The distribution, the multipliers, the entropy and the duality gap.
+
     >>> found = max_entropy(range(1, 11), lambda x: x, 2.0)
     >>> round(found.entropy, 10)
     1.385292317
     """
-    positions = as_points(points)
-    matrix = feature_matrix(features, positions)
+    atoms = as_points(points)
+    matrix = feature_matrix(features, atoms)
     wanted = as_moments(moments, matrix.shape[1])
-    check_in_range(matrix, wanted)
+    check_moment_ranges(matrix, wanted)
     ranges = np.ptp(matrix, axis=0)
     units = np.where(ranges > 0, ranges, 1.0)
     gaps = (matrix - wanted) / units
-    multipliers, shares = solved_on(gaps)
+    multipliers, shares = solve_on(gaps)
     direction = np.zeros(len(wanted))
-    if not (met(gaps, shares) and shares.min() > CLEARLY_POSITIVE):
-        check_feasible(gaps, [f"moment {position} ({moment:g})" for position, moment in enumerate(wanted)])
+    if not (are_met(gaps, shares) and shares.min() > CLEARLY_POSITIVE):
+        check_feasible(gaps, [f"moment {index} ({moment:g})" for index, moment in enumerate(wanted)])
         rounding = ROUNDING * np.maximum(np.abs(matrix).max(axis=0), np.abs(wanted)) / units
-        multipliers, shares, direction = solved_on_face(gaps, rounding)
+        multipliers, shares, direction = solve_on_face(gaps, rounding)
     entropy = float(entr(shares).sum())
     value = float(np.log(np.exp(gaps[shares > 0] @ multipliers).sum()))
     return MaximumEntropy(
-        distribution=Atoms(positions, shares / shares.sum()),
+        distribution=Atoms(atoms, shares / shares.sum()),
         multipliers=np.where(direction == 0, multipliers / units, np.copysign(np.inf, direction)),
         log_partition=value + float(multipliers / units @ wanted),
         entropy=entropy,
@@ -79,38 +94,38 @@ def max_entropy(points: Any, features: Features, moments: Any) -> MaximumEntropy
     )
 
 
-def solved_on(gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def solve_on(gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Multipliers and probabilities on these points."""
-    multipliers, _ = newton(lambda trial: dual_of(gaps @ trial, gaps), np.zeros(gaps.shape[1]), lowest=-60.0)
+    multipliers, _ = minimize_dual(lambda trial: expand_dual(gaps @ trial, gaps), np.zeros(gaps.shape[1]), lowest=-60.0)
     logs = gaps @ multipliers
     shares = np.exp(logs - logs.max())
     return multipliers, shares / shares.sum()
 
 
-def solved_on_face(gaps: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def solve_on_face(gaps: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The same, with probability 0 for the points that the moments leave without mass, and the way out to them.
 
     Moments near the edge, but not on it to rounding, leave all points mass, if little.
     """
     possible, shares = possible_points(gaps), np.zeros(len(gaps))
     if possible.any() and not possible.all():
-        multipliers, shares[possible] = polished(gaps[possible], solved_on(gaps[possible])[0])
+        multipliers, shares[possible] = polish(gaps[possible], solve_on(gaps[possible])[0])
         if (np.abs(shares @ gaps) <= rounding).all():
             return multipliers, shares, outward_direction(gaps, possible)
-    multipliers, shares = polished(gaps, solved_on(gaps)[0])
-    if not met(gaps, shares):
+    multipliers, shares = polish(gaps, solve_on(gaps)[0])
+    if not are_met(gaps, shares):
         raise InvalidData("the moments lie on, or just beyond, the edge of what is possible: no solution was found")
     return multipliers, shares, np.zeros(gaps.shape[1])
 
 
-def polished(gaps: np.ndarray, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def polish(gaps: np.ndarray, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """After a few more Newton steps, which find small probabilities to the last digits."""
     for _ in range(POLISHING):
-        multipliers = multipliers + newton_step(dual_of(gaps @ multipliers, gaps))
+        multipliers = multipliers + newton_step(expand_dual(gaps @ multipliers, gaps))
     return multipliers, numerics.softmax(gaps @ multipliers)
 
 
-def met(gaps: np.ndarray, shares: np.ndarray) -> bool:
+def are_met(gaps: np.ndarray, shares: np.ndarray) -> bool:
     return bool(np.abs(shares @ gaps).max(initial=0.0) <= MET)
 
 
@@ -140,14 +155,14 @@ def feature_column(values: Any, num_points: int) -> np.ndarray:
 
 def as_points(points: Any) -> np.ndarray:
     try:
-        positions = np.asarray(list(points) if isinstance(points, range) else points, dtype=float)
+        atoms = np.asarray(list(points) if isinstance(points, range) else points, dtype=float)
     except (TypeError, ValueError) as error:
         raise InvalidData(
             "points are numbers or rows of numbers; number states, and give a matrix of features"
         ) from error
-    if not positions.size:
+    if not atoms.size:
         raise InvalidData("a distribution needs at least one point; got none")
-    return positions
+    return atoms
 
 
 def as_moments(moments: Any, num_features: int) -> np.ndarray:

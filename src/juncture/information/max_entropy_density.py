@@ -15,9 +15,10 @@ import numpy as np
 from juncture.checks import check_function, check_iterable, check_number
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.information.density import Density
-from juncture.information.dual import Dual, dual_of, newton
-from juncture.information.feasibility import check_in_range
+from juncture.information.dual import expand_dual, minimize_dual
+from juncture.information.feasibility import check_moment_ranges
 from juncture.information.max_entropy import MaximumEntropy, as_moments, feature_matrix
+from juncture.newton import Expansion
 from juncture.quadrature.grids import panel_grid
 
 FIRST_WINDOW = 8.0
@@ -41,7 +42,7 @@ class Problem:
     def on(self, low: float, high: float) -> Problem:
         return Problem(self.features, self.moments, low, high)
 
-    def scanned(self) -> tuple[np.ndarray, np.ndarray]:
+    def scan(self) -> tuple[np.ndarray, np.ndarray]:
         """The features at points all over the interval, and the moments."""
         inner = np.linspace(self.low, self.high, SCAN + 2)[1:-1]
         return feature_matrix(self.features, inner), self.moments
@@ -53,18 +54,32 @@ class Problem:
     def density(self, multipliers: np.ndarray) -> Density:
         return Density(lambda x: self.gaps(x) @ multipliers, self.low, self.high)
 
-    def dual(self, multipliers: np.ndarray) -> Dual:
+    def dual(self, multipliers: np.ndarray) -> Expansion:
         try:
             density = self.density(multipliers)
         except (InvalidModel, Unsupported):  # no integral there: outside the domain of the dual
-            return Dual(np.inf, np.zeros(len(multipliers)), np.eye(len(multipliers)))
+            return Expansion(np.inf, np.zeros(len(multipliers)), np.eye(len(multipliers)))
         grid = panel_grid(density.panel_ends)
         gaps = self.gaps(grid.points)
-        return dual_of(gaps @ multipliers + np.log(grid.weights), gaps)
+        return expand_dual(gaps @ multipliers + np.log(grid.weights), gaps)
 
 
 def max_entropy_density(features: Any, moments: Any, low: float = -np.inf, high: float = np.inf) -> MaximumEntropy:
     """The density on an interval with the largest entropy among those with E features = moments.
+
+    Parameters
+    ----------
+    features
+        A function of an array of numbers, or a list of functions.
+    moments
+        The expectation of each feature.
+    low, high
+        The ends of the interval, which may be infinite.
+
+    Returns
+    -------
+    MaximumEntropy
+        The density, the multipliers, the entropy and the duality gap.
 
     >>> normal = max_entropy_density([lambda x: x, lambda x: x**2], [0.0, 1.0])
     >>> bool(np.allclose(normal.multipliers, [0.0, -0.5]))
@@ -77,7 +92,7 @@ def max_entropy_density(features: Any, moments: Any, low: float = -np.inf, high:
     if not low < high:
         raise InvalidData(f"a density lives on an interval from low to high; got {low:g} and {high:g}")
     problem = Problem(functions, as_moments(moments, len(functions)), low, high)
-    multipliers, here = solved(problem)
+    multipliers, here = solve(problem)
     density = problem.density(multipliers)
     entropy = density.expectation(lambda x: -np.asarray(density.log_prob(x)))
     return MaximumEntropy(
@@ -92,18 +107,18 @@ def max_entropy_density(features: Any, moments: Any, low: float = -np.inf, high:
     )
 
 
-def solved(problem: Problem) -> tuple[np.ndarray, Dual]:
+def solve(problem: Problem) -> tuple[np.ndarray, Expansion]:
     """The multipliers that reach the moments on the whole interval."""
     num_solved, num_failed = 0, 0
     for window in windows(problem):
         lowest = np.log(window.high - window.low) + NARROWEST
-        multipliers, here = newton(window.dual, np.zeros(len(problem.moments)), lowest)
+        multipliers, here = minimize_dual(window.dual, np.zeros(len(problem.moments)), lowest)
         if not is_met(problem, here):
             num_failed += 1
             if window == problem or num_failed == ENOUGH_FAILURES:
-                raise impossible(problem, here)
+                raise impossible_moments(problem, here)
             continue
-        multipliers, here = newton(problem.dual, multipliers, lowest)
+        multipliers, here = minimize_dual(problem.dual, multipliers, lowest)
         if is_met(problem, here):
             return multipliers, here
         num_solved += 1
@@ -125,22 +140,22 @@ def windows(problem: Problem) -> Iterator[Problem]:
     for doubling in range(DOUBLINGS):
         size = FIRST_WINDOW * 2.0**doubling
         window = problem.on(max(problem.low, start - size), min(problem.high, start + size))
-        seen.append(window.scanned()[0])
+        seen.append(window.scan()[0])
         gaps = seen[-1] - problem.moments
         if ((gaps.min(axis=0) <= 0) & (gaps.max(axis=0) >= 0)).all():
             yield window
-    check_in_range(np.concatenate(seen), problem.moments)
+    check_moment_ranges(np.concatenate(seen), problem.moments)
 
 
-def is_met(problem: Problem, here: Dual) -> bool:
-    deviation = np.sqrt(np.diag(here.hessian))
-    close = np.abs(here.gradient) <= MET * np.maximum(np.abs(problem.moments), deviation)
+def is_met(problem: Problem, here: Expansion) -> bool:
+    std = np.sqrt(np.diag(here.hessian))
+    close = np.abs(here.gradient) <= MET * np.maximum(np.abs(problem.moments), std)
     return bool(np.isfinite(here.value) and close.all())
 
 
-def impossible(problem: Problem, here: Dual) -> InvalidData:
+def impossible_moments(problem: Problem, here: Expansion) -> InvalidData:
     if np.isfinite(problem.high - problem.low):
-        check_in_range(*problem.scanned())
+        check_moment_ranges(*problem.scan())
     worst = int(np.argmax(np.abs(here.gradient) / np.maximum(np.abs(problem.moments), 1.0)))
     return InvalidData(
         f"no density from {problem.low:g} to {problem.high:g} has all these moments: moment {worst}, "

@@ -13,7 +13,7 @@ import numpy as np
 from juncture.checks import check_number, shown
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.family import Family
-from juncture.information.comparisons import Compared, compared, expected, log_ratio
+from juncture.information.comparisons import Comparison, compare, log_ratio, weigh
 from juncture.information.coordinates import Coordinates
 from juncture.information.divergences import alpha_divergence, alpha_terms
 from juncture.information.starts import as_numbers, starts, with_moments_of
@@ -57,6 +57,22 @@ def alpha_projection(p: Any, family: type[Family], alpha: float, **known: Any) -
     """The minima of D_α(p ‖ q) over the family, best first; the larger α, the more of p a member covers.
 
     The search starts from p's moments, and from the moments of p around each of its modes.
+
+    Parameters
+    ----------
+    p
+        A family, a Density, Atoms, a table over one variable or an array.
+    family
+        The class of q.
+    alpha
+        1 for KL(p ‖ q), 0 for KL(q ‖ p).
+    known
+        Parameters of q that are not fitted.
+
+    Returns
+    -------
+    list of Projection
+        A member and its divergence for each minimum that was found.
     """
     alpha = check_number(alpha, "alpha", finite=True)
     check_family(family)
@@ -67,10 +83,10 @@ def alpha_projection(p: Any, family: type[Family], alpha: float, **known: Any) -
     found: dict[tuple[float, ...], Projection] = {}
     for start in starts(target, family, known):
         coordinates = Coordinates.around(start, known)
-        position = descended(Objective(target, coordinates, alpha), coordinates.free(start))
-        if position is not None and all(np.abs(position - np.array(other)).max() > SAME for other in found):
-            member = coordinates.member(position)
-            found[tuple(position)] = Projection(member, float(alpha_divergence(target, member, alpha)))
+        minimum = descend(Objective(target, coordinates, alpha), coordinates.free(start))
+        if minimum is not None and all(np.abs(minimum - np.array(other)).max() > SAME for other in found):
+            member = coordinates.member(minimum)
+            found[tuple(minimum)] = Projection(member, float(alpha_divergence(target, member, alpha)))
     if not found:
         raise Unsupported(
             f"no {family.__name__} with a smallest {alpha:g}-divergence was found: it is infinite at every start, or "
@@ -89,7 +105,7 @@ class Objective(NamedTuple):
     def value_and_slope(self, free: np.ndarray) -> tuple[float, np.ndarray]:
         try:
             with np.errstate(over="ignore"):
-                pair = compared(self.p, self.coordinates.member(free))
+                pair = compare(self.p, self.coordinates.member(free))
             value = float(pair.total(alpha_terms(pair.log_p, pair.log_q, self.alpha), "the divergence"))
         except (InvalidModel, Unsupported):  # a step too far: no member there, or none that can be integrated
             return np.inf, np.zeros(len(free))
@@ -97,13 +113,13 @@ class Objective(NamedTuple):
             return np.inf, np.zeros(len(free))
         return value, self.slope(free, pair)
 
-    def slope(self, free: np.ndarray, pair: Compared) -> np.ndarray:
+    def slope(self, free: np.ndarray, pair: Comparison) -> np.ndarray:
         """-∫ q · ((p/q)^α - 1)/α · ∇ log q."""
-        pull = gained(pair.log_p, pair.log_q, self.alpha)
+        pull = alpha_gain(pair.log_p, pair.log_q, self.alpha)
         pushed = np.where(pull != 0, pull, 0.0) * self.scores(free, pair)
         return np.array([-float(pair.total(terms, "the slope")) for terms in pushed])
 
-    def scores(self, free: np.ndarray, pair: Compared) -> np.ndarray:
+    def scores(self, free: np.ndarray, pair: Comparison) -> np.ndarray:
         """∇ log q at the points, (coordinate, point), by central differences; 0 where q is."""
         points, rows = pair.grid.points, []  # type: ignore[union-attr]
         for step in np.eye(len(free)) * STEP:
@@ -112,7 +128,7 @@ class Objective(NamedTuple):
         found = np.stack(rows)
         if not np.isfinite(found).all():
             family = self.coordinates.family.__name__
-            raise Unsupported(f"the support of {family} moves with its parameters: tell those that decide it")
+            raise Unsupported(f"the support of {family} moves with its parameters: pass those that decide it as known")
         return found
 
     def curvature(self, free: np.ndarray) -> np.ndarray:
@@ -123,17 +139,17 @@ class Objective(NamedTuple):
         return np.asarray((rows + rows.T) / 2)
 
 
-def gained(log_p: np.ndarray, log_q: np.ndarray, alpha: float) -> np.ndarray:
+def alpha_gain(log_p: np.ndarray, log_q: np.ndarray, alpha: float) -> np.ndarray:
     """q · ((p/q)^α - 1)/α, in the limit q log p/q."""
     if alpha == 0:
-        return expected(log_q, log_ratio(log_p, log_q))
+        return weigh(log_q, log_ratio(log_p, log_q))
     power = np.zeros(log_p.shape)
     here = np.isfinite(log_p) & np.isfinite(log_q)
     power[here] = np.exp(alpha * log_p[here] + (1 - alpha) * log_q[here])
     return np.asarray((power - np.exp(log_q)) / alpha)
 
 
-def descended(objective: Objective, start: np.ndarray) -> np.ndarray | None:
+def descend(objective: Objective, start: np.ndarray) -> np.ndarray | None:
     """The minimum that a quasi-Newton descent reaches, or None if it reaches none."""
     from scipy.optimize import minimize
 

@@ -1,4 +1,4 @@
-"""Where a search for the nearest member begins: the moments of the whole, and of the surroundings of each mode."""
+"""Starts of a search for the nearest member: the moments of the whole distribution, and those around each mode."""
 
 from __future__ import annotations
 
@@ -48,26 +48,24 @@ def _(p: Factor) -> Any:
 def with_moments_of(p: Any, family: type[Family], known: dict[str, Any]) -> Any:
     """The member with E u(X) as under p, integrals taken as sums over the nodes of a quadrature."""
     if isinstance(p, Atoms):
-        return matched(p.points, p.probabilities, family, known)
+        return match_moments(p.points, p.probabilities, family, known)
     grid = common_grid(p)
     density = np.asarray(p.prob(grid.points))
-    member = matched(grid.points, density * grid.weights, family, known)
+    member = match_moments(grid.points, density * grid.weights, family, known)
     if isinstance(member, ExponentialFamily):
         kept = density > 0
         sizes = np.zeros((len(density), len(member.mean_parameters)))
         sizes[kept] = np.abs(member.sufficient_statistics(grid.points[kept])) * density[kept, None]
-        for position, terms in enumerate(sizes.T):
-            if not np.isfinite(grid.total(terms, f"E of statistic {position}")):
-                raise InvalidData(
-                    f"{p!r} has no {family.__name__} nearest to it: E of statistic {position} is infinite"
-                )
+        for index, terms in enumerate(sizes.T):
+            if not np.isfinite(grid.total(terms, f"E of statistic {index}")):
+                raise InvalidData(f"{p!r} has no {family.__name__} nearest to it: E of statistic {index} is infinite")
     return member
 
 
-def matched(points: np.ndarray, shares: np.ndarray, family: type[Family], known: dict[str, Any]) -> Any:
+def match_moments(points: np.ndarray, shares: np.ndarray, family: type[Family], known: dict[str, Any]) -> Any:
     """The maximum likelihood estimate from weighted points."""
     kept = shares > 0
-    given_parameters(points, family, known)
+    check_required_known(points, family, known)
     try:
         return family.estimate(family.statistics(points[kept], shares[kept], **known))
     except InvalidData as error:
@@ -79,13 +77,13 @@ def starts(p: Any, family: type[Family], known: dict[str, Any]) -> Iterator[Fami
     grid = common_grid(p)
     shares = np.asarray(p.prob(grid.points)) * grid.weights
     seen = (shares > 0) & inside(grid.points, family, known)
-    if not grid.is_discrete:  # far tails, whose moments may be infinite, are no place to begin
+    if not grid.is_discrete:  # far tails, whose moments may be infinite, are no start
         seen &= (np.cumsum(shares) > FAR_TAIL) & (np.cumsum(shares) < 1 - FAR_TAIL)
     points, shares = grid.points[seen], shares[seen]
     for part in (slice(None), *basins(np.asarray(p.log_prob(points)), shares)):
         try:
-            member = matched(points[part], shares[part], family, known)
-        except InvalidData:  # one value alone has no variance, say: no place to begin
+            member = match_moments(points[part], shares[part], family, known)
+        except InvalidData:  # one value alone has no variance, say: no start
             continue
         yield member
 
@@ -101,7 +99,7 @@ def basins(heights: np.ndarray, shares: np.ndarray) -> list[slice]:
     return sorted(parts, key=lambda part: -float(shares[part].sum()))[:MOST_MODES]
 
 
-def given_parameters(points: np.ndarray, family: type[Family], known: dict[str, Any]) -> dict[str, np.ndarray]:
+def check_required_known(points: np.ndarray, family: type[Family], known: dict[str, Any]) -> dict[str, np.ndarray]:
     """What is known, as arrays; InvalidData if something is missing that has to be."""
     arrays = family._known_from(points, {name: np.asarray(value, float) for name, value in known.items()})
     for name in family.required:
@@ -111,7 +109,7 @@ def given_parameters(points: np.ndarray, family: type[Family], known: dict[str, 
 
 
 def inside(points: np.ndarray, family: type[Family], known: dict[str, Any]) -> np.ndarray:
-    support = family._support_given(given_parameters(points, family, known))
+    support = family._support_given(check_required_known(points, family, known))
     if support.axes:
         raise Unsupported(f"members of {family.__name__} are searched for single numbers, not for vectors")
     return np.asarray(support.contains(points))

@@ -1,4 +1,4 @@
-"""Probabilities out of what users hold: arrays along their last axis, and tables with named variables."""
+"""Probabilities from arrays, along their last axis, and from tables with named variables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Names = str | Variable | Iterable[str | Variable]
 
 @singledispatch
 def masses(p: Any, *, is_normalized: bool = True, name: str = "the distribution") -> np.ndarray:
-    """The entries of a distribution along the last axis, any axes before it a batch; they sum to 1 unless told."""
+    """The entries of a distribution along the last axis, after any batch axes; if `is_normalized`, they sum to 1."""
     try:
         array = np.asarray(p, dtype=float)
     except (TypeError, ValueError) as error:
@@ -45,9 +45,9 @@ def check_normalized(joint: Factor) -> None:
         )
 
 
-def paired_masses(p: Any, q: Any, *, normalized: tuple[bool, bool]) -> tuple[np.ndarray, np.ndarray]:
+def pair_masses(p: Any, q: Any, *, normalized: tuple[bool, bool]) -> tuple[np.ndarray, np.ndarray]:
     """Both distributions over the same states; factors are aligned by the names of their variables."""
-    q = reordered(q, p) if isinstance(p, Factor) or isinstance(q, Factor) else q
+    q = reorder(q, p) if isinstance(p, Factor) or isinstance(q, Factor) else q
     first = masses(p, is_normalized=normalized[0], name="the first distribution")
     second = masses(q, is_normalized=normalized[1], name="the second distribution")
     if first.shape[-1] != second.shape[-1]:
@@ -55,7 +55,7 @@ def paired_masses(p: Any, q: Any, *, normalized: tuple[bool, bool]) -> tuple[np.
     return first, second
 
 
-def reordered(factor: Any, like: Any) -> Factor:
+def reorder(factor: Any, like: Any) -> Factor:
     if not isinstance(factor, Factor) or not isinstance(like, Factor):
         raise InvalidData("a Factor is compared with a Factor over the same variables, an array with an array")
     if set(factor.scope) != set(like.scope):

@@ -95,13 +95,13 @@ class Segment:
         return -self._reach(self.low), self._reach(self.high)
 
     def _reach(self, end: float) -> float:
-        """How far z goes until x cannot be told from the end."""
+        """How far z goes until rounding makes x equal to the end."""
         share = max(SMALLEST_SHARE, SMALLEST_SHARE * abs(end) / (self.high - self.low))
         return FAR if end == 0 else float(-np.log(share))
 
     def point(self, z: np.ndarray) -> np.ndarray:
         length = self.high - self.low
-        return np.asarray(np.where(z < 0, self.low + length * sigmoid(z), self.high - length * sigmoid(-z)))
+        return np.where(z < 0, self.low + length * sigmoid(z), self.high - length * sigmoid(-z))
 
     def log_slope(self, z: np.ndarray) -> np.ndarray:
         return np.asarray(np.log(self.high - self.low) - softplus(z) - softplus(-z))

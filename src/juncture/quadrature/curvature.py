@@ -1,4 +1,4 @@
-"""The maximum of a smooth function of a few numbers, and its curvature there."""
+"""The maximum of a smooth function of a few numbers, and the second derivatives there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Function = Callable[[np.ndarray], Any]
 ROUNDING = 4 * float(np.finfo(float).eps)
 
 
-def highest(function: Function, start: np.ndarray) -> np.ndarray:
+def find_maximum(function: Function, start: np.ndarray) -> np.ndarray:
     """A local maximum: simplex search, restarted from where it ended until that changes nothing."""
     from scipy.optimize import minimize
 
@@ -21,17 +21,17 @@ def highest(function: Function, start: np.ndarray) -> np.ndarray:
         value = -float(function(point))
         return value if np.isfinite(value) else 1e300
 
-    position, value = np.asarray(start, float), np.inf
+    point, value = np.asarray(start, float), np.inf
     for _ in range(20):
-        rounding = ROUNDING * max(1.0, abs(falling(position)))  # below it the function is flat
+        rounding = ROUNDING * max(1.0, abs(falling(point)))  # below it the function is flat
         options = {"xatol": 1e-8, "fatol": rounding, "maxiter": 2000}
-        found = minimize(falling, position, method="Nelder-Mead", options=options)
-        improved, position, value = value - found.fun, found.x, found.fun
+        found = minimize(falling, point, method="Nelder-Mead", options=options)
+        improved, point, value = value - found.fun, found.x, found.fun
         if improved <= 1e-13 * max(1.0, abs(value)):
             break
     if value >= 1e300:
         raise Unsupported(f"no finite value was found around {np.asarray(start).tolist()}; start somewhere else")
-    return position
+    return point
 
 
 def hessian(function: Function, point: np.ndarray) -> np.ndarray:

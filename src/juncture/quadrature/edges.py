@@ -1,4 +1,4 @@
-"""A log-density without a value (NaN) stands for 0 only where it has fallen off before: elsewhere it is refused."""
+"""A log-density without a value (NaN) counts as density 0 only where the density is negligible; else it is an error."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ NEGLIGIBLE = 30.0  # heights below exp(-30) of the highest, next to where there 
 BISECTIONS = 60
 CELLS = 48  # of a grid over the mass, along each axis
 
-LogHeight = Callable[..., np.ndarray]  # of one array of positions, or of two
+LogHeight = Callable[..., np.ndarray]  # of one array of coordinates, or of two
 Points = Callable[..., tuple[np.ndarray, ...]]
 
 
 def check_line(log_height: LogHeight, points: Points, z: np.ndarray) -> None:
-    """Refuse a density that loses its value between neighbours of the sorted positions z before it has fallen off."""
+    """Refuse a density that loses its value between neighbours of the sorted coordinates z before it has fallen off."""
     heights = log_height(z)
-    position = np.flatnonzero(np.diff(np.isnan(heights)))
-    first, second = z[None, position], z[None, position + 1]
-    _check_pairs(log_height, points, np.where(np.isnan(heights[position]), [second, first], [first, second]), heights)
+    index = np.flatnonzero(np.diff(np.isnan(heights)))
+    first, second = z[None, index], z[None, index + 1]
+    _check_pairs(log_height, points, np.where(np.isnan(heights[index]), [second, first], [first, second]), heights)
 
 
 def check_plane(log_height: LogHeight, points: Points, box: np.ndarray) -> None:
@@ -40,7 +40,7 @@ def check_plane(log_height: LogHeight, points: Points, box: np.ndarray) -> None:
 
 
 def _check_pairs(log_height: LogHeight, points: Points, pairs: np.ndarray, heights: np.ndarray) -> None:
-    """Bisect between points with a value and points without (2, axis, pair), and look how high the last value is."""
+    """Bisect between points with a value and points without (2, axis, pair); the last value must be negligible."""
     if not pairs.size:
         return
     inside, outside = pairs

@@ -61,7 +61,7 @@ def first_ends(low: float, high: float, cuts: np.ndarray) -> np.ndarray:
     else:
         inner, scale = np.array([low + 1 if np.isfinite(low) else high - 1 if np.isfinite(high) else 0.0]), 1.0
     outward = [ladder(edge, end, edge + scale / 2**10) for edge, end in ((inner.min(), low), (inner.max(), high))]
-    return separated(np.concatenate([*outward, inner]))
+    return separate(np.concatenate([*outward, inner]))
 
 
 def panel_ends(inner: np.ndarray, low: float, high: float) -> np.ndarray:
@@ -71,12 +71,12 @@ def panel_ends(inner: np.ndarray, low: float, high: float) -> np.ndarray:
     outward = [
         part
         for start, end in ((inner[0], low), (inner[-1], high))
-        for part in (graded(inner, end, middle), ladder(start, end, middle))
+        for part in (grade(inner, end, middle), ladder(start, end, middle))
     ]
-    return separated(np.concatenate([inner, *outward]))
+    return separate(np.concatenate([inner, *outward]))
 
 
-def graded(inner: np.ndarray, end: float, middle: float) -> np.ndarray:
+def grade(inner: np.ndarray, end: float, middle: float) -> np.ndarray:
     """Ends at distances from a finite end, or from the middle, that grow by a constant factor.
 
     A density that is infinite at an end, or has a tail over many orders of magnitude, is smooth from one to the next.
@@ -98,8 +98,8 @@ def ladder(start: float, end: float, middle: float) -> np.ndarray:
     return np.append(end + (start - end) * 0.5**steps, end)
 
 
-def separated(ends: np.ndarray) -> np.ndarray:
-    """The ends in order, without those so close that floating point could not tell the nodes between them apart."""
+def separate(ends: np.ndarray) -> np.ndarray:
+    """The ends in order, without those so close that floating point would give the nodes between them one value."""
     ends = np.unique(ends)
     kept = [ends[0]]
     for end in ends[1:]:

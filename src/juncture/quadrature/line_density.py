@@ -40,7 +40,7 @@ class LineDensity:
         hints: np.ndarray = NO_HINTS,
     ) -> None:
         self._log_density, self.interval, self._hints = log_density, (low, high), hints
-        self.change = _centred(log_density, change_for(low, high), hints)
+        self.change = _center_on_peak(log_density, change_for(low, high), hints)
         self.panels = self._panels_of(self._log_height)
         self._check_values()
         self.log_total = self.panels.log_total()
@@ -92,7 +92,7 @@ class LineDensity:
         return float(np.sum(np.sign(self.change.point(z) - center) ** power * mass))
 
     def nodes(self) -> tuple[np.ndarray, np.ndarray]:
-        """GridPoints x and log-probabilities of a discrete distribution that stands for the density in integrals."""
+        """Places x and log-probabilities of a discrete distribution that stands for the density in integrals."""
         z = np.concatenate([self.panels.z.ravel(), self.panels.edges[[0, -1]]])
         log_mass = np.concatenate([self.panels.log_mass.ravel(), self.panels.tails]) - self.log_total
         counts = log_mass > -60
@@ -100,7 +100,7 @@ class LineDensity:
 
     @property
     def mode(self) -> float:
-        """The maximum of the density; Unsupported if it is a pole."""
+        """The highest point of the density; Unsupported if it is a pole."""
         x = self.change.point(self.panels.z.ravel())
         best = int(np.argmax(quiet(self._log_density, x)))
         if best in {0, len(x) - 1}:
@@ -136,7 +136,7 @@ class LineDensity:
         nodes = edges[panel][:, None] + half * (NODES + 1)
         heights = np.exp(self._log_height(nodes.ravel()).reshape(nodes.shape) - self.log_total)
         inside = self._below[panel] + (half * heights) @ WEIGHTS
-        return np.asarray(np.where(z < edges[0], 0.0, np.where(z > edges[-1], 1.0, inside)))
+        return np.where(z < edges[0], 0.0, np.where(z > edges[-1], 1.0, inside))
 
     def quantile(self, probability: Any) -> Real:
         """x with P(X ≤ x) = probability."""
@@ -168,10 +168,10 @@ def quiet(log_density: LogDensity, x: np.ndarray) -> np.ndarray:
     """The log-density, in which overflow and what lies outside the domain are -inf."""
     with np.errstate(all="ignore"):
         found = np.asarray(log_density(x), dtype=float)
-    return np.asarray(np.where(np.isnan(found), -np.inf, found))
+    return np.where(np.isnan(found), -np.inf, found)
 
 
-def _centred(log_density: LogDensity, change: Change, hints: np.ndarray) -> Change:
+def _center_on_peak(log_density: LogDensity, change: Change, hints: np.ndarray) -> Change:
     """On the whole line, sinh is centred on the highest peak and scaled to its width."""
     if not isinstance(change, WholeLine):
         return change

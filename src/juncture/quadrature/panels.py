@@ -20,7 +20,7 @@ MAX_ROUNDS = 60
 MANY_PANELS, NOISE = 256, 1e-7  # so many rough panels are rounding errors of the log-density, not features
 MOST_PANELS = 8192
 NARROWEST = 1e-13  # the width of a panel, relative to its ends
-TOP, ROUNDING = 0.01, 1e-12  # how far below a peak its position may be found: absolutely, and relative to its height
+TOP, ROUNDING = 0.01, 1e-12  # how far below a peak the search for it may end: absolutely, and relative to its height
 NO_HINTS = np.zeros(0)
 GOLDEN = (np.sqrt(5) - 1) / 2
 
@@ -58,7 +58,7 @@ def panels_of(log_height: LogHeight, ends: tuple[float, float], hints: np.ndarra
 
 
 def scan_of(ends: tuple[float, float], hints: np.ndarray = NO_HINTS) -> np.ndarray:
-    """GridPoints all over the line, denser around 0 and with the hints among them."""
+    """Places all over the line, denser around 0 and with the hints among them."""
     return np.unique(np.clip(np.concatenate([np.arange(-FAR, FAR + 1, 5.0), np.arange(-30, 30, 0.25), hints]), *ends))
 
 
@@ -70,14 +70,14 @@ def find_peaks(log_height: LogHeight, ends: tuple[float, float], hints: np.ndarr
         raise Unsupported("the posterior is 0 wherever it was looked for: prior and data contradict each other")
     padded = np.concatenate([[-np.inf], heights, [-np.inf]])
     is_peak = np.isfinite(heights) & (heights >= padded[:-2]) & (heights >= padded[2:])
-    positions = np.flatnonzero(is_peak)
-    low, high = scan[np.maximum(positions - 1, 0)], scan[np.minimum(positions + 1, len(scan) - 1)]
-    peaks = climbed(log_height, low, high, heights[positions])
+    indices = np.flatnonzero(is_peak)
+    low, high = scan[np.maximum(indices - 1, 0)], scan[np.minimum(indices + 1, len(scan) - 1)]
+    peaks = climb(log_height, low, high, heights[indices])
     reached = log_height(peaks)
     return np.asarray(peaks[reached > reached.max() - DROP])
 
 
-def climbed(log_height: LogHeight, low: np.ndarray, high: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
+def climb(log_height: LogHeight, low: np.ndarray, high: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
     """Golden section search in several brackets at once, until each is so narrow that it is all top.
 
     With the heights at the start of each, brackets are rivals: one that cannot come near the highest ends the search.
@@ -131,14 +131,14 @@ def _between(peaks: np.ndarray, falls: list[float]) -> list[float]:
 
 
 def refine(log_height: LogHeight, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Panels halved until the two halves together tell the same as the whole: edges, nodes, and log-masses there."""
+    """Panels halved until the two halves together have the mass of the whole: edges, nodes, and log-masses there."""
     low, high = edges[:-1], edges[1:]
-    z, log_mass = _filled(log_height, low, high)
+    z, log_mass = _fill_panels(log_height, low, high)
     log_total = float(log_sum_exp(log_mass))
     kept: list[tuple[np.ndarray, ...]] = []
     for _ in range(MAX_ROUNDS):
         middle = low + (high - low) / 2
-        halves = [_filled(log_height, low, middle), _filled(log_height, middle, high)]
+        halves = [_fill_panels(log_height, low, middle), _fill_panels(log_height, middle, high)]
         finer = np.concatenate([part[1] for part in halves], axis=1)  # (panel, node)
         log_total = max(log_total, float(log_sum_exp(finer)))
         rough = _is_rough(log_mass, finer, log_total) & (high - low > NARROWEST * np.maximum(np.abs(low), np.abs(high)))
@@ -146,10 +146,10 @@ def refine(log_height: LogHeight, edges: np.ndarray) -> tuple[np.ndarray, np.nda
         if not rough.any():
             break
         low, high = np.concatenate([low[rough], middle[rough]]), np.concatenate([middle[rough], high[rough]])
-        z, log_mass = (np.concatenate([part[position][rough] for part in halves]) for position in range(2))
+        z, log_mass = (np.concatenate([part[index][rough] for part in halves]) for index in range(2))
     else:
         kept.append((low, high, z, log_mass))  # a jump, halved until it has no mass
-    low, high, z, log_mass = (np.concatenate([part[position] for part in kept]) for position in range(4))
+    low, high, z, log_mass = (np.concatenate([part[index] for part in kept]) for index in range(4))
     order = np.argsort(low)
     return np.append(low[order], high[order[-1]]), z[order], log_mass[order]
 
@@ -169,7 +169,7 @@ def _is_rough(log_mass: np.ndarray, finer: np.ndarray, log_total: float) -> np.n
     return np.asarray(rough)
 
 
-def _filled(log_height: LogHeight, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _fill_panels(log_height: LogHeight, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Nodes of each panel, and the log of height times weight there."""
     z = panel_points(low, high)
     return z, log_height(z.ravel()).reshape(z.shape) + np.log(np.outer((high - low) / 2, WEIGHTS))

@@ -12,11 +12,11 @@ from juncture.errors import Unsupported
 from juncture.numerics import Real, log_sum_exp, plain
 from juncture.options import as_generator
 from juncture.quadrature.changes import change_for
-from juncture.quadrature.curvature import highest
+from juncture.quadrature.curvature import find_maximum
 from juncture.quadrature.edges import check_plane
 from juncture.quadrature.line_density import quiet
 from juncture.quadrature.panels import NO_HINTS, Panels, panels_of
-from juncture.quadrature.slices import filled_slices, slice_scan
+from juncture.quadrature.slices import fill_slices, slice_scan
 
 Intervals = tuple[tuple[float, float], tuple[float, float]]
 LogDensity = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -56,7 +56,7 @@ class PlaneDensity:
 
     def _marginal(self, log_height: Height, w: np.ndarray) -> np.ndarray:
         """The log of the integral over each slice."""
-        return log_sum_exp(filled_slices(log_height, w, self._scan)[1], axis=1)
+        return log_sum_exp(fill_slices(log_height, w, self._scan)[1], axis=1)
 
     def _outer_panels(self, log_height: Height) -> Panels:
         return panels_of(lambda w: self._marginal(log_height, w), self._second.ends, self._hints)
@@ -71,8 +71,10 @@ class PlaneDensity:
             return np.asarray(found + self._first.log_slope(z) + self._second.log_slope(w))
 
         changes, (points, _) = (self._first, self._second), self.nodes()
-        positions = [change.coordinate(point) for change, point in zip(changes, points, strict=True)]
-        box = [np.clip([z.min() - BESIDE, z.max() + BESIDE], *c.ends) for c, z in zip(changes, positions, strict=True)]
+        coordinates = [change.coordinate(point) for change, point in zip(changes, points, strict=True)]
+        box = [
+            np.clip([z.min() - BESIDE, z.max() + BESIDE], *c.ends) for c, z in zip(changes, coordinates, strict=True)
+        ]
         check_plane(log_height, lambda z, w: (self._first.point(z), self._second.point(w)), np.array(box))
 
     def _check_slices(self) -> None:
@@ -91,13 +93,13 @@ class PlaneDensity:
     # -- integrals
 
     def nodes(self) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-        """GridPoints and log-probabilities of a discrete distribution that stands for the density in integrals."""
+        """Places and log-probabilities of a discrete distribution that stands for the density in integrals."""
         return self._nodes_of(self._log_height, self._outer)
 
     def _nodes_of(self, log_height: Height, outer: Panels) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
         w = outer.z.ravel()
         log_width = outer.log_mass.ravel() - self._marginal(log_height, w)
-        z, log_mass = filled_slices(log_height, w, self._scan)
+        z, log_mass = fill_slices(log_height, w, self._scan)
         log_mass = (log_mass + log_width[:, None] - self.log_total).ravel()
         counts = log_mass > log_mass.max() - 46
         second = np.repeat(self._second.point(w), z.shape[1])
@@ -120,8 +122,8 @@ class PlaneDensity:
 
     def _nodes_for_moments(self, power: int) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
         """Nodes of their own: where the density is negligible, a power of x times it need not be."""
-        positions, log_mass = self.nodes()
-        middle = [position[np.argmax(log_mass)] for position in positions]
+        points, log_mass = self.nodes()
+        middle = [values[np.argmax(log_mass)] for values in points]
 
         def far(x: np.ndarray, y: np.ndarray) -> np.ndarray:
             return np.asarray(power * np.log(np.hypot(1.0, np.hypot(x - middle[0], y - middle[1]))))
@@ -144,24 +146,24 @@ class PlaneDensity:
         start = np.array(
             [float(c.coordinate(p[best])) for c, p in zip((self._first, self._second), points, strict=True)]
         )
-        position = highest(lambda at: self.log_prob(self._first.point(at[0]), self._second.point(at[1])), start)
-        return np.array([float(self._first.point(position[0])), float(self._second.point(position[1]))])
+        maximum = find_maximum(lambda at: self.log_prob(self._first.point(at[0]), self._second.point(at[1])), start)
+        return np.array([float(self._first.point(maximum[0])), float(self._second.point(maximum[1]))])
 
     def sample(self, size: int, *, rng: Any = None) -> np.ndarray:
         """Draws, as (size, 2): y by its marginal, then x given y; both by inversion, interpolated between nodes."""
         generator = as_generator(rng)
         order = np.argsort(self._outer.z.ravel())
         w = self._outer.z.ravel()[order]
-        drawn_w = _inverted(w[None], self._outer.log_mass.ravel()[order][None], generator.random(size))
-        drawn_z = _inverted(*filled_slices(self._log_height, drawn_w, self._scan), generator.random(size))
+        drawn_w = _invert_cumulative(w[None], self._outer.log_mass.ravel()[order][None], generator.random(size))
+        drawn_z = _invert_cumulative(*fill_slices(self._log_height, drawn_w, self._scan), generator.random(size))
         return np.stack([self._first.point(drawn_z), self._second.point(drawn_w)], axis=-1)
 
 
-def _inverted(z: np.ndarray, log_mass: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+def _invert_cumulative(z: np.ndarray, log_mass: np.ndarray, uniform: np.ndarray) -> np.ndarray:
     """Where the cumulative mass over each row's nodes reaches the uniform number; half a node's mass lies before it."""
     mass = np.exp(log_mass - log_mass.max(axis=1, keepdims=True))
     below = np.cumsum(mass, axis=1) - mass / 2
     below = below / mass.sum(axis=1, keepdims=True)
     if len(z) == 1:
         return np.asarray(np.interp(uniform, below[0], z[0]))
-    return np.array([np.interp(u, row, positions) for u, row, positions in zip(uniform, below, z, strict=True)])
+    return np.array([np.interp(u, row, nodes) for u, row, nodes in zip(uniform, below, z, strict=True)])

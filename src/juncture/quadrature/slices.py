@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from juncture.quadrature.nodes import NODES, WEIGHTS
-from juncture.quadrature.panels import DROP, NO_HINTS, climbed
+from juncture.quadrature.panels import DROP, NO_HINTS, climb
 
 LogHeight = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -16,17 +16,17 @@ NEAR = np.concatenate([np.arange(-690, -30, 20.0), np.arange(-30, 30, 0.5), np.a
 
 
 def slice_scan(ends: tuple[float, float], hints: np.ndarray = NO_HINTS) -> np.ndarray:
-    """GridPoints all over a slice, denser around 0 and with the hints among them."""
+    """Places all over a slice, denser around 0 and with the hints among them."""
     return np.unique(np.clip(np.concatenate([NEAR, hints]), *ends))
 
 
-def filled_slices(log_height: LogHeight, w: np.ndarray, scan: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(slice, node): positions z on each slice w, and the log of height times weight there; the scan covers a slice."""
+def fill_slices(log_height: LogHeight, w: np.ndarray, scan: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(slice, node): nodes z on each slice w, and the log of height times weight there; the scan covers a slice."""
     ends = scan[0], scan[-1]
     heights = log_height(scan, w[:, None])  # (slice, scan)
     best = heights.argmax(axis=1)
     low, high = scan[np.maximum(best - 1, 0)], scan[np.minimum(best + 1, len(scan) - 1)]
-    peak = climbed(lambda z: log_height(z, w), low, high)
+    peak = climb(lambda z: log_height(z, w), low, high)
     level = log_height(peak, w) - DROP
     seen = heights > level[:, None]
     first = np.where(seen.any(axis=1), scan[seen.argmax(axis=1)], peak)

@@ -38,7 +38,11 @@ KINDS = pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_an_empty_file_is_refused(tmp_path):
     for name in ("e.csv", "e.parquet"):
         (tmp_path / name).write_bytes(b"")
-    refused(jt.FormatError, r"e\.csv:\d: the first line must name every column", lambda: as_source(tmp_path / "e.csv"))
+    refused(
+        jt.FormatError,
+        r"e\.csv:\d: the file is empty; its first line must name every column",
+        lambda: as_source(tmp_path / "e.csv"),
+    )
     refused(jt.FormatError, r"e\.parquet: not readable as Parquet", lambda: as_source(tmp_path / "e.parquet"))
 
 
@@ -46,7 +50,7 @@ def test_an_empty_file_is_refused(tmp_path):
 def test_a_file_without_rows_has_no_states_but_takes_declared_ones(tmp_path, kind):
     path = tmp_path / f"r.{kind}"
     pq.write_table(pa.table({"a": pa.array([], pa.string())}), path) if kind == "parquet" else path.write_text("a\n")
-    refused(jt.InvalidData, "column 'a' has no observed cell", lambda: as_source(path).variables)
+    refused(jt.InvalidData, "column 'a' has no observed value", lambda: as_source(path).variables)
     blocks = list(as_source(path, [jt.Variable("a", 2)]).blocks())
     assert [len(block.rows) for block in blocks] == [0]
 
@@ -181,7 +185,7 @@ def test_wrong_arguments_are_refused(tmp_path):
         (lambda: as_source(path, block_rows=0), "block_rows must be a whole number of at least 1"),
         (lambda: as_source(path, weights="v"), "no variable 'v'"),
         (lambda: as_source(path, weights=[1.0, 2.0]), "give the name of the column"),
-        (lambda: as_source(path, states), "column 'w' is none of the variables"),
+        (lambda: as_source(path, states), "column 'w' is not one of the variables"),
         (lambda: as_source(path, states, extra="drop"), 'extra must be "error" or "ignore"'),
         (lambda: as_source(path, missing=[object()]), "a marker of missing cells"),
         (lambda: as_source(source, block_rows=5), "blocks of a source are fixed"),

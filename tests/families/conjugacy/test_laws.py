@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.stats import ks_2samp
 
 from juncture.errors import InvalidData, Unsupported
-from juncture.families.conjugacy.pairs import PAIRS, find_pair, pairs_of
+from juncture.families.conjugacy.pair import find_pair, pairs_of
 from juncture.families.continuous.beta import Beta
 from juncture.families.continuous.gamma import Gamma
 from juncture.families.continuous.gaussian import Gaussian
@@ -24,12 +24,12 @@ from juncture.families.discrete.hypergeometric import Hypergeometric
 from juncture.families.discrete.poisson import Poisson
 from juncture.families.expectation import terms_of
 from juncture.families.posteriors.quadrature import quadrature_posterior
+from juncture.families.registry import PAIRS
 from juncture.families.vectors.dirichlet import Dirichlet
 from juncture.families.vectors.inverse_wishart import InverseWishart
 from juncture.families.vectors.multinomial import Multinomial
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.families.vectors.normal_gamma import NormalGamma
-from juncture.families.vectors.normal_inverse_gamma import NormalInverseGamma
+from juncture.families.vectors.normal_gamma import NormalGamma, NormalInverseGamma
 from juncture.families.vectors.normal_inverse_wishart import NormalInverseWishart
 from juncture.families.vectors.wishart import Wishart
 
@@ -59,7 +59,9 @@ def for_pairs(pairs):
     return pytest.mark.parametrize("pair", pairs, ids=lambda pair: f"{pair.prior.__name__}-{pair.likelihood.__name__}")
 
 
-WITH_REPLACEMENT = [pair for pair in PAIRS if pair.told_evidence is None]  # the draws of others depend on each other
+WITH_REPLACEMENT = [
+    pair for pair in PAIRS if pair.closed_form_evidence is None
+]  # the draws of others depend on each other
 OF_NUMBERS = [pair for pair in PAIRS if not is_of_vectors(pair) and pair.likelihood is not Multinomial]
 OF_ONE_PARAMETER = [
     pair for pair in WITH_REPLACEMENT if PRIORS[pair.prior].support.axes == 0
@@ -181,7 +183,7 @@ def test_a_pickled_posterior_remembers_what_it_has_seen(pair):
 @each_pair
 def test_predictive_draws_are_draws_in_two_steps(pair):
     belief = PRIORS[pair.prior]
-    if pair.told_evidence is None:
+    if pair.closed_form_evidence is None:
         belief = belief.posterior(statistics_of(pair, rows_of(pair)))
     predictive = belief.predictive(pair.likelihood, **known_of(pair))
     rng = np.random.default_rng(1)

@@ -23,8 +23,7 @@ from juncture.families.discrete.negative_binomial import NegativeBinomial
 from juncture.families.discrete.poisson import Poisson
 from juncture.families.vectors.dirichlet import Dirichlet
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.families.vectors.normal_gamma import NormalGamma
-from juncture.families.vectors.normal_inverse_gamma import NormalInverseGamma
+from juncture.families.vectors.normal_gamma import NormalGamma, NormalInverseGamma
 
 COIN = Bernoulli.statistics([1, 1, 0, 0, 0, 1, 1])
 

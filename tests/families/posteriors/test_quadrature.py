@@ -21,7 +21,7 @@ from juncture.families.discrete.binomial import Binomial
 from juncture.families.discrete.poisson import Poisson
 from juncture.families.posteriors.generic import GenericPrior
 from juncture.families.posteriors.quadrature import quadrature_posterior
-from juncture.families.vectors.normal_inverse_gamma import NormalInverseGamma
+from juncture.families.vectors.normal_gamma import NormalInverseGamma
 from juncture.families.vectors.wishart import Wishart
 from juncture.quadrature.line_density import LineDensity
 

@@ -20,7 +20,7 @@ from juncture.families.discrete.negative_binomial import NegativeBinomial
 from juncture.families.discrete.poisson import Poisson
 from juncture.families.registry import FAMILIES
 from juncture.families.statistics import compiled, repeated
-from juncture.families.statistics.compiled import LONG, merged, moments_of
+from juncture.families.statistics.compiled import LONG, merge_moments, moments_of
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.parallel import BLOCK, map_blocks
 
@@ -171,7 +171,7 @@ def test_moments_lose_nothing_far_from_zero(offset, dimension):
 def test_parts_without_weight_do_not_move_the_rest():
     weights, pivots = np.array([[0.0], [2.0], [2.0]]), np.array([[[0.0]], [[1e9]], [[1e9]]])
     centers, scatters = np.array([[[0.0]], [[-1.0]], [[1.0]]]), np.array([[[[0.0]]], [[[3.0]]], [[[4.0]]]])
-    weight, center, _, scatter = merged(weights, pivots, centers, scatters)
+    weight, center, _, scatter = merge_moments(weights, pivots, centers, scatters)
     assert (weight.item(), center.item(), scatter.item()) == (4.0, 1e9, 11.0)
 
 

@@ -123,7 +123,7 @@ def test_log_prob_of_a_source_takes_rows_with_holes(tmp_path):
     source = as_source(tmp_path / "rows.csv", block_rows=37)
     assert np.allclose(jt.log_prob(ASIA, source), jt.log_prob(ASIA, rows), rtol=1e-12, atol=0)
     other = as_source({"smoke": ["yes"], "height": [1.8]})
-    with pytest.raises(jt.UnknownVariable, match="'height' is none of the variables"):
+    with pytest.raises(jt.UnknownVariable, match="'height' is not one of the variables"):
         jt.log_prob(ASIA, other)
     assert jt.log_prob(ASIA, other, extra="ignore") == jt.log_prob(ASIA, {"smoke": ["yes"]})
 

@@ -13,8 +13,7 @@ from juncture.families.vectors.dirichlet import Dirichlet
 from juncture.families.vectors.inverse_wishart import InverseWishart
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.families.vectors.multivariate_student_t import MultivariateStudentT
-from juncture.families.vectors.normal_gamma import NormalGamma
-from juncture.families.vectors.normal_inverse_gamma import NormalInverseGamma
+from juncture.families.vectors.normal_gamma import NormalGamma, NormalInverseGamma
 from juncture.families.vectors.normal_inverse_wishart import NormalInverseWishart
 from juncture.families.vectors.wishart import Wishart
 

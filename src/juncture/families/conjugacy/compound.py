@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.families.conjugacy.conjugate_prior import known_of_members
 from juncture.families.expectation import expectation
 from juncture.families.family import Family
-from juncture.families.statistics.statistics import Known
+from juncture.families.statistics.known import Known, known_of_members
 
 if TYPE_CHECKING:
     from juncture.families.conjugacy.pair import Pair
 
 
 class Compound(Family):
-    """The predictive of a conjugate prior: the evidence of a single observation, in closed form; drawn in two steps."""
+    """The predictive of a conjugate prior: its density is the evidence of one observation, in closed form."""
 
     _fields = ("prior", "pair", "known")
     prior: Any
@@ -59,19 +58,19 @@ class Compound(Family):
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
         """E P(X ≤ x | θ), by quadrature over θ."""
-        return self._expected_at(x, lambda member, value: member.cdf(value))
+        return self._expect_at(x, lambda member, value: member.cdf(value))
 
     def _sf(self, x: np.ndarray) -> np.ndarray:
         """E P(X > x | θ), by quadrature over θ."""
-        return self._expected_at(x, lambda member, value: member.sf(value))
+        return self._expect_at(x, lambda member, value: member.sf(value))
 
-    def _expected_at(self, x: np.ndarray, function: Callable[[Any, float], Any]) -> np.ndarray:
+    def _expect_at(self, x: np.ndarray, function: Callable[[Any, float], Any]) -> np.ndarray:
         """E function(likelihood at θ, x), for each x and member of the batch."""
         found = np.empty(np.broadcast_shapes(x.shape, self.batch_shape))
-        for place in np.ndindex(found.shape):
-            own = self[place[found.ndim - len(self.batch_shape) :]] if self.batch_shape else self
-            value = float(np.broadcast_to(x, found.shape)[place])
-            found[place] = expectation(own.prior, partial(_at, own, function, value))
+        for index in np.ndindex(found.shape):
+            own = self[index[found.ndim - len(self.batch_shape) :]] if self.batch_shape else self
+            value = float(np.broadcast_to(x, found.shape)[index])
+            found[index] = expectation(own.prior, partial(_value_at, own, function, value))
         return found
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -81,5 +80,5 @@ class Compound(Family):
         return f"Compound({self.pair.likelihood.__name__}, {self.prior!r})"
 
 
-def _at(compound: Compound, function: Callable[[Any, float], Any], x: float, theta: Any) -> Any:
+def _value_at(compound: Compound, function: Callable[[Any, float], Any], x: float, theta: Any) -> Any:
     return function(compound.pair.at(theta, compound.known), x)

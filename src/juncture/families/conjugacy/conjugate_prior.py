@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from juncture.errors import InvalidData
-from juncture.families.constraints import Constraint
+from juncture.families.conjugacy.pair import Pair, find_pair, pair_to_predict
 from juncture.families.family import Family, Real, plain
-from juncture.families.statistics.statistics import Known, Statistics
-
-if TYPE_CHECKING:
-    from juncture.families.conjugacy.pair import Pair
+from juncture.families.statistics.known import Known, check_known, known_of_members
+from juncture.families.statistics.statistics import Statistics
 
 
 class ConjugatePrior(Family):
-    """A prior for the parameters of other families; which, and how, is in `families/conjugacy`.
+    """A prior for the parameters of other families: its `pairs` say which, and how.
 
     A posterior remembers whose statistics it has seen, for `predictive`; that is no part of equality.
     """
 
+    pairs: ClassVar[tuple[Pair, ...]] = ()
     _seen: tuple[type[Family], dict[str, np.ndarray]] | None = None
 
     def posterior(self, statistics: Statistics) -> Self:
@@ -37,7 +36,17 @@ class ConjugatePrior(Family):
     def predictive(self, family: type[Family] | None = None, **known: Any) -> Family:
         """The distribution of one more observation, the parameter integrated out.
 
-        Of the family whose statistics this posterior has seen; else of `family`, told what it must know.
+        Parameters
+        ----------
+        family
+            The family of the observation; by default the one whose statistics this posterior has seen.
+        known
+            The parameters of that family that are not integrated out, such as the trials of a Binomial.
+
+        Returns
+        -------
+        Family
+            A member of a family where the integral has a closed form with a name, else a `Compound`.
         """
         pair, held = self._pair_to_predict(family, known)
         return pair.predictive(self, held)
@@ -56,7 +65,7 @@ class ConjugatePrior(Family):
         return self.likelihood_at(self._mean_point())
 
     def equivalent_sample_size(self, family: type[Family] | None = None, **known: Any) -> Real:
-        """How many observations the prior is worth, for the family seen or told."""
+        """How many observations the prior is worth, for the family seen or given."""
         pair, held = self._pair_to_predict(family, known)
         return plain(pair.sample_size(self, held))
 
@@ -71,18 +80,14 @@ class ConjugatePrior(Family):
     def _pair_for(self, statistics: Statistics) -> Pair:
         if not isinstance(statistics, Statistics):
             raise InvalidData(f"a prior takes statistics, such as Poisson.statistics(data); got {statistics!r}")
-        from juncture.families.conjugacy.pairs import find_pair
-
         return find_pair(type(self), statistics.family, statistics.known)
 
     def _pair_to_predict(self, family: type[Family] | None, known: dict[str, Any]) -> tuple[Pair, Known]:
-        from juncture.families.conjugacy.pairs import find_pair, pair_to_predict
-
         if family is None and self._seen is not None:
             seen, remembered = self._seen
-            return find_pair(type(self), seen, remembered | known), remembered | checked(seen, known)
+            return find_pair(type(self), seen, remembered | known), remembered | check_known(seen, known)
         pair = pair_to_predict(type(self), family, known)
-        return pair, checked(pair.likelihood, known)
+        return pair, check_known(pair.likelihood, known)
 
     def __getitem__(self, index: Any) -> Self:
         """Members of the batch; they remember what it has seen."""
@@ -94,21 +99,3 @@ class ConjugatePrior(Family):
 
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {"_seen": self._seen}
-
-
-def known_of_members(family: type[Family], known: Known, batch_shape: tuple[int, ...], index: Any) -> dict[str, Any]:
-    """What is known of these members of a batch."""
-    rules, found = rules_of(family), {}
-    for name, array in known.items():
-        event = array.shape[array.ndim - rules[name].axes :]
-        found[name] = np.broadcast_to(array, batch_shape + event)[index] if array.shape != event else array
-    return found
-
-
-def rules_of(family: type[Family]) -> dict[str, Constraint]:
-    return {**family.required, **family.optional, **family.fixed}
-
-
-def checked(family: type[Family], known: dict[str, Any]) -> dict[str, np.ndarray]:
-    rules = rules_of(family)
-    return {key: rules[key].checked(value, name=f"the {key} of {family.__name__}") for key, value in known.items()}

@@ -30,7 +30,7 @@ def log_bessel(z: np.ndarray) -> np.ndarray:
     length, big = z.real, np.maximum(z.real, LARGE)
     series = -0.5 * np.log(2 * np.pi * big) + _inverse_series(big, LOG_SERIES)
     value = length + np.where(length > LARGE, series, np.log(i0e(length)))
-    return _stepped(z, value, _ratio(length))
+    return _add_complex_step(z, value, _ratio(length))
 
 
 def bessel_ratio(z: np.ndarray) -> np.ndarray:
@@ -39,13 +39,13 @@ def bessel_ratio(z: np.ndarray) -> np.ndarray:
     some = np.where(length > 0, length, 1.0)
     direct = 1 - np.where(length > 0, ratio / some, 0.5) - ratio**2
     big, rises = np.maximum(length, LARGE), [k * factor for k, factor in enumerate(SHORTFALL, start=1)]
-    return _stepped(z, ratio, np.where(length > LARGE, _inverse_series(big, rises) / big, direct))
+    return _add_complex_step(z, ratio, np.where(length > LARGE, _inverse_series(big, rises) / big, direct))
 
 
 def ratio_shortfall(length: np.ndarray) -> np.ndarray:
     """1 - I1/I0 at length ≥ 0, about 1/2κ for large κ."""
     series = _inverse_series(np.maximum(length, LARGE), SHORTFALL)
-    return np.asarray(np.where(length > LARGE, series, 1 - _ratio(length)))
+    return np.where(length > LARGE, series, 1 - _ratio(length))
 
 
 def _ratio(length: np.ndarray) -> np.ndarray:
@@ -60,5 +60,5 @@ def _inverse_series(length: np.ndarray, factors: list[float]) -> np.ndarray:
     return total
 
 
-def _stepped(z: np.ndarray, value: np.ndarray, derivative: np.ndarray) -> np.ndarray:
+def _add_complex_step(z: np.ndarray, value: np.ndarray, derivative: np.ndarray) -> np.ndarray:
     return np.asarray(value + 1j * z.imag * derivative) if np.iscomplexobj(z) else np.asarray(value)

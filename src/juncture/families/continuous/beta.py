@@ -10,14 +10,22 @@ from scipy.special import betaincinv, digamma, loggamma
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.batches import common_shape
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.pair import Pair
 from juncture.families.constraints import POSITIVE
+from juncture.families.discrete.bernoulli import Bernoulli
+from juncture.families.discrete.beta_binomial import BetaBinomial
+from juncture.families.discrete.beta_negative_binomial import BetaNegativeBinomial
+from juncture.families.discrete.binomial import Binomial
+from juncture.families.discrete.geometric import Geometric
+from juncture.families.discrete.negative_binomial import NegativeBinomial
 from juncture.families.exponential_family import ExponentialFamily, columns
 from juncture.families.family import Real, plain
 from juncture.families.gamma_divergence import dirichlet_divergence
 from juncture.families.incomplete import beta_parts, log_beta_below
 from juncture.families.matching import match_log_means
 from juncture.families.observations import as_values
-from juncture.families.statistics.statistics import Known
+from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Statistics
 from juncture.families.supports import Interval
 from juncture.numerics import log, log1p
 
@@ -141,3 +149,48 @@ class Beta(ExponentialFamily, ConjugatePrior):
 
 def _counts(member: Beta) -> np.ndarray:
     return np.stack(np.broadcast_arrays(member._given["a"], member._given["b"]), axis=-1)
+
+
+def after_trials(prior: Beta, statistics: Statistics) -> Beta:
+    """Beta(a + successes, b + failures), of n observations of so many trials each."""
+    trials, successes = statistics.known.get("trials", 1.0), statistics.total[..., 0]
+    return Beta(prior.a + successes, prior.b + statistics.weight * trials - successes)
+
+
+def after_waiting(prior: Beta, statistics: Statistics) -> Beta:
+    """Beta(a + successes, b + failures), of n observations that each waited for so many successes."""
+    successes, failures = statistics.known.get("successes", 1.0), statistics.total[..., 0]
+    return Beta(prior.a + statistics.weight * successes, prior.b + failures)
+
+
+Beta.pairs = (
+    Pair(
+        Beta, Bernoulli, "probability", after_trials,
+        at=lambda point, known: Bernoulli(point),
+        sample_size=lambda prior, known: prior.a + prior.b,
+        is_usual=True,
+        closed_form_predictive=lambda posterior, known: Bernoulli(posterior.mean),
+    ),
+    Pair(
+        Beta, Binomial, "probability", after_trials,
+        at=lambda point, known: Binomial(known["trials"], point),
+        sample_size=lambda prior, known: (prior.a + prior.b) / known["trials"],
+        known=frozenset({"trials"}),
+        closed_form_predictive=lambda posterior, known: BetaBinomial(known["trials"], posterior.a, posterior.b),
+    ),
+    Pair(
+        Beta, NegativeBinomial, "probability", after_waiting,
+        at=lambda point, known: NegativeBinomial(known["successes"], point),
+        sample_size=lambda prior, known: prior.a / known["successes"],
+        known=frozenset({"successes"}),
+        closed_form_predictive=lambda posterior, known: BetaNegativeBinomial(
+            known["successes"], posterior.a, posterior.b
+        ),
+    ),
+    Pair(
+        Beta, Geometric, "probability", after_waiting,
+        at=lambda point, known: Geometric(point),
+        sample_size=lambda prior, known: prior.a,
+        closed_form_predictive=lambda posterior, known: BetaNegativeBinomial(1.0, posterior.a, posterior.b),
+    ),
+)  # fmt: skip

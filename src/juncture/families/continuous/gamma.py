@@ -5,22 +5,29 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import digamma, gammainc, gammaincc, gammaincinv, loggamma
+from scipy.special import gammainc, gammaincc, gammaincinv
 
-from juncture.errors import InvalidData, Unsupported
-from juncture.families.batches import common_shape
+from juncture.errors import Unsupported
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.pair import Pair
 from juncture.families.constraints import POSITIVE
+from juncture.families.continuous.exponential import Exponential
+from juncture.families.continuous.gamma_form import divergence_of, log_normalizer, means, shape_from
+from juncture.families.continuous.gaussian import Gaussian
+from juncture.families.continuous.inverse_gamma import InverseGamma
+from juncture.families.continuous.lomax import Lomax
+from juncture.families.continuous.pareto import Pareto
+from juncture.families.continuous.student_t import StudentT
+from juncture.families.continuous.weibull import Weibull
+from juncture.families.discrete.negative_binomial import NegativeBinomial
+from juncture.families.discrete.poisson import Poisson
 from juncture.families.exponential_family import ExponentialFamily, columns, dot
 from juncture.families.family import Real, plain
-from juncture.families.gamma_divergence import gamma_divergence
 from juncture.families.incomplete import log_gamma_above, log_gamma_below
-from juncture.families.matching import match_shape
-from juncture.families.statistics.statistics import Known
+from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Statistics
 from juncture.families.supports import Interval
 from juncture.numerics import log
-
-ROUNDING = 16 * float(np.finfo(float).eps)
 
 
 class Gamma(ExponentialFamily, ConjugatePrior):
@@ -106,46 +113,98 @@ class Gamma(ExponentialFamily, ConjugatePrior):
         return plain((self._given["shape"] - 1) / self._given["rate"])
 
     @np.errstate(over="ignore")
-    def _scaled(self, x: np.ndarray) -> np.ndarray:
+    def _to_unit_rate(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(self._given["rate"] * np.maximum(x, 0.0))
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(gammainc(self._given["shape"], self._scaled(x)))
+        return np.asarray(gammainc(self._given["shape"], self._to_unit_rate(x)))
 
     def _sf(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(gammaincc(self._given["shape"], self._scaled(x)))
+        return np.asarray(gammaincc(self._given["shape"], self._to_unit_rate(x)))
 
     def _log_cdf(self, x: np.ndarray) -> np.ndarray:
-        return log_gamma_below(self._given["shape"], self._scaled(x))
+        return log_gamma_below(self._given["shape"], self._to_unit_rate(x))
 
     def _log_sf(self, x: np.ndarray) -> np.ndarray:
-        return log_gamma_above(self._given["shape"], self._scaled(x))
+        return log_gamma_above(self._given["shape"], self._to_unit_rate(x))
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return np.asarray(gammaincinv(self._given["shape"], probability) / self._given["rate"])
 
 
-def divergence_of(member: Any, other: Any, scale: str) -> np.ndarray:
-    """KL of two with a shape and this parameter: the same for a Gamma by its rate and for its inverse by its scale."""
-    batch = common_shape(member, other)
-    own, others = ((family._given["shape"], family._given[scale]) for family in (member, other))
-    return np.broadcast_to(gamma_divergence(*own, *others), batch)
+def after_counts(prior: Gamma, statistics: Statistics) -> Gamma:
+    """Gamma(shape + Σx, rate + n): so many events in so many intervals."""
+    return Gamma(prior.shape + statistics.total[..., 0], prior.rate + statistics.weight)
 
 
-def log_normalizer(shape: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    """log ∫ x^(shape-1) exp(-rate x) dx = log Γ(shape) - shape log rate."""
-    return np.asarray(loggamma(shape) - shape * np.log(rate))
+def after_waits(prior: Gamma, statistics: Statistics) -> Gamma:
+    """Gamma(shape + n, rate + Σu): so many events in so much time; u is x, or x^k of a Weibull of shape k."""
+    return Gamma(prior.shape + statistics.weight, prior.rate + statistics.total[..., 0])
 
 
-def means(shape: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    """E log X and E X."""
-    return columns(digamma(shape) - np.log(rate), shape / rate)
+def after_ratios(prior: Gamma, statistics: Statistics) -> Gamma:
+    """Gamma(shape + n, rate + Σ log x/scale): the logarithms are waits."""
+    log_ratios = statistics.total[..., 0] - statistics.weight * np.log(statistics.known["scale"])
+    return Gamma(prior.shape + statistics.weight, prior.rate + np.maximum(log_ratios, 0.0))
 
 
-def shape_from(gap: np.ndarray, mean_log: np.ndarray, name: str) -> np.ndarray:
-    """The shape whose log E X - E log X is the gap of the data, which rounding does not explain."""
-    if not (gap > ROUNDING * np.maximum(np.abs(mean_log), 1.0)).all():
-        raise InvalidData(
-            f"{name} cannot be estimated from equal values: give at least two different ones, a known shape or a prior"
-        )
-    return match_shape(gap)
+def after_sums(prior: Gamma, statistics: Statistics) -> Gamma:
+    """Gamma(shape + n k, rate + Σu) for observations of the known shape k; u is x of a Gamma, 1/x of its inverse."""
+    return Gamma(prior.shape + statistics.weight * statistics.known["shape"], prior.rate + statistics.total[..., 1])
+
+
+def after_squares(prior: Gamma, statistics: Any) -> Gamma:
+    """Gamma(shape + n/2, rate + ½ Σ(x - mean)²)."""
+    squares = statistics.scatter_about(statistics.known["mean"])
+    return Gamma(prior.shape + 0.5 * statistics.weight, prior.rate + 0.5 * squares)
+
+
+def shape(prior: Gamma, known: Known) -> Any:
+    return prior.shape
+
+
+Gamma.pairs = (
+    Pair(
+        Gamma, Poisson, "rate", after_counts,
+        at=lambda point, known: Poisson(point),
+        sample_size=lambda prior, known: prior.rate,
+        closed_form_predictive=lambda posterior, known: NegativeBinomial(
+            posterior.shape, posterior.rate / (posterior.rate + 1)
+        ),
+    ),
+    Pair(
+        Gamma, Exponential, "rate", after_waits,
+        at=lambda point, known: Exponential(point), sample_size=shape,
+        closed_form_predictive=lambda posterior, known: Lomax(posterior.shape, posterior.rate),
+    ),
+    Pair(
+        Gamma, Gaussian, "precision", after_squares,
+        at=lambda point, known: Gaussian(known["mean"], 1 / np.asarray(point)),
+        sample_size=lambda prior, known: 2 * prior.shape,
+        known=frozenset({"mean"}),
+        closed_form_predictive=lambda posterior, known: StudentT(
+            2 * posterior.shape, known["mean"], np.sqrt(posterior.rate / posterior.shape)
+        ),
+    ),
+    Pair(
+        Gamma, Pareto, "shape", after_ratios,
+        at=lambda point, known: Pareto(point, known["scale"]), sample_size=shape, known=frozenset({"scale"}),
+    ),
+    Pair(
+        Gamma, Gamma, "rate", after_sums,
+        at=lambda point, known: Gamma(known["shape"], point),
+        sample_size=lambda prior, known: prior.shape / known["shape"],
+        known=frozenset({"shape"}),
+    ),
+    Pair(
+        Gamma, InverseGamma, "scale", after_sums,
+        at=lambda point, known: InverseGamma(known["shape"], point),
+        sample_size=lambda prior, known: prior.shape / known["shape"],
+        known=frozenset({"shape"}),
+    ),
+    Pair(
+        Gamma, Weibull, "scale to the power of minus its shape", after_waits,
+        at=lambda point, known: Weibull(known["shape"], np.asarray(point) ** (-1 / known["shape"])), sample_size=shape,
+        known=frozenset({"shape"}),
+    ),
+)  # fmt: skip

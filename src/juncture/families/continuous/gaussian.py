@@ -10,12 +10,14 @@ from scipy.special import log_ndtr, ndtr, ndtri
 from juncture.errors import InvalidData
 from juncture.families.batches import common_shape
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.pair import Pair
 from juncture.families.constraints import POSITIVE, REAL
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.gamma_divergence import ratio_excess
 from juncture.families.statistics.compiled import Fill, gaussian_fill, moments_of
-from juncture.families.statistics.statistics import Known, Moments, Statistics
+from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Moments, Statistics
 from juncture.families.statistics.weighted_sums import weighted_sum, with_batch
 from juncture.families.supports import Interval
 from juncture.numerics import LOG_TWO_PI
@@ -86,7 +88,7 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
 
     def log_likelihood(self, statistics: Statistics) -> Real:
         """Σ w log p(x), from the scatter about the mean."""
-        self._refuse_other_statistics(statistics)
+        self._check_statistics(statistics)
         mean, variance = self._given["mean"], self._given["variance"]
         squares = statistics.scatter_about(mean)  # type: ignore[attr-defined]
         return plain(-0.5 * (squares / variance + statistics.weight * (np.log(variance) + LOG_TWO_PI)))
@@ -96,8 +98,8 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
         if type(other) is not Gaussian:
             return super().cross_entropy(other)
         common_shape(self, other)
-        spread = self._given["variance"] + (self._given["mean"] - other._given["mean"]) ** 2
-        return plain(0.5 * (LOG_TWO_PI + np.log(other._given["variance"]) + spread / other._given["variance"]))
+        squares = self._given["variance"] + (self._given["mean"] - other._given["mean"]) ** 2
+        return plain(0.5 * (LOG_TWO_PI + np.log(other._given["variance"]) + squares / other._given["variance"]))
 
     def kl_divergence(self, other: Any) -> Real:
         """½ (v/v' + (m - m')²/v' - 1 - log v/v')."""
@@ -146,7 +148,7 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
 
         def moments(block: slice) -> Moments:
             part, weight = rows[block], None if weights is None else weights[block]
-            cls._refuse_rows_outside(part, known, block.start)
+            cls._check_rows(part, known, block.start)
             return scalar_moments(cls, part, weight, known)
 
         size = block_rows((*rows.shape[1:], *(() if weights is None else weights.shape[1:])))
@@ -186,3 +188,23 @@ def scalar_moments(family: Any, rows: np.ndarray, weights: np.ndarray | None, kn
     residual = np.divide((shares * deviations).sum(axis=0), weight, out=np.zeros_like(total), where=weight > 0)
     scatter = (shares * (deviations - residual) ** 2).sum(axis=0)
     return Moments(family, weight=weight, center=center, residual=residual, scatter=scatter, known=known)
+
+
+def after_values(prior: Gaussian, statistics: Any) -> Gaussian:
+    """Precisions add; the mean is the average of prior mean and data, weighted by their precisions."""
+    weight, variance, own = statistics.weight, statistics.known["variance"], prior.variance
+    total = weight * own + variance
+    return Gaussian((weight * own * statistics.center + variance * prior.mean) / total, variance * own / total)
+
+
+Gaussian.pairs = (
+    Pair(
+        Gaussian, Gaussian, "mean", after_values,
+        at=lambda point, known: Gaussian(point, known["variance"]),
+        sample_size=lambda prior, known: known["variance"] / prior.variance,
+        known=frozenset({"variance"}),
+        closed_form_predictive=lambda posterior, known: Gaussian(
+            posterior.mean, posterior.variance + known["variance"]
+        ),
+    ),
+)  # fmt: skip

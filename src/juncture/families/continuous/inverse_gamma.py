@@ -9,12 +9,20 @@ from scipy.special import gammainc, gammaincc, gammainccinv
 
 from juncture.errors import Unsupported
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.pair import Pair
 from juncture.families.constraints import POSITIVE
-from juncture.families.continuous.gamma import divergence_of, log_normalizer, means, shape_from
+from juncture.families.continuous.exponential import Exponential
+from juncture.families.continuous.gamma_form import divergence_of, log_normalizer, means, shape_from
+from juncture.families.continuous.gaussian import Gaussian
+from juncture.families.continuous.laplace import Laplace
+from juncture.families.continuous.lomax import Lomax
+from juncture.families.continuous.student_t import StudentT
+from juncture.families.continuous.weibull import Weibull
 from juncture.families.exponential_family import ExponentialFamily, columns, dot
 from juncture.families.family import Real, plain
 from juncture.families.incomplete import log_gamma_above, log_gamma_below
-from juncture.families.statistics.statistics import Known
+from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Statistics
 from juncture.families.supports import Interval
 from juncture.numerics import log
 
@@ -129,3 +137,45 @@ class InverseGamma(ExponentialFamily, ConjugatePrior):
     @np.errstate(divide="ignore", over="ignore")
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return np.asarray(self._given["scale"] / gammainccinv(self._given["shape"], probability))
+
+
+def after_distances(prior: InverseGamma, statistics: Statistics) -> InverseGamma:
+    """InverseGamma(shape + n, scale + Σu): u is x, |x - location| of a Laplace, or x^k of a Weibull of shape k."""
+    return InverseGamma(prior.shape + statistics.weight, prior.scale + statistics.total[..., 0])
+
+
+def after_squares(prior: InverseGamma, statistics: Any) -> InverseGamma:
+    """InverseGamma(shape + n/2, scale + ½ Σ(x - mean)²)."""
+    squares = statistics.scatter_about(statistics.known["mean"])
+    return InverseGamma(prior.shape + 0.5 * statistics.weight, prior.scale + 0.5 * squares)
+
+
+def shape(prior: InverseGamma, known: Known) -> Any:
+    return prior.shape
+
+
+InverseGamma.pairs = (
+    Pair(
+        InverseGamma, Gaussian, "variance", after_squares,
+        at=lambda point, known: Gaussian(known["mean"], point),
+        sample_size=lambda prior, known: 2 * prior.shape,
+        known=frozenset({"mean"}),
+        closed_form_predictive=lambda posterior, known: StudentT(
+            2 * posterior.shape, known["mean"], np.sqrt(posterior.scale / posterior.shape)
+        ),
+    ),
+    Pair(
+        InverseGamma, Laplace, "scale", after_distances,
+        at=lambda point, known: Laplace(known["location"], point), sample_size=shape, known=frozenset({"location"}),
+    ),
+    Pair(
+        InverseGamma, Exponential, "mean", after_distances,
+        at=lambda point, known: Exponential(1 / np.asarray(point)), sample_size=shape,
+        closed_form_predictive=lambda posterior, known: Lomax(posterior.shape, posterior.scale),
+    ),
+    Pair(
+        InverseGamma, Weibull, "scale to the power of its shape", after_distances,
+        at=lambda point, known: Weibull(known["shape"], np.asarray(point) ** (1 / known["shape"])), sample_size=shape,
+        known=frozenset({"shape"}),
+    ),
+)  # fmt: skip

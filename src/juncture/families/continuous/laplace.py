@@ -10,8 +10,8 @@ from juncture.errors import InvalidData
 from juncture.families.constraints import POSITIVE, REAL
 from juncture.families.family import Real, plain
 from juncture.families.partly_exponential import PartlyExponential
+from juncture.families.statistics.known import Known
 from juncture.families.statistics.sample_statistics import Sample
-from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Interval
 from juncture.numerics import log
 
@@ -116,6 +116,4 @@ class Laplace(PartlyExponential):
 def _log_tail(apart: np.ndarray) -> np.ndarray:
     """log P(X ≤ apart) of the standard Laplace."""
     half = np.log(0.5)
-    return np.asarray(
-        np.where(apart < 0, half + np.minimum(apart, 0.0), np.log1p(-0.5 * np.exp(-np.maximum(apart, 0.0))))
-    )
+    return np.where(apart < 0, half + np.minimum(apart, 0.0), np.log1p(-0.5 * np.exp(-np.maximum(apart, 0.0))))

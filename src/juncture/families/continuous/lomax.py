@@ -11,9 +11,9 @@ from juncture.families.constraints import POSITIVE
 from juncture.families.continuous.pareto import Pareto
 from juncture.families.family import Real, plain
 from juncture.families.matching import increasing_root
+from juncture.families.sampled import Sampled
+from juncture.families.statistics.known import Known
 from juncture.families.statistics.sample_statistics import Sample
-from juncture.families.statistics.sampled import Sampled
-from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Interval
 from juncture.numerics import log1p
 

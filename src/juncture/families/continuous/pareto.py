@@ -11,8 +11,8 @@ from juncture.families.constraints import POSITIVE
 from juncture.families.continuous.log_ratio import log_ratio
 from juncture.families.family import Real, plain
 from juncture.families.partly_exponential import PartlyExponential
+from juncture.families.statistics.known import Known
 from juncture.families.statistics.sample_statistics import Sample
-from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Interval
 from juncture.numerics import log, log1p
 

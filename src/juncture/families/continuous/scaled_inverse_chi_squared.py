@@ -1,4 +1,4 @@
-"""ScaledInverseChiSquared: an inverse gamma told in degrees of freedom and a typical variance."""
+"""ScaledInverseChiSquared: an inverse gamma by its degrees of freedom and a typical variance."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ import numpy as np
 
 from juncture.checks import check_kind
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.pair import Pair
 from juncture.families.constraints import POSITIVE
+from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.continuous.inverse_gamma import InverseGamma
+from juncture.families.continuous.student_t import StudentT
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real
-from juncture.families.statistics.statistics import Known
+from juncture.families.statistics.known import Known
 from juncture.families.supports import Interval
 
 
 class ScaledInverseChiSquared(ExponentialFamily, ConjugatePrior):
-    """The law of degrees · scale / χ², the χ² with these degrees: InverseGamma(degrees / 2, degrees · scale / 2).
+    """degrees · scale / χ², for a χ² with these degrees: InverseGamma(degrees / 2, degrees · scale / 2).
 
     As a prior, of the variance of a Gaussian whose mean is known: worth `degrees` values with the variance `scale`.
 
@@ -121,3 +124,23 @@ class ScaledInverseChiSquared(ExponentialFamily, ConjugatePrior):
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return self.to_inverse_gamma()._quantile(probability)
+
+
+def average_scales(prior: ScaledInverseChiSquared, statistics: Any) -> ScaledInverseChiSquared:
+    """Degrees ν + n, and the average of the prior's ν squares and the n new ones."""
+    degrees = prior.degrees + statistics.weight
+    squares = prior.degrees * prior.scale + statistics.scatter_about(statistics.known["mean"])
+    return ScaledInverseChiSquared(degrees, squares / degrees)
+
+
+ScaledInverseChiSquared.pairs = (
+    Pair(
+        ScaledInverseChiSquared, Gaussian, "variance", average_scales,
+        at=lambda point, known: Gaussian(known["mean"], point),
+        sample_size=lambda prior, known: prior.degrees,
+        known=frozenset({"mean"}),
+        closed_form_predictive=lambda posterior, known: StudentT(
+            posterior.degrees, known["mean"], np.sqrt(posterior.scale)
+        ),
+    ),
+)  # fmt: skip

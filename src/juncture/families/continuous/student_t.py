@@ -9,13 +9,13 @@ from scipy.special import betaln, stdtr, stdtrit
 
 from juncture.errors import Unsupported
 from juncture.families.constraints import POSITIVE, REAL
-from juncture.families.continuous.student_t_estimate import digamma_step, estimated
+from juncture.families.continuous.student_t_estimate import digamma_step, estimate
 from juncture.families.cumulative import log_of_smaller
 from juncture.families.family import Real, plain
 from juncture.families.incomplete import FAR, log_integral
+from juncture.families.sampled import Sampled
+from juncture.families.statistics.known import Known
 from juncture.families.statistics.sample_statistics import Sample
-from juncture.families.statistics.sampled import Sampled
-from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Interval
 from juncture.numerics import log
 
@@ -111,7 +111,7 @@ class StudentT(Sampled):
 
     @classmethod
     def _estimate(cls, statistics: Sample) -> Self:
-        return cls(*estimated(statistics))
+        return cls(*estimate(statistics))
 
 
 def log_tail(degrees: np.ndarray, z: np.ndarray) -> np.ndarray:

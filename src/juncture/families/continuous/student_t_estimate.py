@@ -1,7 +1,8 @@
 """The maximum likelihood estimate of a Student t: EM over the hidden precision of each value.
 
-A value has the law N(location, scale² / u) with u from Gamma(ν/2, ν/2): the expected u weighs it down when it is far
-out. The degrees ν are then moved to the best ones for the location and scale found (ECME: C. Liu, D. B. Rubin, 1994).
+A value is from N(location, scale² / u) with u from Gamma(ν/2, ν/2): the expected u of a value far out is small, and so
+is its weight. The degrees ν are then moved to the best ones for the location and scale found (ECME: C. Liu, D. B.
+Rubin, 1994).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Parameters(NamedTuple):
     scale: np.ndarray
 
 
-def estimated(sample: Sample) -> Parameters:
+def estimate(sample: Sample) -> Parameters:
     """Degrees (unless known), location and scale of the largest likelihood near the median."""
     low, high = sample.ends()
     if not (low < high).all():
@@ -96,7 +97,7 @@ def digamma_step(y: np.ndarray) -> np.ndarray:
     inverse = 1 / np.maximum(y, LARGE)
     series = inverse * (1 / 2 + inverse * (1 / 8 - inverse**2 / 64))
     small = np.minimum(y, LARGE)
-    return np.asarray(np.where(y < LARGE, digamma(small + 0.5) - digamma(small), series))
+    return np.where(y < LARGE, digamma(small + 0.5) - digamma(small), series)
 
 
 def _trigamma_step(y: np.ndarray) -> np.ndarray:
@@ -104,4 +105,4 @@ def _trigamma_step(y: np.ndarray) -> np.ndarray:
     inverse = 1 / np.maximum(y, LARGE)
     small = np.minimum(y, LARGE)
     direct = polygamma(1, small + 0.5) - polygamma(1, small)
-    return np.asarray(np.where(y < LARGE, direct, -(inverse**2) * (1 / 2 + inverse / 4)))
+    return np.where(y < LARGE, direct, -(inverse**2) * (1 / 2 + inverse / 4))

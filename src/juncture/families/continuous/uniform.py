@@ -9,8 +9,9 @@ import numpy as np
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.constraints import REAL
 from juncture.families.family import Family, Real, plain
-from juncture.families.statistics.sample_statistics import Range, aligned, ends_of
-from juncture.families.statistics.statistics import Known, Statistics
+from juncture.families.statistics.known import Known
+from juncture.families.statistics.sample_statistics import Range, align_weights, ends_of
+from juncture.families.statistics.statistics import Statistics
 from juncture.families.supports import Interval
 from juncture.parallel import map_blocks
 
@@ -85,13 +86,13 @@ class Uniform(Family):
         zero = np.zeros(rows.shape[1:])
 
         def part(block: slice) -> Range:
-            cls._refuse_rows_outside(rows[block], known, block.start)
+            cls._check_rows(rows[block], known, block.start)
             values = rows[block]
             if weights is None and len(values):
                 return Range(
                     cls, weight=len(values) + zero, low=values.min(axis=0), high=values.max(axis=0), known=known
                 )
-            values, weight = aligned(values, np.ones(len(values)) if weights is None else weights[block])
+            values, weight = align_weights(values, np.ones(len(values)) if weights is None else weights[block])
             low, high = ends_of(values, weight)
             return Range(cls, weight=weight.sum(axis=0), low=low, high=high, known=known)
 

@@ -14,7 +14,7 @@ from juncture.families.continuous.von_mises_integral import angle_below, log_tur
 from juncture.families.exponential_family import ExponentialFamily, columns
 from juncture.families.family import Real, plain
 from juncture.families.matching import match_concentration
-from juncture.families.statistics.statistics import Known
+from juncture.families.statistics.known import Known
 from juncture.families.supports import Angles
 from juncture.numerics import LOG_TWO_PI
 

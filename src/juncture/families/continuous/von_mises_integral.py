@@ -23,9 +23,9 @@ def turns_below(angle: np.ndarray, concentration: np.ndarray, amplitudes: list[n
     turns = np.round(angle / (2 * np.pi))
     rest = angle - 2 * np.pi * turns
     few = concentration <= FEW
-    spread = _fourier(rest, amplitudes) if few.any() else rest
+    series = _fourier(rest, amplitudes) if few.any() else rest
     narrow = _narrow(rest, np.where(few, FEW, concentration)) if not few.all() else rest
-    return np.asarray(turns + np.where(few, spread, narrow))
+    return np.asarray(turns + np.where(few, series, narrow))
 
 
 def angle_below(turns: np.ndarray, concentration: np.ndarray) -> np.ndarray:
@@ -51,10 +51,10 @@ def log_turns_between(low: np.ndarray, high: np.ndarray, concentration: np.ndarr
     first = np.floor(low / np.pi)
     total = np.full(low.shape, -np.inf)
     for step in range(3):
-        place = first + step
-        left, right = np.clip(place * np.pi, low, high), np.clip((place + 1) * np.pi, low, high)
-        falls = place % 2 == 0
-        start = np.where(falls, left - place * np.pi, (place + 1) * np.pi - right)
+        half_turn = first + step
+        left, right = np.clip(half_turn * np.pi, low, high), np.clip((half_turn + 1) * np.pi, low, high)
+        falls = half_turn % 2 == 0
+        start = np.where(falls, left - half_turn * np.pi, (half_turn + 1) * np.pi - right)
         total = np.logaddexp(total, _log_piece(np.clip(start, 0.0, np.pi), right - left, concentration))
     return np.asarray(total - LOG_TWO_PI - np.log(i0e(concentration)))
 

@@ -14,8 +14,8 @@ from juncture.families.exponential_family import dot
 from juncture.families.family import Real, plain
 from juncture.families.matching import increasing_root
 from juncture.families.partly_exponential import PartlyExponential
+from juncture.families.statistics.known import Known
 from juncture.families.statistics.sample_statistics import Sample
-from juncture.families.statistics.statistics import Known
 from juncture.families.supports import Interval
 from juncture.numerics import log, log1p
 
@@ -79,9 +79,9 @@ class Weibull(PartlyExponential):
             powers = sample.weights * np.exp(shape * log_values)
             tilted = powers / powers.sum(axis=0)
             center = (tilted * log_values).sum(axis=0)
-            spread = (tilted * (log_values - center) ** 2).sum(axis=0)
+            variation = (tilted * (log_values - center) ** 2).sum(axis=0)
             value = shape * (center - mean_log)
-            return value - 1, value + shape**2 * spread
+            return value - 1, value + shape**2 * variation
 
         lowest = -np.log(-mean_log)
         log_shape = increasing_root(excess, lowest, lowest + 50.0, start=lowest + 0.5)
@@ -161,7 +161,7 @@ class Weibull(PartlyExponential):
         return np.asarray(-np.exp(self._log_power(x)))
 
     def _log_cdf(self, x: np.ndarray) -> np.ndarray:
-        """log(1 - exp(-y)) with y = (x/scale)^shape, which is log y where y is too small to tell."""
+        """log(1 - exp(-y)) with y = (x/scale)^shape, which is log y where y is too small for 1 - exp(-y)."""
         log_power = self._log_power(x)
         return np.where(log_power < -40, log_power, super()._log_cdf(x))
 
@@ -175,4 +175,4 @@ def _log_spread(inverse: np.ndarray) -> np.ndarray:
     small = np.minimum(inverse, SMALL_INVERSE)[..., None]
     series = (FACTORS * small**ORDERS).sum(axis=-1)
     gap = np.where(inverse <= SMALL_INVERSE, series, gammaln(1 + 2 * inverse) - 2 * gammaln(1 + inverse))
-    return np.asarray(np.where(gap > 50, gap, np.log(np.expm1(np.minimum(gap, 50.0)))))
+    return np.where(gap > 50, gap, np.log(np.expm1(np.minimum(gap, 50.0))))

@@ -10,11 +10,11 @@ from juncture import numerics
 from juncture.families.constraints import POSITIVE
 from juncture.families.cumulative import log_of_smaller
 from juncture.families.discrete.count_draws import poisson_draws
-from juncture.families.discrete.summed import summed_cdf, summed_log_cdf
+from juncture.families.discrete.summed import sum_cdf, sum_log_cdf
 from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
 from juncture.families.family import Family, Real, plain
 from juncture.families.incomplete import FAR, log_integral
-from juncture.families.log_factorial import log_weight, looked_up
+from juncture.families.log_factorial import log_weight, look_up
 from juncture.families.supports import Integers
 
 SUMMED, BLOCK = 4096, 1024
@@ -45,7 +45,7 @@ class BetaNegativeBinomial(Family):
         return Integers()
 
     def _log_prob(self, x: np.ndarray) -> np.ndarray:
-        return self._log_mass(x) if self.batch_shape else looked_up(self._log_mass, x)
+        return self._log_mass(x) if self.batch_shape else look_up(self._log_mass, x)
 
     def _log_mass(self, x: np.ndarray) -> np.ndarray:
         return log_mass(x, *(self._given[name] for name in self.parameters))
@@ -83,7 +83,7 @@ class BetaNegativeBinomial(Family):
         return self._cdf_and_sf(x)[1]
 
     def _log_cdf(self, x: np.ndarray) -> np.ndarray:
-        return summed_log_cdf(self, x)
+        return sum_log_cdf(self, x)
 
     def _log_sf(self, x: np.ndarray) -> np.ndarray:
         below, above = self._cdf_and_sf(x)
@@ -96,12 +96,12 @@ class BetaNegativeBinomial(Family):
         above = np.exp(self._log_beyond(x, past))
         near = np.where(past, -1.0, x)
         if not (np.asarray(self.mode) <= FIRST).all():
-            below = summed_cdf(self, near)
+            below = sum_cdf(self, near)
             return np.where(past, 1 - above, below), np.where(past, above, 1 - below)
         lower, upper = self._table()
-        place = np.where(np.isposinf(x), len(lower) - 1, np.clip(np.floor(near), -1, FIRST) + 1).astype(np.intp)
+        index = np.where(np.isposinf(x), len(lower) - 1, np.clip(np.floor(near), -1, FIRST) + 1).astype(np.intp)
         member = np.arange(int(np.prod(self.batch_shape))).reshape(self.batch_shape)
-        below, left = (sums.reshape(len(sums), -1)[place, member] for sums in (lower, upper))
+        below, left = (sums.reshape(len(sums), -1)[index, member] for sums in (lower, upper))
         return np.where(past, 1 - above, below), np.where(past, above, left)
 
     def _table(self) -> tuple[np.ndarray, np.ndarray]:
@@ -151,13 +151,13 @@ def log_upper_tail(x: np.ndarray, r: np.ndarray, a: np.ndarray, b: np.ndarray) -
     log_start, log_next = (log_mass(start + shift, r, a, b) for shift in (0.0, 0.5))
     slope = 2 * (log_next - log_start)
     with np.errstate(over="ignore"):
-        spread = np.sqrt(np.where(a > 2, r * (r + a) * b * (a + b) / np.maximum(a - 2, 1e-3) ** 3, np.inf))
+        std = np.sqrt(np.where(a > 2, r * (r + a) * b * (a + b) / np.maximum(a - 2, 1e-3) ** 3, np.inf))
 
     def log_density(v: np.ndarray) -> np.ndarray:
         return np.asarray(log_mass(start[..., None] * np.exp(v), *wide) + v - log_start[..., None])
 
     reach = np.clip(LOG_LARGEST - np.log(start), 0.0, REACH)
-    integral = np.exp(log_integral(log_density, np.maximum(np.maximum(-slope * start, start / spread), 1.0), reach))
+    integral = np.exp(log_integral(log_density, np.maximum(np.maximum(-slope * start, start / std), 1.0), reach))
     rest = log_start + numerics.log(np.maximum(start * integral + slope / 24, 0.0))
     end = start * np.exp(reach)
     return np.asarray(np.logaddexp(np.logaddexp(total, rest), log_mass(end, r, a, b) + np.log(end) - np.log(a)))

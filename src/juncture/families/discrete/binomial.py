@@ -10,18 +10,18 @@ from juncture import numerics
 from juncture.errors import InvalidData
 from juncture.families.constraints import COUNT, PROBABILITY
 from juncture.families.discrete.count_draws import binomial_draws
-from juncture.families.discrete.saddle_point import binomial_log_mass
 from juncture.families.discrete.whole_numbers import as_counts, as_share, whole_quantile
 from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Real, plain
 from juncture.families.incomplete import beta_parts, log_beta_below
-from juncture.families.log_factorial import log_choose, looked_up
-from juncture.families.statistics.statistics import Known
+from juncture.families.log_factorial import log_choose, look_up
+from juncture.families.saddle_point import binomial_log_mass
+from juncture.families.statistics.known import Known
 from juncture.families.supports import Integers
 
 
 class Binomial(ExponentialFamily):
-    """p(x) = C(n, x) p^x (1-p)^(n-x) for x = 0..n: u = x, η = log p/(1-p), A = n log(1 + e^η); n is told.
+    """p(x) = C(n, x) p^x (1-p)^(n-x) for x = 0..n: u = x, η = log p/(1-p), A = n log(1 + e^η); n is known.
 
     >>> Binomial.estimate(Binomial.statistics([3, 5, 4], trials=10))
     Binomial(trials=10, probability=0.4)
@@ -74,10 +74,10 @@ class Binomial(ExponentialFamily):
     def _log_base(cls, x: np.ndarray, known: Known) -> np.ndarray:
         if known["trials"].ndim:
             return log_choose(known["trials"], x)
-        return looked_up(lambda values: log_choose(known["trials"], values), x)
+        return look_up(lambda values: log_choose(known["trials"], values), x)
 
     def _log_prob(self, x: np.ndarray) -> np.ndarray:  # also for the probabilities 0 and 1, where η is infinite
-        return self._log_mass(x) if self.batch_shape else looked_up(self._log_mass, x)
+        return self._log_mass(x) if self.batch_shape else look_up(self._log_mass, x)
 
     def _log_mass(self, x: np.ndarray) -> np.ndarray:
         return binomial_log_mass(x, self._given["trials"], self._given["probability"])

@@ -13,8 +13,9 @@ from juncture.families.discrete.one_hot import one_hot
 from juncture.families.discrete.whole_numbers import falls_short
 from juncture.families.exponential_family import ExponentialFamily, sum_in_order
 from juncture.families.family import Real, plain
-from juncture.families.observations import as_values, refuse_outside
-from juncture.families.statistics.statistics import Known, Statistics
+from juncture.families.observations import as_values, check_inside
+from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Statistics
 from juncture.families.statistics.weighted_sums import weighted_sum
 from juncture.families.supports import Integers
 from juncture.parallel import map_blocks
@@ -51,8 +52,8 @@ class Categorical(ExponentialFamily):
         return {"num_states": np.asarray(float(self.num_states))}
 
     @classmethod
-    def _checked_known(cls, known: dict[str, Any]) -> Known:
-        return super()._checked_known(known) if known else {}  # parameters tell the number of states themselves
+    def _check_known(cls, known: dict[str, Any]) -> Known:
+        return super()._check_known(known) if known else {}  # the parameters fix the number of states
 
     # -- the exponential family
 
@@ -104,7 +105,7 @@ class Categorical(ExponentialFamily):
         return np.where((values[..., ~seen] > 0).any(axis=-1), -np.inf, found)
 
     def _log_prob(self, x: np.ndarray) -> np.ndarray:
-        return picked(self._natural(), x)
+        return pick_entries(self._natural(), x)
 
     def _are_rows(self, values: np.ndarray) -> bool:
         return not self.batch_shape and values.ndim >= 2
@@ -112,7 +113,7 @@ class Categorical(ExponentialFamily):
     def _rows(self, values: np.ndarray) -> np.ndarray:
         """Rows of counts, checked."""
         rows = as_values(values, (self.num_states,), name="Categorical")
-        refuse_other_rows(rows)
+        check_rows(rows)
         return rows
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
@@ -143,11 +144,11 @@ class Categorical(ExponentialFamily):
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
         label = np.floor(np.clip(x, 0, self.num_states - 1))
-        return np.where(x < 0, 0.0, picked(self._cumulative(), label))
+        return np.where(x < 0, 0.0, pick_entries(self._cumulative(), label))
 
     def _sf(self, x: np.ndarray) -> np.ndarray:
         label = np.floor(np.clip(x, 0, self.num_states - 1))
-        return np.where(x < 0, 1.0, picked(self._remaining(), label))
+        return np.where(x < 0, 1.0, pick_entries(self._remaining(), label))
 
     def _remaining(self) -> np.ndarray:
         """P(X > k), added up from the last state."""
@@ -175,46 +176,46 @@ class Categorical(ExponentialFamily):
 
     @classmethod
     def _summarise(cls, rows: np.ndarray, weights: np.ndarray | None, known: Known) -> Statistics:
-        def counted(block: slice) -> np.ndarray:
+        def count_states(block: slice) -> np.ndarray:
             part, weight = rows[block], None if weights is None else weights[block]
             if rows.ndim > 1:
-                refuse_other_rows(part, block.start)
+                check_rows(part, block.start)
                 return weighted_sum(part, weight, axes=1)
-            cls._refuse_rows_outside(part, known, block.start)
+            cls._check_rows(part, known, block.start)
             return label_counts(part, weight, int(known["num_states"]))
 
-        total = sum_in_order(map_blocks(counted, len(rows)) or [counted(slice(0, 0))])
+        total = sum_in_order(map_blocks(count_states, len(rows)) or [count_states(slice(0, 0))])
         return Statistics(cls, weight=total.sum(axis=-1), total=total, log_base=np.zeros(total.shape[:-1]), known=known)
 
 
 def label_counts(labels: np.ndarray, weights: np.ndarray | None, num_states: int) -> np.ndarray:
     """How often, or with what weight, each state occurs: (*batch, state) for labels and weights (row, *batch)."""
-    places = labels.astype(np.intp, copy=False)
+    codes = labels.astype(np.intp, copy=False)
     if weights is None and labels.ndim == 1:
-        return np.bincount(places, minlength=num_states)
+        return np.bincount(codes, minlength=num_states)
     batch = np.broadcast_shapes(labels.shape[1:], () if weights is None else weights.shape[1:])
     counts = np.empty((*batch, num_states))
     for index in np.ndindex(batch):
-        column = places[:, *index] if labels.ndim > 1 else places
+        column = codes[:, *index] if labels.ndim > 1 else codes
         weight = weights[:, *index] if weights is not None and weights.ndim > 1 else weights
         counts[index] = np.bincount(column, weight, minlength=num_states)
     return counts
 
 
-def refuse_other_rows(rows: np.ndarray, first_row: int = 0) -> None:
+def check_rows(rows: np.ndarray, first_row: int = 0) -> None:
     """Raise for the first row that holds something else than counts."""
     inside = np.asarray(Integers().contains(rows).all(axis=-1))
-    refuse_outside(rows, inside, name="Categorical", support="counts of at least 0, one per state", first_row=first_row)
+    check_inside(rows, inside, name="Categorical", support="counts of at least 0, one per state", first_row=first_row)
 
 
-def picked(tables: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """tables[..., place], with one table per member of the batch, against which the places broadcast."""
-    places = places.astype(np.intp, copy=False)
+def pick_entries(tables: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """tables[..., code], with one table per member of the batch, against which the codes broadcast."""
+    codes = codes.astype(np.intp, copy=False)
     if tables.ndim == 1:
-        return np.asarray(tables.take(places))
+        return np.asarray(tables.take(codes))
     size = tables.shape[-1]
     first = np.arange(0, tables.size, size).reshape(tables.shape[:-1])
-    return np.asarray(tables.reshape(-1).take(first + places))
+    return np.asarray(tables.reshape(-1).take(first + codes))
 
 
 def without_first(num_states: int) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Draws of counts, also of counts beyond the largest integer: those are whole floating-point numbers.
 
-A count so large is normal, to more digits than a floating-point number tells; one that is rare is Poisson.
+A count so large is normal, to more digits than a floating-point number has; one that is rare is Poisson.
 """
 
 from __future__ import annotations

@@ -10,19 +10,20 @@ from juncture.checks import check_kind
 from juncture.errors import InvalidData, InvalidModel, TooLarge
 from juncture.families.constraints import COUNT
 from juncture.families.discrete.categorical import label_counts
-from juncture.families.discrete.saddle_point import binomial_log_mass
-from juncture.families.discrete.summed import summed_cdf, summed_log_cdf, summed_log_sf, summed_sf
-from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
+from juncture.families.discrete.summed import Summed
+from juncture.families.discrete.whole_numbers import as_counts
 from juncture.families.exponential_family import dot
-from juncture.families.family import Family, Real, plain
-from juncture.families.log_factorial import looked_up
-from juncture.families.statistics.statistics import Known, Statistics
+from juncture.families.family import Real, plain
+from juncture.families.log_factorial import look_up
+from juncture.families.saddle_point import binomial_log_mass
+from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Statistics
 from juncture.families.supports import Integers
 
 MOST_DRAWN = 1_000_000_000  # of NumPy's generator
 
 
-class Hypergeometric(Family):
+class Hypergeometric(Summed):
     """p(x) = C(K, x) C(N-K, n-x) / C(N, n) for n draws from N members of which K are targets.
 
     Not an exponential family. Its statistics count how often each x = 0..n was seen, and estimate the targets.
@@ -55,7 +56,7 @@ class Hypergeometric(Family):
         return Integers(0, known["draws"])
 
     def _log_prob(self, x: np.ndarray) -> np.ndarray:
-        return self._log_mass(x) if self.batch_shape else looked_up(self._log_mass, x)
+        return self._log_mass(x) if self.batch_shape else look_up(self._log_mass, x)
 
     def _log_mass(self, x: np.ndarray) -> np.ndarray:
         """Hits among the targets, and among the rest, given how many there are in all: three binomials."""
@@ -93,21 +94,6 @@ class Hypergeometric(Family):
         top = np.ceil((draws + 1) * (targets + 1) / (population + 2)) - 1
         return plain(as_counts(np.clip(top, self.support.low, self.support.high)))
 
-    def _cdf(self, x: np.ndarray) -> np.ndarray:
-        return summed_cdf(self, x)
-
-    def _sf(self, x: np.ndarray) -> np.ndarray:
-        return summed_sf(self, x)
-
-    def _log_cdf(self, x: np.ndarray) -> np.ndarray:
-        return summed_log_cdf(self, x)
-
-    def _log_sf(self, x: np.ndarray) -> np.ndarray:
-        return summed_log_sf(self, x)
-
-    def _quantile(self, probability: np.ndarray) -> np.ndarray:
-        return whole_quantile(self, probability)
-
     # -- learning
 
     def log_likelihood(self, statistics: Statistics) -> Real:
@@ -120,15 +106,15 @@ class Hypergeometric(Family):
     def _summarise(cls, rows: np.ndarray, weights: np.ndarray | None, known: Known) -> Statistics:
         if any(value.ndim for value in known.values()):
             raise InvalidData("statistics of Hypergeometric have one population and one number of draws")
-        cls._refuse_rows_outside(rows, known)
-        return cls._counted(label_counts(rows, weights, int(known["draws"]) + 1), known)
+        cls._check_rows(rows, known)
+        return cls._from_counts(label_counts(rows, weights, int(known["draws"]) + 1), known)
 
     @classmethod
     def _single(cls, x: np.ndarray, known: Known) -> Statistics:
-        return cls._counted(np.asarray(x)[..., None] == np.arange(int(known["draws"]) + 1), known)
+        return cls._from_counts(np.asarray(x)[..., None] == np.arange(int(known["draws"]) + 1), known)
 
     @classmethod
-    def _counted(cls, total: np.ndarray, known: Known) -> Statistics:
+    def _from_counts(cls, total: np.ndarray, known: Known) -> Statistics:
         return Statistics(cls, weight=total.sum(axis=-1), total=total, log_base=np.zeros(total.shape[:-1]), known=known)
 
     @classmethod

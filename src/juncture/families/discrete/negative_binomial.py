@@ -10,20 +10,20 @@ from scipy.special import gammainc, gammaincc
 from juncture import numerics
 from juncture.families.constraints import POSITIVE, POSITIVE_PROBABILITY
 from juncture.families.discrete.count_draws import poisson_draws
-from juncture.families.discrete.saddle_point import binomial_log_mass
 from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.incomplete import beta_parts, log_beta_below, log_gamma_above, log_gamma_below
-from juncture.families.log_factorial import log_weight, looked_up
-from juncture.families.statistics.statistics import Known
+from juncture.families.log_factorial import log_weight, look_up
+from juncture.families.saddle_point import binomial_log_mass
+from juncture.families.statistics.known import Known
 from juncture.families.supports import Integers
 
 FAR = 1e12  # so many failures for each success come like a Poisson process, in which the waiting time is a Gamma
 
 
 class NegativeBinomial(ExponentialFamily):
-    """p(x) = Γ(x+r) / (x! Γ(r)) p^r (1-p)^x for x = 0, 1, 2, …: u = x, η = log(1-p), A = -r log p; r is told.
+    """p(x) = Γ(x+r) / (x! Γ(r)) p^r (1-p)^x for x = 0, 1, 2, …: u = x, η = log(1-p), A = -r log p; r is known.
 
     p is the probability of success in each trial, and r, the number of successes waited for, may be any positive
     number: it is a Poisson whose rate is Gamma(r, p/(1-p)). Some books call p what is 1-p here.
@@ -75,10 +75,10 @@ class NegativeBinomial(ExponentialFamily):
     def _log_base(cls, x: np.ndarray, known: Known) -> np.ndarray:
         if known["successes"].ndim:
             return log_weight(x, known["successes"])
-        return looked_up(lambda values: log_weight(values, known["successes"]), x)
+        return look_up(lambda values: log_weight(values, known["successes"]), x)
 
     def _log_prob(self, x: np.ndarray) -> np.ndarray:  # near the mean: the parts of η·u - A + log h may be huge
-        return self._log_mass(x) if self.batch_shape else looked_up(self._log_mass, x)
+        return self._log_mass(x) if self.batch_shape else look_up(self._log_mass, x)
 
     def _log_mass(self, x: np.ndarray) -> np.ndarray:
         """The last of x + r trials is a success: r/(x+r) of those with r successes."""

@@ -8,12 +8,12 @@ import numpy as np
 
 from juncture.checks import check_count
 from juncture.errors import InvalidData
-from juncture.families.observations import as_values, refuse_outside
+from juncture.families.observations import as_values, check_inside
 from juncture.families.supports import Integers
 
 
 def one_hot(labels: Any, num_states: int) -> np.ndarray:
-    """1 at each label's place and 0 elsewhere, along a new last axis; labels count from 0.
+    """1 at the index of each label and 0 elsewhere, along a new last axis; labels count from 0.
 
     >>> one_hot([3, 0], num_states=5)
     array([[0, 0, 0, 1, 0],
@@ -21,23 +21,23 @@ def one_hot(labels: Any, num_states: int) -> np.ndarray:
     """
     num_states = check_count(num_states, "num_states", least=1)
     values = as_values(labels, (), name="one_hot")
-    places = values[None] if values.ndim == 0 else values
-    refuse_outside(places, Integers(0, num_states - 1).contains(places), name="one_hot", support=states(num_states))
+    labels = values[None] if values.ndim == 0 else values
+    check_inside(labels, Integers(0, num_states - 1).contains(labels), name="one_hot", support=states(num_states))
     return np.asarray(values[..., None] == np.arange(num_states), dtype=np.int64)
 
 
 def from_one_hot(rows: Any) -> np.ndarray:
-    """The place of the 1 along the last axis.
+    """The index of the 1 along the last axis.
 
     >>> from_one_hot([[0, 0, 0, 1, 0], [1, 0, 0, 0, 0]])
     array([3, 0])
     """
     values = as_values(rows, (), name="from_one_hot")
     if values.ndim == 0 or values.shape[-1] == 0:
-        raise InvalidData(f"one-hot rows have a last axis with one place per state; got an array of {values.shape}")
+        raise InvalidData(f"one-hot rows have a last axis with one entry per state; got an array of {values.shape}")
     inside = ((values == 0) | (values == 1)).all(axis=-1) & (values.sum(axis=-1) == 1)
     wide, inside = (values[None], inside[None]) if values.ndim == 1 else (values, inside)
-    refuse_outside(wide, inside, name="from_one_hot", support="zeros and a single 1")
+    check_inside(wide, inside, name="from_one_hot", support="zeros and a single 1")
     return np.asarray(values.argmax(axis=-1))
 
 

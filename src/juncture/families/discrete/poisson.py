@@ -10,13 +10,13 @@ from scipy.special import gammainc, gammaincc
 from juncture import numerics
 from juncture.families.constraints import NON_NEGATIVE
 from juncture.families.discrete.count_draws import poisson_draws
-from juncture.families.discrete.saddle_point import poisson_log_mass
 from juncture.families.discrete.whole_numbers import as_counts, whole_quantile
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.incomplete import log_gamma_above, log_gamma_below
-from juncture.families.log_factorial import log_factorial, looked_up
-from juncture.families.statistics.statistics import Known
+from juncture.families.log_factorial import log_factorial, look_up
+from juncture.families.saddle_point import poisson_log_mass
+from juncture.families.statistics.known import Known
 from juncture.families.supports import Integers
 
 HIGH_RATE = 1e4  # from here on the entropy's series is exact to rounding
@@ -71,7 +71,7 @@ class Poisson(ExponentialFamily):
         return -log_factorial(x)
 
     def _log_prob(self, x: np.ndarray) -> np.ndarray:  # near the mean: x log λ, λ and log x! may be huge
-        return self._log_mass(x) if self.batch_shape else looked_up(self._log_mass, x)
+        return self._log_mass(x) if self.batch_shape else look_up(self._log_mass, x)
 
     def _log_mass(self, x: np.ndarray) -> np.ndarray:
         return poisson_log_mass(x, self._given["rate"])

@@ -21,54 +21,54 @@ class Summed(Family):
     """A family of counts whose distribution functions are sums of masses."""
 
     def _cdf(self, x: np.ndarray) -> np.ndarray:
-        return summed_cdf(self, x)
+        return sum_cdf(self, x)
 
     def _sf(self, x: np.ndarray) -> np.ndarray:
-        return summed_sf(self, x)
+        return sum_sf(self, x)
 
     def _log_cdf(self, x: np.ndarray) -> np.ndarray:
-        return summed_log_cdf(self, x)
+        return sum_log_cdf(self, x)
 
     def _log_sf(self, x: np.ndarray) -> np.ndarray:
-        return summed_log_sf(self, x)
+        return sum_log_sf(self, x)
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return whole_quantile(self, probability)
 
 
-def summed_cdf(family: Any, x: np.ndarray) -> np.ndarray:
+def sum_cdf(family: Any, x: np.ndarray) -> np.ndarray:
     """P(X ≤ x) by adding up the masses from the lower end of the support; above ½, what P(X > x) leaves of 1."""
     low, high = (np.asarray(end, dtype=float) for end in (family.support.low, family.support.high))
-    places = np.floor(np.where(x >= high, low - 1, np.maximum(x, low - 1)) - low)  # -1 below the support
-    if not _is_short(family, places):
+    offsets = np.floor(np.where(x >= high, low - 1, np.maximum(x, low - 1)) - low)  # -1 below the support
+    if not _is_short(family, offsets):
         raise TooLarge(f"P(X ≤ x) of {family!r} would add up more than {MOST_TERMS:,} masses; ask for a smaller x")
-    below = np.where(x >= high, 1.0, _sums(family, places, upwards=True))
+    below = np.where(x >= high, 1.0, _sums(family, offsets, upwards=True))
     is_upper = (below > 0.5) & (x < high)
     if is_upper.any() and _is_short(family, high - low):
-        return np.where(is_upper, 1 - summed_sf(family, np.where(is_upper, x, high)), below)
+        return np.where(is_upper, 1 - sum_sf(family, np.where(is_upper, x, high)), below)
     return below
 
 
-def summed_sf(family: Any, x: np.ndarray) -> np.ndarray:
+def sum_sf(family: Any, x: np.ndarray) -> np.ndarray:
     """P(X > x) by adding up the masses from the upper end; where that is far, what P(X ≤ x) leaves of 1."""
     low, high = (np.asarray(end, dtype=float) for end in (family.support.low, family.support.high))
-    places = high - 1 - np.floor(np.clip(x, low - 1, high))  # -1 at and above the upper end
-    if not _is_short(family, places):
-        return np.asarray(1 - summed_cdf(family, x))
-    return np.where(x < low, 1.0, _sums(family, np.where(x < low, -1.0, places), upwards=False))
+    offsets = high - 1 - np.floor(np.clip(x, low - 1, high))  # -1 at and above the upper end
+    if not _is_short(family, offsets):
+        return np.asarray(1 - sum_cdf(family, x))
+    return np.where(x < low, 1.0, _sums(family, np.where(x < low, -1.0, offsets), upwards=False))
 
 
-def _sums(family: Any, places: np.ndarray, *, upwards: bool) -> np.ndarray:
-    """The sum of the masses at steps 0 to the place from an end of the support; 0 for the place -1."""
+def _sums(family: Any, offsets: np.ndarray, *, upwards: bool) -> np.ndarray:
+    """The sum of the masses at the offsets 0 to the given one from an end of the support; 0 for the offset -1."""
     num_members, size = _num_members(family), np.asarray(family.support.high - family.support.low) + 1
     if (size <= FEW).all():
         sums = family.derived.get(("sums", upwards))
         if sums is None:
             sums = family.derived[("sums", upwards)] = _all_sums(family, np.max(size), upwards=upwards)
     else:
-        sums = _sums_of(family, places.max(initial=-1.0) + 1, upwards=upwards)
+        sums = _sums_of(family, offsets.max(initial=-1.0) + 1, upwards=upwards)
     members = np.arange(num_members).reshape(family.batch_shape)
-    return np.asarray(sums.reshape(len(sums), num_members)[(places + 1).astype(np.intp), members], dtype=float)
+    return np.asarray(sums.reshape(len(sums), num_members)[(offsets + 1).astype(np.intp), members], dtype=float)
 
 
 def _all_sums(family: Any, num_steps: float, *, upwards: bool) -> np.ndarray:
@@ -83,7 +83,7 @@ def _sums_of(family: Any, num_steps: float, *, upwards: bool) -> np.ndarray:
     return np.cumsum(np.concatenate([np.zeros((1, *masses.shape[1:])), masses]), axis=0, dtype=np.longdouble)
 
 
-def summed_log_cdf(family: Any, x: np.ndarray) -> np.ndarray:
+def sum_log_cdf(family: Any, x: np.ndarray) -> np.ndarray:
     """log P(X ≤ x), from the logarithms of the masses where it underflows."""
     below, above = np.asarray(family._cdf(x)), np.asarray(family._sf(x))
     low = np.asarray(family.support.low, dtype=float)
@@ -92,26 +92,26 @@ def summed_log_cdf(family: Any, x: np.ndarray) -> np.ndarray:
     return np.where(far, _log_sums(family, np.where(far, np.floor(x) - low, -1.0), 1.0), found) if far.any() else found
 
 
-def summed_log_sf(family: Any, x: np.ndarray) -> np.ndarray:
+def sum_log_sf(family: Any, x: np.ndarray) -> np.ndarray:
     """log P(X > x), from the logarithms of the masses where it underflows."""
     below, above = np.asarray(family._cdf(x)), np.asarray(family._sf(x))
     high = np.asarray(family.support.high, dtype=float)
     far = (above < FAR) & (x < high)
     found = log_of_smaller(above, below)
-    places = np.where(far, high - 1 - np.floor(np.where(far, x, 0.0)), -1.0)
-    return np.where(far, _log_sums(family, places, -1.0), found) if far.any() else found
+    offsets = np.where(far, high - 1 - np.floor(np.where(far, x, 0.0)), -1.0)
+    return np.where(far, _log_sums(family, offsets, -1.0), found) if far.any() else found
 
 
-def _log_sums(family: Any, places: np.ndarray, step: float) -> np.ndarray:
-    """log of the sum of the masses from an end of the support to each place."""
-    if not _is_short(family, places):
+def _log_sums(family: Any, offsets: np.ndarray, step: float) -> np.ndarray:
+    """log of the sum of the masses from an end of the support to each offset."""
+    if not _is_short(family, offsets):
         raise TooLarge(f"a tail of {family!r} would add up more than {MOST_TERMS:,} masses; ask nearer to its end")
     end = family.support.low if step > 0 else family.support.high
-    steps = np.arange(places.max(initial=-1.0) + 1).reshape(-1, *(1,) * len(family.batch_shape))
+    steps = np.arange(offsets.max(initial=-1.0) + 1).reshape(-1, *(1,) * len(family.batch_shape))
     masses = np.asarray(family.log_prob(end + step * steps))
     sums = np.logaddexp.accumulate(np.concatenate([np.full((1, *masses.shape[1:]), -np.inf), masses]), axis=0)
     members = np.arange(_num_members(family)).reshape(family.batch_shape)
-    return np.asarray(sums.reshape(len(sums), -1)[(places + 1).astype(np.intp), members])
+    return np.asarray(sums.reshape(len(sums), -1)[(offsets + 1).astype(np.intp), members])
 
 
 def _is_short(family: Any, num_terms: np.ndarray) -> bool:
@@ -122,7 +122,7 @@ def _num_members(family: Any) -> int:
     return int(np.prod(family.batch_shape))
 
 
-def summed_expectation(family: Any, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+def sum_expectation(family: Any, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """E function(X) for each of a batch, over supports from 0 to an upper end."""
     most = float(np.max(family.support.high))
     if most * np.prod(family.batch_shape) > MOST_TERMS:

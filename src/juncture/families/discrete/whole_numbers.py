@@ -55,7 +55,7 @@ def _short_of(family: Any, x: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 
 def falls_short(below: np.ndarray, above: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Whether P(X ≤ x) < wanted by more than rounding, from P(X ≤ x) and P(X > x): of the two, the smaller tells."""
+    """Whether P(X ≤ x) < wanted by more than rounding, from P(X ≤ x) and P(X > x): the smaller of the two decides."""
     in_upper_half = np.where(wanted < 1, above > (1 - wanted) * (1 + TIE) + EPS / 4, below < 1)
     return np.where(wanted <= 0.5, below < wanted * (1 - TIE), in_upper_half)
 

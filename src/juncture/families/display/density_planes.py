@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from juncture.errors import Unsupported
 from juncture.families.display.density_points import NUM_DRAWS
-from juncture.families.family import Family
 from juncture.families.supports import Simplex, Vectors
+
+if TYPE_CHECKING:
+    from juncture.families.family import Family
 
 SHARES = (0.5, 0.8, 0.95)
 MARGIN = 0.15  # of the range of the draws, on each side
@@ -22,7 +25,7 @@ def density_loops(family: Family, shares: Sequence[float] = SHARES, num: int = 7
 
     Along each ray from the mode the density falls; the ray is halved until the loop is met.
     """
-    _refuse_all_but(family, Vectors(2))
+    _check_support(family, Vectors(2))
     draws = family.sample(NUM_DRAWS, rng=0)
     levels = np.quantile(family.log_prob(draws), 1 - np.sort(shares)[::-1])
     angles = np.linspace(0, 2 * np.pi, num, endpoint=False)
@@ -43,7 +46,7 @@ def _loop(family: Family, rays: np.ndarray, level: float) -> np.ndarray:
 
 def density_grid(family: Family, num: int = 100) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """x, y and the density (y, x) on a grid that holds most of the mass of a distribution of pairs."""
-    _refuse_all_but(family, Vectors(2))
+    _check_support(family, Vectors(2))
     low, high = np.quantile(family.sample(NUM_DRAWS, rng=0), [0.005, 0.995], axis=0)
     room = MARGIN * (high - low)
     x, y = np.linspace(low - room, high + room, num).T
@@ -52,8 +55,8 @@ def density_grid(family: Family, num: int = 100) -> tuple[np.ndarray, np.ndarray
 
 
 def density_triangle(family: Family, num: int = 80) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """x, y and the density at places inside the triangle of three shares, whose corners are CORNERS."""
-    _refuse_all_but(family, Simplex(3))
+    """x, y and the density at points inside the triangle of three shares, whose corners are CORNERS."""
+    _check_support(family, Simplex(3))
     first, second = np.indices((num, num)).reshape(2, -1)
     kept = first + second < num
     counts = np.stack([first, second, num - 1 - first - second], axis=-1)[kept]
@@ -62,6 +65,6 @@ def density_triangle(family: Family, num: int = 80) -> tuple[np.ndarray, np.ndar
     return x, y, np.asarray(family.prob(shares))
 
 
-def _refuse_all_but(family: Family, support: Vectors | Simplex) -> None:
+def _check_support(family: Family, support: Vectors | Simplex) -> None:
     if family.batch_shape or family.support != support:
         raise Unsupported(f"this picture is of one distribution of {support}, which {family!r} is not")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from juncture.errors import InvalidData, Unsupported
-from juncture.families.family import Family
+
+if TYPE_CHECKING:
+    from juncture.families.family import Family
 
 TAIL = 5e-4  # the mass left out on either side of a picture
 PROBABILITIES = np.array([TAIL, 0.05, 0.25, 0.5, 0.75, 0.95, 1 - TAIL])
@@ -50,21 +52,21 @@ def first_members(family: Family, most: int) -> Iterator[Any]:
     if not family.batch_shape:
         return iter([family])
     size = int(np.prod(family.batch_shape))
-    return (family[np.unravel_index(place, family.batch_shape)] for place in range(min(size, most)))
+    return (family[np.unravel_index(index, family.batch_shape)] for index in range(min(size, most)))
 
 
 def _whole_numbers(family: Family, num: int) -> np.ndarray:
     low, high = float(family.support.low), float(family.support.high)
     if high - low >= min(MAX_STATES, num):
-        cuts = _drawn_cuts(family)  # a quantile may cost a sum over all the whole numbers below
-        low, high = _range(family.support, cuts, spread=max(cuts[4] - cuts[2], 1.0))
+        cuts = _sample_cuts(family)  # a quantile may cost a sum over all the whole numbers below
+        low, high = _range(family.support, cuts, width=max(cuts[4] - cuts[2], 1.0))
     return np.unique(np.round(np.linspace(low, high, int(min(high - low + 1, num)))))
 
 
 def _real_numbers(family: Family, num: int) -> np.ndarray:
     """An even grid that meets the median, where many peaks are; open ends of the support are not on it."""
     cuts, support = _cuts(family), family.support
-    low, high = _range(support, cuts, spread=cuts[4] - cuts[2])
+    low, high = _range(support, cuts, width=cuts[4] - cuts[2])
     if high - low <= ROUNDING * abs(low):  # so narrow that floating point does not resolve it: a spike
         room = max(1.0, SPIKE * abs(low))
         low, high = low - room, high + room
@@ -81,19 +83,19 @@ def _cuts(family: Family) -> np.ndarray:
     try:
         return np.asarray(np.clip(family.quantile(PROBABILITIES), -LARGEST, LARGEST))
     except Unsupported:
-        return _drawn_cuts(family)
+        return _sample_cuts(family)
 
 
-def _drawn_cuts(family: Family) -> np.ndarray:
+def _sample_cuts(family: Family) -> np.ndarray:
     """The quantiles of some draws, always the same."""
     draws = np.asarray(family.sample(NUM_DRAWS, rng=0), dtype=float)
     return np.asarray(np.clip(np.quantile(draws, PROBABILITIES, method="inverted_cdf"), -LARGEST, LARGEST))
 
 
-def _range(support: Any, cuts: np.ndarray, spread: float) -> tuple[float, float]:
+def _range(support: Any, cuts: np.ndarray, width: float) -> tuple[float, float]:
     """All but the tails, which end early where they are heavy; up to the end of the support where that is near."""
-    low = max(cuts[0], min(cuts[1], cuts[2] - HEAVY * spread))
-    high = min(cuts[-1], max(cuts[-2], cuts[4] + HEAVY * spread))
+    low = max(cuts[0], min(cuts[1], cuts[2] - HEAVY * width))
+    high = min(cuts[-1], max(cuts[-2], cuts[4] + HEAVY * width))
     near = NEAR * (high - low)
     low, high = (end if abs(end - cut) <= near else cut for end, cut in ((support.low, low), (support.high, high)))
     return float(low), float(high)

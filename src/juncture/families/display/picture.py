@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,9 @@ from juncture.drawing.palette import SERIES
 from juncture.errors import Unsupported
 from juncture.families.display.density_planes import density_loops
 from juncture.families.display.density_points import density_points, first_members, is_bars
-from juncture.families.family import Family
+
+if TYPE_CHECKING:
+    from juncture.families.family import Family
 
 
 def as_html(family: Family) -> str:
@@ -53,10 +55,10 @@ def _cell(value: Any) -> str:
 def _picture(members: Sequence[Family], name: str) -> str:
     """Curves, bars or loops; nothing for a family that has no picture."""
     try:
-        drawn = [each for member, colour in zip(members, SERIES, strict=False) for each in _series(member, colour)]
+        series = [each for member, colour in zip(members, SERIES, strict=False) for each in _series(member, colour)]
     except Unsupported:
         return ""
-    return chart_svg(drawn, title=f"the density of {name}") if drawn else ""
+    return chart_svg(series, title=f"the density of {name}") if series else ""
 
 
 def _series(member: Family, colour: str) -> list[Series]:

@@ -42,7 +42,7 @@ class GenericPrior(Value):
             raise Unsupported(f"the generic prior is of an exponential family, such as Poisson; got {family!r}")
         if any(rule.axes for rule in family.parameters.values()):
             raise Unsupported(f"{family.__name__} has more natural parameters than this quadrature takes, which is two")
-        held = dict(family._checked_known(known))
+        held = dict(family._check_known(known))
         numbers = read_only(np.atleast_1d(check_array(chi, "χ", error=InvalidModel)))
         if numbers.shape != (family._num_statistics(held),) or not np.isfinite(numbers).all():
             raise InvalidModel(f"χ has one finite number for each statistic of {family.__name__}; got {chi!r}")
@@ -57,7 +57,7 @@ class GenericPrior(Value):
 
     def posterior(self, statistics: Statistics) -> GenericPrior:
         """(χ + Σu, ν + n)."""
-        self._refuse_others(statistics)
+        self._check_statistics(statistics)
         return GenericPrior(self.family, self.chi + statistics.total, self.nu + float(statistics.weight), **self.known)
 
     def log_evidence(self, statistics: Statistics) -> float:
@@ -65,7 +65,7 @@ class GenericPrior(Value):
         grown = self.posterior(statistics).log_normalizer - self.log_normalizer
         return float(grown + statistics.log_base)
 
-    def _refuse_others(self, statistics: Statistics) -> None:
+    def _check_statistics(self, statistics: Statistics) -> None:
         check_kind(statistics, Statistics, "what a prior learns from")
         if statistics.family is not self.family or statistics.batch_shape:
             raise InvalidData(f"this prior takes statistics of one {self.family.__name__}; got {statistics!r}")
@@ -76,11 +76,11 @@ class GenericPrior(Value):
     def density(self) -> LineDensity | PlaneDensity:
         """The density of the natural parameters, normalised."""
         if "density" not in self.derived:
-            self.derived["density"] = self._built()
+            self.derived["density"] = self._build_density()
         density: LineDensity | PlaneDensity = self.derived["density"]
         return density
 
-    def _built(self) -> LineDensity | PlaneDensity:
+    def _build_density(self) -> LineDensity | PlaneDensity:
         intervals = [self._interval(axis) for axis in range(len(self.chi))]
         if len(intervals) == 1:
             return LineDensity(lambda natural: self._log_height(natural[..., None]), *intervals[0])

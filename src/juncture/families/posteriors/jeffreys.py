@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidData, Unsupported
-from juncture.families.conjugacy.conjugate_prior import checked
 from juncture.families.continuous.beta import Beta
 from juncture.families.continuous.exponential import Exponential
 from juncture.families.continuous.gamma import Gamma
@@ -22,10 +21,11 @@ from juncture.families.discrete.geometric import Geometric
 from juncture.families.discrete.negative_binomial import NegativeBinomial
 from juncture.families.discrete.poisson import Poisson
 from juncture.families.family import Family, Real, plain
+from juncture.families.statistics.known import check_known
 from juncture.families.statistics.statistics import Statistics
 from juncture.families.vectors.dirichlet import Dirichlet
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-from juncture.families.vectors.normal_inverse_gamma import NormalInverseGamma
+from juncture.families.vectors.normal_gamma import NormalInverseGamma
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,10 +48,10 @@ class ImproperPrior:
         """The conjugate posterior; InvalidData if the data are too few to make it proper."""
         if not isinstance(statistics, Statistics) or statistics.family is not self.family:
             raise InvalidData(f"this prior is of the {self.parameter} of {self.family.__name__}; got {statistics!r}")
-        if (frozenset(statistics.known), self.parameter) not in _told_of(self.family):
+        if (frozenset(statistics.known), self.parameter) not in _variants_of(self.family):
             raise InvalidData(
                 f"this prior is of the {self.parameter} of {self.family.__name__}; the statistics know "
-                f"{' and '.join(statistics.known) or 'nothing'}: tell jeffreys the same"
+                f"{' and '.join(statistics.known) or 'nothing'}: pass the same to jeffreys"
             )
         if not ((statistics.weight > 0).all() and (np.asarray(self.excess(statistics)) > 0).all()):
             raise InvalidData(f"these data leave the posterior of the {self.parameter} improper: give {self.needs}")
@@ -79,25 +79,25 @@ def jeffreys(family: type[Family], **known: Any) -> Any:
     """
     if not (isinstance(family, type) and issubclass(family, Family)):
         raise InvalidData(f"jeffreys takes a family, such as Poisson; got {family!r}")
-    told = frozenset(known)
-    if family is Categorical and told == {"num_states"}:
-        return Dirichlet(np.full(int(checked(family, known)["num_states"]), 0.5))
-    if (family, told) in PROPER:
-        return PROPER[family, told]
+    given = frozenset(known)
+    if family is Categorical and given == {"num_states"}:
+        return Dirichlet(np.full(int(check_known(family, known)["num_states"]), 0.5))
+    if (family, given) in PROPER:
+        return PROPER[family, given]
     for prior, needed in IMPROPER:
-        if prior.family is family and needed == told:
+        if prior.family is family and needed == given:
             return prior
-    others = [" and ".join(sorted(needed)) or "nothing" for needed, _ in _told_of(family)]
+    others = [" and ".join(sorted(needed)) or "nothing" for needed, _ in _variants_of(family)]
     raise Unsupported(
-        f"there is no Jeffreys prior here for {family.__name__} told {' and '.join(sorted(told)) or 'nothing'}"
-        + (f"; there is one when it is told {' or '.join(others)}" if others else "")
+        f"there is no Jeffreys prior here for {family.__name__} with {' and '.join(sorted(given)) or 'nothing'} known"
+        + (f"; there is one with {' or '.join(others)} known" if others else "")
     )
 
 
-def _told_of(family: type[Family]) -> list[tuple[frozenset[str], str]]:
-    """What the priors of a family must be told, and the parameters they are of."""
+def _variants_of(family: type[Family]) -> list[tuple[frozenset[str], str]]:
+    """For each prior of a family, what must be known, and the parameters that the prior is of."""
     improper = [(needed, prior.parameter) for prior, needed in IMPROPER if prior.family is family]
-    proper = [(told, "probability") for of, told in PROPER if of is family]
+    proper = [(given, "probability") for of, given in PROPER if of is family]
     states = [(frozenset({"num_states"}), "probabilities")] if family is Categorical else []
     return improper + proper + states
 

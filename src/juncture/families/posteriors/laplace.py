@@ -1,4 +1,4 @@
-"""Laplace's approximation: a posterior as the Gaussian that has its mode and its curvature there, and its evidence."""
+"""Laplace's approximation: a Gaussian with the mode of the posterior and its curvature there, and the evidence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.family import Family
 from juncture.numerics import LOG_TWO_PI
-from juncture.quadrature.curvature import hessian, highest
+from juncture.quadrature.curvature import find_maximum, hessian
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,20 @@ class LaplaceApproximation:
 def laplace_approximation(log_joint: Callable[[Any], Any], start: Any) -> LaplaceApproximation:
     """The approximation of the posterior ∝ exp(log_joint(θ)) around the maximum uphill of `start`.
 
-    θ is a number where `start` is one, else a vector. It depends on the parametrisation: take one in which θ may be
-    any number, a logit for a probability or the logarithm of a rate, with the Jacobian in the prior.
+    It depends on the parametrisation: take one in which θ may be any number, a logit for a probability or the logarithm
+    of a rate, with the Jacobian in the prior.
+
+    Parameters
+    ----------
+    log_joint
+        log p(data, θ), a function of θ.
+    start
+        Where the search for the mode begins: a number, or a vector. θ has the same shape.
+
+    Returns
+    -------
+    LaplaceApproximation
+        The Gaussian, the mode, the information there, and the log-evidence.
 
     >>> found = laplace_approximation(lambda mean: -0.5 * (mean - 3.0) ** 2 / 4, 0.0)
     >>> round(found.mode, 6), round(found.family.variance, 6), round(found.log_evidence, 6)
@@ -52,9 +64,9 @@ def laplace_approximation(log_joint: Callable[[Any], Any], start: Any) -> Laplac
         return float(check_array(found, "what log_joint gives", error=InvalidModel).reshape(()))
 
     with np.errstate(all="ignore"):  # a function without a maximum is followed as far as numbers go
-        mode = _polished(value, highest(value, np.atleast_1d(first)))
+        mode = _polish(value, find_maximum(value, np.atleast_1d(first)))
         information = -hessian(value, mode)
-    covariance = np.linalg.inv(_checked(information))
+    covariance = np.linalg.inv(_check_information(information))
     evidence = laplace_evidence(value(mode), information)
     if not first.ndim:
         return LaplaceApproximation(Gaussian(mode[0], covariance[0, 0]), evidence, float(mode[0]), information)
@@ -71,21 +83,21 @@ def laplace_evidence(log_joint: float, information: Any) -> float:
     matrix = np.atleast_2d(check_array(information, "the information"))
     if matrix.ndim != 2 or not matrix.size or matrix.shape[0] != matrix.shape[1]:
         raise InvalidData(f"the information is a square matrix; got an array of the shape {matrix.shape}")
-    _checked(matrix)
+    _check_information(matrix)
     height = check_number(log_joint, "the log-density at the mode")
     return float(height + 0.5 * len(matrix) * LOG_TWO_PI - 0.5 * np.linalg.slogdet(matrix)[1])
 
 
-def _checked(information: np.ndarray) -> np.ndarray:
+def _check_information(information: np.ndarray) -> np.ndarray:
     if not (np.isfinite(information).all() and np.linalg.eigvalsh(information)[0] > 0):
         raise Unsupported("this is no maximum with a curvature in every direction: Laplace's approximation needs one")
     return information
 
 
-def _polished(value: Callable[[np.ndarray], float], mode: np.ndarray) -> np.ndarray:
+def _polish(value: Callable[[np.ndarray], float], mode: np.ndarray) -> np.ndarray:
     """One Newton step: a search by comparing heights ends half the digits away from the mode."""
     information = -hessian(value, mode)
-    steps = np.diag(1e-2 / np.sqrt(np.diag(_checked(information))))
+    steps = np.diag(1e-2 / np.sqrt(np.diag(_check_information(information))))
     slope = np.array([_slope(value, mode, step) for step in steps])
     better = mode + np.linalg.solve(information, slope)
     return better if value(better) >= value(mode) - 1e-9 * abs(value(mode)) else mode

@@ -89,11 +89,11 @@ def _wrong_members(
     """Which values of θ the error is about, and which of them it calls limits."""
     if isinstance(error, InvalidParameter) and error.is_wrong.shape == theta[0].shape:
         return error.is_wrong.copy(), error.is_limit.copy()
-    is_wrong = ~_built_one_by_one(likelihood, theta)
+    is_wrong = ~_build_one_by_one(likelihood, theta)
     return is_wrong, np.zeros(theta[0].size, bool)
 
 
-def _built_one_by_one(likelihood: Likelihood, theta: tuple[np.ndarray, ...]) -> np.ndarray:
+def _build_one_by_one(likelihood: Likelihood, theta: tuple[np.ndarray, ...]) -> np.ndarray:
     """At which values the likelihood can be built, by halving what cannot be built at once."""
     try:
         likelihood(*theta)
@@ -102,7 +102,7 @@ def _built_one_by_one(likelihood: Likelihood, theta: tuple[np.ndarray, ...]) -> 
         if not half:
             return np.zeros(1, bool)
         sides = (tuple(part[:half] for part in theta), tuple(part[half:] for part in theta))
-        return np.concatenate([_built_one_by_one(likelihood, side) for side in sides])
+        return np.concatenate([_build_one_by_one(likelihood, side) for side in sides])
     return np.ones(theta[0].size, bool)
 
 

@@ -1,4 +1,4 @@
-"""Groups that share a prior: the concentration of a Dirichlet or a Beta by evidence, and what each group learns of it.
+"""Groups that share a prior: the concentration of a Dirichlet or a Beta by evidence, and the posterior of each group.
 
 Between the limits, all groups alike (full pooling) and each group for itself (no pooling), the data choose.
 """
@@ -13,10 +13,10 @@ from scipy.special import digamma, gammaln, polygamma
 
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.continuous.beta import Beta
+from juncture.newton import DampedNewton, Expansion
 from juncture.numerics import log
 
 MAX_STEPS = 500
-TOLERANCE = 1e-12
 LEAST_GAIN = 1e-18  # of the evidence: far below its last digit, and the step that gains it is taken
 MAX_STEP = 3.0  # in log α, along a principal direction of the curvature
 
@@ -80,19 +80,19 @@ def fit_concentration(group_counts: Any) -> PooledGroups:
     >>> fit_concentration([[9, 1], [1, 9], [5, 5]]).beta.mean
     0.5
     """
-    counts = _checked(group_counts)
+    counts = _check_counts(group_counts)
     frequencies = counts.sum(axis=0) / counts.sum()
     if _gain_of_differing(counts, frequencies) <= 0:
         return PooledGroups(counts, frequencies, np.inf, float((counts.sum(axis=0) * log(frequencies)).sum()))
     if ((counts > 0).sum(axis=1) <= 1).all():
         shares = (counts > 0).sum(axis=0) / (counts > 0).sum()
         return PooledGroups(counts, shares, 0.0, float((counts > 0).sum(axis=0) @ np.log(shares)))
-    concentration = _climbed(counts, frequencies)
+    concentration = _find_concentration(counts, frequencies)
     strength = float(concentration.sum())
     return PooledGroups(counts, concentration / strength, strength, _log_evidence(counts, concentration))
 
 
-def _checked(group_counts: Any) -> np.ndarray:
+def _check_counts(group_counts: Any) -> np.ndarray:
     try:
         counts = np.asarray(group_counts, dtype=float)
     except (TypeError, ValueError) as error:
@@ -115,25 +115,19 @@ def _gain_of_differing(counts: np.ndarray, frequencies: np.ndarray) -> float:
     return float(gain) if gain > 1e-12 * (counts**2 / frequencies).sum() else 0.0
 
 
-def _climbed(counts: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
+def _find_concentration(counts: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
     """Newton's method in log α, uphill also along directions in which the evidence is convex."""
-    place = np.log(frequencies * len(frequencies))
-    value = _log_evidence(counts, np.exp(place))
-    for _ in range(MAX_STEPS):
-        step, gain = _step(counts, np.exp(place))
-        for _ in range(60):
-            better = _log_evidence(counts, np.exp(place + step))
-            if better >= value - 1e-14 * abs(value):
-                break
-            step = step / 2
-        place, value = place + step, better
-        if np.abs(step).max() <= TOLERANCE or gain <= LEAST_GAIN * abs(value):
-            return np.asarray(np.exp(place))
-    raise Unsupported(f"the concentration did not settle in {MAX_STEPS} steps")
+    method = DampedNewton(_step, relative_tolerance=LEAST_GAIN, sufficient=0.0, rounding=1e-14, max_steps=MAX_STEPS)
+    found = method.minimize(
+        lambda log_alpha: _expand(counts, np.exp(log_alpha)), np.log(frequencies * len(frequencies))
+    )
+    if not found.converged:
+        raise Unsupported(f"the concentration did not settle in {MAX_STEPS} steps")
+    return np.exp(found.point)
 
 
-def _step(counts: np.ndarray, alpha: np.ndarray) -> tuple[np.ndarray, float]:
-    """A step uphill in log α, and the gain it promises."""
+def _expand(counts: np.ndarray, alpha: np.ndarray) -> Expansion:
+    """Minus the log-evidence, with its derivatives in log α."""
     totals, strength = counts.sum(axis=1), alpha.sum()
     grown = (digamma(counts + alpha) - digamma(alpha)).sum(axis=0)
     shared = (digamma(totals + strength) - digamma(strength)).sum()
@@ -141,10 +135,14 @@ def _step(counts: np.ndarray, alpha: np.ndarray) -> tuple[np.ndarray, float]:
     curved = (polygamma(1, counts + alpha) - polygamma(1, alpha)).sum(axis=0)
     curved_together = (polygamma(1, totals + strength) - polygamma(1, strength)).sum()
     hessian = np.diag(alpha**2 * curved + slope) - curved_together * np.outer(alpha, alpha)
-    curvatures, directions = np.linalg.eigh(hessian)
-    along = (directions.T @ slope) / np.maximum(np.abs(curvatures), np.finfo(float).tiny)
-    step = directions @ np.clip(along, -MAX_STEP, MAX_STEP)
-    return step, float(slope @ step)
+    return Expansion(-_log_evidence(counts, alpha), -slope, -hessian)
+
+
+def _step(here: Expansion) -> np.ndarray:
+    """Newton's step with the size of each curvature, whatever its sign, and at most MAX_STEP along its direction."""
+    curvatures, directions = np.linalg.eigh(here.hessian)
+    along = -(directions.T @ here.gradient) / np.maximum(np.abs(curvatures), np.finfo(float).tiny)
+    return directions @ np.clip(along, -MAX_STEP, MAX_STEP)
 
 
 def _log_evidence(counts: np.ndarray, alpha: np.ndarray) -> float:

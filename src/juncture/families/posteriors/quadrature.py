@@ -58,8 +58,8 @@ class QuadraturePosterior:
     def predictive_sample(self, size: int, *, rng: Any = None) -> Any:
         """Draws of new observations: a parameter from the posterior, then an observation given it."""
         generator = as_generator(rng)
-        drawn = self.density.sample(size, rng=generator)
-        return self._likelihood(*_arguments(drawn.T if np.ndim(drawn) > 1 else drawn)).sample(rng=generator)
+        draws = self.density.sample(size, rng=generator)
+        return self._likelihood(*_arguments(draws.T if np.ndim(draws) > 1 else draws)).sample(rng=generator)
 
     def __repr__(self) -> str:
         return f"QuadraturePosterior(mean={np.asarray(self.mean).tolist()}, log_evidence={self.log_evidence:.6g})"
@@ -74,11 +74,25 @@ def quadrature_posterior(
 ) -> QuadraturePosterior:
     """The posterior of one parameter, or of two when the prior is a pair or the interval is a pair of intervals.
 
-    `prior` is a family, a function that gives log-densities of an array of values, or a pair of these; `likelihood`
-    makes a batch of families out of arrays of values; `data` are statistics or observations. An interval cuts a family
-    off outside it, and the rest is normalised again; a function needs one, and is taken as it is. Where a parameter of
-    the likelihood overflows, or is rounded to the end of its range, the density is 0, if it falls off on the way there;
-    a prior with mass where there is no likelihood (a negative rate) is refused.
+    Parameters
+    ----------
+    prior
+        A family, a function that gives log-densities of an array of values, or a pair of these.
+    likelihood
+        A function that makes a batch of families from arrays of parameter values.
+    data
+        Statistics or observations.
+    interval
+        The interval of the parameter, or a pair of intervals. A family is truncated to the interval and normalised
+        again. A function needs an interval, and is not normalised.
+
+    Returns
+    -------
+    QuadraturePosterior
+        The posterior density, its moments and quantiles, and the evidence.
+
+    Where a parameter of the likelihood overflows, or is rounded to the end of its range, the density is 0 if it falls
+    off on the way there. A prior with mass where there is no likelihood (a negative rate) is an error.
 
     >>> from juncture.families.continuous.gaussian import Gaussian
     >>> posterior = quadrature_posterior(Gaussian(0.0, 1.0), lambda mean: Gaussian(mean, 4.0), [2.0, 4.0])
@@ -115,10 +129,10 @@ def _hints(prior: Any, interval: tuple[float, float]) -> np.ndarray:
     if not isinstance(prior, Family):
         return NO_HINTS
     try:
-        places = np.asarray(prior.quantile(QUANTILES))
+        quantiles = np.asarray(prior.quantile(QUANTILES))
     except Unsupported:
         return NO_HINTS
-    return np.unique(places[(places > interval[0]) & (places < interval[1]) & np.isfinite(places)])
+    return np.unique(quantiles[(quantiles > interval[0]) & (quantiles < interval[1]) & np.isfinite(quantiles)])
 
 
 def _joint(prior: Any, intervals: Any) -> tuple[Callable[..., Any], Intervals]:

@@ -1,4 +1,4 @@
-"""Statistics that come from a file: what their constructors, which run for every block of data, take on trust."""
+"""Checks of statistics from a file; their constructors run for every block of data and check nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from juncture.errors import InvalidData, JunctureError, Unsupported, hint
+from juncture.errors import InvalidData, JunctureError, Unsupported
+from juncture.families.statistics.known import check_known
 from juncture.families.statistics.sample_statistics import Range, Sample
 from juncture.families.statistics.statistics import Moments, Statistics
 
@@ -17,12 +18,12 @@ LEAST, MOST = 1e-100, 1e100  # of weights; beyond, products with them would over
 
 
 def check_statistics(found: Statistics) -> None:
-    """Refuse statistics that no data of the family could have given: what an estimate could not even be tried with."""
+    """Raise InvalidData for statistics that no data of the family can have."""
     if not ((found.weight == 0) | ((found.weight >= LEAST) & (found.weight <= MOST))).all():
         raise InvalidData(f"weights are at least 0, and from {LEAST:g} to {MOST:g} if not 0; got {found.weight}")
     try:
         with np.errstate(all="raise", under="ignore"):
-            check_known(found)
+            check_required(found)
             check_kind(found)
             check_numbers(found)
             try_estimate(found)
@@ -33,27 +34,22 @@ def check_statistics(found: Statistics) -> None:
 
 
 def try_estimate(found: Statistics) -> None:
-    """An estimate may not exist, which it says itself when it is asked for; whatever else goes wrong is the file's."""
+    """Raise whatever error an estimate raises, but not that the estimate does not exist."""
     if not isinstance(found, Sample):  # whose rows were looked at one by one
         with suppress(JunctureError), warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # for whoever asks for the estimate
             found.family.estimate(found)
 
 
-def check_known(found: Statistics) -> None:
-    """Refuse what is said to be known, if the family has no such parameter or it cannot have such a value."""
-    family, name = found.family, found.family.__name__
-    rules = {**family.required, **family.optional, **family.fixed}
-    for key, value in found.known.items():
-        if key not in rules:
-            raise InvalidData(f"{name}.statistics knows nothing of {key!r}; {hint(key, rules)}")
-        rules[key].checked(value, name=f"the {key} of {name}")
-    if missing := [key for key in family.required if key not in found.known]:
-        raise InvalidData(f"the statistics of {name} need to know the {missing[0]}")
+def check_required(found: Statistics) -> None:
+    """Raise if a known parameter is unknown to the family, breaks its rule, or is missing."""
+    check_known(found.family, found.known)
+    if missing := [key for key in found.family.required if key not in found.known]:
+        raise InvalidData(f"the statistics of {found.family.__name__} need to know the {missing[0]}")
 
 
 def check_kind(found: Statistics) -> None:
-    """Refuse another kind of statistics than those of one row inside the support."""
+    """Raise if the class of the statistics is not the one that the family makes of a row."""
     try:
         inside = np.asarray(found.family._support_given(found.known).inside(), float)
     except Unsupported:  # vectors, of which the family alone does not know how long they are
@@ -65,7 +61,7 @@ def check_kind(found: Statistics) -> None:
 
 @singledispatch
 def check_numbers(found: Any) -> None:
-    """Refuse arrays of wrong shapes, and numbers that are no sums over data."""
+    """Raise for arrays of wrong shapes, and for numbers that are no sums over data."""
     check_shape(found.total.shape[:-1], found.batch_shape, "total")
     check_shape(found.log_base.shape, found.batch_shape, "log_base")
     check_finite(found.total, "total")
@@ -93,7 +89,7 @@ def _(found: Sample) -> None:
     check_shape(found.values.shape[: found.weights.ndim], found.weights.shape, "values")
     if not ((found.weights >= 0) & (found.weights <= MOST)).all():
         raise InvalidData(f"weights are from 0 to {MOST:g}")
-    found.family._refuse_rows_outside(found.values, found.known)
+    found.family._check_rows(found.values, found.known)
 
 
 @check_numbers.register

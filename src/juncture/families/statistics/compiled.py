@@ -1,6 +1,6 @@
-"""Long data go through compiled passes, several cores at a time; short data never wait for the compiler.
+"""Compiled passes over long data, on several cores; short data do not wait for the compiler.
 
-A pass sees finite values only: where it meets another, it gives up, and the plain way says what is wrong.
+A pass takes finite values only. If it meets another value, the NumPy code runs instead and raises the error.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOST_COORDINATES = 64  # beyond, matrix products are faster
 Fill = Callable[[np.ndarray, np.ndarray], bool]  # fills log p of a block of rows into an array; False if it cannot
 
 
-def filled(family: Family, values: np.ndarray, log_prob: np.ndarray, size: int) -> np.ndarray:
+def fill_log_prob(family: Family, values: np.ndarray, log_prob: np.ndarray, size: int) -> np.ndarray:
     """`log_prob` with log p of each row of values, in blocks of this size unless there is a compiled way."""
     compiled = family._compiled_log_prob(values) if values.size >= LONG else None
 
@@ -87,7 +87,7 @@ def moments_of(rows: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray
         return found
 
     with np.errstate(invalid="ignore", over="ignore"):
-        weight, center, residual, scatter = merged(
+        weight, center, residual, scatter = merge_moments(
             *map(np.array, zip(*map_blocks(part, len(rows), compiled_rows(rows)), strict=True))
         )
     if not (np.isfinite(center).all() and np.isfinite(scatter).all()):
@@ -96,7 +96,7 @@ def moments_of(rows: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray
     return tuple(found.reshape(batch + found.shape[1:]) for found in (weight, center, residual, scatter))
 
 
-def merged(
+def merge_moments(
     weights: np.ndarray, pivots: np.ndarray, centers: np.ndarray, scatters: np.ndarray
 ) -> tuple[np.ndarray, ...]:
     """The moments of all parts (part, column, ...), whose means are taken relative to one pivot: nothing cancels."""

@@ -26,13 +26,13 @@ def exact_sum(terms: np.ndarray, weights: np.ndarray | None) -> Sum | None:
         return None
     batch = np.broadcast_shapes(terms.shape[1:], () if weights is None else weights.shape[1:])
     found = np.empty((2, *batch))
-    for place in np.ndindex(batch):
-        column = terms[:, *place] if terms.ndim > 1 else terms
-        weight = weights[:, *place] if weights is not None and weights.ndim > 1 else weights
+    for index in np.ndindex(batch):
+        column = terms[:, *index] if terms.ndim > 1 else terms
+        weight = weights[:, *index] if weights is not None and weights.ndim > 1 else weights
         pair = _column_sum(column, weight)
         if pair is None:
             return None
-        found[:, *place] = pair
+        found[:, *index] = pair
     return found[0], found[1]
 
 
@@ -45,10 +45,10 @@ def _column_sum(terms: np.ndarray, weights: np.ndarray | None) -> tuple[float, f
     """By whole numbers: unweighted ones in long pieces, weighted ones value by value."""
     if weights is None and np.abs(terms).max(initial=0.0) < LARGEST_TERM:
         return _as_pair(_plain_sum(terms))
-    values, places = np.unique(terms, return_inverse=True)
+    values, indices = np.unique(terms, return_inverse=True)
     if len(values) > MOST_TERMS or not np.isfinite(values).all():
         return None
-    counts = np.bincount(places, weights, minlength=len(values)) * WEIGHT_UNIT
+    counts = np.bincount(indices, weights, minlength=len(values)) * WEIGHT_UNIT
     with np.errstate(over="ignore"):
         scaled = np.round(values * UNIT)
     if not np.isfinite(scaled).all():

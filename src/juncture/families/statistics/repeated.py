@@ -1,4 +1,4 @@
-"""Whole numbers repeat: long data of a discrete family are worked on once for each value that occurs."""
+"""Whole numbers repeat: statistics and log-probabilities of long data are computed once for each value that occurs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from juncture.families.statistics.compiled import LONG, Fill, as_buffer, compiled_rows
-from juncture.families.statistics.statistics import Known
+from juncture.families.statistics.known import Known
 from juncture.families.supports import Integers
 from juncture.parallel import map_blocks
 
 if TYPE_CHECKING:
     from juncture.families.family import Family
 
+FEW = 1024  # fewer values than this are not worth counting
 MOST_LABELS = 8192  # a table of so many numbers stays in a core's cache
 SPARE = 64
 
@@ -36,19 +37,33 @@ def table_fill(family: Family, values: np.ndarray) -> Fill | None:
     return fill
 
 
-def distinct(
+def count_distinct(
     family: type[Family], rows: np.ndarray, weights: np.ndarray | None, known: Known
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """The values that occur, each once, weighted by how often; the rows as they are where that is no shorter."""
-    if rows.size < LONG or rows.ndim != 1 or any(value.ndim for value in known.values()):
+    if rows.size < FEW or rows.ndim != 1 or any(value.ndim for value in known.values()):
         return rows, weights
     if family.sums_values and rows.dtype.kind != "f":  # to add them up is less than to count them
         return rows, weights
     support = family._support_given(known)
-    counted = _counted(rows, weights) if isinstance(support, Integers) else None
-    if counted is None or not support.contains(counted[0]).all():  # the rows tell where the first one lies outside
+    if not isinstance(support, Integers):
+        return rows, weights
+    counted = _count_values(rows, weights) if rows.size >= LONG else _count_short(family, rows, weights)
+    if counted is None or not support.contains(counted[0]).all():  # `_check_rows` finds the first row outside
         return rows, weights
     return counted
+
+
+def _count_short(
+    family: type[Family], rows: np.ndarray, weights: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The same for data that do not wait for the compiler: counts without weights, whose sums are exact either way."""
+    if weights is not None or rows.dtype.kind == "f" or not family.counts:
+        return None
+    low, high = int(rows.min()), int(rows.max())
+    if high - low >= min(MOST_LABELS, rows.size):
+        return None
+    return np.arange(low, high + 1), np.bincount(rows - low).astype(float)
 
 
 def as_labels(values: np.ndarray) -> np.ndarray | None:
@@ -60,7 +75,7 @@ def as_labels(values: np.ndarray) -> np.ndarray | None:
     return labels if (labels == values).all() else None
 
 
-def _counted(rows: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray] | None:
+def _count_values(rows: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray] | None:
     """The values that occur and (value, *batch) their weights; None for other than whole numbers, or a wide span."""
     from juncture.kernels.tables.counting import count
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from juncture.families.statistics.statistics import Known, Statistics
+from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Statistics
 from juncture.families.statistics.weighted_sums import with_batch
 from juncture.values import read_only
 
@@ -38,9 +39,9 @@ class Sample(Statistics):
     @classmethod
     def of(cls, family: type[Family], rows: np.ndarray, weights: np.ndarray | None, known: Known) -> Sample:
         """The sample of checked rows; weights with further axes make a batch of samples."""
-        family._refuse_rows_outside(rows, known)
+        family._check_rows(rows, known)
         if weights is not None:
-            rows, weights = aligned(rows, weights)
+            rows, weights = align_weights(rows, weights)
         return cls(family, values=rows, weights=weights, known=known)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -61,8 +62,8 @@ class Sample(Statistics):
         values = np.take_along_axis(self.values, order, axis=0)
         reached = np.cumsum(np.take_along_axis(self.weights, order, axis=0), axis=0)
         half = 0.5 * reached[-1]
-        places = [(reached >= half).argmax(axis=0), (reached > half).argmax(axis=0)]
-        lower, upper = (np.take_along_axis(values, place[None], axis=0)[0] for place in places)
+        indices = [(reached >= half).argmax(axis=0), (reached > half).argmax(axis=0)]
+        lower, upper = (np.take_along_axis(values, index[None], axis=0)[0] for index in indices)
         return np.asarray(0.5 * lower + 0.5 * upper)
 
     def ends(self) -> tuple[np.ndarray, np.ndarray]:
@@ -76,12 +77,12 @@ class Sample(Statistics):
         weights = with_batch(self.weights, num_batch)
         return np.asarray((weights * np.where(weights > 0, log_prob, 0.0)).sum(axis=0))
 
-    def _merged(self, other: Any) -> Self:
+    def _merge(self, other: Any) -> Self:
         return self._with(
             values=np.concatenate([self.values, other.values]), weights=np.concatenate([self.weights, other.weights])
         )
 
-    def _scaled(self, factor: np.ndarray) -> Self:
+    def _scale(self, factor: np.ndarray) -> Self:
         return self._with(weights=self.weights * factor)
 
 
@@ -99,17 +100,17 @@ class Range(Statistics):
             known=held,
         )  # fmt: skip
 
-    def _merged(self, other: Any) -> Self:
+    def _merge(self, other: Any) -> Self:
         parts = [self, other]
         lows, highs, weights = (np.stack([getattr(part, name) for part in parts]) for name in ("low", "high", "weight"))
         low, high = ends_of(lows, weights)[0], ends_of(highs, weights)[1]
         return self._with(weight=self.weight + other.weight, low=low, high=high)
 
-    def _scaled(self, factor: np.ndarray) -> Self:
+    def _scale(self, factor: np.ndarray) -> Self:
         return self._with(weight=self.weight * factor)
 
 
-def aligned(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def align_weights(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows and weights with the same batch axes."""
     num_batch = max(rows.ndim, weights.ndim) - 1
     wide = np.broadcast_arrays(with_batch(rows, num_batch), with_batch(weights, num_batch))

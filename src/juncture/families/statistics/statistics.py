@@ -1,27 +1,24 @@
-"""Statistics: what is left of data when a family has looked at it. They add, and they are all that `estimate` needs.
+"""Sufficient statistics: additive summaries of data, from which `estimate` computes the parameters.
 
-Σ w u(x) over the rows, the weight Σ w they were summed over, and Σ w log h(x), the share of the log-likelihood that no
-parameter touches. Counts add bit for bit. `Moments` are kept centred, and merged by Chan's formula.
+They hold Σ w u(x) over the rows, the weight Σ w, and Σ w log h(x), the part of the log-likelihood that does not depend
+on the parameters. Counts add bit for bit. `Moments` are kept centred, and merged by Chan's formula.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from juncture.checks import check_array, check_mapping, shown
-from juncture.errors import FormatError, InvalidData, InvalidModel, Unsupported, hint
+from juncture.errors import InvalidData
 from juncture.families.statistics.exact_sums import add_sums, plain_sums, scale_sum
-from juncture.files.json_text import parse_strictly
+from juncture.families.statistics.known import Known
 from juncture.values import Value, content_key, read_only
 
 if TYPE_CHECKING:
     from juncture.families.family import Family
-
-Known = Mapping[str, np.ndarray]
 
 
 class Statistics(Value):
@@ -74,8 +71,8 @@ class Statistics(Value):
     def __add__(self, other: object) -> Self:
         if not isinstance(other, Statistics):
             return NotImplemented
-        self._refuse_other_kind(other)
-        return self._merged(other)
+        self._check_addable(other)
+        return self._merge(other)
 
     def __radd__(self, other: object) -> Self:
         return self if isinstance(other, int) and other == 0 else NotImplemented  # sum([...]) starts from 0
@@ -88,15 +85,15 @@ class Statistics(Value):
             raise InvalidData(f"statistics are scaled by a number; got {factor!r}") from error
         if not (np.isfinite(factor) & (factor >= 0)).all():
             raise InvalidData(f"statistics are scaled by a finite number of at least 0; got {factor}")
-        return self._scaled(factor)
+        return self._scale(factor)
 
-    def _merged(self, other: Any) -> Self:
+    def _merge(self, other: Any) -> Self:
         combine = add_sums if self.family.counts else plain_sums
         log_base, rest = combine((self.log_base, self.log_base_rest), (other.log_base, other.log_base_rest))
         weight, total = self.weight + other.weight, self.total + other.total
         return self._with(weight=weight, total=total, log_base=log_base, log_base_rest=rest)
 
-    def _scaled(self, factor: np.ndarray) -> Self:
+    def _scale(self, factor: np.ndarray) -> Self:
         log_base, rest = self.log_base * factor, self.log_base_rest * factor
         if self.family.counts:
             log_base, rest = scale_sum((self.log_base, self.log_base_rest), factor)
@@ -107,12 +104,13 @@ class Statistics(Value):
         fields = {name: self.__dict__[name] for name in self._fields if name != "family"}
         return type(self)(self.family, **(fields | changed))
 
-    def _refuse_other_kind(self, other: Statistics) -> None:
+    def _check_addable(self, other: Statistics) -> None:
         if self.family is not other.family:
             raise InvalidData(f"statistics of {self.family.__name__} and {other.family.__name__} do not add")
         if content_key(self.known) != content_key(other.known):
             raise InvalidData(
-                f"statistics add when the same is known; here {_told(self.known)} meets {_told(other.known)}"
+                "statistics add when the same is known; "
+                f"here {_format_known(self.known)} meets {_format_known(other.known)}"
             )
         if self.batch_shape != other.batch_shape:
             raise InvalidData(f"batches of shape {self.batch_shape} and {other.batch_shape} do not add")
@@ -128,7 +126,7 @@ class Statistics(Value):
         return json.dumps(self.to_dict(), allow_nan=False)
 
     def __repr__(self) -> str:
-        known = f", {_told(self.known)}" if self.known else ""
+        known = f", {_format_known(self.known)}" if self.known else ""
         weight = f"weight={float(self.weight):.12g}" if not self.batch_shape else f"batch={self.batch_shape}"
         return f"{type(self).__name__}({self.family.__name__}, {weight}{known})"
 
@@ -187,7 +185,7 @@ class Moments(Statistics):
             return np.asarray(self.scatter + weight * shift**2)
         return np.asarray(self.scatter + weight[..., None, None] * shift[..., :, None] * shift[..., None, :])
 
-    def _merged(self, other: Any) -> Self:
+    def _merge(self, other: Any) -> Self:
         """Chan's formula: the mean moves from that of the heavier part by the lighter one's share of the way."""
         wide = (...,) + (None,) * self.axes
         is_base = self.weight >= other.weight
@@ -206,7 +204,7 @@ class Moments(Statistics):
             scatter=self.scatter + other.scatter + (heavier * share)[(...,) + (None,) * (2 * self.axes)] * squares,
         )
 
-    def _scaled(self, factor: np.ndarray) -> Self:
+    def _scale(self, factor: np.ndarray) -> Self:
         widened = factor[(...,) + (None,) * (2 * self.axes)]
         return self._with(weight=self.weight * factor, scatter=self.scatter * widened)
 
@@ -216,41 +214,5 @@ def choose(is_first: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple
     return np.where(is_first, first, second), np.where(is_first, second, first)
 
 
-def statistics_from_dict(told: Mapping[str, Any]) -> Statistics:
-    """The statistics that `to_dict` told of."""
-    from juncture.families.registry import COMPOSED, FAMILIES
-    from juncture.families.statistics.checks import check_statistics
-
-    known_kinds: list[type[Statistics]] = [Statistics, *Statistics.__subclasses__()]
-    kinds = {kind.__name__: kind for kind in known_kinds}
-    families = FAMILIES | COMPOSED
-    kind, family = kinds.get(str(told.get("kind"))), families.get(str(told.get("family")))
-    if kind is None or family is None:
-        nearest = hint(told.get("kind"), kinds) if kind is None else hint(told.get("family"), families)
-        raise InvalidData(
-            f"no statistics of the kind {told.get('kind')!r} of a family {told.get('family')!r}; {nearest}"
-        )
-    names = [name for name in kind._fields if name != "family"]
-    if missing := [name for name in names if name not in told and name != "log_base_rest"]:
-        raise InvalidData(f"statistics need {', '.join(missing)}")
-    try:
-        found = kind(family, **{name: told[name] for name in names if name in told})
-    except (AttributeError, TypeError, ValueError, IndexError, OverflowError) as error:
-        raise InvalidData(f"these are no statistics of {family.__name__}: {error}") from error
-    check_statistics(found)
-    return found
-
-
-def statistics_from_json(text: str) -> Statistics:
-    """The statistics that `to_json` told of; a `FormatError` says what is wrong with any other text."""
-    told = parse_strictly(text, "statistics")
-    if not isinstance(told, dict):
-        raise FormatError("statistics are one JSON object")
-    try:
-        return statistics_from_dict(told)
-    except (InvalidData, InvalidModel, Unsupported) as error:
-        raise FormatError(str(error)) from error
-
-
-def _told(known: Known) -> str:
+def _format_known(known: Known) -> str:
     return ", ".join(f"{name}={value.tolist()}" for name, value in known.items()) or "nothing known"

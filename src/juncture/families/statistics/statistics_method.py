@@ -1,13 +1,14 @@
-"""`Family.statistics`: the same call on the class and on an instance, which supplies what it knows."""
+"""`Family.statistics`: one method of the class and of its instances; an instance supplies its known parameters."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from juncture.data.tables.weights import as_weight_columns
-from juncture.errors import InvalidData, hint
+from juncture.errors import InvalidData
 from juncture.families.observations import as_rows
-from juncture.families.statistics.repeated import distinct
+from juncture.families.statistics.known import check_known
+from juncture.families.statistics.repeated import count_distinct
 from juncture.families.statistics.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from juncture.families.family import Family
 
 
-class StatisticsDoor:
+class StatisticsMethod:
     """`Family.statistics(x, weights=None, **known)`: Σ w u(x) over the rows of x. An instance supplies what it knows.
 
     Rows are the first axis. Weights may have further axes, and give a batch of statistics: one per column of weights.
@@ -26,31 +27,26 @@ class StatisticsDoor:
         supplied = instance._known() if instance is not None else {}
 
         def statistics(x: Any, weights: Any = None, **known: Any) -> Statistics:
-            return summarised(owner, x, weights, supplied | known)
+            return summarise(owner, x, weights, supplied | known)
 
         statistics.__doc__ = self.__doc__
         return statistics
 
 
-def summarised(family: type[Family], x: Any, weights: Any, known: dict[str, Any]) -> Statistics:
+def summarise(family: type[Family], x: Any, weights: Any, known: dict[str, Any]) -> Statistics:
     """Check what is known, the rows and the weights; then let the family sum up."""
-    name, rules = family.__name__, {**family.required, **family.optional, **family.fixed}
-    for key in known:
-        if key not in rules:
-            raise InvalidData(f"{name}.statistics knows nothing of {key!r}; {hint(key, rules)}")
-    known = {key: rules[key].checked(value, name=f"the {key} of {name}") for key, value in known.items()}
-    known = family._known_from(x, known)
+    name, known = family.__name__, family._known_from(x, check_known(family, known))
     for key in family.required:
         if key not in known:
-            raise InvalidData(f"{name}.statistics must be told the {key}, which is not estimated: pass {key}=")
+            raise InvalidData(f"{name}.statistics needs the {key}, which is not estimated: pass {key}=")
     event_shape = family._event_shape_given(x, known)
     rows = as_rows(x, event_shape, name=name)
-    _refuse_other_batch(family, known, rows.shape[: rows.ndim - len(event_shape)])
-    rows, checked = distinct(family, rows, as_weight_columns(weights, len(rows)), known)
+    _check_known_shapes(family, known, rows.shape[: rows.ndim - len(event_shape)])
+    rows, checked = count_distinct(family, rows, as_weight_columns(weights, len(rows)), known)
     return family._summarise(rows, checked, known)
 
 
-def _refuse_other_batch(family: type[Family], known: dict[str, np.ndarray], shape: tuple[int, ...]) -> None:
+def _check_known_shapes(family: type[Family], known: dict[str, np.ndarray], shape: tuple[int, ...]) -> None:
     """Raise where what must be known has an entry for each row: rows share it, and so may each column of a batch."""
     for key in family.required:
         missing = len(shape) - 1 - known[key].ndim

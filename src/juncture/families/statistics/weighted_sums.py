@@ -1,4 +1,4 @@
-"""Sums over rows with weights, each of which may lack the batch of the other."""
+"""Weighted sums over rows; the rows or the weights may have no batch axes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def weighted_sum(values: np.ndarray, weights: np.ndarray | None, *, axes: int) -
 
 
 def total_weight(weights: np.ndarray | None, num_rows: int, batch: tuple[int, ...]) -> np.ndarray:
-    """Σ w over the rows: added up as a statistic that is always 1, so that no rounding tells the two apart."""
+    """Σ w over the rows: added up as a statistic that is always 1, so that both round alike."""
     if weights is None:
         return np.full(batch, float(num_rows))
     return np.asarray(weighted_sum(np.ones((num_rows, *batch, 1)), weights, axes=1)[..., 0])

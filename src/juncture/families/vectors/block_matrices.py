@@ -47,7 +47,7 @@ def schur_complement(matrix: Any, indices: Any) -> np.ndarray:
     matrix = as_square(matrix)
     one, two = split(indices, matrix.shape[-1])
     lower, upper = block(matrix, two, one), block(matrix, one, two)
-    return np.asarray(block(matrix, two, two) - lower @ _solved(block(matrix, one, one), upper))
+    return np.asarray(block(matrix, two, two) - lower @ _solve(block(matrix, one, one), upper))
 
 
 def block_inverse(matrix: Any, indices: Any) -> np.ndarray:
@@ -57,8 +57,8 @@ def block_inverse(matrix: Any, indices: Any) -> np.ndarray:
     """
     matrix = as_square(matrix)
     one, two = split(indices, matrix.shape[-1])
-    inverse_block = _solved(block(matrix, one, one), np.eye(len(one)))
-    inverse_complement = _solved(schur_complement(matrix, one), np.eye(len(two)))
+    inverse_block = _solve(block(matrix, one, one), np.eye(len(one)))
+    inverse_complement = _solve(schur_complement(matrix, one), np.eye(len(two)))
     left = inverse_block @ block(matrix, one, two)  # A⁻¹ L
     right = block(matrix, two, one) @ inverse_block  # R A⁻¹
     found: np.ndarray = np.empty_like(matrix)
@@ -69,9 +69,9 @@ def block_inverse(matrix: Any, indices: Any) -> np.ndarray:
     return found
 
 
-def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     try:
-        return np.asarray(np.linalg.solve(matrix, right))
+        return np.linalg.solve(matrix, right)
     except np.linalg.LinAlgError as error:
         raise InvalidData("a block that must be inverted is singular: choose other indices") from error
 

@@ -9,14 +9,19 @@ from scipy.special import digamma, loggamma
 
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.pair import Pair
 from juncture.families.constraints import POSITIVE_VECTOR
+from juncture.families.discrete.categorical import Categorical
 from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Real, plain
 from juncture.families.gamma_divergence import dirichlet_divergence
 from juncture.families.matching import match_log_means
-from juncture.families.observations import as_values, refuse_outside
-from juncture.families.statistics.statistics import Known
+from juncture.families.observations import as_values, check_inside
+from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Statistics
 from juncture.families.supports import Simplex
+from juncture.families.vectors.dirichlet_multinomial import DirichletMultinomial
+from juncture.families.vectors.multinomial import Multinomial
 from juncture.families.vectors.vector_family import VectorFamily
 from juncture.numerics import log, softmax
 
@@ -49,12 +54,12 @@ class Dirichlet(VectorFamily, ExponentialFamily, ConjugatePrior):
         return Simplex(dimension)
 
     @classmethod
-    def _refuse_rows_outside(cls, rows: np.ndarray, known: Known, first_row: int = 0) -> None:
+    def _check_rows(cls, rows: np.ndarray, known: Known, first_row: int = 0) -> None:
         inside = Simplex(rows.shape[-1]).contains(rows)
         if not rows.min(initial=1.0) > 0:  # log 0 is no statistic
             inside = inside & (rows > 0).all(axis=-1)
         support = f"{rows.shape[-1]} positive numbers that sum to 1"
-        refuse_outside(rows, inside, name=cls.__name__, support=support, first_row=first_row)
+        check_inside(rows, inside, name=cls.__name__, support=support, first_row=first_row)
 
     def _natural(self) -> np.ndarray:
         return self._given["concentration"] - 1.0
@@ -123,8 +128,8 @@ class Dirichlet(VectorFamily, ExponentialFamily, ConjugatePrior):
     def covariance(self) -> np.ndarray:
         """(diag mean - mean meanᵀ) / (Σα + 1); its rows sum to 0."""
         mean, total = self.mean, self._total()[..., None, None]
-        spread = mean[..., :, None] * (np.eye(self.dimension) - mean[..., None, :])
-        return np.asarray(spread / (total + 1))
+        outer = mean[..., :, None] * (np.eye(self.dimension) - mean[..., None, :])
+        return np.asarray(outer / (total + 1))
 
     @property
     def mode(self) -> np.ndarray:
@@ -136,3 +141,34 @@ class Dirichlet(VectorFamily, ExponentialFamily, ConjugatePrior):
 
     def _total(self) -> np.ndarray:
         return np.asarray(self._given["concentration"].sum(axis=-1))
+
+
+def after_counts(prior: Dirichlet, statistics: Statistics) -> Dirichlet:
+    """Dirichlet(α + counts)."""
+    concentration = prior._given["concentration"]
+    states, counted = concentration.shape[-1], statistics.total.shape[-1]
+    if states != counted:
+        raise InvalidData(f"this Dirichlet has {states} states, the statistics have {counted}")
+    return Dirichlet(concentration + statistics.total)
+
+
+def total(prior: Dirichlet, known: Known) -> Any:
+    return np.asarray(prior.concentration.sum(axis=-1) / known.get("trials", 1.0))
+
+
+Dirichlet.pairs = (
+    Pair(
+        Dirichlet, Categorical, "probabilities", after_counts,
+        at=lambda point, known: Categorical(point),
+        sample_size=total,
+        known=frozenset({"num_states"}), implied=frozenset({"num_states"}), is_usual=True,
+        closed_form_predictive=lambda posterior, known: Categorical(posterior.mean),
+    ),
+    Pair(
+        Dirichlet, Multinomial, "probabilities", after_counts,
+        at=lambda point, known: Multinomial(known["trials"], point),
+        sample_size=total,
+        known=frozenset({"trials"}),
+        closed_form_predictive=lambda posterior, known: DirichletMultinomial(known["trials"], posterior.concentration),
+    ),
+)  # fmt: skip

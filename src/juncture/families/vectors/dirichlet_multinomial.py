@@ -10,12 +10,12 @@ import numpy as np
 from juncture.families.constraints import COUNT, POSITIVE_VECTOR
 from juncture.families.discrete.beta_binomial import BetaBinomial
 from juncture.families.discrete.count_draws import check_countable
-from juncture.families.discrete.summed import summed_expectation
+from juncture.families.discrete.summed import sum_expectation
 from juncture.families.exponential_family import sum_in_order
 from juncture.families.family import Family, Real, plain
-from juncture.families.log_factorial import log_weight, looked_up
+from juncture.families.log_factorial import log_weight, look_up
 from juncture.families.supports import CountVectors
-from juncture.families.vectors.vector_family import refuse_other_dimension
+from juncture.families.vectors.vector_family import check_same_dimension
 
 
 class DirichletMultinomial(Family):
@@ -50,7 +50,7 @@ class DirichletMultinomial(Family):
         alpha = self._given["concentration"]
         if self.batch_shape:
             return np.asarray(log_weight(x, alpha).sum(axis=-1) + self._log_scale())
-        terms = [looked_up(partial(log_weight, concentration=alpha[k]), x[..., k]) for k in range(self.num_states)]
+        terms = [look_up(partial(log_weight, concentration=alpha[k]), x[..., k]) for k in range(self.num_states)]
         return np.asarray(sum_in_order(terms) + self._log_scale())
 
     def _log_scale(self) -> np.ndarray:
@@ -97,7 +97,7 @@ class DirichletMultinomial(Family):
         """-E log q(X): the log-mass is a sum over states, and each count alone is a BetaBinomial."""
         if type(other) is not DirichletMultinomial:
             return super().cross_entropy(other)
-        refuse_other_dimension(self, other)
+        check_same_dimension(self, other)
         expected = other._log_scale() + self._expected_log_weights(other._given["concentration"])
         return plain(np.where(self._given["trials"] == other._given["trials"], -expected, np.inf))
 
@@ -114,5 +114,5 @@ class DirichletMultinomial(Family):
         for state in range(self.num_states):
             rest = np.delete(alpha, state, axis=-1).sum(axis=-1)
             count = BetaBinomial(self._given["trials"], alpha[..., state], rest)
-            expected.append(summed_expectation(count, partial(log_weight, concentration=concentration[..., state])))
+            expected.append(sum_expectation(count, partial(log_weight, concentration=concentration[..., state])))
         return sum_in_order(expected)

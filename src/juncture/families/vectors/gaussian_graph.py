@@ -1,4 +1,4 @@
-"""The graph of a Gaussian: entries that are independent given all others are not joined."""
+"""The graph of a Gaussian: no edge joins two entries that are independent given all others."""
 
 from __future__ import annotations
 
@@ -11,16 +11,23 @@ from juncture.errors import InvalidData
 from juncture.graphs.undirected import UndirectedGraph
 
 
-def graph_of(
-    partial_correlations: np.ndarray, tolerance: float = 1e-9, names: Iterable[str] | None = None
-) -> UndirectedGraph:
+def partial_correlations(precision: np.ndarray) -> np.ndarray:
+    """-λij / √(λii λjj), and 1 on the diagonal."""
+    scale = np.sqrt(np.diagonal(precision, axis1=-2, axis2=-1))
+    found = -precision / (scale[..., :, None] * scale[..., None, :])
+    diagonal = np.arange(precision.shape[-1])
+    found[..., diagonal, diagonal] = 1.0
+    return np.asarray(found)
+
+
+def graph_of(correlations: np.ndarray, tolerance: float = 1e-9, names: Iterable[str] | None = None) -> UndirectedGraph:
     """An edge for each partial correlation beyond the tolerance."""
-    if partial_correlations.ndim != 2:
+    if correlations.ndim != 2:
         raise InvalidData("a batch of Gaussians has a graph each; ask one member, as in family[0].graph()")
-    size = len(partial_correlations)
-    nodes = [str(place) for place in range(size)] if names is None else check_iterable(names, "names")
+    size = len(correlations)
+    nodes = [str(index) for index in range(size)] if names is None else check_iterable(names, "names")
     if len(nodes) != size:
         raise InvalidData(f"there are {size} entries to name; got {len(nodes)} names")
     check_number(tolerance, "tolerance", least=0)
-    joined = np.argwhere(np.triu(np.abs(partial_correlations) > tolerance, 1))
+    joined = np.argwhere(np.triu(np.abs(correlations) > tolerance, 1))
     return UndirectedGraph([(nodes[one], nodes[other]) for one, other in joined], nodes)

@@ -14,10 +14,10 @@ from juncture.errors import InvalidData, InvalidModel
 from juncture.families.family import Family, Real, plain
 from juncture.families.observations import as_values
 from juncture.families.statistics.statistics import Statistics
-from juncture.families.statistics.statistics_method import StatisticsDoor
+from juncture.families.statistics.statistics_method import StatisticsMethod
 from juncture.families.vectors.block_matrices import side_by_side
 from juncture.families.vectors.part_statistics import PartStatistics
-from juncture.families.vectors.vector_family import refuse_knowledge
+from juncture.families.vectors.vector_family import check_nothing_known
 from juncture.values import few
 
 
@@ -38,18 +38,18 @@ class Columns:
         return np.asarray(np.logical_and.reduce([family.support.contains(part) for family, part in parts]))
 
     def inside(self) -> np.ndarray:
-        return joined(self.families, [family.support.inside() for family in self.families])
+        return concatenate_columns(self.families, [family.support.inside() for family in self.families])
 
     def __str__(self) -> str:
         return f"rows of {', '.join(str(family.support) for family in self.families)}"
 
 
-class InstanceDoor(StatisticsDoor):
+class ColumnStatisticsMethod(StatisticsMethod):
     """`family.statistics(x, weights=None)`: the statistics of each column, by the family that the instance names."""
 
     def __get__(self, instance: Any, owner: type[Family]) -> Any:
         def statistics(x: Any, weights: Any = None, **known: Any) -> PartStatistics:
-            refuse_knowledge(owner, known)
+            check_nothing_known(owner, known)
             if instance is None:
                 raise InvalidData("only an Independent knows its columns: ask Independent([...]).statistics(x)")
             parts = zip(instance.families, instance._columns(x), strict=True)
@@ -72,7 +72,7 @@ class Independent(Family):
 
     _fields = ("families",)
     families: tuple[Family, ...]
-    statistics = InstanceDoor()
+    statistics = ColumnStatisticsMethod()
 
     def __init__(self, families: Iterable[Family]) -> None:
         held = tuple(check_iterable(families, "families", error=InvalidModel))
@@ -111,19 +111,19 @@ class Independent(Family):
         return plain(np.broadcast_to(found, np.broadcast_shapes(found.shape, self.batch_shape)))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        return joined(self.families, [family._draw_inside(shape, rng) for family in self.families])
+        return concatenate_columns(self.families, [family._draw_inside(shape, rng) for family in self.families])
 
     @property
     def mean(self) -> np.ndarray:
-        return self._joined(lambda family: family.mean)
+        return self._concatenate(lambda family: family.mean)
 
     @property
     def variance(self) -> np.ndarray:
-        return self._joined(lambda family: family.variance)
+        return self._concatenate(lambda family: family.variance)
 
     @property
     def mode(self) -> np.ndarray:
-        return self._joined(lambda family: family.mode)
+        return self._concatenate(lambda family: family.mode)
 
     # -- information
 
@@ -162,8 +162,8 @@ class Independent(Family):
     def _columns(self, x: Any) -> list[np.ndarray]:
         return columns_of(self.families, as_values(x, self.event_shape, name=type(self).__name__))
 
-    def _joined(self, quantity: Callable[[Any], Any]) -> np.ndarray:
-        return joined(self.families, [np.asarray(quantity(family)) for family in self.families])
+    def _concatenate(self, quantity: Callable[[Any], Any]) -> np.ndarray:
+        return concatenate_columns(self.families, [np.asarray(quantity(family)) for family in self.families])
 
     def _beside(self, other: Any) -> list[tuple[Family, Family]]:
         if not isinstance(other, Independent) or len(other.families) != len(self.families):
@@ -186,7 +186,7 @@ def columns_of(families: Sequence[Family], x: np.ndarray) -> list[np.ndarray]:
     return [x[..., start:end].reshape(x.shape[:-1] + family.event_shape) for family, (start, end) in pieces]
 
 
-def joined(families: Sequence[Family], parts: Sequence[np.ndarray]) -> np.ndarray:
+def concatenate_columns(families: Sequence[Family], parts: Sequence[np.ndarray]) -> np.ndarray:
     """One row from the families' values: what `columns_of` took apart."""
     pairs = zip(families, map(np.asarray, parts), strict=True)
     flat = [part.reshape(*part.shape[: part.ndim - len(family.event_shape)], width(family)) for family, part in pairs]

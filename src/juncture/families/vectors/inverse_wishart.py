@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
 from juncture.errors import Unsupported
-from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
-from juncture.families.constraints import POSITIVE, POSITIVE_DEFINITE
-from juncture.families.exponential_family import ExponentialFamily
+from juncture.families.conjugacy.pair import Pair
 from juncture.families.family import Real, plain
-from juncture.families.statistics.statistics import Known
-from juncture.families.supports import PositiveDefinite
+from juncture.families.statistics.known import Known
 from juncture.families.vectors import block_matrices as blocks
 from juncture.families.vectors import matrix_gamma
-from juncture.families.vectors.vector_family import VectorFamily
-from juncture.families.vectors.whitening import Spectrum, Whitening, whitening_of
-from juncture.families.vectors.wishart import check_degrees, degrees_from, diagonal_products, joined
+from juncture.families.vectors.matrix_family import (
+    MatrixFamily,
+    concatenate,
+    degrees,
+    degrees_from,
+    diagonal_products,
+    next_vector,
+)
+from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
+from juncture.families.vectors.whitening import Spectrum, Whitening
 
 
-class InverseWishart(VectorFamily, ExponentialFamily, ConjugatePrior):
+class InverseWishart(MatrixFamily):
     """p(X) ∝ |X|^(-(ν+d+1)/2) exp(-½ tr ΨX⁻¹): u = (log |X|, vec X⁻¹), η = (-(ν+d+1)/2, -½ vec Ψ).
 
     As a prior, of the covariance of a MultivariateGaussian whose mean is known.
@@ -30,27 +34,8 @@ class InverseWishart(VectorFamily, ExponentialFamily, ConjugatePrior):
            [0., 2.]])
     """
 
-    parameters: ClassVar = {"degrees": POSITIVE, "scale": POSITIVE_DEFINITE}
-    value_axes: ClassVar = 2
-    degrees: Real
-    scale: np.ndarray
-
-    def __init__(self, degrees: Any, scale: Any) -> None:
-        self._declare(degrees=degrees, scale=scale)
-
-    def _check(self) -> None:
-        check_degrees(self)
-
-    @classmethod
-    def _support_of(cls, dimension: int) -> PositiveDefinite:
-        return PositiveDefinite(dimension)
-
-    @property
-    def _whitening(self) -> Whitening:
-        return whitening_of(self, "scale")
-
     def _natural(self) -> np.ndarray:
-        return joined(-0.5 * (self._given["degrees"] + self.dimension + 1), -0.5 * self._given["scale"])
+        return concatenate(-0.5 * (self._given["degrees"] + self.dimension + 1), -0.5 * self._given["scale"])
 
     @classmethod
     def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
@@ -60,7 +45,7 @@ class InverseWishart(VectorFamily, ExponentialFamily, ConjugatePrior):
     @classmethod
     def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
         parts = _half_degrees_and_half_scale(natural)
-        return joined(-matrix_gamma.expected_log_determinant(*parts), matrix_gamma.expected_matrix(*parts))
+        return concatenate(-matrix_gamma.expected_log_determinant(*parts), matrix_gamma.expected_matrix(*parts))
 
     @classmethod
     def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:
@@ -75,7 +60,7 @@ class InverseWishart(VectorFamily, ExponentialFamily, ConjugatePrior):
     @classmethod
     def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:
         spectrum = Spectrum.of(np.asarray(x, dtype=float))
-        return joined(spectrum.log_determinant, spectrum.inverse)
+        return concatenate(spectrum.log_determinant, spectrum.inverse)
 
     def kl_divergence(self, other: Any) -> Real:
         """That of the gammas along the axes on which both scales are diagonal."""
@@ -89,7 +74,7 @@ class InverseWishart(VectorFamily, ExponentialFamily, ConjugatePrior):
         triangular = matrix_gamma.triangular_draws(self._given["degrees"], self.dimension, shape, rng)
         factor = np.broadcast_to(self._whitening.factor, triangular.shape)
         root = np.linalg.solve(triangular, np.swapaxes(factor, -2, -1))
-        return np.asarray(np.swapaxes(root, -2, -1) @ root)
+        return np.swapaxes(root, -2, -1) @ root
 
     @property
     def mean(self) -> np.ndarray:
@@ -100,8 +85,8 @@ class InverseWishart(VectorFamily, ExponentialFamily, ConjugatePrior):
     def variance(self) -> np.ndarray:
         """((ν-d+1) Ψ_ij² + (ν-d-1) Ψ_ii Ψ_jj) / ((ν-d) (ν-d-1)² (ν-d-3)), entry by entry, for ν > d + 3."""
         last, scale = self._excess(3, "variance")[..., None, None], self._given["scale"]
-        spread = (last + 4) * scale**2 + (last + 2) * diagonal_products(scale)
-        return np.asarray(spread / ((last + 3) * (last + 2) ** 2 * last))
+        numerator = (last + 4) * scale**2 + (last + 2) * diagonal_products(scale)
+        return np.asarray(numerator / ((last + 3) * (last + 2) ** 2 * last))
 
     @property
     def mode(self) -> np.ndarray:
@@ -122,3 +107,19 @@ def _half_degrees_and_half_scale(natural: np.ndarray) -> tuple[np.ndarray, np.nd
     """a = ν/2 and B = Ψ/2."""
     half_scale = -blocks.unvec(natural[..., 1:])
     return -natural[..., 0] - 0.5 * (half_scale.shape[-1] + 1), half_scale
+
+
+def after_vectors_by_covariance(prior: InverseWishart, statistics: Any) -> InverseWishart:
+    """InverseWishart(ν + n, Ψ + S) for the scatter S about the mean."""
+    scatter = statistics.scatter_about(statistics.known["mean"])
+    return InverseWishart(prior.degrees + statistics.weight, prior.scale + scatter)
+
+
+InverseWishart.pairs = (
+    Pair(
+        InverseWishart, MultivariateGaussian, "covariance", after_vectors_by_covariance,
+        at=lambda point, known: MultivariateGaussian(known["mean"], point), sample_size=degrees,
+        known=frozenset({"mean"}),
+        closed_form_predictive=lambda posterior, known: next_vector(posterior.degrees, posterior.scale, known),
+    ),
+)  # fmt: skip

@@ -1,6 +1,6 @@
 """`JointPrior`: a prior of a Gaussian's mean together with its variance, precision or covariance. Its values are pairs.
 
-Each is a law of the second value, and a Gaussian of the first given the second, `strength` times as precise.
+Each is a distribution of the second value, and a Gaussian of the first given the second, `strength` times as precise.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from juncture.checks import is_iterable, shown
 from juncture.data.tables.weights import as_weight_columns
 from juncture.errors import InvalidData
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
@@ -16,21 +17,22 @@ from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Family, Real, plain
 from juncture.families.gamma_divergence import ratio_excess
 from juncture.families.observations import as_values
+from juncture.families.statistics.known import Known
 from juncture.families.statistics.statistics import Statistics
-from juncture.families.statistics.statistics_method import StatisticsDoor
+from juncture.families.statistics.statistics_method import StatisticsMethod
 from juncture.families.statistics.weighted_sums import weighted_sum
 from juncture.families.supports import Interval, Pairs
-from juncture.families.vectors.vector_family import refuse_knowledge, refuse_other_dimension
+from juncture.families.vectors.vector_family import check_nothing_known, check_same_dimension
 from juncture.numerics import LOG_TWO_PI
 from juncture.options import as_generator, as_sizes
 
 
-class PairsDoor(StatisticsDoor):
+class PairStatisticsMethod(StatisticsMethod):
     """`statistics((means, seconds), weights=None)`: Σ w u over pairs; rows are the first axis of both."""
 
     def __get__(self, instance: Family | None, owner: Any) -> Any:
         def statistics(x: Any, weights: Any = None, **known: Any) -> Statistics:
-            refuse_knowledge(owner, known)
+            check_nothing_known(owner, known)
             found: Statistics = owner._summarise_pairs(owner._as_pair(x), weights)
             return found
 
@@ -43,12 +45,12 @@ class JointPrior(ExponentialFamily, ConjugatePrior):
 
     pair_type: ClassVar[Any]
     mean_axes: ClassVar[int] = 0  # of the first value; the second has twice as many
-    statistics: ClassVar[StatisticsDoor] = PairsDoor()
+    statistics: ClassVar[StatisticsMethod] = PairStatisticsMethod()
 
     # -- supplied by each prior
 
-    def _law_of_second(self) -> Any:
-        """The marginal law of the variance, precision or covariance."""
+    def _marginal_of_second(self) -> Any:
+        """The marginal distribution of the variance, precision or covariance."""
         raise NotImplementedError
 
     @classmethod
@@ -62,7 +64,7 @@ class JointPrior(ExponentialFamily, ConjugatePrior):
         raise NotImplementedError
 
     @classmethod
-    def _colored(cls, noise: np.ndarray, second: np.ndarray) -> np.ndarray:
+    def _color(cls, noise: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Standard normal noise with the precision taken on."""
         raise NotImplementedError
 
@@ -113,7 +115,7 @@ class JointPrior(ExponentialFamily, ConjugatePrior):
         inside = support.contains((mean, second))
         mean = np.where(inside[(...,) + (None,) * axes], mean, support.first.inside())
         second = np.where(inside[(...,) + (None,) * (2 * axes)], second, support.second.inside())
-        found = np.asarray(self._law_of_second().log_prob(second)) + self._log_prob_of_mean_given(mean, second)
+        found = np.asarray(self._marginal_of_second().log_prob(second)) + self._log_prob_of_mean_given(mean, second)
         return plain(np.where(inside, found, -np.inf))
 
     @np.errstate(over="ignore")
@@ -127,10 +129,10 @@ class JointPrior(ExponentialFamily, ConjugatePrior):
     def sample(self, size: int | tuple[int, ...] | None = None, *, rng: Any = None) -> Any:
         """Draws, as a pair of arrays (*size, *batch, *event)."""
         shape, generator = as_sizes(size) + self.batch_shape, as_generator(rng)
-        second = self._law_of_second()._draw_inside(shape, generator)
-        noise = self._colored(generator.standard_normal(shape + self.event_shape), second)
+        second = self._marginal_of_second()._draw_inside(shape, generator)
+        noise = self._color(generator.standard_normal(shape + self.event_shape), second)
         strength = self._given["strength"][(...,) + (None,) * self.mean_axes]
-        mean = Interval().drawn_inside(self._given["mean"] + noise / np.sqrt(strength))
+        mean = Interval().clip_inside(self._given["mean"] + noise / np.sqrt(strength))
         return self.pair_type(plain(mean), plain(second))
 
     def sufficient_statistics(self, x: Any) -> np.ndarray:
@@ -143,21 +145,21 @@ class JointPrior(ExponentialFamily, ConjugatePrior):
         """H of the second value, and of the mean given it."""
         strength, dimension = self._given["strength"], self._dimension()
         given = 0.5 * (dimension * (LOG_TWO_PI + 1 - np.log(strength)) - self._expected_log_precision())
-        return plain(np.broadcast_to(self._law_of_second().entropy() + given, self.batch_shape))
+        return plain(np.broadcast_to(self._marginal_of_second().entropy() + given, self.batch_shape))
 
     def cross_entropy(self, other: Any) -> Real:
         """-E log q: entropy and divergence."""
         return plain(np.asarray(self.entropy()) + self.kl_divergence(other))
 
     def kl_divergence(self, other: Any) -> Real:
-        """KL of the laws of the second value, and the expected KL of the means given it."""
+        """KL of the marginals of the second value, and the expected KL of the means given it."""
         if type(other) is not type(self):
             return super().kl_divergence(other)
-        refuse_other_dimension(self, other)
-        second = np.asarray(self._law_of_second().kl_divergence(other._law_of_second()))
+        check_same_dimension(self, other)
+        second = np.asarray(self._marginal_of_second().kl_divergence(other._marginal_of_second()))
         squares = self._expected_square(self._given["mean"] - other._given["mean"])
-        spread = self._dimension() * ratio_excess(other._given["strength"], self._given["strength"])
-        return plain(second + 0.5 * (spread + other._given["strength"] * squares))
+        excess = self._dimension() * ratio_excess(other._given["strength"], self._given["strength"])
+        return plain(second + 0.5 * (excess + other._given["strength"] * squares))
 
     def _pair(self, second: np.ndarray) -> Any:
         """The mean beside this second value, one of both for each member of the batch."""
@@ -193,3 +195,14 @@ class JointPrior(ExponentialFamily, ConjugatePrior):
         rows = np.broadcast_shapes(mean.shape[:split], second.shape[:second_split]) or (1,)
         means = np.broadcast_to(mean, rows + mean.shape[split:])
         return means.astype(float), np.broadcast_to(second, rows + second.shape[second_split:]).astype(float)
+
+
+def strength_of(prior: Any, known: Known) -> Any:
+    return prior.strength
+
+
+def as_pair(point: Any, second: str) -> tuple[Any, Any]:
+    """The parameter value of a joint prior: a pair."""
+    if not isinstance(point, tuple | list | np.ndarray) or not is_iterable(point) or len(point) != 2:
+        raise InvalidData(f"the parameter is a pair of a mean and a {second}; got {shown(point)}")
+    return point[0], point[1]

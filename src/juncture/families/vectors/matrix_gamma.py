@@ -62,10 +62,10 @@ def triangular_draws(
     in floating-point numbers, and at SMALLEST in a row of its own.
     """
     found = np.tril(rng.standard_normal((*shape, dimension, dimension)), -1)
-    place = np.arange(dimension)
-    chi = np.sqrt(rng.chisquare(degrees[..., None] - place, (*shape, dimension)))
+    index = np.arange(dimension)
+    chi = np.sqrt(rng.chisquare(degrees[..., None] - index, (*shape, dimension)))
     beside = np.sqrt((found**2).sum(axis=-1))
-    found[..., place, place] = np.maximum(chi, np.maximum(SMALLEST_SHARE * beside, SMALLEST))
+    found[..., index, index] = np.maximum(chi, np.maximum(SMALLEST_SHARE * beside, SMALLEST))
     return np.asarray(found)
 
 

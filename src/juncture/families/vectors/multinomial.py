@@ -12,20 +12,20 @@ from juncture.families.constraints import COUNT, SIMPLEX
 from juncture.families.discrete.binomial import Binomial
 from juncture.families.discrete.categorical import Categorical, without_first
 from juncture.families.discrete.count_draws import check_countable
-from juncture.families.discrete.summed import summed_expectation
+from juncture.families.discrete.summed import sum_expectation
 from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Family, Real, plain
 from juncture.families.log_factorial import log_factorial
-from juncture.families.observations import refuse_outside
-from juncture.families.statistics.statistics import Known
+from juncture.families.observations import check_inside
+from juncture.families.statistics.known import Known
 from juncture.families.supports import CountVectors
-from juncture.families.vectors.vector_family import event_shape_of, refuse_other_dimension
+from juncture.families.vectors.vector_family import check_same_dimension, event_shape_of
 
 
 class Multinomial(ExponentialFamily):
     """p(x) = n! / Π x_k! Π π_k^x_k for counts x that sum to n: u = x, η = log π (over-complete).
 
-    A = n log Σ e^η; n is told.
+    A = n log Σ e^η; n is known.
 
     >>> Multinomial.estimate(Multinomial.statistics([[3, 1, 0], [1, 1, 2]], trials=4))
     Multinomial(trials=4, probabilities=[0.5, 0.25, 0.25])
@@ -57,9 +57,9 @@ class Multinomial(ExponentialFamily):
         return event_shape_of(x, 1, name=cls.__name__)
 
     @classmethod
-    def _refuse_rows_outside(cls, rows: np.ndarray, known: Known, first_row: int = 0) -> None:
+    def _check_rows(cls, rows: np.ndarray, known: Known, first_row: int = 0) -> None:
         support = CountVectors(rows.shape[-1], known["trials"])
-        refuse_outside(rows, support.contains(rows), name=cls.__name__, support=support, first_row=first_row)
+        check_inside(rows, support.contains(rows), name=cls.__name__, support=support, first_row=first_row)
 
     # -- the exponential family
 
@@ -99,7 +99,7 @@ class Multinomial(ExponentialFamily):
     def _expected_log_base(self) -> np.ndarray:
         """log n! - Σ E log X_k!, where each count alone is a Binomial."""
         counts = Binomial(self._given["trials"][..., None], self._given["probabilities"])
-        return np.asarray(log_factorial(self._given["trials"]) - summed_expectation(counts, log_factorial).sum(axis=-1))
+        return np.asarray(log_factorial(self._given["trials"]) - sum_expectation(counts, log_factorial).sum(axis=-1))
 
     def cross_entropy(self, other: Family) -> Real:
         """n times that of a single trial, less E log h(X); infinite for another number of trials."""
@@ -116,7 +116,7 @@ class Multinomial(ExponentialFamily):
         return plain(self._over_trials(each, other))
 
     def _over_trials(self, each: Real, other: Multinomial) -> np.ndarray:
-        refuse_other_dimension(self, other)
+        check_same_dimension(self, other)
         trials = self._given["trials"]
         return np.where(trials == other._given["trials"], dot(trials[..., None], np.asarray(each)[..., None]), np.inf)
 

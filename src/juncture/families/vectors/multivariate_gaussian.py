@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import reduce
 from math import isqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -11,23 +10,26 @@ import numpy as np
 
 from juncture.errors import InvalidData
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
+from juncture.families.conjugacy.pair import Pair
 from juncture.families.constraints import POSITIVE_DEFINITE, REAL_VECTOR
 from juncture.families.exponential_family import ExponentialFamily
 from juncture.families.family import Real, plain
 from juncture.families.observations import as_values
-from juncture.families.statistics.compiled import MOST_COORDINATES, Fill, gaussian_fill, moments_of
-from juncture.families.statistics.statistics import Known, Moments, Statistics
+from juncture.families.statistics.compiled import MOST_COORDINATES, Fill, gaussian_fill
+from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Moments, Statistics
 from juncture.families.supports import Vectors
 from juncture.families.vectors import block_matrices as blocks
 from juncture.families.vectors.ellipse import Ellipse, ellipse_of
-from juncture.families.vectors.scatter import covariance_from, vector_moments
-from juncture.families.vectors.vector_family import VectorFamily, refuse_other_dimension
+from juncture.families.vectors.gaussian_function import GaussianFunction
+from juncture.families.vectors.gaussian_graph import graph_of, partial_correlations
+from juncture.families.vectors.gaussian_updates import average_precision, update_mean
+from juncture.families.vectors.scatter import covariance_from, sum_moments
+from juncture.families.vectors.vector_family import VectorFamily, check_same_dimension
 from juncture.families.vectors.whitening import Whitening, apply, whitening_of
 from juncture.numerics import LOG_TWO_PI
-from juncture.parallel import block_rows, map_blocks
 
 if TYPE_CHECKING:
-    from juncture.families.vectors.canonical_gaussian import CanonicalGaussian
     from juncture.graphs.undirected import UndirectedGraph
 
 
@@ -120,7 +122,7 @@ class MultivariateGaussian(VectorFamily, ExponentialFamily, ConjugatePrior):
 
     def log_likelihood(self, statistics: Statistics) -> Real:
         """Σ w log p(x), from the scatter about the mean."""
-        self._refuse_other_statistics(statistics)
+        self._check_statistics(statistics)
         scatter = statistics.scatter_about(self._given["mean"])  # type: ignore[attr-defined]
         squares = (self.precision * scatter).sum(axis=(-2, -1))
         log_volume = self._whitening.log_determinant + self.dimension * LOG_TWO_PI
@@ -139,7 +141,7 @@ class MultivariateGaussian(VectorFamily, ExponentialFamily, ConjugatePrior):
         """½ (tr Σ'⁻¹Σ - d - log |Σ'⁻¹Σ| + (μ-μ')ᵀΣ'⁻¹(μ-μ')), summed of terms none of which is negative."""
         if type(other) is not MultivariateGaussian:
             return super().kl_divergence(other)
-        refuse_other_dimension(self, other)
+        check_same_dimension(self, other)
         relative = other._whitening.inverse_factor @ self._whitening.factor  # triangular: Σ'⁻¹Σ is like its square
         squares = np.square(np.diagonal(relative, axis1=-2, axis2=-1))
         below = np.square(np.tril(relative, -1)).sum(axis=(-2, -1))
@@ -147,7 +149,7 @@ class MultivariateGaussian(VectorFamily, ExponentialFamily, ConjugatePrior):
         return plain(0.5 * (shift + below + (squares - 1 - np.log(squares)).sum(axis=-1)))
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        return np.asarray(self._given["mean"] + self._whitening.colored(rng.standard_normal((*shape, self.dimension))))
+        return np.asarray(self._given["mean"] + self._whitening.color(rng.standard_normal((*shape, self.dimension))))
 
     @property
     def variance(self) -> np.ndarray:
@@ -200,44 +202,24 @@ class MultivariateGaussian(VectorFamily, ExponentialFamily, ConjugatePrior):
 
     def partial_correlations(self) -> np.ndarray:
         """-λij / √(λii λjj) of the precision: the correlation of two entries given all others; 1 on the diagonal."""
-        precision = self.precision
-        scale = np.sqrt(np.diagonal(precision, axis1=-2, axis2=-1))
-        found = -precision / (scale[..., :, None] * scale[..., None, :])
-        found[..., np.arange(self.dimension), np.arange(self.dimension)] = 1.0
-        return np.asarray(found)
+        return partial_correlations(self.precision)
 
     def graph(self, tolerance: float = 1e-9, names: Iterable[str] | None = None) -> UndirectedGraph:
         """An edge where the partial correlation is beyond the tolerance; the rest are zeros of the precision.
 
         Nodes are the names, or the indices as text.
         """
-        from juncture.families.vectors.gaussian_graph import graph_of
-
         return graph_of(self.partial_correlations(), tolerance, names)
 
     def to_canonical(self) -> CanonicalGaussian:
         """The same density as exp(log_scale + ηᵀx - ½ xᵀΛx), with Λ = Σ⁻¹ and η = Σ⁻¹μ."""
-        from juncture.families.vectors.canonical_gaussian import CanonicalGaussian
-
         return CanonicalGaussian(apply(self.precision, self._given["mean"]), self.precision)
 
     # -- learning
 
     @classmethod
     def _summarise(cls, rows: np.ndarray, weights: np.ndarray | None, known: Known) -> Moments:
-        found = moments_of(rows, weights)
-        if found is not None:
-            weight, center, residual, scatter = found
-            return Moments(cls, weight=weight, center=center, residual=residual, scatter=scatter, known=known)
-
-        def moments(block: slice) -> Moments:
-            part, weight = rows[block], None if weights is None else weights[block]
-            cls._refuse_rows_outside(part, known, block.start)
-            return vector_moments(cls, part, weight, known)
-
-        size = block_rows((*rows.shape[1:], *(() if weights is None else weights.shape[1:])))
-        parts = map_blocks(moments, len(rows), size) or [moments(slice(0, 0))]
-        return reduce(Moments.__add__, parts)
+        return sum_moments(cls, rows, weights, known)
 
     @classmethod
     def _single(cls, x: np.ndarray, known: Known) -> Moments:
@@ -265,3 +247,32 @@ def _dimension(joined: np.ndarray) -> int:
 
 def _precision(natural: np.ndarray) -> np.ndarray:
     return -2 * blocks.unvec(natural[..., _dimension(natural) :])
+
+
+MultivariateGaussian.pairs = (
+    Pair(
+        MultivariateGaussian, MultivariateGaussian, "mean",
+        lambda prior, statistics: MultivariateGaussian(*update_mean(prior, statistics)),
+        at=lambda point, known: MultivariateGaussian(point, known["covariance"]),
+        sample_size=average_precision,
+        known=frozenset({"covariance"}),
+        closed_form_predictive=lambda posterior, known: MultivariateGaussian(
+            posterior.mean, posterior.covariance + known["covariance"]
+        ),
+    ),
+)  # fmt: skip
+
+
+class CanonicalGaussian(GaussianFunction):
+    """A Gaussian function by its loading η and precision Λ, or a batch of them; without a log_scale, a density.
+
+    Λ need not be positive definite (a constant has Λ = 0), except where a density or an integral is asked for.
+
+    >>> one = CanonicalGaussian([2.0], [[2.0]])
+    >>> (one * one).to_moments()
+    MultivariateGaussian(mean=[1.0], covariance=[[0.25]])
+    """
+
+    def to_moments(self) -> MultivariateGaussian:
+        """The normalised function by its mean Λ⁻¹η and covariance Λ⁻¹."""
+        return MultivariateGaussian(*self._moments())

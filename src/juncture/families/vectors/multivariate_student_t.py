@@ -49,8 +49,8 @@ class MultivariateStudentT(VectorFamily):
     def _log_prob(self, x: np.ndarray) -> np.ndarray:
         degrees, dimension = self._given["degrees"], self.dimension
         squares = self._whitening.squared_distance(x - self._given["location"])
-        spread = 0.5 * (degrees + dimension) * np.log1p(squares / degrees)
-        return np.asarray(-self._log_volume() - spread)
+        tail = 0.5 * (degrees + dimension) * np.log1p(squares / degrees)
+        return np.asarray(-self._log_volume() - tail)
 
     def _log_volume(self) -> np.ndarray:
         """log of ∫ (1 + …)^(-(ν+d)/2) dx."""
@@ -68,10 +68,10 @@ class MultivariateStudentT(VectorFamily):
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         """A Gaussian draw over √(χ² / ν)."""
         degrees = self._given["degrees"]
-        noise = self._whitening.colored(rng.standard_normal((*shape, self.dimension)))
+        noise = self._whitening.color(rng.standard_normal((*shape, self.dimension)))
         with np.errstate(divide="ignore", over="ignore"):  # with few degrees, a draw may be beyond all numbers
-            drawn = self._given["location"] + noise / np.sqrt(rng.chisquare(degrees, shape) / degrees)[..., None]
-        return np.asarray(np.clip(drawn, -FARTHEST, FARTHEST))
+            draws = self._given["location"] + noise / np.sqrt(rng.chisquare(degrees, shape) / degrees)[..., None]
+        return np.asarray(np.clip(draws, -FARTHEST, FARTHEST))
 
     @property
     def mean(self) -> np.ndarray:

@@ -1,28 +1,23 @@
-"""NormalGamma: a Gaussian's mean and precision, uncertain together."""
+"""NormalGamma and NormalInverseGamma: a Gaussian's mean with its precision, or its variance, uncertain together."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from scipy.special import digamma
 
-from juncture.errors import InvalidData, Unsupported
+from juncture.checks import check_array
+from juncture.errors import Unsupported
+from juncture.families.conjugacy.pair import Pair
 from juncture.families.constraints import POSITIVE, REAL
-from juncture.families.continuous.gamma import Gamma, log_normalizer
-from juncture.families.continuous.student_t import StudentT
-from juncture.families.exponential_family import columns
+from juncture.families.continuous.gamma import Gamma
+from juncture.families.continuous.gaussian import Gaussian
+from juncture.families.continuous.inverse_gamma import InverseGamma
 from juncture.families.family import Real, plain
-from juncture.families.matching import match_shape
-from juncture.families.statistics.statistics import Known
-from juncture.families.supports import Interval, Pairs
-from juncture.families.vectors.joint_prior import JointPrior
-from juncture.numerics import LOG_TWO_PI
-
-if TYPE_CHECKING:
-    from juncture.families.vectors.normal_inverse_gamma import NormalInverseGamma
-
-ROUNDING = 16 * float(np.finfo(float).eps)
+from juncture.families.statistics.known import Known
+from juncture.families.vectors import gamma_joint_prior as form
+from juncture.families.vectors.gamma_joint_prior import GammaJointPrior
+from juncture.families.vectors.joint_prior import as_pair, strength_of
 
 
 class MeanAndPrecision(NamedTuple):
@@ -30,7 +25,7 @@ class MeanAndPrecision(NamedTuple):
     precision: Any
 
 
-class NormalGamma(JointPrior):
+class NormalGamma(GammaJointPrior):
     """τ from Gamma(shape, rate), and μ given τ from a Gaussian with the mean `mean` and the precision strength · τ.
 
     u = (log τ, τ, τμ, τμ²), η = (shape - ½, -rate - ½ strength mean², strength mean, -½ strength). As a prior, of a
@@ -50,41 +45,37 @@ class NormalGamma(JointPrior):
     def __init__(self, mean: Any, strength: Any, shape: Any, rate: Any) -> None:
         self._declare(mean=mean, strength=strength, shape=shape, rate=rate)
 
-    @classmethod
-    def _supports(cls, event_shape: tuple[int, ...]) -> Pairs:
-        return Pairs(Interval(), Interval(0.0, closed_low=False))
-
     # -- the exponential family
 
     def _natural(self) -> np.ndarray:
-        return natural_of(*parameters_of(self))
+        return form.natural_of(*form.parameters_of(self))
 
     @classmethod
     def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
-        return cls(*parameters_at(natural))
+        return cls(*form.parameters_at(natural))
 
     @classmethod
     def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        return expectations(*parameters_at(natural))
+        return form.expectations(*form.parameters_at(natural))
 
     def _mean(self) -> np.ndarray:
-        return expectations(*parameters_of(self))
+        return form.expectations(*form.parameters_of(self))
 
     @classmethod
     def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:
-        return cls(*matched(mean, name=cls.__name__))
+        return cls(*form.match_pairs(mean, name=cls.__name__))
 
     @classmethod
     def _log_partition_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        return log_partition(*parameters_at(natural))
+        return form.log_partition(*form.parameters_at(natural))
 
     @classmethod
     def _sufficient(cls, x: Any, known: Known) -> np.ndarray:
-        return statistics_of(x[0], x[1])
+        return form.statistics_of(x[0], x[1])
 
     # -- its two parts
 
-    def _law_of_second(self) -> Gamma:
+    def _marginal_of_second(self) -> Gamma:
         return self.precision_marginal
 
     @classmethod
@@ -96,24 +87,13 @@ class NormalGamma(JointPrior):
         return np.asarray((np.sqrt(second) * shift) ** 2)
 
     @classmethod
-    def _colored(cls, noise: np.ndarray, second: np.ndarray) -> np.ndarray:
+    def _color(cls, noise: np.ndarray, second: np.ndarray) -> np.ndarray:
         return np.asarray(noise / np.sqrt(second))
-
-    def _expected_square(self, shift: np.ndarray) -> np.ndarray:
-        return np.asarray(self.expected_precision * shift**2)
-
-    def _expected_log_precision(self) -> np.ndarray:
-        return np.asarray(digamma(self._given["shape"]) - np.log(self._given["rate"]))
 
     @property
     def precision_marginal(self) -> Gamma:
-        """The law of the precision alone."""
+        """The distribution of the precision alone."""
         return Gamma(self._given["shape"], self._given["rate"])
-
-    @property
-    def mean_marginal(self) -> StudentT:
-        """The law of the mean alone."""
-        return mean_marginal(*parameters_of(self))
 
     @property
     def expected_precision(self) -> Real:
@@ -137,58 +117,135 @@ class NormalGamma(JointPrior):
 
     def to_normal_inverse_gamma(self) -> NormalInverseGamma:
         """The same prior, of the mean and the variance 1/τ."""
-        from juncture.families.vectors.normal_inverse_gamma import NormalInverseGamma
-
-        return NormalInverseGamma(*parameters_of(self))
+        return NormalInverseGamma(*form.parameters_of(self))
 
 
-Parameters = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # mean, strength, shape, rate
+class MeanAndVariance(NamedTuple):
+    mean: Any
+    variance: Any
 
 
-def parameters_of(prior: JointPrior) -> Parameters:
-    mean, strength, shape, rate = (prior._given[name] for name in prior.parameters)
-    return mean, strength, shape, rate
+class NormalInverseGamma(GammaJointPrior):
+    """σ² from InverseGamma(shape, scale), and μ given σ² from a Gaussian with the variance σ² / strength.
+
+    u = (log σ², 1/σ², μ/σ², μ²/σ²), η = (-shape - 3/2, -scale - ½ strength mean², strength mean, -½ strength). As a
+    prior, of a Gaussian's mean and variance.
+
+    >>> NormalInverseGamma(mean=0.0, strength=1.0, shape=3.0, scale=4.0).expected_variance
+    2.0
+    """
+
+    parameters: ClassVar = {"mean": REAL, "strength": POSITIVE, "shape": POSITIVE, "scale": POSITIVE}
+    pair_type: ClassVar = MeanAndVariance
+    mean: Real
+    strength: Real
+    shape: Real
+    scale: Real
+
+    def __init__(self, mean: Any, strength: Any, shape: Any, scale: Any) -> None:
+        self._declare(mean=mean, strength=strength, shape=shape, scale=scale)
+
+    # -- the exponential family: that of NormalGamma, with log σ² = -log τ and the density of 1/τ
+
+    def _natural(self) -> np.ndarray:
+        return _negate_first(form.natural_of(*form.parameters_of(self)), shift=2.0)
+
+    @classmethod
+    def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
+        return cls(*form.parameters_at(_negate_first(natural, shift=2.0)))
+
+    @classmethod
+    def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
+        return _negate_first(form.expectations(*form.parameters_at(_negate_first(natural, shift=2.0))))
+
+    def _mean(self) -> np.ndarray:
+        return _negate_first(form.expectations(*form.parameters_of(self)))
+
+    @classmethod
+    def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:
+        return cls(*form.match_pairs(_negate_first(mean), name=cls.__name__))
+
+    @classmethod
+    def _log_partition_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
+        return form.log_partition(*form.parameters_at(_negate_first(natural, shift=2.0)))
+
+    @classmethod
+    @np.errstate(over="ignore")
+    def _sufficient(cls, x: Any, known: Known) -> np.ndarray:
+        return _negate_first(form.statistics_of(x[0], 1 / x[1]))
+
+    # -- its two parts
+
+    def _marginal_of_second(self) -> InverseGamma:
+        return self.variance_marginal
+
+    @classmethod
+    def _log_precision(cls, second: np.ndarray) -> np.ndarray:
+        return np.asarray(-np.log(second))
+
+    @classmethod
+    def _squared_distance(cls, shift: np.ndarray, second: np.ndarray) -> np.ndarray:
+        return np.asarray((shift / np.sqrt(second)) ** 2)
+
+    @classmethod
+    def _color(cls, noise: np.ndarray, second: np.ndarray) -> np.ndarray:
+        return np.asarray(noise * np.sqrt(second))
+
+    @property
+    def variance_marginal(self) -> InverseGamma:
+        """The distribution of the variance alone."""
+        return InverseGamma(self._given["shape"], self._given["scale"])
+
+    @property
+    def expected_variance(self) -> Real:
+        """scale / (shape - 1); infinite for a shape of at most 1."""
+        excess = np.maximum(self._given["shape"] - 1, 0.0)
+        with np.errstate(divide="ignore"):
+            return plain(self._given["scale"] / excess)
+
+    @property
+    def mode(self) -> MeanAndVariance:
+        """The pair where the density is largest: variance scale / (shape + 3/2)."""
+        found: MeanAndVariance = self._pair(self._given["scale"] / (self._given["shape"] + 1.5))
+        return found
+
+    def _inside(self) -> MeanAndVariance:
+        return self.mode
+
+    def _mean_point(self) -> MeanAndVariance:
+        if not np.isfinite(self.expected_variance).all():
+            raise Unsupported(f"the expected variance of {self!r} is infinite: it needs a shape above 1")
+        found: MeanAndVariance = self._pair(np.asarray(self.expected_variance))
+        return found
+
+    def to_normal_gamma(self) -> NormalGamma:
+        """The same prior, of the mean and the precision 1/σ²."""
+        return NormalGamma(*form.parameters_of(self))
 
 
-def parameters_at(natural: np.ndarray) -> Parameters:
-    """Mean, strength, shape and rate of the natural parameters, which may be complex."""
-    strength = -2 * natural[..., 3]
-    mean = natural[..., 2] / strength
-    return mean, strength, natural[..., 0] + 0.5, -natural[..., 1] - 0.5 * mean * natural[..., 2]
+def _negate_first(vector: np.ndarray, shift: float = 0.0) -> np.ndarray:
+    """The first entry v as -v - shift: its own inverse."""
+    turned = vector.copy()
+    turned[..., 0] = -vector[..., 0] - shift
+    return turned
 
 
-def natural_of(mean: np.ndarray, strength: np.ndarray, shape: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    return columns(shape - 0.5, -rate - 0.5 * strength * mean**2, strength * mean, -0.5 * strength)
+def gaussian_at_precision(mean: Any, precision: Any) -> Gaussian:
+    return Gaussian(mean, 1 / check_array(precision, "a precision"))
 
 
-def statistics_of(mean: np.ndarray, precision: np.ndarray) -> np.ndarray:
-    """(log τ, τ, τμ, τμ²)."""
-    return columns(np.log(precision), precision, precision * mean, precision * mean * mean)
+NormalGamma.pairs = (
+    Pair(
+        NormalGamma, Gaussian, "mean and precision", form.update,
+        at=lambda point, known: gaussian_at_precision(*as_pair(point, "precision")), sample_size=strength_of,
+        closed_form_predictive=form.predict,
+    ),
+)  # fmt: skip
 
-
-def expectations(mean: np.ndarray, strength: np.ndarray, shape: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    """E (log τ, τ, τμ, τμ²)."""
-    precision = shape / rate
-    log_precision = digamma(shape) - np.log(rate)
-    return columns(log_precision, precision, precision * mean, 1 / strength + precision * mean**2)
-
-
-def log_partition(mean: np.ndarray, strength: np.ndarray, shape: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    return np.asarray(log_normalizer(shape, rate) + 0.5 * (LOG_TWO_PI - np.log(strength)))
-
-
-def matched(expected: np.ndarray, *, name: str) -> Parameters:
-    """The parameters with these expectations of (log τ, τ, τμ, τμ²)."""
-    log_precision, precision, first, second = np.moveaxis(expected, -1, 0)
-    spread = second - first**2 / precision
-    gap = np.log(precision) - log_precision
-    differ = (spread > ROUNDING * second) & (gap > ROUNDING * np.maximum(np.abs(log_precision), 1.0))
-    if not differ.all():
-        raise InvalidData(f"{name} cannot be estimated from equal pairs: give at least two that differ in both values")
-    shape = match_shape(gap)
-    return first / precision, 1 / spread, shape, shape / precision
-
-
-def mean_marginal(mean: np.ndarray, strength: np.ndarray, shape: np.ndarray, rate: np.ndarray) -> StudentT:
-    """Student's t with 2 · shape degrees and the squared scale rate / (strength · shape)."""
-    return StudentT(2 * shape, mean, np.sqrt(rate / (strength * shape)))
+NormalInverseGamma.pairs = (
+    Pair(
+        NormalInverseGamma, Gaussian, "mean and variance", form.update,
+        at=lambda point, known: Gaussian(*as_pair(point, "variance")), sample_size=strength_of,
+        closed_form_predictive=form.predict,
+    ),
+)  # fmt: skip

@@ -8,18 +8,20 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from juncture.errors import InvalidData
+from juncture.families.conjugacy.pair import Pair
 from juncture.families.constraints import POSITIVE, POSITIVE_DEFINITE, REAL_VECTOR
 from juncture.families.family import Real
-from juncture.families.statistics.statistics import Known
+from juncture.families.statistics.known import Known
 from juncture.families.supports import Pairs, PositiveDefinite, Vectors
 from juncture.families.vectors import block_matrices as blocks
 from juncture.families.vectors import matrix_gamma
 from juncture.families.vectors.inverse_wishart import InverseWishart
-from juncture.families.vectors.joint_prior import JointPrior
+from juncture.families.vectors.joint_prior import JointPrior, as_pair, strength_of
+from juncture.families.vectors.matrix_family import check_degrees, degrees_from
+from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.families.vectors.multivariate_student_t import MultivariateStudentT
 from juncture.families.vectors.vector_family import check_dimensions, dimension_of
 from juncture.families.vectors.whitening import Spectrum, Whitening, apply, whitening_of
-from juncture.families.vectors.wishart import check_degrees, degrees_from
 from juncture.numerics import LOG_TWO_PI
 
 
@@ -74,7 +76,7 @@ class NormalInverseWishart(JointPrior):
         mean, strength, degrees, scale = (self._given[name] for name in self.parameters)
         pulled = strength[..., None] * mean
         second = scale + pulled[..., :, None] * mean[..., None, :]
-        return _joined(-0.5 * (degrees + self.dimension + 2), -0.5 * second, pulled, -0.5 * strength)
+        return _concatenate_parts(-0.5 * (degrees + self.dimension + 2), -0.5 * second, pulled, -0.5 * strength)
 
     @classmethod
     def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
@@ -91,14 +93,14 @@ class NormalInverseWishart(JointPrior):
 
     @classmethod
     def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:
-        log_determinant, precision, pulled, square = _parts(mean)
+        log_determinant, precision, pulled, square = _split_parts(mean)
         degrees = degrees_from(-log_determinant, precision, name=cls.__name__)
         covariance = Whitening.of(precision, name="the mean of the inverses").inverse
         center = apply(covariance, pulled)
-        spread = square - (center * pulled).sum(axis=-1)
-        if not (spread > 0).all():
+        variation = square - (center * pulled).sum(axis=-1)
+        if not (variation > 0).all():
             raise InvalidData(f"{cls.__name__} cannot be estimated from equal means: give at least two different ones")
-        return cls(center, precision.shape[-1] / spread, degrees, degrees[..., None, None] * covariance)
+        return cls(center, precision.shape[-1] / variation, degrees, degrees[..., None, None] * covariance)
 
     @classmethod
     def _log_partition_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
@@ -113,11 +115,11 @@ class NormalInverseWishart(JointPrior):
         spectrum = Spectrum.of(covariance)
         precision = spectrum.inverse
         pulled = apply(precision, mean)
-        return _joined(spectrum.log_determinant, precision, pulled, (pulled * mean).sum(axis=-1))
+        return _concatenate_parts(spectrum.log_determinant, precision, pulled, (pulled * mean).sum(axis=-1))
 
     # -- its two parts
 
-    def _law_of_second(self) -> InverseWishart:
+    def _marginal_of_second(self) -> InverseWishart:
         return self.covariance_marginal
 
     @classmethod
@@ -129,8 +131,8 @@ class NormalInverseWishart(JointPrior):
         return Spectrum.of(second).squared_distance(shift)
 
     @classmethod
-    def _colored(cls, noise: np.ndarray, second: np.ndarray) -> np.ndarray:
-        return Spectrum.of(second).colored(noise)
+    def _color(cls, noise: np.ndarray, second: np.ndarray) -> np.ndarray:
+        return Spectrum.of(second).color(noise)
 
     def _expected_square(self, shift: np.ndarray) -> np.ndarray:
         return np.asarray(self._given["degrees"] * self._whitening.squared_distance(shift))
@@ -140,12 +142,12 @@ class NormalInverseWishart(JointPrior):
 
     @property
     def covariance_marginal(self) -> InverseWishart:
-        """The law of the covariance alone."""
+        """The distribution of the covariance alone."""
         return InverseWishart(self._given["degrees"], self._given["scale"])
 
     @property
     def mean_marginal(self) -> MultivariateStudentT:
-        """The law of the mean alone: a t with ν - d + 1 degrees and the scale Ψ / (κ (ν - d + 1))."""
+        """The distribution of the mean alone: a t with ν - d + 1 degrees and the scale Ψ / (κ (ν - d + 1))."""
         degrees = self._given["degrees"] - self.dimension + 1
         scale = self._given["scale"] / (self._given["strength"] * degrees)[..., None, None]
         return MultivariateStudentT(degrees, self._given["mean"], scale)
@@ -170,21 +172,21 @@ class NormalInverseWishart(JointPrior):
         return found
 
 
-def _joined(first: np.ndarray, matrix: np.ndarray, vector: np.ndarray, last: np.ndarray) -> np.ndarray:
+def _concatenate_parts(first: np.ndarray, matrix: np.ndarray, vector: np.ndarray, last: np.ndarray) -> np.ndarray:
     """(number, vec matrix, vector, number) along one axis."""
     return blocks.side_by_side(np.asarray(first)[..., None], blocks.vec(matrix), vector, np.asarray(last)[..., None])
 
 
-def _parts(joined: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """What was joined: d² + d + 2 numbers have the dimension d."""
-    dimension = (isqrt(4 * joined.shape[-1] - 7) - 1) // 2
-    end = joined.shape[-1] - dimension - 1
-    return joined[..., 0], blocks.unvec(joined[..., 1:end]), joined[..., end:-1], joined[..., -1]
+def _split_parts(vector: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The parts of such a vector: d² + d + 2 numbers have the dimension d."""
+    dimension = (isqrt(4 * vector.shape[-1] - 7) - 1) // 2
+    end = vector.shape[-1] - dimension - 1
+    return vector[..., 0], blocks.unvec(vector[..., 1:end]), vector[..., end:-1], vector[..., -1]
 
 
 def _parameters_at(natural: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """m, κ, ν/2 and Ψ/2 of the natural parameters, which may be complex."""
-    first, second, pulled, last = _parts(natural)
+    first, second, pulled, last = _split_parts(natural)
     strength = -2 * last
     mean = pulled / strength[..., None]
     half_scale = -second - 0.5 * pulled[..., :, None] * mean[..., None, :]
@@ -198,4 +200,33 @@ def _expectations(
     precision = matrix_gamma.expected_matrix(half_degrees, half_scale)
     pulled = apply(precision, mean)
     log_covariance = -matrix_gamma.expected_log_determinant(half_degrees, half_scale)
-    return _joined(log_covariance, precision, pulled, mean.shape[-1] / strength + (pulled * mean).sum(axis=-1))
+    return _concatenate_parts(
+        log_covariance, precision, pulled, mean.shape[-1] / strength + (pulled * mean).sum(axis=-1)
+    )
+
+
+def after_vectors(prior: NormalInverseWishart, statistics: Any) -> NormalInverseWishart:
+    """Mean (κm + n x̄) / (κ + n), strength κ + n, degrees ν + n, Ψ + scatter + nκ / (κ + n) (x̄ - m)(x̄ - m)ᵀ."""
+    weight, before = statistics.weight, np.asarray(prior.strength)
+    strength = before + weight
+    shift = statistics.center - prior.mean
+    share = np.asarray(before * weight / strength)[..., None, None]
+    scale = prior.scale + statistics.scatter + share * shift[..., :, None] * shift[..., None, :]
+    mean = prior.mean + np.asarray(weight / strength)[..., None] * shift
+    return NormalInverseWishart(mean, strength, prior.degrees + weight, scale)
+
+
+def next_vector(prior: NormalInverseWishart, known: Known) -> MultivariateStudentT:
+    """Student's t with ν - d + 1 degrees and the scale Ψ (κ + 1) / (κ (ν - d + 1))."""
+    strength, degrees = np.asarray(prior.strength), np.asarray(prior.degrees) - prior.dimension + 1
+    factor = np.asarray((strength + 1) / (strength * degrees))
+    return MultivariateStudentT(degrees, prior.mean, prior.scale * factor[..., None, None])
+
+
+NormalInverseWishart.pairs = (
+    Pair(
+        NormalInverseWishart, MultivariateGaussian, "mean and covariance", after_vectors,
+        at=lambda point, known: MultivariateGaussian(*as_pair(point, "covariance")), sample_size=strength_of,
+        closed_form_predictive=next_vector,
+    ),
+)  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 
 from juncture.errors import InvalidData
 from juncture.families.family import Family
-from juncture.families.statistics.statistics import Statistics, statistics_from_dict
+from juncture.families.statistics.statistics import Statistics
 
 
 class PartStatistics(Statistics):
@@ -18,9 +18,8 @@ class PartStatistics(Statistics):
     _fields: ClassVar[Any] = ("family", "parts")
     parts: tuple[Statistics, ...]
 
-    def __init__(self, family: type[Family], *, parts: Iterable[Any]) -> None:
-        """Parts are statistics, or what their `to_dict` told."""
-        held = tuple(part if isinstance(part, Statistics) else statistics_from_dict(part) for part in parts)
+    def __init__(self, family: type[Family], *, parts: Iterable[Statistics]) -> None:
+        held = tuple(parts)
         if not held or len({part.batch_shape for part in held}) > 1:
             raise InvalidData("statistics of columns are of one batch, and of at least one column")
         self._set(family=family, parts=held, known={}, weight=held[0].weight)
@@ -40,15 +39,15 @@ class PartStatistics(Statistics):
     def __iter__(self) -> Iterator[Statistics]:
         return iter(self.parts)
 
-    def __getitem__(self, place: int) -> Statistics:
-        return self.parts[place]
+    def __getitem__(self, index: int) -> Statistics:
+        return self.parts[index]
 
-    def _merged(self, other: Any) -> Self:
+    def _merge(self, other: Any) -> Self:
         if len(self) != len(other):
             raise InvalidData(f"statistics of {len(self)} and of {len(other)} columns do not add")
         return self._with(parts=tuple(mine + theirs for mine, theirs in zip(self, other, strict=True)))
 
-    def _scaled(self, factor: np.ndarray) -> Self:
+    def _scale(self, factor: np.ndarray) -> Self:
         return self._with(parts=tuple(part.scaled(factor) for part in self))
 
     def to_dict(self) -> dict[str, Any]:

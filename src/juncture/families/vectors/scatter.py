@@ -1,18 +1,39 @@
-"""From rows of vectors to a covariance: centred moments, and what is done where they leave a direction out."""
+"""The covariance of rows of vectors: centred moments, and a ridge for a covariance without full rank."""
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from juncture.errors import InvalidData, RegularizedWarning, warn_user
-from juncture.families.statistics.statistics import Known, Moments
+from juncture.families.statistics.compiled import moments_of
+from juncture.families.statistics.known import Known
+from juncture.families.statistics.statistics import Moments
 from juncture.families.statistics.weighted_sums import weighted_sum, with_batch
 from juncture.numerics import where
+from juncture.parallel import block_rows, map_blocks
 
 RIDGE = 1e-6  # of the average variance
 RANK_TOLERANCE = 1e-14  # for each dimension, of the correlations
+
+
+def sum_moments(family: Any, rows: np.ndarray, weights: np.ndarray | None, known: Known) -> Moments:
+    """Weight, mean and scatter of all rows: by a compiled pass over long data, else block by block."""
+    found = moments_of(rows, weights)
+    if found is not None:
+        weight, center, residual, scatter = found
+        return Moments(family, weight=weight, center=center, residual=residual, scatter=scatter, known=known)
+
+    def moments(block: slice) -> Moments:
+        part, weight = rows[block], None if weights is None else weights[block]
+        family._check_rows(part, known, block.start)
+        return vector_moments(family, part, weight, known)
+
+    size = block_rows((*rows.shape[1:], *(() if weights is None else weights.shape[1:])))
+    parts = map_blocks(moments, len(rows), size) or [moments(slice(0, 0))]
+    return reduce(Moments.__add__, parts)
 
 
 def vector_moments(family: Any, rows: np.ndarray, weights: np.ndarray | None, known: Known) -> Moments:

@@ -1,4 +1,4 @@
-"""`VectorFamily`: what families of vectors and of square matrices share; their dimension is read off the data."""
+"""`VectorFamily`: the base class of families of vectors and of square matrices; the data give their dimension."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from juncture.errors import InvalidData, InvalidModel
 from juncture.families.family import Family
-from juncture.families.observations import as_values, refuse_outside
-from juncture.families.statistics.statistics import Known
+from juncture.families.observations import as_values, check_inside
+from juncture.families.statistics.known import Known
 
 
 class VectorFamily(Family):
@@ -46,9 +46,9 @@ class VectorFamily(Family):
         return event_shape_of(x, cls.value_axes, name=cls.__name__)
 
     @classmethod
-    def _refuse_rows_outside(cls, rows: np.ndarray, known: Known, first_row: int = 0) -> None:
+    def _check_rows(cls, rows: np.ndarray, known: Known, first_row: int = 0) -> None:
         support = cls._support_of(rows.shape[-1])
-        refuse_outside(rows, support.contains(rows), name=cls.__name__, support=support, first_row=first_row)
+        check_inside(rows, support.contains(rows), name=cls.__name__, support=support, first_row=first_row)
 
 
 def event_shape_of(x: Any, axes: int, *, name: str) -> tuple[int, ...]:
@@ -71,11 +71,11 @@ def check_dimensions(family: Family) -> None:
     """Raise unless all vectors and matrices among the parameters have one length."""
     lengths = {name: int(a.shape[-1]) for name, a in family._given.items() if family.parameters[name].axes}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise InvalidModel(f"the parameters of {type(family).__name__} must have one dimension; {told}")
+        found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise InvalidModel(f"the parameters of {type(family).__name__} must have one dimension; {found}")
 
 
-def refuse_other_dimension(family: Any, other: Any) -> None:
+def check_same_dimension(family: Any, other: Any) -> None:
     """Raise unless the two have values of one shape."""
     if family.event_shape != other.event_shape:
         name = type(family).__name__
@@ -84,7 +84,7 @@ def refuse_other_dimension(family: Any, other: Any) -> None:
         )
 
 
-def refuse_knowledge(family: type[Family], known: Mapping[str, Any]) -> None:
-    """Raise if statistics are told something where nothing can be known."""
+def check_nothing_known(family: type[Family], known: Mapping[str, Any]) -> None:
+    """Raise if a parameter is given as known where none can be."""
     for name in known:
-        raise InvalidData(f"{family.__name__}.statistics knows nothing of {name!r}; there is nothing to tell it")
+        raise InvalidData(f"{family.__name__}.statistics knows nothing of {name!r}; it takes no known parameters")

@@ -33,17 +33,17 @@ class Whitening:
     @property
     def inverse(self) -> np.ndarray:
         """M⁻¹."""
-        return np.asarray(np.swapaxes(self.inverse_factor, -2, -1) @ self.inverse_factor)
+        return np.swapaxes(self.inverse_factor, -2, -1) @ self.inverse_factor
 
-    def whitened(self, deviations: np.ndarray) -> np.ndarray:
+    def whiten(self, deviations: np.ndarray) -> np.ndarray:
         """factor⁻¹ · deviation, for each."""
         return apply(self.inverse_factor, deviations)
 
     def squared_distance(self, deviations: np.ndarray) -> np.ndarray:
         """deviationᵀ M⁻¹ deviation, for each."""
-        return np.asarray(np.square(self.whitened(deviations)).sum(axis=-1))
+        return np.asarray(np.square(self.whiten(deviations)).sum(axis=-1))
 
-    def colored(self, noise: np.ndarray) -> np.ndarray:
+    def color(self, noise: np.ndarray) -> np.ndarray:
         """factor · noise, for each: standard normal noise gets the covariance M."""
         return apply(self.factor, noise)
 
@@ -69,14 +69,14 @@ class Spectrum(NamedTuple):
     def inverse(self) -> np.ndarray:
         """M⁻¹."""
         root = self.vectors / np.sqrt(self.values)[..., None, :] / self.units[..., :, None]
-        return np.asarray(root @ np.swapaxes(root, -2, -1))
+        return root @ np.swapaxes(root, -2, -1)
 
     def squared_distance(self, deviations: np.ndarray) -> np.ndarray:
         """deviationᵀ M⁻¹ deviation, for each."""
         along = apply(np.swapaxes(self.vectors, -2, -1), deviations / self.units)
         return np.asarray(np.square(along / np.sqrt(self.values)).sum(axis=-1))
 
-    def colored(self, noise: np.ndarray) -> np.ndarray:
+    def color(self, noise: np.ndarray) -> np.ndarray:
         """D V √w · noise, for each: standard normal noise gets the covariance M."""
         return np.asarray(self.units * apply(self.vectors, np.sqrt(self.values) * noise))
 

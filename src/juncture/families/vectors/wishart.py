@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
-from juncture.errors import InvalidData, InvalidModel, Unsupported
-from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
-from juncture.families.constraints import POSITIVE, POSITIVE_DEFINITE
-from juncture.families.exponential_family import ExponentialFamily
+from juncture.errors import Unsupported
+from juncture.families.conjugacy.pair import Pair
 from juncture.families.family import Real, plain
-from juncture.families.matching import match_degrees
-from juncture.families.statistics.statistics import Known
-from juncture.families.supports import PositiveDefinite
+from juncture.families.statistics.known import Known
 from juncture.families.vectors import block_matrices as blocks
 from juncture.families.vectors import matrix_gamma
-from juncture.families.vectors.vector_family import VectorFamily
-from juncture.families.vectors.whitening import Spectrum, Whitening, whitening_of
+from juncture.families.vectors.matrix_family import (
+    MatrixFamily,
+    concatenate,
+    degrees,
+    degrees_from,
+    diagonal_products,
+    next_vector,
+)
+from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
+from juncture.families.vectors.whitening import Spectrum, Whitening
 
-ROUNDING = 16 * float(np.finfo(float).eps)
 
-
-class Wishart(VectorFamily, ExponentialFamily, ConjugatePrior):
+class Wishart(MatrixFamily):
     """p(X) ∝ |X|^((ν-d-1)/2) exp(-½ tr V⁻¹X): u = (log |X|, vec X), η = ((ν-d-1)/2, -½ vec V⁻¹); mean νV.
 
     As a prior, of the precision of a MultivariateGaussian whose mean is known.
@@ -32,28 +34,9 @@ class Wishart(VectorFamily, ExponentialFamily, ConjugatePrior):
            [0., 3.]])
     """
 
-    parameters: ClassVar = {"degrees": POSITIVE, "scale": POSITIVE_DEFINITE}
-    value_axes: ClassVar = 2
-    degrees: Real
-    scale: np.ndarray
-
-    def __init__(self, degrees: Any, scale: Any) -> None:
-        self._declare(degrees=degrees, scale=scale)
-
-    def _check(self) -> None:
-        check_degrees(self)
-
-    @classmethod
-    def _support_of(cls, dimension: int) -> PositiveDefinite:
-        return PositiveDefinite(dimension)
-
-    @property
-    def _whitening(self) -> Whitening:
-        return whitening_of(self, "scale")
-
     def _natural(self) -> np.ndarray:
         degrees, dimension = self._given["degrees"], self.dimension
-        return joined(0.5 * (degrees - dimension - 1), -0.5 * self._whitening.inverse)
+        return concatenate(0.5 * (degrees - dimension - 1), -0.5 * self._whitening.inverse)
 
     @classmethod
     def _from_natural(cls, natural: np.ndarray, known: Known) -> Self:
@@ -63,7 +46,7 @@ class Wishart(VectorFamily, ExponentialFamily, ConjugatePrior):
     @classmethod
     def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
         parts = _half_degrees_and_inverse_scale(natural)
-        return joined(matrix_gamma.expected_log_determinant(*parts), matrix_gamma.expected_matrix(*parts))
+        return concatenate(matrix_gamma.expected_log_determinant(*parts), matrix_gamma.expected_matrix(*parts))
 
     @classmethod
     def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:
@@ -77,7 +60,7 @@ class Wishart(VectorFamily, ExponentialFamily, ConjugatePrior):
     @classmethod
     def _sufficient(cls, x: np.ndarray, known: Known) -> np.ndarray:
         matrix = np.asarray(x, dtype=float)
-        return joined(Spectrum.of(matrix).log_determinant, matrix)
+        return concatenate(Spectrum.of(matrix).log_determinant, matrix)
 
     def kl_divergence(self, other: Any) -> Real:
         """That of the gammas along the axes on which both scales are diagonal."""
@@ -90,7 +73,7 @@ class Wishart(VectorFamily, ExponentialFamily, ConjugatePrior):
         root = self._whitening.factor @ matrix_gamma.triangular_draws(
             self._given["degrees"], self.dimension, shape, rng
         )
-        return np.asarray(root @ np.swapaxes(root, -2, -1))
+        return root @ np.swapaxes(root, -2, -1)
 
     @property
     def mean(self) -> np.ndarray:
@@ -117,34 +100,21 @@ def _half_degrees_and_inverse_scale(natural: np.ndarray) -> tuple[np.ndarray, np
     return natural[..., 0] + 0.5 * (inverse_scale.shape[-1] + 1), inverse_scale
 
 
-def joined(number: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """(number, vec matrix) along one axis."""
-    return blocks.side_by_side(np.asarray(number)[..., None], blocks.vec(matrix))
+def after_vectors_by_precision(prior: Wishart, statistics: Any) -> Wishart:
+    """Wishart(ν + n, (V⁻¹ + S)⁻¹) for the scatter S about the mean; as (1 + VS)⁻¹V, which is V for no data."""
+    scale = prior.scale
+    grown = np.eye(prior.dimension) + scale @ statistics.scatter_about(statistics.known["mean"])
+    found = np.linalg.solve(grown, np.broadcast_to(scale, grown.shape))
+    return Wishart(prior.degrees + statistics.weight, (found + np.swapaxes(found, -2, -1)) / 2)
 
 
-def diagonal_products(matrix: np.ndarray) -> np.ndarray:
-    """M_ii M_jj."""
-    diagonal = np.diagonal(matrix, axis1=-2, axis2=-1)
-    return np.asarray(diagonal[..., :, None] * diagonal[..., None, :])
-
-
-def check_degrees(family: Any) -> None:
-    """The degrees must be above d - 1, and the scale not singular to working precision."""
-    if not (family._given["degrees"] > family.dimension - 1).all():
-        raise InvalidModel(
-            f"the degrees of {type(family).__name__} must be above d - 1 = {family.dimension - 1}; "
-            f"got {float(family._given['degrees'].min()):g}"
-        )
-    _ = family._whitening
-
-
-def degrees_from(log_determinant: np.ndarray, matrix: np.ndarray, *, name: str) -> np.ndarray:
-    """ν from E log |X| and E X of a Wishart: the gap to log |E X| grows as ν falls."""
-    if not POSITIVE_DEFINITE.is_met(matrix).all():
-        raise InvalidData(f"no {name} has these moments: the mean of the matrix must be positive definite")
-    gap = blocks.log_determinant(matrix) - log_determinant
-    if not (gap > ROUNDING * np.maximum(np.abs(log_determinant), 1.0)).all():
-        raise InvalidData(
-            f"{name} cannot be estimated from equal matrices: give at least two different ones, or a prior"
-        )
-    return match_degrees(gap, matrix.shape[-1])
+Wishart.pairs = (
+    Pair(
+        Wishart, MultivariateGaussian, "precision", after_vectors_by_precision,
+        at=lambda point, known: MultivariateGaussian(known["mean"], np.linalg.inv(point)), sample_size=degrees,
+        known=frozenset({"mean"}),
+        closed_form_predictive=lambda posterior, known: next_vector(
+            posterior.degrees, np.linalg.inv(posterior.scale), known
+        ),
+    ),
+)  # fmt: skip

@@ -11,6 +11,8 @@ conditional has keys of its own (kinds.py), all of them nested lists with the pa
 or FactorGraph has "factors": [{"scope": ["a", "b"], "values": …}, …] instead, and the members of its plates are
 positions of factors; instead of "values" that no doubles hold there are "log_values", with null for the logarithm of 0.
 "tied" and "plates" may be left out. Unknown keys are refused.
+
+Other kinds of models, and families, are in the table of `juncture.documents.kinds`; docs/formats.md lists their keys.
 """
 
 from __future__ import annotations
@@ -18,13 +20,16 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from juncture.documents.kinds import MODULES, kind_names, load_kind
+from juncture.documents.node import SURROGATE, Node
+from juncture.documents.variables import encode_variable
 from juncture.errors import FormatError
-from juncture.formats.json.document import SURROGATE, Node
+from juncture.files.json_text import MAX_DEPTH, exceeds_depth
 from juncture.formats.json.models import MODEL_NAMES, MODELS
-from juncture.formats.json.variables import encode_variable
 from juncture.formats.rows import RowRepair
 
 VERSION = 1
+TOO_DEEP = f"JSON holds at most {MAX_DEPTH} lists and objects inside each other; the parts of this model lie deeper"
 
 
 def read_json(data: bytes, rows: RowRepair) -> Any:
@@ -32,22 +37,37 @@ def read_json(data: bytes, rows: RowRepair) -> Any:
     document = Node.parse(data)
     document.choice("format", ["juncture"])
     document.choice("version", [VERSION])
-    model = MODELS[MODEL_NAMES[document.choice("model", MODEL_NAMES)]]
+    is_network = document.value.get("model") in list(MODEL_NAMES)
+    name = document.choice("model", MODEL_NAMES if is_network else [*MODEL_NAMES, *kind_names()])
     with document.locate_errors():
-        return model.read(document, rows)
+        return MODELS[MODEL_NAMES[name]].read(document, rows) if is_network else load_kind(name).read(document)
 
 
 def write_json(model: Any) -> str:
     """The document of a model: a line per variable and per row of a table."""
-    entry = MODELS.get(type(model))
-    if entry is None:
-        raise FormatError(f"JSON holds {', '.join(MODEL_NAMES)}; this is a {type(model).__name__}")
     head = {"format": "juncture", "version": VERSION, "model": type(model).__name__}
-    document = {**head, "variables": [encode_variable(variable) for variable in model.variables], **entry.encode(model)}
-    text = "{\n" + ",\n".join(f'  "{key}": {render(value, "  ")}' for key, value in document.items()) + "\n}\n"
+    try:
+        document = {**head, **encode_model(model)}
+        text = "{\n" + ",\n".join(f'  "{key}": {render(value, "  ")}' for key, value in document.items()) + "\n}\n"
+    except RecursionError:
+        raise FormatError(TOO_DEEP) from None
     if SURROGATE.search(text):
         raise FormatError("a name or label holds half of a surrogate pair, which no text file can hold; rename it")
+    if exceeds_depth(text.encode()):
+        raise FormatError(TOO_DEEP)
     return text
+
+
+def encode_model(model: Any) -> dict[str, Any]:
+    """A model as plain data, without the head of the document."""
+    entry = MODELS.get(type(model))
+    if entry is not None:
+        return {"variables": [encode_variable(variable) for variable in model.variables], **entry.encode(model)}
+    name = type(model).__name__
+    if name not in kind_names() or load_kind(name).model is not type(model):
+        names = ", ".join([*MODEL_NAMES, *MODULES])
+        raise FormatError(f"JSON holds {names} and the families of the package; this is a {name}")
+    return load_kind(name).encode(model)
 
 
 def render(value: Any, indent: str) -> str:

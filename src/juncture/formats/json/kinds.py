@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from juncture.documents.node import Node
 from juncture.errors import FormatError
 from juncture.factors.conditional import AnyConditional, Conditional, signature
 from juncture.factors.deterministic import Deterministic
 from juncture.factors.gaussian import Constant, LinearGaussian
 from juncture.factors.logistic import Logistic
 from juncture.factors.noisy import NoisyMax, NoisyOr
-from juncture.formats.json.document import Node
 from juncture.formats.rows import RowRepair
 from juncture.variables import Scope, Variable
 

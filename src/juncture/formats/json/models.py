@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from juncture.documents.node import Node
+from juncture.documents.variables import find_variable, read_variables
 from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
-from juncture.formats.json.document import Node
 from juncture.formats.json.kinds import KIND_NAMES, KINDS, Part, encode_conditional
-from juncture.formats.json.variables import find_variable, read_variables
 from juncture.formats.rows import RowRepair
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork

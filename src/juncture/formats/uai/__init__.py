@@ -123,7 +123,8 @@ def write_uai(model: Any) -> str:
     preamble = PREAMBLES.get(type(model))
     if preamble is None:
         raise FormatError(
-            f"UAI holds Bayesian networks, Markov networks and factor graphs, not a {type(model).__name__}"
+            f"UAI holds Bayesian networks, Markov networks and factor graphs, not a {type(model).__name__};"
+            " write it as .json"
         )
     parts = as_tables(model, "UAI") if preamble == "BAYES" else model.factors
     for part in parts:

@@ -80,10 +80,8 @@ EXACT = Diagnostics()
 SECONDS_PER_OPERATION = 2e-9  # of an exact run, roughly
 
 
-def check_budget(cost: Cost, budget: float | None) -> None:
+def check_budget(cost: Cost, budget: float) -> None:
     """Raise `TooLarge` for an exact run that is predicted to take longer than a budget in seconds."""
-    if budget is None:
-        return
     predicted = SECONDS_PER_OPERATION * cost.operations
     if predicted > budget:
         raise TooLarge(

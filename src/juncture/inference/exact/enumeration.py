@@ -90,7 +90,8 @@ class EnumerationPlan:
         rng: np.random.Generator | None = None,
         budget: float | None = None,
     ) -> JointTable:
-        check_budget(self.cost, budget)
+        if budget is not None:
+            check_budget(self.cost, budget)
         cells = self.cells()
         return JointTable(self.scope, cells, relevant_part(model, self.scope.names).log_joint_of(cells), findings)
 

@@ -22,9 +22,8 @@ from juncture.learning.networks.estimation import (
 from juncture.learning.networks.expectation import collect_distinct
 from juncture.learning.networks.gradient import GradientAscent
 from juncture.learning.networks.problem import NetworkProblem
-from juncture.learning.networks.sources import prepare_rows
 from juncture.learning.networks.statistics import NetworkStatistics, count_if_complete
-from juncture.learning.networks.templates import check_fixed
+from juncture.learning.networks.templates import check_fixed, prepare_rows
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.options import as_generator
 from juncture.variables import Variable

@@ -44,18 +44,20 @@ def as_covariance(given: Any, size: int, *, name: str, may_vary: bool = True) ->
     """A covariance, which may be singular."""
     array = as_part(given, (size, size), name=name, may_vary=may_vary)
     turned = np.swapaxes(array, -2, -1)
-    skew = np.abs(array - turned) > SYMMETRY_TOLERANCE * np.abs(array).max(axis=(-2, -1), keepdims=True)
+    with np.errstate(over="ignore"):  # a difference beyond all doubles is one
+        skew = np.abs(array - turned) > SYMMETRY_TOLERANCE * np.abs(array).max(axis=(-2, -1), keepdims=True)
     if skew.any():
         raise InvalidModel(f"{name} must be symmetric; it is not{where(skew)}")
-    symmetric = (array + turned) / 2
+    symmetric = np.where(array == turned, array, array / 2 + turned / 2)
     correlations, scale = standardized(symmetric)
     lowest = np.linalg.eigvalsh(correlations)[..., 0]
     wrong = (lowest < -NEGATIVE_TOLERANCE) | (np.diagonal(symmetric, axis1=-2, axis2=-1) < 0).any(axis=-1)
     wrong |= ((scale[..., :, None] * scale[..., None, :] == 0) & (symmetric != 0)).any(axis=(-2, -1))
     if wrong.any():
+        shown = np.array2string(symmetric[wrong][0] if wrong.ndim else symmetric, precision=6, separator=", ")
         raise InvalidModel(
             f"{name} must be positive semidefinite: a covariance{where(wrong)} has no negative variance in any"
-            f" direction; got {np.array2string(symmetric[wrong][0] if wrong.ndim else symmetric, precision=6)}"
+            f" direction; got {' '.join(shown.split())}"
         )
     return read_only(symmetric)
 

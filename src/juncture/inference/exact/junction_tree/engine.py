@@ -192,7 +192,8 @@ class JunctionTreePlan:
         rng: np.random.Generator | None = None,
         budget: float | None = None,
     ) -> TreeAnswers | SlicedAnswers | ExpectedAnswers:
-        check_budget(self.cost, budget)
+        if budget is not None:
+            check_budget(self.cost, budget)
         if model is self.model and findings.is_single and self.engine.should_slice(self.part, findings):
             return self.engine.answer_sliced(self.part, findings, self.targets)
         packed = self.engine.packed_model(self.part) if model is self.model else self.pack(model)

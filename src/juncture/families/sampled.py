@@ -6,8 +6,9 @@ import numpy as np
 
 from juncture.errors import InvalidData
 from juncture.families.family import Family, Real, plain
+from juncture.families.statistics.known import Known
 from juncture.families.statistics.sample_statistics import Sample
-from juncture.families.statistics.statistics import Known, Statistics
+from juncture.families.statistics.statistics import Statistics
 
 
 class Sampled(Family):

@@ -21,7 +21,7 @@ def poisson_log_mass(x: Any, mean: Any) -> np.ndarray:
     x, mean = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(mean, dtype=float))
     some = np.where(x > 0, x, 1.0)
     above = -stirling_error(some) - 0.5 * (LOG_TWO_PI + np.log(some)) - deviance(some, mean)
-    return np.asarray(np.where(x > 0, above, -mean))
+    return np.where(x > 0, above, -mean)
 
 
 def binomial_log_mass(x: Any, trials: Any, p: Any) -> np.ndarray:
@@ -31,10 +31,10 @@ def binomial_log_mass(x: Any, trials: Any, p: Any) -> np.ndarray:
     hit, tried = np.where(inner, x, 1.0), np.where(inner, n, 2.0)
     missed = tried - hit
     errors = stirling_error(tried) - stirling_error(hit) - stirling_error(missed)
-    spread = 0.5 * (np.log(tried) - np.log(hit) - np.log(missed) - LOG_TWO_PI)
-    between = errors + spread - deviance(hit, tried * p) - deviance(missed, tried * (1 - p))
+    log_width = 0.5 * (np.log(tried) - np.log(hit) - np.log(missed) - LOG_TWO_PI)
+    between = errors + log_width - deviance(hit, tried * p) - deviance(missed, tried * (1 - p))
     at_end = times(x, numerics.log(p)) + times(n - x, numerics.log1p(-p))
-    return np.asarray(np.where(inner, between, at_end))
+    return np.where(inner, between, at_end)
 
 
 def deviance(x: np.ndarray, mean: np.ndarray) -> np.ndarray:
@@ -43,9 +43,9 @@ def deviance(x: np.ndarray, mean: np.ndarray) -> np.ndarray:
         shift = (x - mean) / mean
         near = mean * ((1 + shift) * np.log1p(shift) - shift)
         far = xlogy(x, x / mean) + mean - x
-    return np.asarray(np.where(np.abs(shift) < 0.5, near, far))
+    return np.where(np.abs(shift) < 0.5, near, far)
 
 
 def times(count: np.ndarray, log_value: np.ndarray) -> np.ndarray:
     """count · log_value, with 0 · -inf = 0."""
-    return np.asarray(np.where(count == 0, 0.0, np.where(count == 0, 1.0, count) * log_value))
+    return np.where(count == 0, 0.0, np.where(count == 0, 1.0, count) * log_value)

@@ -1,8 +1,8 @@
-"""`CanonicalGaussian`: exp(log_scale + ηᵀx - ½ xᵀΛx), where products add and conditioning is slicing."""
+"""`GaussianFunction`: exp(log_scale + ηᵀx - ½ xᵀΛx), where products add and conditioning is slicing."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,19 +15,9 @@ from juncture.families.vectors.whitening import Whitening, apply
 from juncture.numerics import LOG_TWO_PI
 from juncture.values import Value
 
-if TYPE_CHECKING:
-    from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 
-
-class CanonicalGaussian(Value):
-    """A Gaussian function by its loading η and precision Λ, or a batch of them; without a log_scale, a density.
-
-    Λ need not be positive definite (a constant has Λ = 0), except where a density or an integral is asked for.
-
-    >>> one = CanonicalGaussian([2.0], [[2.0]])
-    >>> (one * one).to_moments()
-    MultivariateGaussian(mean=[1.0], covariance=[[0.25]])
-    """
+class GaussianFunction(Value):
+    """What `CanonicalGaussian` can do without its moments: values and integrals, products and parts."""
 
     _fields = ("loading", "precision", "log_scale")
     loading: np.ndarray  # (*batch, d)
@@ -35,15 +25,15 @@ class CanonicalGaussian(Value):
     log_scale: np.ndarray  # (*batch)
 
     def __init__(self, loading: Any, precision: Any, log_scale: Any = None) -> None:
-        loading = REAL_VECTOR.checked(loading, name="the loading of CanonicalGaussian")
-        precision = SYMMETRIC.checked(precision, name="the precision of CanonicalGaussian")
+        loading = REAL_VECTOR.check(loading, name="the loading of CanonicalGaussian")
+        precision = SYMMETRIC.check(precision, name="the precision of CanonicalGaussian")
         if loading.shape[-1] != precision.shape[-1]:
             raise InvalidModel(
                 f"a loading of {loading.shape[-1]} numbers does not go with a precision of size {precision.shape[-1]}"
             )
         self._set(loading=loading, precision=precision)
         scale = -_log_integral(loading, precision) if log_scale is None else log_scale
-        self._set(log_scale=REAL.checked(scale, name="the log_scale of CanonicalGaussian"))
+        self._set(log_scale=REAL.check(scale, name="the log_scale of CanonicalGaussian"))
 
     @property
     def dimension(self) -> int:
@@ -62,14 +52,12 @@ class CanonicalGaussian(Value):
         """The log-density of the normalised function."""
         return plain(np.asarray(self.log_value(x)) - self.log_integral())
 
-    def to_moments(self) -> MultivariateGaussian:
-        """The normalised function by its mean Λ⁻¹η and covariance Λ⁻¹."""
-        from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-
+    def _moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """The mean Λ⁻¹η and the covariance Λ⁻¹."""
         covariance = _whitening(self.precision).inverse
-        return MultivariateGaussian(apply(covariance, self.loading), covariance)
+        return apply(covariance, self.loading), covariance
 
-    def marginal(self, indices: Any) -> CanonicalGaussian:
+    def marginal(self, indices: Any) -> Self:
         """The function of these entries, the others integrated out: η1 - Λ12 Λ22⁻¹ η2, Λ11 - Λ12 Λ22⁻¹ Λ21."""
         kept, out = blocks.split(indices, self.dimension)
         inner, cross = blocks.block(self.precision, out, out), blocks.block(self.precision, out, kept)
@@ -77,9 +65,9 @@ class CanonicalGaussian(Value):
         pull = np.linalg.solve(inner, cross)
         loading = self.loading[..., kept] - apply(np.swapaxes(pull, -2, -1), self.loading[..., out])
         precision = blocks.block(self.precision, kept, kept) - np.swapaxes(cross, -2, -1) @ pull
-        return CanonicalGaussian(loading, blocks.symmetric(precision), log_scale)
+        return type(self)(loading, blocks.symmetric(precision), log_scale)
 
-    def conditional(self, indices: Any, values: Any) -> CanonicalGaussian:
+    def conditional(self, indices: Any, values: Any) -> Self:
         """The function of the other entries where those at the indices have these values: η2 - Λ21 x1, Λ22.
 
         It is not scaled anew: its integral is the density of the values.
@@ -90,21 +78,21 @@ class CanonicalGaussian(Value):
         found = as_values(values, given.shape, name="the entries that are given")
         loading = self.loading[..., rest] - apply(blocks.block(self.precision, rest, given), found)
         reached = _exponent(self.loading[..., given], blocks.block(self.precision, given, given), found)
-        return CanonicalGaussian(loading, blocks.block(self.precision, rest, rest), self.log_scale + reached)
+        return type(self)(loading, blocks.block(self.precision, rest, rest), self.log_scale + reached)
 
-    def __mul__(self, other: object) -> CanonicalGaussian:
-        return self._combined(other, 1.0)
+    def __mul__(self, other: object) -> Self:
+        return self._combine(other, 1.0)
 
-    def __truediv__(self, other: object) -> CanonicalGaussian:
-        return self._combined(other, -1.0)
+    def __truediv__(self, other: object) -> Self:
+        return self._combine(other, -1.0)
 
-    def _combined(self, other: object, sign: float) -> CanonicalGaussian:
-        if not isinstance(other, CanonicalGaussian):
+    def _combine(self, other: object, sign: float) -> Self:
+        if not isinstance(other, GaussianFunction):
             return NotImplemented
         if self.dimension != other.dimension:
             raise InvalidData(f"Gaussians of {self.dimension} and of {other.dimension} entries do not multiply")
         parts = ((getattr(self, name), getattr(other, name)) for name in self._fields)
-        return CanonicalGaussian(*(mine + sign * theirs for mine, theirs in parts))
+        return type(self)(*(mine + sign * theirs for mine, theirs in parts))
 
     def __repr__(self) -> str:
         return f"CanonicalGaussian(dimension={self.dimension})"

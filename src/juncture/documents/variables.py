@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from juncture.documents.node import Node, clip
 from juncture.errors import FormatError, hint
 from juncture.files.json_text import MAX_DIGITS
-from juncture.formats.json.document import Node, clip
 from juncture.variables import State, Variable
 
 STATE_TYPES = {str, int, float, bool}
@@ -17,7 +17,7 @@ INFINITIES = {"inf": math.inf, "-inf": -math.inf}
 
 def encode_variable(variable: Variable) -> dict[str, Any]:
     if variable.states is not None:
-        return {"name": variable.name, "states": [encode_state(state, variable.name) for state in variable.states]}
+        return {"name": variable.name, "states": encode_states(variable.states, variable.name)}
     return (
         {"name": variable.name} if variable.dimension == 1 else {"name": variable.name, "dimension": variable.dimension}
     )
@@ -46,7 +46,7 @@ def read_variables(node: Node) -> dict[str, Variable]:
 
 def read_variable(node: Node) -> Variable:
     fields = node.fields(["name"], ["states", "dimension"])
-    states = [read_state(item) for item in fields["states"].items()] if "states" in fields else None
+    states = read_states(fields.get("states"))
     dimension = fields["dimension"].integer() if "dimension" in fields else 1
     name = fields["name"].string()
     with node.locate_errors():
@@ -68,3 +68,12 @@ def find_variable(node: Node, variables: Mapping[str, Variable]) -> Variable:
     if name not in variables:
         raise node.error(f"there is no variable {clip(name)!r}; {hint(clip(name), variables)}")
     return variables[name]
+
+
+def encode_states(states: Iterable[State], name: str) -> list[Any]:
+    return [encode_state(state, name) for state in states]
+
+
+def read_states(node: Node | None) -> list[State] | None:
+    """The labels in a list; None for a key that was left out."""
+    return None if node is None else [read_state(item) for item in node.items()]

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from juncture.documents.lines import Path, line_of
 from juncture.errors import FormatError, JunctureError, hint
 from juncture.files.json_text import InvalidToken, RepeatedKey, parse_text
-from juncture.formats.json.text import Path, line_of
 
 SHOWN = 60
 NUMBER_TYPES = frozenset({int, float})
@@ -76,11 +76,15 @@ class Node:
         self._check_object()
         if key not in self.value:
             raise self.error(f"lacks the key {key!r}")
-        given, known = self.child(key), list(choices)
+        return self.child(key).one_of(choices)
+
+    def one_of(self, choices: Iterable[Choice]) -> Choice:
+        """The value, which must be one of the choices."""
+        known = list(choices)
         for choice in known:
-            if type(choice) is type(given.value) and choice == given.value:
+            if type(choice) is type(self.value) and choice == self.value:
                 return choice
-        raise given.error(f"is {describe(given.value)}; {hint(describe(given.value), known)}")
+        raise self.error(f"is {describe(self.value)}; {hint(describe(self.value), known)}")
 
     def _check_object(self) -> None:
         if isinstance(self.value, RepeatedKey):

@@ -1,0 +1,77 @@
+"""What `juncture info` tells of a model that is no network: its kind, its sizes and its distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from juncture.values import few
+
+SHOWN = 6  # labels
+
+
+def facts_of_model(model: Any) -> dict[str, Any]:
+    kind = type(model).__name__
+    return {"kind": kind, **FACTS.get(kind, facts_of_family)(model)}
+
+
+def facts_of_hidden_markov(model: Any) -> dict[str, Any]:
+    return {
+        "states": model.num_states,
+        "labels": labels_of(model.states),
+        "emissions": model.emissions.summary,
+        "observation": shape_in_words(model.event_shape),
+        "parameters": model.num_parameters,
+    }
+
+
+def facts_of_chain(model: Any) -> dict[str, Any]:
+    return {
+        "states": model.num_states,
+        "labels": labels_of(model.states),
+        "order": model.order,
+        "initial_distribution": "none" if model.initial is None else "given",
+        "parameters": model.num_parameters,
+    }
+
+
+def facts_of_state_space(model: Any) -> dict[str, Any]:
+    return {
+        "state_dimension": model.state_dimension,
+        "observation_dimension": model.observation_dimension,
+        "inputs": model.num_inputs,
+        "parts_that_vary": ", ".join(model.varying) or "none",
+        "longest_sequence": "any" if model.max_length is None else model.max_length,
+    }
+
+
+def facts_of_mixture(model: Any) -> dict[str, Any]:
+    return {
+        "components": model.num_components,
+        "distributions": model.components.summary,
+        "observation": shape_in_words(model.event_shape),
+        "parameters": model.num_parameters,
+    }
+
+
+def facts_of_family(model: Any) -> dict[str, Any]:
+    """Of a family, or of another kind that a program has registered: what it prints itself."""
+    return {"value": repr(model)}
+
+
+def labels_of(states: tuple[Any, ...]) -> str:
+    return few(map(str, states), most=SHOWN)
+
+
+def shape_in_words(shape: tuple[int, ...]) -> str:
+    if not shape:
+        return "a single value"
+    return f"a vector of {shape[0]}" if len(shape) == 1 else f"an array of {' × '.join(map(str, shape))}"
+
+
+FACTS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "HiddenMarkovModel": facts_of_hidden_markov,
+    "MarkovChain": facts_of_chain,
+    "LinearGaussianStateSpace": facts_of_state_space,
+    "Mixture": facts_of_mixture,
+}

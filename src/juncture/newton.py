@@ -1,0 +1,106 @@
+"""Newton's method with halved steps: the minimum of a smooth function from its gradient and Hessian."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from juncture.errors import InvalidData
+
+MOST_HALVINGS = 60
+RANK_TOLERANCE = 1e-13  # of singular values, in units in which the Hessian has a unit diagonal
+
+
+class Expansion(NamedTuple):
+    """A function at one point, to second order."""
+
+    value: float
+    gradient: np.ndarray
+    hessian: np.ndarray
+
+
+Expand = Callable[[np.ndarray], Expansion]
+
+
+class Minimum(NamedTuple):
+    """Where the method ended, the function there, and whether the method ended before it ran out of steps."""
+
+    point: np.ndarray
+    here: Expansion
+    converged: bool
+
+
+def newton_step(here: Expansion) -> np.ndarray:
+    """-H⁻¹ g, in units in which the Hessian has a unit diagonal; of a singular Hessian, the shortest such step."""
+    if not np.isfinite(here.hessian).all():
+        raise InvalidData("the second derivatives are not finite: rescale the features or parameters")
+    scale = np.sqrt(np.maximum(np.diag(here.hessian), 0.0))
+    unit = np.where(scale > 0, scale, 1.0)
+    scaled = here.hessian / np.outer(unit, unit)
+    return -np.linalg.lstsq(scaled, here.gradient / unit, rcond=RANK_TOLERANCE)[0] / unit
+
+
+@dataclass(frozen=True)
+class DampedNewton:
+    """Newton steps, each halved until the function falls.
+
+    Parameters
+    ----------
+    step_of
+        The step to try. One for a function that is not convex must point downhill.
+    tolerance, relative_tolerance
+        The method ends when the Newton decrement -g·step is at most tolerance + relative_tolerance · |value|. With a
+        relative tolerance the last step is still taken: it squares the remaining error.
+    sufficient
+        The share of the decrement that a step must gain (Armijo's rule).
+    rounding
+        A rise of at most this share of |value| counts as rounding.
+    lowest
+        The method also ends when the value falls below this: the function is unbounded.
+    max_steps
+        The largest number of steps.
+
+    >>> found = DampedNewton().minimize(lambda x: Expansion(float(x @ x), 2 * x, 2 * np.eye(2)), np.ones(2))
+    >>> found.point, found.converged
+    (array([0., 0.]), True)
+    """
+
+    step_of: Callable[[Expansion], np.ndarray] = newton_step
+    tolerance: float = 1e-26
+    relative_tolerance: float = 0.0
+    sufficient: float = 1e-4
+    rounding: float = 1e-15
+    lowest: float = -np.inf
+    max_steps: int = 200
+
+    def minimize(self, expand: Expand, start: np.ndarray) -> Minimum:
+        """The minimum downhill of `start`; `expand` may give the value inf outside the domain of the function."""
+        point, here = start, expand(start)
+        for _ in range(self.max_steps):
+            step = self.step_of(here) if start.size else start
+            decrement = -float(here.gradient @ step)
+            is_settled = decrement <= self.tolerance + self.relative_tolerance * abs(here.value)
+            if here.value < self.lowest or (is_settled and not self.relative_tolerance):
+                return Minimum(point, here, True)
+            size, there = self._halve(expand, point, step, here)
+            if there is None:  # nothing but rounding is left to gain
+                return Minimum(point, here, True)
+            point, here = point + size * step, there
+            if is_settled:
+                return Minimum(point, here, True)
+        return Minimum(point, here, False)
+
+    def _halve(
+        self, expand: Expand, point: np.ndarray, step: np.ndarray, here: Expansion
+    ) -> tuple[float, Expansion | None]:
+        """The first of the sizes 1, ½, ¼, … at which the function falls enough, and the expansion there."""
+        gain = -self.sufficient * float(here.gradient @ step)
+        for halving in range(MOST_HALVINGS):
+            size = 0.5**halving
+            there = expand(point + size * step)
+            if there.value <= here.value - size * gain + self.rounding * abs(here.value):
+                return size, there
+        return 0.0, None

@@ -1,0 +1,121 @@
+"""Models of every kind that a JSON file can hold; a kind added to `documents/kinds.py` is added here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import juncture as jt
+from juncture.components.shared import SharedEmissions
+from support import sequence_kinds
+from support.emission_examples import EMISSIONS, random_hidden_markov
+from support.family_examples import EXAMPLES
+
+SMALLEST, LARGEST = 5e-324, float(np.finfo(np.float64).max)
+ODD_STATES = ["", "1", 1, 2.5, True, float("inf"), float("-inf"), -(10**30), "a\nb", "é😀"]
+
+
+def hidden_markov_models() -> list[Any]:
+    rng = np.random.default_rng(14)
+    nested = jt.MixtureEmissions(
+        [[0.25, 0.75]] * 2, jt.IndependentEmissions([four(), jt.FamilyEmissions(four_rates())])
+    )
+    emissions = [
+        nested,
+        SharedEmissions(jt.MixtureEmissions([[0.5, 0.5]], jt.FamilyEmissions(jt.Poisson([1, 2]))), [0, 0]),
+    ]
+    point = np.eye(len(ODD_STATES))
+    return [
+        *sequence_kinds.hidden_markov_models(),
+        *(random_hidden_markov(rng, kind) for kind in EMISSIONS),
+        *(jt.HiddenMarkovModel([1 - SMALLEST, SMALLEST], np.eye(2), each) for each in emissions),
+        jt.HiddenMarkovModel([0.5, 0.5], np.eye(2), jt.Gaussian([-LARGEST, SMALLEST], [SMALLEST, LARGEST])),
+        jt.HiddenMarkovModel(point[0], point, point, states=ODD_STATES, symbols=ODD_STATES),
+    ]  # fmt: skip
+
+
+def four() -> jt.GaussianEmissions:
+    return jt.GaussianEmissions([0.0, 1.0, 2.0, 3.0], [1.0, 0.5, 0.25, 2.0])
+
+
+def four_rates() -> Any:
+    return jt.Poisson([1.0, 2.0, 3.0, 4.0])
+
+
+def markov_chains() -> list[Any]:
+    rng = np.random.default_rng(4)
+    third = jt.MarkovChain(
+        rng.dirichlet(np.ones(2), (2, 2, 2)), rng.dirichlet(np.ones(8)).reshape(2, 2, 2), states=["a", "b"], order=3
+    )
+    return [
+        *sequence_kinds.markov_chains(),
+        third,
+        third.to_first_order(),
+        jt.MarkovChain(rng.dirichlet(np.ones(3), (3, 3)), order=2),
+        jt.MarkovChain([[1.0, SMALLEST], [0.0, 1.0]], [SMALLEST, 1.0], states=[float("inf"), -0.0]),
+        jt.MarkovChain([[1.0]]),
+    ]
+
+
+def state_spaces() -> list[Any]:
+    rng = np.random.default_rng(5)
+    roots = rng.normal(size=(4, 2, 2))
+    varying = jt.LinearGaussianStateSpace(
+        rng.normal(size=(4, 2, 2)),
+        rng.normal(size=(3, 2)),
+        roots @ np.swapaxes(roots, 1, 2),
+        np.stack([np.eye(3) * (step + 1) for step in range(5)]),
+        rng.normal(size=2),
+        np.zeros((2, 2)),
+        input_to_state=rng.normal(size=(2, 1)),
+        input_to_observation=rng.normal(size=(5, 3, 1)),
+        transition_offset=rng.normal(size=(4, 2)),
+        observation_offset=rng.normal(size=3),
+    )
+    extreme = jt.LinearGaussianStateSpace(-LARGEST, SMALLEST, SMALLEST, LARGEST, LARGEST, 0.0)
+    return [*sequence_kinds.state_spaces(), varying, extreme]
+
+
+def mixtures() -> list[Any]:
+    rng = np.random.default_rng(6)
+    kinds = [jt.Mixture([0.25, 0.5, 0.25], EMISSIONS[kind](rng, 3)) for kind in EMISSIONS]
+    return [*sequence_kinds.mixtures(), *kinds, jt.Mixture([1 - SMALLEST, SMALLEST], [jt.Gaussian(), jt.StudentT(3.0)])]
+
+
+def families() -> list[Any]:
+    columns = jt.Independent([jt.Gaussian([0.0, 1.0], 1.0), jt.Poisson(3.0), jt.Dirichlet([1.0, 0.1])])
+    return [
+        *(member for members in EXAMPLES.values() for member in members),
+        columns,
+        jt.Independent([columns]),
+        *posteriors(),
+    ]
+
+
+def posteriors() -> list[Any]:
+    """Priors that have seen data, which they remember."""
+    return [
+        jt.Gamma(2.0, 1.0).posterior(jt.Poisson.statistics([1, 2, 4])),
+        jt.Beta([1.0, 2.0], 3.0).posterior(jt.Binomial.statistics([1, 2], trials=5)),
+        jt.Dirichlet([1.0, 1.0, 2.0]).posterior(jt.Categorical.statistics([0, 2], num_states=3)),
+        jt.Gaussian(0.0, 4.0).posterior(jt.Gaussian.statistics([1.0, 2.0], variance=0.1)),
+        jt.NormalInverseWishart([0.0, 1.0], 0.5, 5.0, np.eye(2)).posterior(
+            jt.MultivariateGaussian.statistics([[0.5, 1.0], [2.0, -1.0]])
+        ),
+    ]
+
+
+def networks() -> list[Any]:
+    return [jt.example("asia"), jt.example("asia").to_markov_network(), jt.example("fuel").to_factor_graph()]
+
+
+KINDS: dict[str, Callable[[], list[Any]]] = {
+    "networks": networks,
+    "HiddenMarkovModel": hidden_markov_models,
+    "MarkovChain": markov_chains,
+    "LinearGaussianStateSpace": state_spaces,
+    "Mixture": mixtures,
+    "families": families,
+}
