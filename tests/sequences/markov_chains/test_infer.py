@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -154,3 +154,25 @@ def test_a_state_that_is_not_there_is_named_alike_by_all_questions():
         with pytest.raises(jt.UnknownState, match="'state' has no state 'c'; known are 'a', 'b'"):
             ask(chain, ["a", "c"])
     assert [len(each) for each in jt.infer(chain, ["a", None, "a"], lengths=[2, 1])] == [2, 1]
+
+
+def test_states_and_observations_are_the_same():
+    """Either fills the gaps of the other; where both are there and differ, a sentence says at which step."""
+    chain = MarkovChain([[0.9, 0.1], [0.5, 0.5]], [0.5, 0.5], states=["sun", "rain"])
+    both = jt.Sequence(["sun", None, None], states=[None, "rain", None])
+    assert jt.log_prob(chain, both) == jt.log_prob(chain, ["sun", "rain", None])
+    assert jt.infer(chain, both).log_evidence == pytest.approx(jt.log_prob(chain, both))
+    drawn = jt.sample(chain, 6, rng=0)
+    assert jt.log_prob(chain, drawn) == jt.log_prob(chain, drawn.states.tolist())
+    with pytest.raises(InvalidData, match="step 1 has a state that is not its observation"):
+        jt.log_prob(chain, jt.Sequence(["sun", "sun"], states=["sun", "rain"]))
+    with pytest.raises(InvalidData, match="step 0 of sequence 1 has a state"):
+        jt.fit(chain, [["sun"], jt.Sequence(["sun"], states=["rain"])])
+
+
+def test_labels_of_histories_are_drawn_too():
+    """The first-order form of a chain of order 2 has pairs as states."""
+    chain = MarkovChain([[[0.9, 0.1], [0.2, 0.8]], [[0.4, 0.6], [0.5, 0.5]]], [[0.5, 0.5], [0, 0]], order=2)
+    drawn = jt.sample(chain.to_first_order(), 5, rng=0).states.tolist()
+    assert all(isinstance(label, tuple) for label in drawn)
+    assert all(before[1] == after[0] for before, after in pairwise(drawn))

@@ -46,7 +46,8 @@ def as_budget(budget: Any) -> float | None:
 
 def check_limits(cost: Cost, what: str, budget: Any = None, memory_limit: Any = None) -> None:
     """Raise `TooLarge` for an exact run that needs more bytes than `memory_limit`, or more seconds than `budget`."""
-    check_budget(cost, as_budget(budget))
+    if budget is not None:
+        check_budget(cost, check_number(budget, "budget", least=0))
     if memory_limit is not None:
         check_memory(
             cost.bytes, what, "raise the limit, or ask about fewer at a time", check_memory_limit(memory_limit)

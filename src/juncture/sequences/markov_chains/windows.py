@@ -18,9 +18,10 @@ def fill_from_states(sequences: Sequences) -> Sequences:
     known = sequences.states != UNKNOWN
     clash = known & ~np.isnan(seen) & (seen != sequences.states)
     if clash.any():
+        where = sequences.describe_step(int(np.argmax(clash)))
         raise InvalidData(
-            f"{sequences.place(int(np.argmax(clash)))} has a state that is not its observation; in a Markov chain both"
-            " are the state: leave out one of them"
+            f"{where} has a state that is not its observation; in a Markov chain both are the state: leave out one of"
+            " them"
         )
     filled = np.where(known, sequences.states, seen)
     return replace(sequences, observations=filled if np.isnan(filled).any() else filled.astype(np.int64), states=None)
