@@ -26,9 +26,7 @@ def register_methods(kind: type, verb: str, *algorithms: str) -> None:
 
 def resolve_method(model: Any, verb: str, method: Any) -> str:
     """The algorithm that a name stands for, for this kind of model."""
-    names: Mapping[str, str] = {}
-    for kind in type(model).__mro__:
-        names = names or METHODS.get((kind.__name__, verb), {})
+    names = METHODS.get((type(model).__name__, verb)) or inherited_methods(type(model), verb)
     if isinstance(method, str) and method in names:
         return names[method]
     kind_name = type(model).__name__
@@ -37,6 +35,14 @@ def resolve_method(model: Any, verb: str, method: Any) -> str:
     raise Unsupported(
         f"the method of {verb} of a {kind_name} is a name; got {shown(method)}; known are {', '.join(map(repr, names))}"
     )
+
+
+def inherited_methods(kind: type, verb: str) -> Mapping[str, str]:
+    """The methods of the nearest class that has some; nothing where none has."""
+    names: Mapping[str, str] = {}
+    for base in reversed(kind.__mro__):
+        names = METHODS.get((base.__name__, verb), names)
+    return names
 
 
 def as_budget(budget: Any) -> float | None:

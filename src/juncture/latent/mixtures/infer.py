@@ -34,11 +34,12 @@ def infer_component(
     algorithm = resolve_method(model, "infer", method)
     check_policy(on_impossible)
     rows, is_single = rows_of(model, evidence)
-    check_cost(model, len(rows), budget, memory_limit)
+    if budget is not None or memory_limit is not None:
+        check_cost(model, len(rows), budget, memory_limit)
     log_joint = model.component_log_prob(rows) + numerics.log(model.weights)
     beliefs = MixtureBeliefs(model, log_joint, is_single, algorithm)
     check_evidence(
-        beliefs.log_evidences,
+        log_joint.max(axis=1),  # -inf where no component is possible
         lambda row: "no component of the mixture can make it",
         is_single=is_single,
         on_impossible=on_impossible,

@@ -38,7 +38,8 @@ def infer_states(
     algorithm = resolve_method(model, "infer", method)
     check_policy(on_impossible)
     given = model.sequences(evidence, lengths)
-    check_cost(model, given, budget, memory_limit)
+    if budget is not None or memory_limit is not None:
+        check_cost(model, given, budget, memory_limit)
     forward = filtered(model, given)
     backward = smoothed(model, given, forward)
     found = [
