@@ -258,5 +258,5 @@ def test_a_subclass_has_the_methods_of_its_kind():
 
     weather = Weather([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]])
     assert jt.infer(weather, [0], method="exact").method == "forward-backward"
-    with pytest.raises(jt.Unsupported, match="most_probable of a Weather has no method 'viterbo'; did you mean 'viterbi'"):
+    with pytest.raises(jt.Unsupported, match="of a Weather has no method 'viterbo'; did you mean 'viterbi'"):
         jt.most_probable(weather, [0], method="viterbo")
