@@ -150,6 +150,9 @@ class Scope(tuple[Variable, ...]):  # noqa: SLOT001 (names and shape are kept)
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise FrozenInstanceError(f"cannot assign {name!r}: a Scope does not change; build a new one")
 
+    def __reduce__(self) -> tuple[type[Scope], tuple[tuple[Variable, ...]]]:
+        return type(self), (tuple(self),)
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(variable.name for variable in self)
