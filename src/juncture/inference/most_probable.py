@@ -15,6 +15,7 @@ from juncture.errors import InvalidData
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import EXACT, Diagnostics, Question
+from juncture.inference.engines.diagnosed import Diagnosed
 from juncture.inference.engines.impossible import check_policy
 from juncture.inference.engines.methods import as_budget
 from juncture.inference.infer import as_targets, engine_for
@@ -28,7 +29,7 @@ MODE = frozenset({Question.MODE, Question.LOG_EVIDENCE})
 
 
 @dataclass(frozen=True, repr=False)
-class MostProbable:
+class MostProbable(Diagnosed):
     """An assignment, log p(assignment | evidence), and log of the product of factors (and likelihoods) there."""
 
     assignment: Assignment
@@ -37,18 +38,13 @@ class MostProbable:
     method: str = field(default="", compare=False)  # the algorithm that ran
     diagnostics: Diagnostics = field(default=EXACT, compare=False)
 
-    @property
-    def exact(self) -> bool:
-        """Whether no assignment is more probable, but for rounding."""
-        return self.diagnostics.exact
-
     def __repr__(self) -> str:
         states = few(f"{name!r}: {state!r}" for name, state in self.assignment.items())
         return f"MostProbable(assignment={{{states}}}, log_prob={self.log_prob!r}, log_joint={self.log_joint!r})"
 
 
 @dataclass(frozen=True, eq=False)
-class MostProbableRows:
+class MostProbableRows(Diagnosed):
     """The best assignment of each row of evidence; a row that is impossible has holes, NaN and -inf."""
 
     assignments: Dataset
@@ -57,11 +53,6 @@ class MostProbableRows:
     impossible: tuple[int, ...]
     method: str = ""  # the algorithm that ran
     diagnostics: Diagnostics = EXACT
-
-    @property
-    def exact(self) -> bool:
-        """Whether no assignments are more probable, but for rounding."""
-        return self.diagnostics.exact
 
 
 def most_probable_factors(  # noqa: PLR0913 (one verb, many options)

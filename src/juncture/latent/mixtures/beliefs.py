@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -13,9 +12,10 @@ import numpy as np
 from juncture import numerics
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
-from juncture.errors import UnknownVariable, Unsupported
+from juncture.errors import Unsupported
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import EXACT, Diagnostics
+from juncture.inference.engines.diagnosed import OneVariable
 from juncture.inference.engines.display import steps_html
 from juncture.inference.engines.draws import check_num_rows
 from juncture.inference.engines.impossible import impossible_indices
@@ -29,27 +29,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MixtureBeliefs:
+class MixtureBeliefs(OneVariable):
     """Which component each row came from: `beliefs["component"]` is p(component | row), `log_evidence` log p(row).
 
     Of one row that is a `Factor` and a number; of many, `.values` is (row, component), NaN where a row is impossible.
     """
 
+    variable = "component"
     model: Mixture
     log_joint: np.ndarray  # (row, component): log p(row, component)
     is_single: bool
     method: str = "enumeration"
     diagnostics: Diagnostics = EXACT
-
-    @property
-    def exact(self) -> bool:
-        """Whether the answer is exact, but for rounding."""
-        return self.diagnostics.exact
-
-    @property
-    def converged(self) -> bool:
-        """Whether the algorithm reached its end by its own stopping rule."""
-        return self.diagnostics.converged
 
     @cached_property
     def log_evidences(self) -> np.ndarray:
@@ -80,16 +71,9 @@ class MixtureBeliefs:
 
     def __getitem__(self, name: str) -> Any:
         """p(component | row): a `Factor`, or one row of it per row."""
-        if not isinstance(name, str) or name != "component":
-            raise UnknownVariable.among(name, ["component"], where="a mixture")
+        self._check_variable(name)
         values = self.responsibilities
         return Factor(self.scope, values[0]) if self.is_single else RowFactors(self.scope, values)
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name == "component"
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(("component",))
 
     def to_dict(self) -> dict[str, dict[State, Any]]:
         """Name → component → probability (one number, or one a row)."""

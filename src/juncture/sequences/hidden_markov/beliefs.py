@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,8 +13,9 @@ from juncture.checks import check_count
 from juncture.components.mixture import Mixture
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.labels import decode_labels
-from juncture.errors import ImpossibleEvidence, UnknownVariable
+from juncture.errors import ImpossibleEvidence
 from juncture.inference.engines.contract import EXACT, Diagnostics
+from juncture.inference.engines.diagnosed import OneVariable
 from juncture.inference.engines.display import steps_html
 from juncture.inference.engines.row_factors import RowFactors, marginals_frame
 from juncture.kernels.chains.lags import smooth_with_lag
@@ -81,12 +81,13 @@ def predict_distributions(first: np.ndarray, transition: np.ndarray, num_steps: 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ChainBeliefs:
+class ChainBeliefs(OneVariable):
     """Distributions of the hidden states of one sequence, in the order of the model's states.
 
     `smoothed` is p(state at t | all observations); other distributions are computed when first asked for.
     """
 
+    variable = "state"
     model: Any  # the model that was asked: a hidden Markov model, or a Markov chain
     hidden: HiddenMarkovModel  # the same as a hidden Markov model
     sequences: Sequences
@@ -95,16 +96,6 @@ class ChainBeliefs:
     smoothed: np.ndarray  # (step, state)
     method: str = "forward-backward"
     diagnostics: Diagnostics = EXACT
-
-    @property
-    def exact(self) -> bool:
-        """Whether the answer is exact, but for rounding."""
-        return self.diagnostics.exact
-
-    @property
-    def converged(self) -> bool:
-        """Whether the algorithm reached its end by its own stopping rule."""
-        return self.diagnostics.converged
 
     @property
     def impossible(self) -> tuple[int, ...]:
@@ -117,15 +108,8 @@ class ChainBeliefs:
 
     def __getitem__(self, name: str) -> RowFactors:
         """p(state at t | all observations) by labels: `beliefs["state"]["wet"]` is (step,)."""
-        if not isinstance(name, str) or name != "state":
-            raise UnknownVariable.among(name, ["state"], where="a chain")
+        self._check_variable(name)
         return RowFactors(self.scope, self.smoothed, "step")
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name == "state"
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(("state",))
 
     def to_dict(self) -> dict[str, dict[State, np.ndarray]]:
         """Name → state → probability at each step, (step,)."""

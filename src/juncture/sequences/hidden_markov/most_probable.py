@@ -20,6 +20,7 @@ from juncture.checks import check_count, check_flag
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.labels import decode_labels
 from juncture.inference.engines.contract import EXACT, Diagnostics
+from juncture.inference.engines.diagnosed import Diagnosed
 from juncture.inference.engines.methods import register_methods
 from juncture.kernels.chains.best_paths import best_paths
 from juncture.kernels.chains.path_reading import TIE, read_backward, read_forward
@@ -85,7 +86,7 @@ class Scorer:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MostProbablePath:
+class MostProbablePath(Diagnosed):
     """A path of states, and the log of its joint probability with the observations.
 
     Of an impossible sequence among others the codes are -1, log_joint is -inf and log_prob NaN.
@@ -99,11 +100,6 @@ class MostProbablePath:
     log_joint: float
     method: str = "viterbi"
     diagnostics: Diagnostics = EXACT
-
-    @property
-    def exact(self) -> bool:
-        """Whether no path is more probable, but for rounding."""
-        return self.diagnostics.exact
 
     @property
     def impossible(self) -> tuple[int, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,9 +10,9 @@ import numpy as np
 
 from juncture.checks import check_count
 from juncture.data.sequences.sequences import Sequences
-from juncture.errors import UnknownVariable
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.inference.engines.contract import EXACT, Diagnostics
+from juncture.inference.engines.diagnosed import OneVariable
 from juncture.inference.engines.display import intervals_html
 from juncture.inference.engines.row_factors import import_pandas
 from juncture.kernels.state_space.paths import covariances, draw_backward
@@ -35,12 +34,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StateSpaceBeliefs:
+class StateSpaceBeliefs(OneVariable):
     """The Gaussian of each state: predicted from the observations before it, filtered with its own, smoothed by all.
 
     Covariances are symmetric and positive semidefinite, being products of the factors that were computed.
     """
 
+    variable = "state"
     model: LinearGaussianStateSpace
     sequence: Sequences  # one
     forward: Filtered
@@ -50,31 +50,14 @@ class StateSpaceBeliefs:
     diagnostics: Diagnostics = EXACT
 
     @property
-    def exact(self) -> bool:
-        """Whether the answer is exact, but for rounding."""
-        return self.diagnostics.exact
-
-    @property
-    def converged(self) -> bool:
-        """Whether the algorithm reached its end by its own stopping rule."""
-        return self.diagnostics.converged
-
-    @property
     def impossible(self) -> tuple[int, ...]:
         """No sequence has density zero under Gaussian noise: always ()."""
         return ()
 
     def __getitem__(self, name: str) -> MultivariateGaussian:
         """p(state at t | all observations): a batch of Gaussians, one a step."""
-        if not isinstance(name, str) or name != "state":
-            raise UnknownVariable.among(name, ["state"], where="a state space")
+        self._check_variable(name)
         return MultivariateGaussian(self.smoothed_mean, self.smoothed_covariance)
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name == "state"
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(("state",))
 
     def __len__(self) -> int:
         return self.num_steps

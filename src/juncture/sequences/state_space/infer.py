@@ -15,6 +15,7 @@ import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
 from juncture.inference.engines.contract import EXACT, Cost, Diagnostics
+from juncture.inference.engines.diagnosed import Diagnosed
 from juncture.inference.engines.impossible import check_policy
 from juncture.inference.engines.methods import check_limits, register_methods, resolve_method
 from juncture.numerics import LOG_TWO_PI, log
@@ -75,7 +76,7 @@ def sums(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MostProbableStates:
+class MostProbableStates(Diagnosed):
     """The path of states with the highest density given the observations, which is that of the smoothed means.
 
     `log_prob` is its log-density given the observations, `log_joint` that of states and observations together. Both are
@@ -87,11 +88,6 @@ class MostProbableStates:
     log_joint: float
     method: str = "kalman"
     diagnostics: Diagnostics = EXACT
-
-    @property
-    def exact(self) -> bool:
-        """Whether no path has a higher density, but for rounding."""
-        return self.diagnostics.exact
 
     @property
     def impossible(self) -> tuple[int, ...]:
