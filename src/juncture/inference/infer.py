@@ -11,8 +11,7 @@ from juncture.errors import Unsupported, hint
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import BELIEFS, Engine, Question
-from juncture.inference.engines.impossible import check_policy
-from juncture.inference.engines.methods import as_budget
+from juncture.inference.engines.options import as_budget, check_policy
 from juncture.inference.exact.elimination.engine import VariableElimination
 from juncture.inference.exact.enumeration import Enumeration
 from juncture.inference.exact.junction_tree.engine import JunctionTree

@@ -16,8 +16,7 @@ from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import EXACT, Diagnostics, Question
 from juncture.inference.engines.diagnosed import Diagnosed
-from juncture.inference.engines.impossible import check_policy
-from juncture.inference.engines.methods import as_budget
+from juncture.inference.engines.options import as_budget, check_policy
 from juncture.inference.infer import as_targets, engine_for
 from juncture.memory import check_memory
 from juncture.values import few, format_count, number_of

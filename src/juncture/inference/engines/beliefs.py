@@ -18,7 +18,7 @@ from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import BELIEFS, Answers, Diagnostics, Engine, Question
 from juncture.inference.engines.display import beliefs_html, beliefs_text
 from juncture.inference.engines.draws import draw_posterior
-from juncture.inference.engines.impossible import check_evidence, impossible_indices
+from juncture.inference.engines.options import check_evidence, impossible_indices
 from juncture.inference.engines.row_factors import RowFactors, marginals_frame
 from juncture.memory import check_memory
 from juncture.values import number_of

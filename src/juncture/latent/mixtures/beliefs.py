@@ -18,7 +18,7 @@ from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.inference.engines.diagnosed import OneVariable
 from juncture.inference.engines.display import steps_html
 from juncture.inference.engines.draws import check_num_rows
-from juncture.inference.engines.impossible import impossible_indices
+from juncture.inference.engines.options import impossible_indices
 from juncture.inference.engines.row_factors import RowFactors, marginals_frame
 from juncture.options import as_generator
 from juncture.values import number_of

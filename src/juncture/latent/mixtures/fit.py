@@ -25,7 +25,7 @@ from juncture.data.sequences.sequences import as_one_sequence
 from juncture.data.sources.entries import as_lazy_source
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, RegularizedWarning, warn_user
-from juncture.inference.engines.impossible import check_data
+from juncture.inference.engines.options import check_data
 from juncture.iteration import ProgressCallback, check_progress
 from juncture.latent.mixtures.rows import rows_of
 from juncture.learning.em.contract import EMState, Expected

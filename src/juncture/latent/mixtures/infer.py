@@ -13,8 +13,13 @@ from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData
 from juncture.inference.engines.contract import Cost
-from juncture.inference.engines.impossible import check_evidence, check_policy
-from juncture.inference.engines.methods import check_limits, register_methods, resolve_method
+from juncture.inference.engines.options import (
+    check_evidence,
+    check_limits,
+    check_policy,
+    register_methods,
+    resolve_method,
+)
 from juncture.inference.most_probable import MostProbable, MostProbableRows
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
 from juncture.latent.mixtures.rows import rows_of

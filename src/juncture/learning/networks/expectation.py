@@ -17,7 +17,7 @@ from juncture.data.sources.contract import RowSource
 from juncture.data.tables.distinct import Numbering, distinct_rows
 from juncture.evidence import as_findings
 from juncture.inference.engines.contract import EnginePlan, Question
-from juncture.inference.engines.impossible import check_data
+from juncture.inference.engines.options import check_data
 from juncture.inference.infer import engine_for
 from juncture.learning.conditionals.contract import summarise_expected
 from juncture.learning.em.contract import Expected

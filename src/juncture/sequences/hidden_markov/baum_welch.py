@@ -19,7 +19,7 @@ from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions, EmissionStatistics
 from juncture.components.family import suggest_remedy
 from juncture.data.sequences.sequences import Sequences
-from juncture.inference.engines.impossible import check_data
+from juncture.inference.engines.options import check_data
 from juncture.learning.em.contract import EMState, Expected
 from juncture.learning.em.squarem import flatten_tables, unflatten_simplex_tables
 from juncture.parallel import block_rows, map_blocks

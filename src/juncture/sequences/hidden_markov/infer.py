@@ -14,8 +14,14 @@ import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
 from juncture.inference.engines.contract import Cost
-from juncture.inference.engines.impossible import check_evidence, check_policy
-from juncture.inference.engines.methods import as_budget, check_limits, register_methods, resolve_method
+from juncture.inference.engines.options import (
+    as_budget,
+    check_evidence,
+    check_limits,
+    check_policy,
+    register_methods,
+    resolve_method,
+)
 from juncture.kernels.chains.passes import DISCARD
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs
 from juncture.sequences.hidden_markov.chain import Chain

@@ -21,7 +21,7 @@ from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.labels import decode_labels
 from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.inference.engines.diagnosed import Diagnosed
-from juncture.inference.engines.methods import register_methods
+from juncture.inference.engines.options import register_methods
 from juncture.kernels.chains.best_paths import best_paths
 from juncture.kernels.chains.path_reading import TIE, read_backward, read_forward
 from juncture.kernels.chains.viterbi import decode_each, log_weight, score_steps

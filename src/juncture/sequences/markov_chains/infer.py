@@ -12,7 +12,7 @@ import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import Unsupported
-from juncture.inference.engines.methods import register_methods, resolve_method
+from juncture.inference.engines.options import register_methods, resolve_method
 from juncture.numerics import log
 from juncture.sequences.hidden_markov.infer import ChainOptions, infer_sequences
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel

@@ -16,8 +16,7 @@ import numpy as np
 from juncture.data.sequences.sequences import Sequences
 from juncture.inference.engines.contract import EXACT, Cost, Diagnostics
 from juncture.inference.engines.diagnosed import Diagnosed
-from juncture.inference.engines.impossible import check_policy
-from juncture.inference.engines.methods import check_limits, register_methods, resolve_method
+from juncture.inference.engines.options import check_limits, check_policy, register_methods, resolve_method
 from juncture.numerics import LOG_TWO_PI, log
 from juncture.sequences.state_space.beliefs import StateSpaceBeliefs
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
