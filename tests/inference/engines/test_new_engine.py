@@ -103,7 +103,9 @@ def test_the_answer_says_how_it_was_obtained(model):
     assert (beliefs.method, beliefs.exact, beliefs.converged) == ("listing", False, False)
     assert beliefs.diagnostics.steps == 7
     assert beliefs.diagnostics.standard_error("lung").tolist() == [0.1, 0.1]
+    assert repr(beliefs.diagnostics) == "Diagnostics(approximate, not converged, steps=7)"
     exact = jt.infer(model, {"xray": "yes"})
+    assert repr(exact.diagnostics) == "Diagnostics(exact, converged)"
     assert (exact.exact, exact.converged, exact.diagnostics.lower) == (True, True, None)
     with pytest.raises(jt.UnknownVariable, match="no standard error for 'lung'"):
         exact.diagnostics.standard_error("lung")

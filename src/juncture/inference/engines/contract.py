@@ -48,7 +48,7 @@ class Cost:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Diagnostics:
     """How far the answers of a run can be trusted.
 
@@ -79,6 +79,12 @@ class Diagnostics:
     effective_sample_size: float | None = None
     r_hat: float | None = None
     engine: Engine | None = None
+
+    def __repr__(self) -> str:
+        words = ["exact" if self.exact else "approximate", "converged" if self.converged else "not converged"]
+        shown = ("steps", "lower", "upper", "effective_sample_size", "r_hat", "engine")
+        values = [f"{name}={getattr(self, name)!r}" for name in shown if getattr(self, name) not in (None, 0)]
+        return f"Diagnostics({', '.join([*words, *values])})"
 
     def standard_error(self, name: str) -> np.ndarray:
         """The standard errors of the marginal of a variable, (state,)."""
