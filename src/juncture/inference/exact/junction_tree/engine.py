@@ -19,7 +19,7 @@ from juncture.errors import InvalidModel, TooLarge, Unsupported
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, Cost, Question, check_budget
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.exact.junction_tree.answers import ExpectedAnswers, PackedModel, SlicedAnswers, TreeAnswers
+from juncture.inference.exact.junction_tree.answers import ExpectedAnswers, PackedModel, TreeAnswers
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.plan import (
     CliquePlan,
@@ -29,6 +29,7 @@ from juncture.inference.exact.junction_tree.plan import (
     fits,
     lay_out_plan,
 )
+from juncture.inference.exact.junction_tree.sliced_answers import SlicedAnswers
 from juncture.inference.exact.lowering import Lowered, check_factors, lower
 from juncture.options import as_variable_names
 
