@@ -70,7 +70,7 @@ def parts_of(estimator, tables):
     """The sequences as the model reads them."""
     found = []
     for table in tables:
-        observations = estimator._observations(table, estimator.model_)
+        observations = estimator._encode(table, estimator.model_)
         found.extend(estimator.model_.sequences([Sequence(observations)]))
     return found
 

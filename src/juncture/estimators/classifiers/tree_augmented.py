@@ -38,7 +38,7 @@ class TreeAugmentedNaiveBayes(NaiveBayes):
         )
         self.tree_score = tree_score
 
-    def _refined(self, structure: Any, data: Dataset, target: str) -> Any:
+    def _refine(self, structure: Any, data: Dataset, target: str) -> Any:
         usual = "log-likelihood" if data.is_complete else "node-average"
         score = usual if self.tree_score is None else self.tree_score
         return learn_structure(data, TreeAugmented(target=target, score=score))
