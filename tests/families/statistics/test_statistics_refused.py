@@ -131,6 +131,23 @@ def test_broken_files_are_refused(member):
     refused(lambda: statistics_from_dict({name: told[name] for name in ("kind", "family")}), "statistics need")
 
 
+@over(FLAT)
+def test_totals_of_another_length_are_refused(member):
+    """Where the family alone says how many statistics there are; vectors may be of any length."""
+    document = member.statistics(draws(member, 5)).to_dict()
+    if "total" not in document or member.event_shape or np.ndim(document["weight"]):
+        return
+    total = list(document["total"])
+    for other in ([*total, 1.0], total[:-1]):
+        refused(lambda other=other: statistics_from_dict(document | {"total": other}), f"{len(total)} entries")
+
+
+@pytest.mark.parametrize("num_states", [1, 3, 2**32, 2**62])
+def test_a_number_of_states_other_than_that_of_the_total_is_refused_before_it_is_allocated(num_states):
+    document = FAMILIES["Categorical"].statistics([0, 1, 1], num_states=2).to_dict()
+    refused(lambda: statistics_from_dict(document | {"known": {"num_states": num_states}}), "the total of Categorical")
+
+
 @over_summarised
 def test_rows_of_one_alone(member):
     """n = 1: an estimate, or a sentence about which data would make one."""
