@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from juncture.data.dataset import Dataset
@@ -10,6 +11,7 @@ from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.searches.trees import TreeAugmented
 
 
+@dataclass(eq=False, repr=False)
 class TreeAugmentedNaiveBayes(NaiveBayes):
     """Naive Bayes over states in which each column has the class and at most one other column as parents.
 
@@ -22,21 +24,7 @@ class TreeAugmentedNaiveBayes(NaiveBayes):
     ['same']
     """
 
-    def __init__(
-        self,
-        prior: Any = 1.0,
-        *,
-        target: str | None = None,
-        method: Any = "em",
-        variables: Any = None,
-        discretize: Any = 5,
-        random_state: Any = 0,
-        tree_score: Any = None,
-    ) -> None:
-        super().__init__(
-            prior, target=target, method=method, variables=variables, discretize=discretize, random_state=random_state
-        )
-        self.tree_score = tree_score
+    tree_score: Any = field(default=None, kw_only=True)
 
     def _refine(self, structure: Any, data: Dataset, target: str) -> Any:
         usual = "log-likelihood" if data.is_complete else "node-average"

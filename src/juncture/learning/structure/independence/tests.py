@@ -20,7 +20,7 @@ from juncture.graphs.independence import Oracle
 from juncture.graphs.separation_sets import SeparationSets
 from juncture.learning.structure.constraints import check_whole
 from juncture.learning.structure.data import check_same_kind
-from juncture.learning.structure.scores.discrete import CodedRows
+from juncture.learning.structure.scores.discrete import CodedRows, OverCodedRows
 from juncture.learning.structure.scores.gaussian import Moments
 from juncture.learning.structure.sets import set_of
 from juncture.options import resolve
@@ -70,17 +70,8 @@ class ChiSquaredTest(GSquaredTest):
 
 
 @dataclass(frozen=True, eq=False)
-class TableTester:
-    rows: CodedRows
+class TableTester(OverCodedRows):
     kind: int
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.rows.names
-
-    @property
-    def num_rows(self) -> int:
-        return self.rows.num_rows
 
     def p_values(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> np.ndarray:
         from scipy.special import chdtrc
@@ -136,19 +127,10 @@ class PermutationTest:
 
 
 @dataclass(frozen=True, eq=False)
-class PermutationTester:
-    rows: CodedRows
+class PermutationTester(OverCodedRows):
     codes: np.ndarray  # of all rows, not only of different ones
     num_shuffles: int
     seed: int
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.rows.names
-
-    @property
-    def num_rows(self) -> int:
-        return self.rows.num_rows
 
     def p_values(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> np.ndarray:
         observed, _ = TableTester(self.rows, 0).statistics(pair, conditions)
