@@ -1,4 +1,4 @@
-"""Probabilities of one variable for many rows, from those columns only that tell something of it."""
+"""Probabilities of one variable for many rows, from only those columns that are relevant to it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def probabilities(model: BayesianNetwork, target: str, rows: QueryRows) -> np.nd
     Rows that are alike where it matters are asked about once. Rows that the model holds for impossible get the
     target's distribution without evidence, with one warning that counts them.
     """
-    telling = relevant_evidence(model.graph, target, rows.names - {target}, rows.is_complete)
-    if not telling:
+    relevant = relevant_evidence(model.graph, target, rows.names - {target}, rows.is_complete)
+    if not relevant:
         return np.repeat(class_probabilities(model, target, {}, 1), len(rows), axis=0)
-    data = Dataset.from_codes(map(model.variable, telling), {name: rows.codes(name) for name in telling})
+    data = Dataset.from_codes(map(model.variable, relevant), {name: rows.codes(name) for name in relevant})
     group, first = number_rows(data)
     values = class_probabilities(model, target, dict(data.take(first).columns), len(first))
     return np.asarray(replace_impossible(values, model, target, group)[group])

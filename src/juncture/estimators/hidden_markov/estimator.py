@@ -83,7 +83,7 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _first_model(self, rows: np.ndarray, states: Variable) -> HiddenMarkovModel:
-        """All states alike: what a start makes of it tells them apart."""
+        """A model with the same parameters for all states; a start makes the states differ."""
         size = states.num_states
         even = np.full((size, size), 1.0 / size)
         return HiddenMarkovModel(even[0], even, self._first_emissions(rows, size), states=states.labels)
@@ -130,7 +130,7 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return stack.split(self._smooth(sequences))
 
     def score(self, X: Any, y: Any = None, *, lengths: Any = None) -> float:
-        """log p(X), the sum over all sequences; with `y`, of the observations and the states it tells together."""
+        """log p(X), the sum over all sequences; with `y`, of the observations together with the states in `y`."""
         _, sequences = self._read_sequences(X, lengths, y)
         return float(np.sum(log_prob(self.model_, sequences)))
 

@@ -162,7 +162,7 @@ class MarkovChain(ChainQuestions):
         return unroll(self.initial_distribution(), self.transition, self.labels.plain, length)
 
     def to_hidden_markov_model(self) -> HiddenMarkovModel:
-        """The same chain, with each state seen as itself: `infer` then tells of states that are missing."""
+        """The same chain, with each state seen as itself: `infer` then answers for missing states."""
         from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 
         check_table_fits((self.num_states,) * 2, f"a model of {self.num_states:,} states", "ask the chain itself")
