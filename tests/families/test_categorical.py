@@ -169,7 +169,7 @@ def test_multinomial_over_all_compositions(trials):
     assert masses.max() == pytest.approx(member.prob(member.mode))
 
 
-def test_relations_between_the_four_laws():
+def test_relations_between_the_four_families():
     """S1-008: K = 2 is Binomial, n = 1 is Categorical, each count alone is Binomial."""
     x = np.arange(8)
     np.testing.assert_allclose(Multinomial(7, [0.7, 0.3]).prob(np.stack([7 - x, x], -1)), Binomial(7, 0.3).prob(x))

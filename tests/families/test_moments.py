@@ -34,26 +34,26 @@ def test_mean_is_the_average_of_draws(member):
     mean, variance = asked(member, "mean"), asked(member, "variance")
     if mean is None or variance is None:
         return
-    for values, expected, spread in zip(parts(draws(member, 20_000)), parts(mean), parts(variance), strict=True):
+    for values, expected, deviation in zip(parts(draws(member, 20_000)), parts(mean), parts(variance), strict=True):
         assert np.shape(expected) == values.shape[1:]
-        error = np.sqrt(spread) / np.sqrt(len(values))
+        error = np.sqrt(deviation) / np.sqrt(len(values))
         gap = np.abs(values.mean(axis=0) - expected)
         assert (gap <= 6 * error + 1e-12 * np.abs(expected)).all(), (values.mean(axis=0), expected)
 
 
 @over_members
 def test_variance_is_the_spread_of_draws(member):
-    """By the spread of twenty groups' variances; a tail that never shows in the draws is SciPy's to judge."""
+    """By the deviation of twenty groups' variances; a tail that never shows in the draws is SciPy's to judge."""
     variance = asked(member, "variance")
     if variance is None or not all(np.isfinite(part).all() for part in parts(variance)):
         return
     for values, expected in zip(parts(draws(member, 20_000)), parts(variance), strict=True):
         assert np.shape(expected) == values.shape[1:]
         groups = np.stack([group.var(axis=0, ddof=1) for group in np.split(values.astype(float), 20)])
-        spread = groups.std(axis=0) / np.sqrt(20)
+        deviation = groups.std(axis=0) / np.sqrt(20)
         gap = np.abs(groups.mean(axis=0) - expected)
-        rare = spread == 0  # all draws are alike
-        assert ((gap <= 6 * spread + 1e-9 * np.abs(expected)) | rare).all(), (groups.mean(axis=0), expected)
+        rare = deviation == 0  # all draws are alike
+        assert ((gap <= 6 * deviation + 1e-9 * np.abs(expected)) | rare).all(), (groups.mean(axis=0), expected)
 
 
 @over_members

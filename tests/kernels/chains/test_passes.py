@@ -43,19 +43,19 @@ def smooth(initial, transition, log_likelihoods, is_exact, use=COMBINE):
     return log_evidence[0], lattice, pairs.T * transition
 
 
-def random_chain(seed: int, zeros: float, spread: float):
+def random_chain(seed: int, zeros: float, power: float):
     rng = np.random.default_rng(seed)
     size, num_steps = rng.integers(1, 5), rng.integers(1, 6)
-    log_likelihoods = spread * log(rng.random((num_steps, size)))
+    log_likelihoods = power * log(rng.random((num_steps, size)))
     log_likelihoods[rng.random((num_steps, size)) < zeros / 2] = -np.inf
     return random_rows(rng, (size,), zeros), random_rows(rng, (size, size), zeros), log_likelihoods
 
 
-@pytest.mark.parametrize("spread", [1.0, 30.0, 400.0])
+@pytest.mark.parametrize("power", [1.0, 30.0, 400.0])
 @given(seeds)
-def test_walks_in_both_kinds_of_numbers_sum_over_all_paths(spread, seed):
+def test_walks_in_both_kinds_of_numbers_sum_over_all_paths(power, seed):
     """S0-248 to S0-250, S1-138 to S1-140, S3-001 to S3-006."""
-    initial, transition, seen = random_chain(seed, 0.0, spread)
+    initial, transition, seen = random_chain(seed, 0.0, power)
     paths = enumerate_paths(initial, transition, seen)
     for is_exact in (False, True):
         log_evidence, lattice, transitions = smooth(initial, transition, seen, is_exact)
@@ -64,10 +64,10 @@ def test_walks_in_both_kinds_of_numbers_sum_over_all_paths(spread, seed):
         assert np.allclose(transitions, paths.pairwise.sum(axis=0), atol=1e-10)
 
 
-@pytest.mark.parametrize("spread", [1.0, 400.0])
+@pytest.mark.parametrize("power", [1.0, 400.0])
 @given(seeds)
-def test_walks_with_zeros_lose_nothing(spread, seed):
-    initial, transition, seen = random_chain(seed, 0.4, spread)
+def test_walks_with_zeros_lose_nothing(power, seed):
+    initial, transition, seen = random_chain(seed, 0.4, power)
     paths = enumerate_paths(initial, transition, seen)
     log_evidence, lattice, transitions = smooth(initial, transition, seen, is_exact=True)
     if (paths.log_joint == -np.inf).all():

@@ -450,13 +450,13 @@ TALK = jt.HiddenMarkovModel(
 )
 
 
-def test_a_filter_takes_the_states_that_are_told():
-    told = jt.Sequence(["walk", "shop", None, "walk"], states=["wet", None, "dry", None])
-    beliefs = jt.infer(TALK, told)
+def test_a_filter_takes_labelled_states():
+    labelled = jt.Sequence(["walk", "shop", None, "walk"], states=["wet", None, "dry", None])
+    beliefs = jt.infer(TALK, labelled)
     plainly = jt.online_filter(TALK).step("walk", "wet").step("shop").step(None, state="dry").step("walk")
     wrapped = jt.online_filter(TALK)
     for step in range(4):
-        wrapped = wrapped.step(jt.Sequence(told.observations[[step]], states=told.states[[step]]))
+        wrapped = wrapped.step(jt.Sequence(labelled.observations[[step]], states=labelled.states[[step]]))
     for each in (plainly, wrapped):
         assert each.log_evidence == pytest.approx(beliefs.log_evidence)
         assert each.filtered == pytest.approx(beliefs.filtered[-1])

@@ -152,10 +152,10 @@ def test_samples_have_the_moments_of_the_unrolled_form():
     drawn = jt.sample(model, [3] * count, covariates=[inputs] * count, rng=0)
     rows = np.array([np.concatenate([one.states.ravel(), one.observations.ravel()]) for one in drawn])
     distribution = model.to_gaussian(3, covariates=inputs)
-    spread = np.sqrt(distribution.variance)
-    np.testing.assert_allclose(rows.mean(axis=0) / spread, distribution.mean / spread, atol=0.04)
-    found = np.cov(rows.T) / spread / spread[:, None]
-    np.testing.assert_allclose(found, distribution.covariance / spread / spread[:, None], atol=0.04)
+    deviations = np.sqrt(distribution.variance)
+    np.testing.assert_allclose(rows.mean(axis=0) / deviations, distribution.mean / deviations, atol=0.04)
+    found = np.cov(rows.T) / deviations / deviations[:, None]
+    np.testing.assert_allclose(found, distribution.covariance / deviations / deviations[:, None], atol=0.04)
 
 
 def test_samples_of_any_length():
