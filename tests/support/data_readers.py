@@ -20,6 +20,8 @@ import pyarrow.parquet as pq
 
 import juncture as jt
 from juncture.data.files import csv_arrow
+from juncture.data.sources.entries import as_source
+from juncture.data.sources.source import collect
 from juncture.errors import FormatError, InvalidData, JunctureError
 from juncture.formats.uai.evidence import read_evidence, write_evidence
 from juncture.formats.uai.results import read_result, write_result
@@ -85,6 +87,10 @@ def parquet_bytes(table: pa.Table, **options: Any) -> bytes:
 def read_by_arrow(path: Path) -> Any:
     with mock.patch.object(csv_arrow, "LONG", 0):
         return read_csv(path)
+
+
+def read_in_blocks(path: Path) -> Any:
+    return collect(as_source(path, block_rows=2))
 
 
 def read_pattern(path: Path) -> Any:
@@ -165,6 +171,7 @@ ROWS = (FormatError, InvalidData)
 READERS = {
     "csv": Reader("data.files.csv_text", ".csv", CSV, read_csv, use_rows, ROWS),
     "csv by arrow": Reader("data.files.csv_arrow", ".csv", CSV, read_by_arrow, use_rows, ROWS),
+    "csv in blocks": Reader("data.sources.csv", ".csv", CSV, read_in_blocks, use_rows, ROWS),
     "packed csv": Reader(
         "data.files.csv_text", ".csv.gz", [gzip.compress(data, mtime=0) for data in CSV], jt.Dataset, use_rows, ROWS
     ),
@@ -186,7 +193,7 @@ READERS = {
         is_text=True,
     ),
     "family statistics": Reader(
-        "families.statistics.statistics",
+        "families.document",
         ".json",
         [member.statistics(member.sample(5, rng=0)).to_json().encode() for member in MEMBERS],
         lambda path: jt.statistics_from_json(text_in(path)),

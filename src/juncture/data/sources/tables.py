@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -75,8 +76,12 @@ class FileState(NamedTuple):
     @classmethod
     def of(cls, file: str) -> FileState:
         found = Path(file).stat()
+        if stat.S_ISDIR(found.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), file)
         if not stat.S_ISREG(found.st_mode):
-            raise FormatError("a source is read several times: give a regular file, not a pipe or a device", file=file)
+            raise FormatError(
+                "the file is a device or a pipe, but a source is read several times; give a regular file", file=file
+            )
         return cls(found.st_size, found.st_mtime_ns)
 
     def check_unchanged(self, file: str) -> None:
