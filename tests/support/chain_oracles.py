@@ -78,7 +78,7 @@ def enumerate_paths(initial: np.ndarray, transition: np.ndarray, log_likelihoods
     return Paths(codes, log_joint, num_states)
 
 
-def random_rows(rng: np.random.Generator, shape: tuple[int, ...], zeros: float) -> np.ndarray:
+def random_sparse_rows(rng: np.random.Generator, shape: tuple[int, ...], zeros: float) -> np.ndarray:
     """Distributions along the last axis in which a share of entries is zero."""
     rows = rng.random(shape) * (rng.random(shape) >= zeros) + 1e-300 * (rng.random(shape) < zeros / 4)
     rows[rows.sum(axis=-1) == 0] = 1.0
@@ -90,8 +90,10 @@ def chains(draw, zeros=(0.0, 0.4), num_symbols: int = 3) -> jt.HiddenMarkovModel
     """A chain of 1 to 4 states over a few symbols, with or without zeros."""
     rng, share = np.random.default_rng(draw(st.integers(0, 10**6))), draw(st.sampled_from(zeros))
     size = draw(st.integers(1, 4))
-    table = random_rows(rng, (size, num_symbols), share / 2)
-    return jt.HiddenMarkovModel(random_rows(rng, (size,), share), random_rows(rng, (size, size), share), table)
+    table = random_sparse_rows(rng, (size, num_symbols), share / 2)
+    return jt.HiddenMarkovModel(
+        random_sparse_rows(rng, (size,), share), random_sparse_rows(rng, (size, size), share), table
+    )
 
 
 observed = st.lists(st.sampled_from([0, 1, 2, None]), max_size=5)

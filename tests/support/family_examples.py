@@ -70,6 +70,10 @@ over_interior = over(INTERIOR)
 # -- values: arrays with rows first; a few families have pairs of them
 
 
+def as_tuple(values: Any) -> tuple[Any, ...]:
+    return values if isinstance(values, tuple) else (values,)
+
+
 def rows_of(values: Any, index: Any) -> Any:
     return tuple(part[index] for part in values) if isinstance(values, tuple) else values[index]
 

@@ -16,7 +16,7 @@ from juncture.kernels.chains.steps import COMBINE, STORE, matvec
 from juncture.kernels.chains.viterbi import decode_each, log_weight
 from juncture.numerics import log
 from juncture.sequences.hidden_markov.chain import sparse_transition
-from support.chain_oracles import enumerate_paths, random_rows
+from support.chain_oracles import enumerate_paths, random_sparse_rows
 
 NO_LABELS, NOTHING = np.empty(0, np.int64), np.empty((0, 0))
 seeds = st.integers(0, 10**6)
@@ -48,7 +48,7 @@ def random_chain(seed: int, zeros: float, power: float):
     size, num_steps = rng.integers(1, 5), rng.integers(1, 6)
     log_likelihoods = power * log(rng.random((num_steps, size)))
     log_likelihoods[rng.random((num_steps, size)) < zeros / 2] = -np.inf
-    return random_rows(rng, (size,), zeros), random_rows(rng, (size, size), zeros), log_likelihoods
+    return random_sparse_rows(rng, (size,), zeros), random_sparse_rows(rng, (size, size), zeros), log_likelihoods
 
 
 @pytest.mark.parametrize("power", [1.0, 30.0, 400.0])
