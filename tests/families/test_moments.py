@@ -40,11 +40,11 @@ def test_mean_is_the_average_of_draws(member):
     mean, variance = asked(member, "mean"), asked(member, "variance")
     if mean is None or variance is None:
         return
-    for values, expected, deviation in zip(
+    for values, expected, square in zip(
         as_tuple(draws(member, 20_000)), as_tuple(mean), as_tuple(variance), strict=True
     ):
         assert np.shape(expected) == values.shape[1:]
-        error = np.sqrt(deviation) / np.sqrt(len(values))
+        error = np.sqrt(square) / np.sqrt(len(values))
         gap = np.abs(values.mean(axis=0) - expected)
         assert (gap <= 6 * error + 1e-12 * np.abs(expected)).all(), (values.mean(axis=0), expected)
 
