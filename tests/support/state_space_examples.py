@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from juncture.data.sequences.sequences import Sequence
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
-from juncture.sequences.state_space.unrolled import unrolled
+from juncture.sequences.state_space.unrolled import unroll
 
 
 def covariance(rng, size, *, rank=None):
@@ -76,7 +76,7 @@ def dense(model, sequence, *, ahead=0):
     inputs = sequence.covariates
     if inputs is not None:
         inputs = np.vstack([inputs, np.zeros((ahead, model.num_inputs))])
-    mean, whole = unrolled(model, length, inputs)
+    mean, whole = unroll(model, length, inputs)
     states = np.arange(length * size)
     seen = length * size + np.nonzero(~np.isnan(values.ravel()))[0]
     return (*conditioned(mean, whole, states, seen, values.ravel()[seen - length * size], (length, size)),)

@@ -13,7 +13,7 @@ import juncture as jt
 from juncture.data.sequences.sequences import Sequence
 from juncture.errors import NotConvergedWarning, RegularizedWarning
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
-from juncture.sequences.state_space.noise_floor import ALIKE, FLOOR, lifted, observed_variances
+from juncture.sequences.state_space.noise_floor import ALIKE, FLOOR, observed_variances, raise_to_floor
 from support.state_space_examples import covariance, random_model, random_sequence
 
 WALK = LinearGaussianStateSpace(1.0, 1.0, 1.0, 1.0, 0.0, 1.0)
@@ -104,7 +104,7 @@ def test_the_lifted_noise_is_the_best_above_the_floor(seed, size):
     rng = np.random.default_rng(seed)
     best, before = covariance(rng, size, rank=max(1, size - 1)), covariance(rng, size)
     scales = rng.uniform(0.5, 2.0, size)
-    found = lifted(best, scales, before)
+    found = raise_to_floor(best, scales, before)
 
     def score(noise):
         return -np.linalg.slogdet(noise)[1] - np.trace(np.linalg.solve(noise, best))
@@ -119,9 +119,9 @@ def test_the_lifted_noise_is_the_best_above_the_floor(seed, size):
 
 def test_a_noise_that_was_lower_and_better_stays():
     low = np.array([[1e-14]])
-    assert lifted(low, np.ones(1), low) == low
-    assert lifted(np.zeros((1, 1)), np.ones(1), np.zeros((1, 1))) == 0.0
-    assert lifted(np.array([[1.0]]), np.ones(1), low) == 1.0
+    assert raise_to_floor(low, np.ones(1), low) == low
+    assert raise_to_floor(np.zeros((1, 1)), np.ones(1), np.zeros((1, 1))) == 0.0
+    assert raise_to_floor(np.array([[1.0]]), np.ones(1), low) == 1.0
 
 
 def test_the_spread_of_observations():

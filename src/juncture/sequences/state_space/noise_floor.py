@@ -53,7 +53,7 @@ def reference_variances(moments: StateSpaceMoments, observed: np.ndarray) -> dic
     return {"initial_covariance": hidden, "transition_noise": hidden, "observation_noise": observed}
 
 
-def lifted(noise: np.ndarray, variances: np.ndarray, before: np.ndarray) -> np.ndarray:
+def raise_to_floor(noise: np.ndarray, variances: np.ndarray, before: np.ndarray) -> np.ndarray:
     """The best covariance that is nowhere below the floor, or nowhere below what was least before.
 
     `noise` is the best of all covariances, and the best of those above a floor keeps its eigenvectors.

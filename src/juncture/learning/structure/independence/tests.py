@@ -59,7 +59,7 @@ class GSquaredTest:
     kind = "likelihood ratio"
 
     def on(self, data: Dataset, rng: np.random.Generator) -> Tester:
-        return TableTester(coded(data), KINDS.index(self.kind))
+        return TableTester(as_coded_rows(data), KINDS.index(self.kind))
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class TableTester(OverCodedRows):
         return np.maximum(statistics, 0.0), degrees
 
 
-def coded(data: Dataset) -> CodedRows:
+def as_coded_rows(data: Dataset) -> CodedRows:
     if any(variable.is_real for variable in data.variables):
         raise Unsupported("G² and χ² are tests of variables with states; for real ones there is test='fisher-z'")
     return CodedRows.of(data)
@@ -121,7 +121,7 @@ class PermutationTest:
     def on(self, data: Dataset, rng: np.random.Generator) -> Tester:
         if data.weights is not None:
             raise Unsupported("rows with weights cannot be shuffled; take test='g2'")
-        rows = coded(data)
+        rows = as_coded_rows(data)
         codes = np.array(data.arrays, dtype=rows.codes.dtype).reshape(len(rows.names), len(data))
         return PermutationTester(rows, codes, self.num_shuffles, int(rng.integers(2**62)))
 
