@@ -68,7 +68,7 @@ BY_MOMENTS = {
 
 def divide_scatter(scatter: np.ndarray, weight: np.ndarray, kept: np.ndarray) -> np.ndarray:
     """scatter / weight; what is kept where nothing weighs anything."""
-    return np.asarray(np.divide(scatter, weight, out=np.broadcast_to(kept, scatter.shape).copy(), where=weight > DEAD))
+    return np.divide(scatter, weight, out=np.broadcast_to(kept, scatter.shape).copy(), where=weight > DEAD)
 
 
 def wide(mask: np.ndarray, moments: Any) -> np.ndarray:

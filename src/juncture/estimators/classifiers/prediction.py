@@ -27,7 +27,7 @@ def probabilities(model: BayesianNetwork, target: str, rows: QueryRows) -> np.nd
     data = Dataset.from_codes(map(model.variable, relevant), {name: rows.codes(name) for name in relevant})
     group, first = number_rows(data)
     values = class_probabilities(model, target, dict(data.take(first).columns), len(first))
-    return np.asarray(replace_impossible(values, model, target, group)[group])
+    return replace_impossible(values, model, target, group)[group]
 
 
 def class_probabilities(model: BayesianNetwork, target: str, codes: dict[str, np.ndarray], num_rows: int) -> np.ndarray:

@@ -125,7 +125,7 @@ class Categorical(ExponentialFamily):
     def _cumulative(self) -> np.ndarray:
         """P(X ≤ k), the last of them exactly 1."""
         sums = np.cumsum(self._given["probabilities"], axis=-1)
-        return np.asarray(sums / sums[..., -1:])
+        return sums / sums[..., -1:]
 
     # -- moments of the labels
 
@@ -154,7 +154,7 @@ class Categorical(ExponentialFamily):
         """P(X > k), added up from the last state."""
         sums = np.cumsum(self._given["probabilities"][..., ::-1], axis=-1)[..., ::-1]
         left = np.concatenate([sums[..., 1:], np.zeros_like(sums[..., :1])], axis=-1)
-        return np.asarray(left / sums[..., :1])
+        return left / sums[..., :1]
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return np.asarray(falls_short(self._cumulative(), self._remaining(), probability[..., None]).sum(axis=-1))
@@ -215,7 +215,7 @@ def pick_entries(tables: np.ndarray, codes: np.ndarray) -> np.ndarray:
         return np.asarray(tables.take(codes))
     size = tables.shape[-1]
     first = np.arange(0, tables.size, size).reshape(tables.shape[:-1])
-    return np.asarray(tables.reshape(-1).take(first + codes))
+    return tables.reshape(-1).take(first + codes)
 
 
 def without_first(num_states: int) -> np.ndarray:

@@ -111,12 +111,12 @@ class Dirichlet(VectorFamily, ExponentialFamily, ConjugatePrior):
         counts = self._given["concentration"]
         wide = (*shape, self.dimension)
         log_gammas = np.log(rng.standard_gamma(counts + 1, wide)) - rng.standard_exponential(wide) / counts
-        return np.asarray(np.maximum(softmax(log_gammas), np.finfo(float).tiny))  # log 0 is no statistic
+        return np.maximum(softmax(log_gammas), np.finfo(float).tiny)  # log 0 is no statistic
 
     @property
     def mean(self) -> np.ndarray:
         counts = self._given["concentration"]
-        return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
+        return counts / counts.sum(axis=-1, keepdims=True)
 
     @property
     def variance(self) -> np.ndarray:

@@ -237,7 +237,7 @@ class MultivariateGaussian(VectorFamily, ExponentialFamily, ConjugatePrior):
 
 
 def _outer(vector: np.ndarray) -> np.ndarray:
-    return np.asarray(vector[..., :, None] * vector[..., None, :])
+    return vector[..., :, None] * vector[..., None, :]
 
 
 def _dimension(flat: np.ndarray) -> int:

@@ -72,7 +72,7 @@ def added_counts(prior: Any, allowed: np.ndarray, what: str) -> np.ndarray:
     if not (np.isfinite(counts) & (counts >= 0)).all():
         rule = "concentrations of at least 1, or the mode need not exist" if is_density else "counts of at least 0"
         raise InvalidData(f"the prior of {what} must have finite {rule}; got {prior!r}")
-    return np.asarray(np.where(allowed, counts, 0.0))
+    return np.where(allowed, counts, 0.0)
 
 
 @dataclass(frozen=True, eq=False)

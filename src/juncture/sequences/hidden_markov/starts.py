@@ -87,7 +87,7 @@ def are_symmetric(model: HiddenMarkovModel, one: int, other: int) -> bool:
 def break_symmetry(transition: np.ndarray, rows: Groups, rng: np.random.Generator) -> np.ndarray:
     """The transition moved a little, so that no two states are alike; tied rows stay tied."""
     moved = transition * np.exp(NOISE * rng.standard_normal(transition.shape))[rows.first[rows.of_state]]
-    return np.asarray(moved / moved.sum(axis=-1, keepdims=True))
+    return moved / moved.sum(axis=-1, keepdims=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,4 +224,4 @@ def with_labels(part: Sequences, steps: slice, shares: np.ndarray) -> np.ndarray
 def random_rows(allowed: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Rows that sum to 1, drawn evenly among those that are zero where nothing is allowed."""
     drawn = rng.standard_exponential(allowed.shape) * allowed
-    return np.asarray(drawn / drawn.sum(axis=-1, keepdims=True))
+    return drawn / drawn.sum(axis=-1, keepdims=True)

@@ -123,7 +123,7 @@ class MarkovChain(ChainQuestions):
         later = max(time - self.order + 1, 0)
         distribution = distribution_after(self.transition, distribution, later)
         others = tuple(axis for axis in range(self.order) if axis != time - later)
-        return np.asarray(distribution.sum(axis=others))
+        return distribution.sum(axis=others)
 
     def sequences(self, data: Any, lengths: Any = None) -> Sequences:
         """Data as checked sequences of the codes of states; holes are NaN."""

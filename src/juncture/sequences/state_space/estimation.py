@@ -85,4 +85,4 @@ def noise_of(regression: ResidualMoments, change: np.ndarray, prior: Any) -> np.
     if prior is not None:
         left, weight = left + prior.scale, weight + prior.degrees + len(left) + 1
     factor = factor_of((left + left.T) / (2 * weight))  # rounding must not leave a negative variance
-    return np.asarray(factor @ factor.T)
+    return factor @ factor.T

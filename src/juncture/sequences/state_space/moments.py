@@ -175,7 +175,7 @@ def in_blocks(
 
 def multiply_each(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Matrix · vector of each step."""
-    return np.asarray((matrices @ vectors[..., None])[..., 0])
+    return (matrices @ vectors[..., None])[..., 0]
 
 
 def noise_at(model: LinearGaussianStateSpace, times: np.ndarray) -> np.ndarray:

@@ -64,7 +64,7 @@ def raise_to_floor(noise: np.ndarray, variances: np.ndarray, before: np.ndarray)
     floor = least_allowed(values, noise / scale, before / scale)
     if values[0] >= floor:
         return noise
-    return np.asarray((vectors * np.maximum(values, floor)) @ vectors.T * scale)
+    return (vectors * np.maximum(values, floor)) @ vectors.T * scale
 
 
 def least_allowed(values: np.ndarray, noise: np.ndarray, before: np.ndarray) -> float:

@@ -84,9 +84,7 @@ def each_step(part: np.ndarray, axes: int, times: np.ndarray) -> np.ndarray:
     """The part at each of the times, whether it varies or not."""
     if part.ndim == axes:
         return np.broadcast_to(part, (len(times), *part.shape))
-    return np.asarray(
-        part[np.minimum(times, len(part) - 1)]
-    )  # no move follows the last step: its entry may be left out
+    return part[np.minimum(times, len(part) - 1)]  # no move follows the last step: its entry may be left out
 
 
 def additions(

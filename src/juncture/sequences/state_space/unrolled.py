@@ -57,4 +57,4 @@ def block_diagonal(blocks: np.ndarray) -> np.ndarray:
     """(step, row, column) as one matrix with the blocks on its diagonal."""
     from scipy.linalg import block_diag
 
-    return np.asarray(block_diag(*blocks))
+    return block_diag(*blocks)
