@@ -59,4 +59,4 @@ def possible_states(part: AnyConditional, values: np.ndarray | None, possible: d
         return np.ones(part.child.num_states, dtype=bool)
     for axis, parent in enumerate(part.parents):
         values = values.compress(possible[parent.name], axis=axis)
-    return (values > 0).any(axis=tuple(range(values.ndim - 1)))
+    return np.asarray((values > 0).any(axis=tuple(range(values.ndim - 1))))
