@@ -20,8 +20,7 @@ import pyarrow.parquet as pq
 
 import juncture as jt
 from juncture.data.files import csv_arrow
-from juncture.data.sources.entries import as_source
-from juncture.data.sources.source import collect
+from juncture.data.sources import as_source, collect
 from juncture.errors import FormatError, InvalidData, JunctureError
 from juncture.formats.uai.evidence import read_evidence, write_evidence
 from juncture.formats.uai.results import read_result, write_result
@@ -89,12 +88,12 @@ def read_by_arrow(path: Path) -> Any:
         return read_csv(path)
 
 
-def read_in_blocks(path: Path) -> Any:
-    return collect(as_source(path, block_rows=2))
-
-
 def read_pattern(path: Path) -> Any:
     return jt.Dataset(path.with_name(f"{path.stem[:-1]}?{path.suffix}"))
+
+
+def read_blocks(path: Path) -> Any:
+    return collect(as_source(path, block_rows=3))
 
 
 def use_rows(dataset: Any, path: Path) -> None:
@@ -171,7 +170,6 @@ ROWS = (FormatError, InvalidData)
 READERS = {
     "csv": Reader("data.files.csv_text", ".csv", CSV, read_csv, use_rows, ROWS),
     "csv by arrow": Reader("data.files.csv_arrow", ".csv", CSV, read_by_arrow, use_rows, ROWS),
-    "csv in blocks": Reader("data.sources.csv", ".csv", CSV, read_in_blocks, use_rows, ROWS),
     "packed csv": Reader(
         "data.files.csv_text", ".csv.gz", [gzip.compress(data, mtime=0) for data in CSV], jt.Dataset, use_rows, ROWS
     ),
@@ -180,6 +178,15 @@ READERS = {
         ".parquet",
         [parquet_bytes(TABLE, **how) for how in PARQUET_OPTIONS],
         jt.Dataset,
+        use_rows,
+        ROWS,
+    ),
+    "csv in blocks": Reader("data.sources.csv", ".csv", CSV, read_blocks, use_rows, ROWS),
+    "parquet in blocks": Reader(
+        "data.files.parquet",
+        ".parquet",
+        [parquet_bytes(TABLE, **how) for how in PARQUET_OPTIONS],
+        read_blocks,
         use_rows,
         ROWS,
     ),

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from juncture.iteration import Trace
 from juncture.values import Value
 
+M = TypeVar("M")
 
-class Fit(Value):
+
+class Fit(Value, Generic[M]):
     """The result of learning: the model, the log-likelihood of the data under the model, and the trace.
 
     `statistics` are those of the data: where rows had holes, those expected under the model.
     """
 
     _fields = ("model", "log_likelihood", "trace", "statistics")
-    model: Any
+    model: M
     log_likelihood: float
     trace: Trace
     statistics: Any
 
-    def __init__(self, model: Any, log_likelihood: float, trace: Trace, statistics: Any) -> None:
+    def __init__(self, model: M, log_likelihood: float, trace: Trace, statistics: Any) -> None:
         self._set(model=model, log_likelihood=log_likelihood, trace=trace, statistics=statistics)
 
     def __repr__(self) -> str:

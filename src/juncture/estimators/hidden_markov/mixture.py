@@ -42,7 +42,7 @@ class MixtureHMM(HiddenMarkovEstimator):
         weights = np.full((num_states, size), 1.0 / size)
         return MixtureEmissions(weights, repeat_gaussian(rows, self.covariance, num_states * size))
 
-    def _learn(self, model: HiddenMarkovModel, sequences: Sequences, start: str, seed: int) -> Fit:
+    def _learn(self, model: HiddenMarkovModel, sequences: Sequences, start: str, seed: int) -> Fit[HiddenMarkovModel]:
         if start == "given":
             return super()._learn(model, sequences, start, seed)
         first = initial_mixture(sequences, model.num_states, self.num_components, self.covariance, start, seed)
