@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from juncture.errors import InvalidData, InvalidModel
+from juncture.errors import InvalidData, InvalidModel, TooLarge
 from juncture.families.discrete.beta_binomial import BetaBinomial
 from juncture.families.discrete.binomial import Binomial
 from juncture.families.discrete.categorical import Categorical
@@ -136,6 +136,11 @@ def test_a_batch_takes_labels_of_any_shape():
 def test_refused_data(make, words):
     with pytest.raises(InvalidData, match=words):
         make()
+
+
+def test_more_states_than_memory_holds_are_refused_before_they_are_counted():
+    with pytest.raises(TooLarge, match="the counts of 1,099,511,627,776 states would need"):
+        Categorical.statistics([0], num_states=2**40)
 
 
 def test_statistics_with_other_states_do_not_add():

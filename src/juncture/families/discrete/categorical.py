@@ -18,6 +18,7 @@ from juncture.families.statistics.known import Known
 from juncture.families.statistics.statistics import Statistics
 from juncture.families.statistics.weighted_sums import weighted_sum
 from juncture.families.supports import Integers
+from juncture.memory import check_table_fits
 from juncture.parallel import map_blocks
 
 
@@ -168,6 +169,11 @@ class Categorical(ExponentialFamily):
             return known | {"num_states": np.asarray(float(shape[-1]))}
         if "num_states" in known and known["num_states"].ndim:
             raise InvalidData("num_states is one number for all statistics of a Categorical")
+        if "num_states" in known:
+            count = int(known["num_states"])
+            check_table_fits(
+                (count,), f"the counts of {count:,} states", "group the states, or number those that occur"
+            )
         return known
 
     @classmethod
