@@ -61,10 +61,10 @@ def keep_first_signature(app: Sphinx, domain: str, kind: str, content: addnodes.
 def keep_signs(app: Sphinx, what: str, name: str, subject: Any, options: Any, lines: list[str]) -> None:
     """Docstrings are plain text: |x| and x* are no markup there. Sessions (`>>>`) are verbatim anyway."""
     in_session = False
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         in_session = line.lstrip().startswith(">>>") or (in_session and bool(line.strip()))
         if not in_session:
-            lines[place] = line.replace("|", r"\|").replace("*", r"\*")
+            lines[index] = line.replace("|", r"\|").replace("*", r"\*")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -75,6 +75,20 @@ def test_the_step_within_a_relative_tolerance_is_taken():
     assert abs(found.point[0]) < 1e-13
 
 
+def test_a_short_step_ends_the_method_where_the_decrement_does_not():
+    def expand(x):
+        return Expansion(float(np.exp(-x[0])), -np.exp(-x), np.array([[np.exp(-x[0])]]))
+
+    only_short = DampedNewton(tolerance=-np.inf, step_tolerance=1e-8, sufficient=0.0, rounding=1e-14, scale=1.0)
+    unbounded = only_short.minimize(expand, np.array([0.0]))  # every step has the length 1
+    assert not unbounded.converged
+    assert unbounded.point[0] == pytest.approx(only_short.max_steps)
+    found = only_short.minimize(quadratic(np.diag([2.0, 0.5]), np.array([4.0, 1.0])), np.zeros(2))
+    assert found.converged
+    assert found.point == pytest.approx([2.0, 2.0])
+    assert only_short.minimize(lambda x: Expansion(0.0, x, np.zeros((0, 0))), np.zeros(0)).converged
+
+
 def test_steps_run_out():
     def expand(x):
         return Expansion(float(x[0] ** 4), 4 * x**3, np.array([[12 * x[0] ** 2]]))

@@ -43,6 +43,11 @@ def newton_step(here: Expansion) -> np.ndarray:
     return -np.linalg.lstsq(scaled, here.gradient / unit, rcond=RANK_TOLERANCE)[0] / unit
 
 
+def is_short(step: np.ndarray, point: np.ndarray, tolerance: float) -> bool:
+    """Whether the largest entry of the step is at most tolerance · (1 + the largest entry of the point)."""
+    return bool(np.abs(step).max(initial=0.0) <= tolerance * (1 + np.abs(point).max(initial=0.0)))
+
+
 @dataclass(frozen=True)
 class DampedNewton:
     """Newton steps, each halved until the function falls.
@@ -54,10 +59,12 @@ class DampedNewton:
     tolerance, relative_tolerance
         The method ends when the Newton decrement -g·step is at most tolerance + relative_tolerance · |value|. With a
         relative tolerance the last step is still taken: it squares the remaining error.
+    step_tolerance
+        The method also ends after a step whose largest entry is at most step_tolerance · (1 + that of the point).
     sufficient
         The share of the decrement that a step must gain (Armijo's rule).
-    rounding
-        A rise of at most this share of |value| counts as rounding.
+    rounding, scale
+        A rise of at most rounding · max(scale, |value|) counts as rounding.
     lowest
         The method also ends when the value falls below this: the function is unbounded.
     max_steps
@@ -71,8 +78,10 @@ class DampedNewton:
     step_of: Callable[[Expansion], np.ndarray] = newton_step
     tolerance: float = 1e-26
     relative_tolerance: float = 0.0
+    step_tolerance: float = 0.0
     sufficient: float = 1e-4
     rounding: float = 1e-15
+    scale: float = 0.0
     lowest: float = -np.inf
     max_steps: int = 200
 
@@ -89,7 +98,7 @@ class DampedNewton:
             if there is None:  # nothing but rounding is left to gain
                 return Minimum(point, here, True)
             point, here = point + size * step, there
-            if is_settled:
+            if is_settled or is_short(step, point, self.step_tolerance):
                 return Minimum(point, here, True)
         return Minimum(point, here, False)
 
@@ -98,9 +107,10 @@ class DampedNewton:
     ) -> tuple[float, Expansion | None]:
         """The first of the sizes 1, ½, ¼, … at which the function falls enough, and the expansion there."""
         gain = -self.sufficient * float(here.gradient @ step)
+        rounding = self.rounding * max(self.scale, abs(here.value))
         for halving in range(MOST_HALVINGS):
             size = 0.5**halving
             there = expand(point + size * step)
-            if there.value <= here.value - size * gain + self.rounding * abs(here.value):
+            if there.value <= here.value - size * gain + rounding:
                 return size, there
         return 0.0, None

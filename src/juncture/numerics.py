@@ -75,7 +75,7 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
 def softmax(x: np.ndarray) -> np.ndarray:
     """exp(x) / Σ exp(x) along the last axis."""
     raised = np.exp(x - np.max(x, axis=-1, keepdims=True))
-    return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
+    return raised / raised.sum(axis=-1, keepdims=True)
 
 
 def as_table(values: Any, shape: tuple[int, ...], *, name: str) -> np.ndarray:

@@ -63,17 +63,17 @@ def test_options_of_searches(rows, options):
     assert learn("--out", "learned.bif", *options).exit_code == 0
 
 
-def told(*arguments: str, rows: str = "rows.csv") -> str:
+def error_of(*arguments: str, rows: str = "rows.csv") -> str:
     with pytest.raises(JunctureError) as error:
         CliRunner().invoke(app, ["learn", rows, "--out", "a.json", *arguments], catch_exceptions=False)
     return str(error.value)
 
 
 def test_wrong_options(rows):
-    assert "an edge is written A->B" in told("--require", "ab")
-    assert "an edge is written A->B" in told("--require", "a -> b -> c")
-    assert "no variable 'smook'; did you mean 'smoke'" in told("--require", "smook->lung")
-    assert "required, but forbidden too" in told("--require", "lung->smoke", "--tier", "smoke", "--tier", "lung")
+    assert "an edge is written A->B" in error_of("--require", "ab")
+    assert "an edge is written A->B" in error_of("--require", "a -> b -> c")
+    assert "no variable 'smook'; did you mean 'smoke'" in error_of("--require", "smook->lung")
+    assert "required, but forbidden too" in error_of("--require", "lung->smoke", "--tier", "smoke", "--tier", "lung")
     assert learn("--out", "a.unknown").exit_code == 1
     assert learn().exit_code == 2
 
@@ -142,14 +142,16 @@ def written(name: str, text: str) -> str:
 
 def test_odd_tables(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert "rows.csv has no rows" in told(rows=written("rows.csv", "a,b\n"))
-    assert "'b' has no observed value to take states from; leave it out" in told(rows=written("a.csv", "a,b\nx,\ny,\n"))
+    assert "rows.csv has no rows" in error_of(rows=written("rows.csv", "a,b\n"))
+    assert "'b' has no observed value to take states from; leave it out" in error_of(
+        rows=written("a.csv", "a,b\nx,\ny,\n")
+    )
     mixed = written("mixed.csv", "a,b\n" + "x,1.5\ny,2.5\nx,3.5\n" * 9)
     for method in ("auto", "pc", "mmhc", "ges"):
-        assert "juncture learn --bins 5" in told("--method", method, rows=mixed)
+        assert "juncture learn --bins 5" in error_of("--method", method, rows=mixed)
     binned = CliRunner().invoke(app, ["learn", mixed, "--out", "a.json", "--bins", "2"])
     assert "a -> b" in binned.stdout or "b -> a" in binned.stdout
-    assert "'k' has the same number in every row" in told(rows=written("k.csv", "x,k\n1.5,2.5\n2.5,2.5\n4.5,2.5\n"))
+    assert "'k' has the same number in every row" in error_of(rows=written("k.csv", "x,k\n1.5,2.5\n2.5,2.5\n4.5,2.5\n"))
     constant = CliRunner().invoke(app, ["learn", written("c.csv", "a,k\n1,0\n2,0\n"), "--out", "a.json"])
     assert "no edge can be learned: k" in constant.stdout
 

@@ -103,13 +103,13 @@ def test_a_terminal_gets_a_progress_bar_and_ctrl_c_keeps_the_best_so_far(tmp_pat
         while b"with prior -" not in seen and process.poll() is None:  # the objective after a step
             seen += os.read(reader, 4096)
         process.send_signal(signal.SIGINT)
-        told = drained(reader)
+        output = drained(reader)
         out, _ = process.communicate(timeout=600)
     os.close(reader)
     assert b"learning from 3,000 rows" in seen
     assert b"step " in seen
     assert process.returncode == 0
-    assert b"EM interrupted after step" in told
+    assert b"EM interrupted after step" in output
     assert b"interrupted after step" in out
     assert jt.read("fitted.bif").variables == alarm.variables
 

@@ -22,7 +22,7 @@ NUM_STATES = 3
 KINDS = sorted(EMISSIONS)
 
 
-def drawn(kind: str, num_steps: int = 120, seed: int = 0):
+def draw_rows(kind: str, num_steps: int = 120, seed: int = 0):
     """(emissions, rows, weights (step, state) as beliefs would have them)."""
     rng = np.random.default_rng(seed)
     emissions = as_emissions(EMISSIONS[kind](rng, NUM_STATES), NUM_STATES)
@@ -37,8 +37,8 @@ def log_likelihood(emissions, rows, weights) -> float:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_log_prob_is_that_of_each_law(kind):
-    emissions, rows, _ = drawn(kind)
+def test_log_prob_is_that_of_each_distribution(kind):
+    emissions, rows, _ = draw_rows(kind)
     distributions = np.stack([np.asarray(distribution.log_prob(rows)) for distribution in emissions], axis=1)
     np.testing.assert_allclose(emissions.log_prob(rows), distributions, rtol=1e-11, atol=1e-11)
     assert emissions.log_prob(rows[:0]).shape == (0, NUM_STATES)
@@ -46,7 +46,7 @@ def test_log_prob_is_that_of_each_law(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_missing_step_says_nothing(kind):
-    emissions, rows, weights = drawn(kind)
+    emissions, rows, weights = draw_rows(kind)
     missing = np.random.default_rng(1).random(len(rows)) < 0.3
     holey = np.where(missing.reshape(-1, *(1,) * (rows.ndim - 1)), np.nan, rows)
     found = emissions.log_prob(holey)
@@ -60,7 +60,7 @@ def test_a_missing_step_says_nothing(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_statistics_add(kind):
-    emissions, rows, weights = drawn(kind)
+    emissions, rows, weights = draw_rows(kind)
     parts = [emissions.statistics(rows[part], weights[part]) for part in (slice(0, 0), slice(0, 70), slice(70, None))]
     whole = emissions.statistics(rows, weights)
     np.testing.assert_allclose(sum(parts).weight, whole.weight, rtol=1e-12)
@@ -71,10 +71,10 @@ def test_statistics_add(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_estimate_is_better_than_what_was_and_than_others(kind):
-    emissions, rows, weights = drawn(kind)
+    emissions, rows, weights = draw_rows(kind)
     best = emissions.estimate(emissions.statistics(rows, weights))
     most = log_likelihood(best, rows, weights)
-    for other in (emissions, drawn(kind, seed=1)[0], drawn(kind, seed=2)[0]):
+    for other in (emissions, draw_rows(kind, seed=1)[0], draw_rows(kind, seed=2)[0]):
         if type(other) is type(emissions):
             assert most >= log_likelihood(other, rows, weights) - 1e-9 * abs(most) or kind == "mixture"
     assert most >= log_likelihood(emissions, rows, weights) - 1e-9
@@ -82,7 +82,7 @@ def test_the_estimate_is_better_than_what_was_and_than_others(kind):
 
 @pytest.mark.parametrize("kind", sorted(PRIORS))
 def test_with_a_prior_the_posterior_density_rises(kind):
-    emissions, rows, weights = drawn(kind)
+    emissions, rows, weights = draw_rows(kind)
     prior = PRIORS[kind]
     if kind == "states of different families":
         return
@@ -99,8 +99,8 @@ def test_with_a_prior_the_posterior_density_rises(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_states_without_weight_keep_their_law(kind):
-    emissions, rows, weights = drawn(kind)
+def test_states_without_weight_keep_their_distribution(kind):
+    emissions, rows, weights = draw_rows(kind)
     nothing = emissions.statistics(rows, np.zeros_like(weights))
     assert nothing.dead_states.tolist() == list(range(len(nothing.weight)))
     assert emissions.estimate(nothing) == emissions
@@ -109,7 +109,7 @@ def test_states_without_weight_keep_their_law(kind):
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {"tied", "shared"}])
 def test_one_dead_state_does_not_disturb_the_others(kind):
-    emissions, rows, weights = drawn(kind)
+    emissions, rows, weights = draw_rows(kind)
     weights[:, 1] = 0.0
     statistics = emissions.statistics(rows, weights)
     found = emissions.estimate(statistics)
@@ -122,7 +122,7 @@ def test_one_dead_state_does_not_disturb_the_others(kind):
 @pytest.mark.parametrize("kind", sorted(CAN_MISS_IN_PART))
 def test_entries_that_are_missing_are_summed_out(kind):
     """The likelihood of what is left, averaged over what is missing under each distribution, without simulation."""
-    emissions, rows, _ = drawn(kind, 40)
+    emissions, rows, _ = draw_rows(kind, 40)
     holey = with_holes(rows, np.random.default_rng(1), 0.3, in_part=True)
     found = emissions.log_prob(holey)
     for step, row in enumerate(holey):
@@ -145,7 +145,7 @@ def marginal_log_prob(distribution, row, seen) -> float:
 @pytest.mark.parametrize("kind", sorted(CAN_MISS_IN_PART))
 def test_learning_from_holes_never_loses_likelihood(kind):
     """EM for the entries that are missing, at fixed weights of the states: each step raises what is observed."""
-    emissions, rows, weights = drawn(kind, 80)
+    emissions, rows, weights = draw_rows(kind, 80)
     holey = with_holes(rows, np.random.default_rng(1), 0.3, in_part=True)
     before = log_likelihood(emissions, holey, weights)
     for _ in range(8):
@@ -157,7 +157,7 @@ def test_learning_from_holes_never_loses_likelihood(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_samples_have_the_laws_of_their_states(kind):
-    emissions, _, _ = drawn(kind)
+    emissions, _, _ = draw_rows(kind)
     states = np.repeat(np.arange(NUM_STATES), 20_000)
     draws = np.asarray(emissions.sample(states, np.random.default_rng(3)), float)
     again = np.asarray(emissions.sample(states, np.random.default_rng(3)), float)
@@ -166,14 +166,14 @@ def test_samples_have_the_laws_of_their_states(kind):
     for state, distribution in enumerate(emissions):
         own = np.asarray(distribution.log_prob(draws[states == state]))
         reference = np.asarray(distribution.log_prob(distribution.sample(20_000, rng=7)))
-        spread = np.hypot(own.std(), reference.std()) / np.sqrt(20_000)
-        assert abs(own.mean() - reference.mean()) < 5 * spread + 1e-12
+        error = np.hypot(own.std(), reference.std()) / np.sqrt(20_000)
+        assert abs(own.mean() - reference.mean()) < 5 * error + 1e-12
     assert np.asarray(emissions.sample(states[:0], np.random.default_rng(0))).shape == (0, *emissions.event_shape)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_emissions_are_frozen_values(kind):
-    emissions, other = drawn(kind)[0], drawn(kind, seed=5)[0]
+    emissions, other = draw_rows(kind)[0], draw_rows(kind, seed=5)[0]
     copy = pickle.loads(pickle.dumps(emissions))  # noqa: S301
     assert copy == emissions
     assert hash(copy) == hash(emissions)
@@ -189,7 +189,7 @@ def test_emissions_are_frozen_values(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_laws_make_the_emissions_again(kind):
-    emissions, rows, _ = drawn(kind)
+    emissions, rows, _ = draw_rows(kind)
     again = as_emissions(list(emissions), NUM_STATES)
     np.testing.assert_allclose(again.log_prob(rows), emissions.log_prob(rows), rtol=1e-11, atol=1e-11)
     swapped = emissions.take([2, 0])

@@ -39,8 +39,8 @@ def test_densities_are_weighted_sums(kind):
 def test_the_mean_is_that_of_many_draws(kind):
     mixture = MIXTURES[kind]
     draws = np.asarray(mixture.sample(40_000, rng=1), float)
-    spread = draws.std(axis=0) / 200
-    assert (np.abs(draws.mean(axis=0) - mixture.mean) < 5 * spread).all()
+    standard_error = draws.std(axis=0) / 200
+    assert (np.abs(draws.mean(axis=0) - mixture.mean) < 5 * standard_error).all()
     assert np.shape(mixture.sample(rng=0)) == mixture.event_shape
     assert np.shape(mixture.sample((2, 3), rng=0)) == (2, 3, *mixture.event_shape)
 

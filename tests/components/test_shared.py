@@ -11,14 +11,14 @@ from juncture.components.family import FamilyEmissions
 from juncture.components.shared import SharedEmissions
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 
-LAWS = FamilyEmissions(jt.Poisson([2.0, 9.0]))
-SHARED = SharedEmissions(LAWS, [0, 1, 0])
+DISTRIBUTIONS = FamilyEmissions(jt.Poisson([2.0, 9.0]))
+SHARED = SharedEmissions(DISTRIBUTIONS, [0, 1, 0])
 
 
 def test_states_have_the_laws_of_their_groups():
     rows = np.array([1.0, 8.0, np.nan])
     logs = SHARED.log_prob(rows)
-    assert np.array_equal(logs, LAWS.log_prob(rows)[:, [0, 1, 0]])
+    assert np.array_equal(logs, DISTRIBUTIONS.log_prob(rows)[:, [0, 1, 0]])
     assert [distribution.rate for distribution in SHARED] == [2.0, 9.0, 2.0]
     assert [distribution.rate for distribution in SHARED.take([1, 2])] == [9.0, 2.0]
     assert SHARED.num_states == 3
@@ -34,7 +34,7 @@ def test_what_the_states_of_a_group_see_is_summed():
     both = weights[:, 0] + weights[:, 2]
     assert found[0].rate == found[2].rate == pytest.approx(both @ rows / both.sum())
     assert found[1].rate == pytest.approx(weights[:, 1] @ rows / weights[:, 1].sum())
-    assert SHARED.log_prior(jt.Gamma(2.0, 1.0)) == pytest.approx(LAWS.log_prior(jt.Gamma(2.0, 1.0)))
+    assert SHARED.log_prior(jt.Gamma(2.0, 1.0)) == pytest.approx(DISTRIBUTIONS.log_prior(jt.Gamma(2.0, 1.0)))
 
 
 def test_draws():
@@ -53,6 +53,6 @@ def test_tables_stay_tables():
 
 
 @pytest.mark.parametrize("groups", [[0, 0], [0, 2], [], [1, 0, -1]])
-def test_groups_number_all_laws(groups):
+def test_groups_number_all_distributions(groups):
     with pytest.raises(jt.InvalidModel, match="numbered from 0"):
-        SharedEmissions(LAWS, groups)
+        SharedEmissions(DISTRIBUTIONS, groups)

@@ -52,9 +52,9 @@ def test_a_table_without_rows_or_columns():
 
 def test_it_says_the_worst_first():
     many = {f"v{place}": [None, 1] if place else [None, None] for place in range(12)}
-    told = repr(jt.missingness(many))
-    assert told.startswith("Missingness(2 rows, 0 complete, 2 patterns: v0 100 %")
-    assert told.endswith(", …)")
+    text = repr(jt.missingness(many))
+    assert text.startswith("Missingness(2 rows, 0 complete, 2 patterns: v0 100 %")
+    assert text.endswith(", …)")
 
 
 @pytest.mark.parametrize("num_variables", [0, 1, 3, 62, 63, 64, 130])

@@ -1,4 +1,4 @@
-"""Large models are told in words, or drawn in time that grows with them; no picture is begun that is too large."""
+"""Large models are described in words, or drawn in time that grows with them; no picture is begun that is too large."""
 
 from __future__ import annotations
 

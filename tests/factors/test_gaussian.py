@@ -38,9 +38,9 @@ def test_a_linear_gaussian_network_is_a_multivariate_gaussian(seed):
             jt.LinearGaussian(child, chosen, weights[place, parents], intercepts[place], float(variances[place]))
         )
     network = jt.BayesianNetwork(parts)
-    spread = np.linalg.inv(np.eye(count) - weights)
+    inverse = np.linalg.inv(np.eye(count) - weights)
     for x in rng.normal(size=(3, count)):
-        expected = log_density(x, spread @ intercepts, spread @ np.diag(variances) @ spread.T)
+        expected = log_density(x, inverse @ intercepts, inverse @ np.diag(variances) @ inverse.T)
         assert network.log_joint(dict(zip(network.variables.names, x, strict=True))) == pytest.approx(expected)
 
 

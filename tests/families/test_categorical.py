@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from juncture.errors import InvalidData, InvalidModel
+from juncture.errors import InvalidData, InvalidModel, TooLarge
 from juncture.families.discrete.beta_binomial import BetaBinomial
 from juncture.families.discrete.binomial import Binomial
 from juncture.families.discrete.categorical import Categorical
@@ -138,6 +138,11 @@ def test_refused_data(make, words):
         make()
 
 
+def test_more_states_than_memory_holds_are_refused_before_they_are_counted():
+    with pytest.raises(TooLarge, match="the counts of 1,099,511,627,776 states would need"):
+        Categorical.statistics([0], num_states=2**40)
+
+
 def test_statistics_with_other_states_do_not_add():
     with pytest.raises(InvalidData, match="same is known"):
         _ = Categorical.statistics([0], num_states=2) + Categorical.statistics([0], num_states=3)
@@ -169,7 +174,7 @@ def test_multinomial_over_all_compositions(trials):
     assert masses.max() == pytest.approx(member.prob(member.mode))
 
 
-def test_relations_between_the_four_laws():
+def test_relations_between_the_four_families():
     """S1-008: K = 2 is Binomial, n = 1 is Categorical, each count alone is Binomial."""
     x = np.arange(8)
     np.testing.assert_allclose(Multinomial(7, [0.7, 0.3]).prob(np.stack([7 - x, x], -1)), Binomial(7, 0.3).prob(x))

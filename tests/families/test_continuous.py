@@ -68,8 +68,8 @@ def test_weibull_of_a_known_shape():
     assert member.natural_parameters == pytest.approx([natural])
     assert member.log_partition() == pytest.approx(-np.log(-natural) - np.log(1.5))
     x = np.array([0.1, 1.0, 4.0])
-    told = 0.5 * np.log(x) + natural * x**1.5 - member.log_partition()
-    np.testing.assert_allclose(member.log_prob(x), told, rtol=1e-13)
+    expected = 0.5 * np.log(x) + natural * x**1.5 - member.log_partition()
+    np.testing.assert_allclose(member.log_prob(x), expected, rtol=1e-13)
     assert integrate.quad(member.prob, 0, np.inf)[0] == pytest.approx(1)
 
 
@@ -172,7 +172,7 @@ def test_scaled_inverse_chi_squared_is_an_inverse_gamma():
 
 
 @pytest.mark.parametrize(
-    ("family", "data", "known", "told"),
+    ("family", "data", "known", "expected"),
     [
         (Exponential, [0.0, 0.0], {}, "a value above 0"),
         (Gamma, [0.1, 0.1, 0.1], {}, "two different"),
@@ -192,8 +192,8 @@ def test_scaled_inverse_chi_squared_is_an_inverse_gamma():
         (VonMises, [1.0, 1.0], {}, "two different"),
     ],
 )
-def test_an_estimate_that_does_not_exist_says_what_would_make_one(family, data, known, told):
-    with pytest.raises(InvalidData, match=told):
+def test_an_estimate_that_does_not_exist_says_what_would_make_one(family, data, known, expected):
+    with pytest.raises(InvalidData, match=expected):
         family.estimate(family.statistics(data, **known))
 
 

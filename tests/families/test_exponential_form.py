@@ -147,7 +147,7 @@ def test_shapes_of_the_parameters(member):
 
 
 @over_interior
-def test_knowledge_must_be_told(member):
+def test_known_parameters_must_be_given(member):
     natural = member.natural_parameters
     with pytest.raises(InvalidModel, match="by name"):
         type(member).from_natural_parameters(natural, **known_of(member), nonsense=1)

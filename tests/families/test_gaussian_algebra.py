@@ -230,7 +230,7 @@ def test_batches_of_gaussians_have_marginals_and_conditionals():
         np.testing.assert_allclose(marginal[place].covariance, member.marginal([2, 0]).covariance, rtol=1e-9)
 
 
-def test_pairwise_conditional_law():
+def test_pairwise_conditional_distribution():
     """S0-213: given the rest, a pair has the covariance Λ_II⁻¹, a 2 × 2 inverse."""
     rng = np.random.default_rng(6)
     gaussian = MultivariateGaussian(np.zeros(5), random_covariance(rng, 5))

@@ -13,9 +13,9 @@ from support.family_examples import (
     MEMBERS,
     REFERENCES,
     assert_is_a_sentence,
+    concatenate_draws,
     draws,
     few,
-    joined,
     over,
     over_members,
     rows_of,
@@ -28,7 +28,7 @@ SCALAR = [member for member in MEMBERS if not member.event_shape and not isinsta
 
 
 def reference_log_prob(member, x):
-    """SciPy's, one value at a time: its multivariate laws disagree about where rows go."""
+    """SciPy's, one value at a time: its multivariate distributions disagree about where rows go."""
     frozen = REFERENCES[type(member).__name__](member)
     log_prob = frozen.logpdf if hasattr(frozen, "logpdf") else frozen.logpmf
     with np.errstate(all="ignore"):
@@ -114,7 +114,7 @@ def test_long_arrays_equal_short_ones(member):
     """Several blocks, on several threads, give what one block gives."""
     few = draws(member, 1000)
     repeats = (MANY_BLOCKS + 1) * BLOCK // 1000
-    long = joined(*[few] * repeats, rows_of(few, slice(7)))
+    long = concatenate_draws(*[few] * repeats, rows_of(few, slice(7)))
     found, once = member.log_prob(long), np.asarray(member.log_prob(few))
     np.testing.assert_allclose(found, np.concatenate([*[once] * repeats, once[:7]]), rtol=1e-13, atol=1e-13)
 

@@ -61,7 +61,7 @@ def test_is_refused_in_a_sentence(ask, error, words):
 
 
 def test_files_of_statistics_with_a_slip_are_refused():
-    told = jt.Poisson.statistics([1, 2]).to_dict()
+    document = jt.Poisson.statistics([1, 2]).to_dict()
     from juncture.families.document import statistics_from_dict
 
     for slip, words in [
@@ -71,10 +71,10 @@ def test_files_of_statistics_with_a_slip_are_refused():
         ({"known": None}, None),
     ]:
         if words is None:
-            assert statistics_from_dict(told | slip) == jt.Poisson.statistics([1, 2])
+            assert statistics_from_dict(document | slip) == jt.Poisson.statistics([1, 2])
             continue
         with pytest.raises(jt.InvalidData, match=words):
-            statistics_from_dict(told | slip)
+            statistics_from_dict(document | slip)
 
 
 @pytest.mark.parametrize(

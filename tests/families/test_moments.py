@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 from juncture.families.expectation import terms_of
-from support.family_examples import MEMBERS, REFERENCES, asked, draws, over, over_members, over_providing, provides
+from support.family_examples import (
+    MEMBERS,
+    REFERENCES,
+    as_tuple,
+    asked,
+    draws,
+    over,
+    over_members,
+    over_providing,
+    provides,
+)
 
 SCALAR = [member for member in MEMBERS if not member.event_shape and not isinstance(member.sample(rng=0), tuple)]
 REFERENCED = [member for member in SCALAR if type(member).__name__ in REFERENCES]
@@ -24,36 +34,34 @@ def test_equal_scipy(member, moment):
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
-def parts(values):
-    return values if isinstance(values, tuple) else (values,)
-
-
 @over_members
 def test_mean_is_the_average_of_draws(member):
     """Within six standard errors; without a finite variance the average has none."""
     mean, variance = asked(member, "mean"), asked(member, "variance")
     if mean is None or variance is None:
         return
-    for values, expected, spread in zip(parts(draws(member, 20_000)), parts(mean), parts(variance), strict=True):
+    for values, expected, square in zip(
+        as_tuple(draws(member, 20_000)), as_tuple(mean), as_tuple(variance), strict=True
+    ):
         assert np.shape(expected) == values.shape[1:]
-        error = np.sqrt(spread) / np.sqrt(len(values))
+        error = np.sqrt(square) / np.sqrt(len(values))
         gap = np.abs(values.mean(axis=0) - expected)
         assert (gap <= 6 * error + 1e-12 * np.abs(expected)).all(), (values.mean(axis=0), expected)
 
 
 @over_members
 def test_variance_is_the_spread_of_draws(member):
-    """By the spread of twenty groups' variances; a tail that never shows in the draws is SciPy's to judge."""
+    """By the deviation of twenty groups' variances; a tail that never shows in the draws is SciPy's to judge."""
     variance = asked(member, "variance")
-    if variance is None or not all(np.isfinite(part).all() for part in parts(variance)):
+    if variance is None or not all(np.isfinite(part).all() for part in as_tuple(variance)):
         return
-    for values, expected in zip(parts(draws(member, 20_000)), parts(variance), strict=True):
+    for values, expected in zip(as_tuple(draws(member, 20_000)), as_tuple(variance), strict=True):
         assert np.shape(expected) == values.shape[1:]
         groups = np.stack([group.var(axis=0, ddof=1) for group in np.split(values.astype(float), 20)])
-        spread = groups.std(axis=0) / np.sqrt(20)
+        deviation = groups.std(axis=0) / np.sqrt(20)
         gap = np.abs(groups.mean(axis=0) - expected)
-        rare = spread == 0  # all draws are alike
-        assert ((gap <= 6 * spread + 1e-9 * np.abs(expected)) | rare).all(), (groups.mean(axis=0), expected)
+        rare = deviation == 0  # all draws are alike
+        assert ((gap <= 6 * deviation + 1e-9 * np.abs(expected)) | rare).all(), (groups.mean(axis=0), expected)
 
 
 @over_members

@@ -7,7 +7,18 @@ import pytest
 
 from juncture.errors import InvalidData
 from juncture.families.expectation import terms_of
-from support.family_examples import INTERIOR, MEMBERS, draws, over, over_members, provides, relative_of, rows_of, toward
+from support.family_examples import (
+    INTERIOR,
+    MEMBERS,
+    as_tuple,
+    draws,
+    over,
+    over_members,
+    provides,
+    relative_of,
+    rows_of,
+    toward,
+)
 
 SCALAR = [member for member in MEMBERS if not member.event_shape and not isinstance(member.sample(rng=0), tuple)]
 REAL = [member for member in SCALAR if not member.support.is_discrete and provides(type(member), "_cdf")]
@@ -15,17 +26,13 @@ COUNTS = [member for member in SCALAR if member.support.is_discrete]
 UNLIKELY = 1e-4
 
 
-def parts(values):
-    return values if isinstance(values, tuple) else (values,)
-
-
 @over_members
 def test_same_seed_same_draws(member):
-    for first, second in zip(parts(draws(member, 20)), parts(member.sample(20, rng=0)), strict=True):
+    for first, second in zip(as_tuple(draws(member, 20)), as_tuple(member.sample(20, rng=0)), strict=True):
         np.testing.assert_array_equal(first, second)
     generator = np.random.default_rng(0)
-    one, two = parts(member.sample(20, rng=generator))[0], parts(member.sample(20, rng=generator))[0]
-    np.testing.assert_array_equal(one, parts(draws(member, 20))[0])
+    one, two = as_tuple(member.sample(20, rng=generator))[0], as_tuple(member.sample(20, rng=generator))[0]
+    np.testing.assert_array_equal(one, as_tuple(draws(member, 20))[0])
     assert not np.array_equal(one, two) or len(np.unique(one)) == 1 or len(np.unique(two)) == 1
 
 
@@ -39,7 +46,7 @@ def test_draws_lie_in_the_support(member):
 @over_members
 def test_shapes_and_types(member):
     for size, lead in ((3, (3,)), ((2, 3), (2, 3)), (0, (0,)), (np.int64(2), (2,)), ((), ())):
-        for part, single in zip(parts(member.sample(size, rng=0)), parts(member.sample(1, rng=0)), strict=True):
+        for part, single in zip(as_tuple(member.sample(size, rng=0)), as_tuple(member.sample(1, rng=0)), strict=True):
             assert np.shape(part) == (*lead, *single.shape[1:])
             assert np.asarray(part).dtype == (np.int64 if member.support.is_discrete else np.float64)
     if not member.event_shape and not isinstance(member.sample(rng=0), tuple):
@@ -87,5 +94,5 @@ def test_draws_re_weighted_are_draws_of_a_neighbour(member):
 def test_rows_are_independent_of_the_number_asked_for(member):
     """Draws do not repeat within one call."""
     first, second = rows_of(draws(member, 40), slice(20)), rows_of(draws(member, 40), slice(20, None))
-    varied = len(np.unique(parts(first)[0])) > 3
-    assert not varied or not np.array_equal(parts(first)[0], parts(second)[0])
+    varied = len(np.unique(as_tuple(first)[0])) > 3
+    assert not varied or not np.array_equal(as_tuple(first)[0], as_tuple(second)[0])

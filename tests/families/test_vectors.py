@@ -376,12 +376,12 @@ def test_marginals_of_the_joint_priors(prior):
 
 
 def test_marginals_of_normal_inverse_wishart():
-    """By drawing: coordinates of the mean follow the t of its marginal, entries of the covariance their law."""
+    """By drawing: coordinates of the mean follow the t of its marginal, the covariance its own."""
     prior = NormalInverseWishart(MEAN, 2.0, 7.0, COVARIANCE)
     drawn = prior.sample(4000, rng=0)
-    law = prior.mean_marginal
+    marginal = prior.mean_marginal
     for place in range(3):
-        reference = stats.t(law.degrees, law.location[place], np.sqrt(law.scale[place, place]))
+        reference = stats.t(marginal.degrees, marginal.location[place], np.sqrt(marginal.scale[place, place]))
         assert stats.kstest(drawn.mean[:, place], reference.cdf).pvalue > 1e-3
     inverse_gamma = stats.invgamma((7.0 - 2) / 2, scale=COVARIANCE[0, 0] / 2)
     assert stats.kstest(drawn.covariance[:, 0, 0], inverse_gamma.cdf).pvalue > 1e-3

@@ -186,8 +186,8 @@ def test_damaged_files_for_long(capsys, tmp_path):
         data = mutated(random, random.choice(subject.seeds), subject.seeds)
         error = broken(subject, data, tmp_path)
         if error is not None:
-            told = report(name, data, error, kept)
-            found.setdefault(f"{name} {told.partition(': ')[2][:80]}", told)
+            message = report(name, data, error, kept)
+            found.setdefault(f"{name} {message.partition(': ')[2][:80]}", message)
     with capsys.disabled():
         print(f"{count:,} files tried")  # noqa: T201
     assert not found, "\n".join(found.values())

@@ -37,9 +37,9 @@ def refusal(name: str, data: bytes, folder: Path, *, megabytes: float = 300.0) -
     with bounded(HANG, megabytes):
         error = check_reader(reader, path)
     if error is not None:
-        told = error.message if isinstance(error, FormatError) else str(error)
-        assert 10 < len(told) <= MAX_MESSAGE
-        assert "\n" not in told
+        message = error.message if isinstance(error, FormatError) else str(error)
+        assert 10 < len(message) <= MAX_MESSAGE
+        assert "\n" not in message
         if isinstance(error, FormatError) and not reader.is_text:
             assert error.file == str(path)
     return error

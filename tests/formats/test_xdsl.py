@@ -137,10 +137,10 @@ def states(count):
 
 
 def test_without_strengths_states_are_in_order_of_strength():
-    told = VENTURE.replace("<strengths>0 1 2 1 0</strengths>", "<strengths>0 1 0 1 2</strengths>")
-    untold = VENTURE.replace("<strengths>0 1 2 1 0</strengths>", "")
+    reordered = VENTURE.replace("<strengths>0 1 2 1 0</strengths>", "<strengths>0 1 0 1 2</strengths>")
+    bare = VENTURE.replace("<strengths>0 1 2 1 0</strengths>", "")
 
-    assert read_text(told) == read_text(untold)
+    assert read_text(reordered) == read_text(bare)
 
 
 def test_nodes_in_any_order():
@@ -261,9 +261,9 @@ def test_two_true_names_alike():
 
 @pytest.mark.parametrize("position", ["x", "-1", "1.5", "²", "9" * 100_000])
 def test_a_wrong_position(position):
-    told = f'<property id="juncture_position">{position}</property></cpt>'
+    reordered = f'<property id="juncture_position">{position}</property></cpt>'
     with pytest.raises(FormatError, match="which is not a whole number") as refused:
-        read_text(VENTURE.replace("</cpt>", told, 1))
+        read_text(VENTURE.replace("</cpt>", reordered, 1))
     assert len(str(refused.value)) < 200
 
 

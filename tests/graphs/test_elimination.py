@@ -38,11 +38,11 @@ def test_each_step_takes_a_simplicial_node_or_one_of_the_best_score(graph, heuri
     assert sorted(order) == sorted(graph.nodes)
     neighbors = {node: set(graph.neighbors(node)) for node in graph.nodes}
     for node in order:
-        told = {other: scores(other, neighbors, weights) for other in neighbors}
-        if any(simplicial for simplicial, _ in told.values()):
-            assert told[node][0]
+        scored = {other: scores(other, neighbors, weights) for other in neighbors}
+        if any(simplicial for simplicial, _ in scored.values()):
+            assert scored[node][0]
         else:
-            assert told[node][1][heuristic] == min(score[heuristic] for _, score in told.values())
+            assert scored[node][1][heuristic] == min(score[heuristic] for _, score in scored.values())
         around = neighbors.pop(node)
         for other in around:
             neighbors[other] = (neighbors[other] | around) - {other, node}

@@ -131,14 +131,14 @@ def test_an_extension_is_equivalent(graph):
 
 @forall(directed_graphs(max_nodes=6), st.randoms(use_true_random=False))
 def test_known_directions_bring_all_that_follow_from_them(graph, random):
-    """With some directions told, Meek's four rules find exactly those that all graphs with these directions have."""
+    """With some directions given, Meek's four rules find exactly those that all graphs with these directions have."""
     essential = graph.essential_graph()
     plain = {frozenset(edge) for edge in essential.undirected_edges}
-    told = [edge for edge in graph.edges if frozenset(edge) in plain and random.random() < 0.4]
-    members = [other for other in graph.equivalence_class() if set(told) <= set(other.edges)]
+    given = [edge for edge in graph.edges if frozenset(edge) in plain and random.random() < 0.4]
+    members = [other for other in graph.equivalence_class() if set(given) <= set(other.edges)]
     common = set(members[0].edges).intersection(*(set(other.edges) for other in members))
     oriented = essential
-    for edge in told:
+    for edge in given:
         if edge not in oriented.directed_edges:
             oriented = oriented.orient(edge)
     assert set(oriented.directed_edges) == common

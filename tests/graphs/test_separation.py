@@ -142,7 +142,7 @@ def test_all_trails_and_where_they_are_blocked(question):
 
 
 @pytest.mark.parametrize(
-    ("graph", "given", "told"),
+    ("graph", "given", "text"),
     [
         (CHAIN, "", "a -> c -> b: c is on the way and not given"),
         (CHAIN, "c", "a -> c -> b: c is on the way and is given"),
@@ -158,12 +158,12 @@ def test_all_trails_and_where_they_are_blocked(question):
         (DirectedGraph.parse("a -> b"), "", "a -> b: they are adjacent"),
     ],
 )
-def test_reasons_in_words(graph, given, told):
+def test_reasons_in_words(graph, given, text):
     """S0-115 to S0-117, S1-055 to S1-058, S2-124 to S2-127, S2-129, S4-202: a descendant opens a collider too."""
     given = list(given)
     (trail,) = graph.trails("a", "b", given)
-    assert str(trail) == told
-    assert repr(trail) == f"Trail({told!r})"
+    assert str(trail) == text
+    assert repr(trail) == f"Trail({text!r})"
     assert graph.active_trail("a", "b", given) == (trail if trail.is_active else None)
     assert graph.is_separated("a", "b", given) == (not trail.is_active)
 

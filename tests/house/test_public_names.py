@@ -244,8 +244,8 @@ def test_every_public_name_can_be_had():
 def test_type_checkers_see_the_same_names():
     stub = Path(juncture.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
     imports = [node for node in ast.parse(stub).body if isinstance(node, ast.ImportFrom)]
-    told = {alias.asname: node.module for node in imports for alias in node.names if alias.asname}
-    assert told == {name: f"juncture.{home}" for name, home in juncture._MODULES.items()}
+    stubs = {alias.asname: node.module for node in imports for alias in node.names if alias.asname}
+    assert stubs == {name: f"juncture.{home}" for name, home in juncture._MODULES.items()}
 
 
 def test_an_unknown_name_is_an_attribute_error():

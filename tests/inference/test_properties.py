@@ -13,7 +13,7 @@ from support.builders import random_evidence, random_field, random_network
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def drawn(seed, build=random_network):
+def draw_case(seed, build=random_network):
     rng = np.random.default_rng(seed)
     model = build(rng)
     return rng, model, random_evidence(model, rng)
@@ -27,7 +27,7 @@ def same_beliefs(one, other, names=None):
 
 @given(seed=SEEDS)
 def test_the_order_of_conditionals_and_of_evidence(seed):
-    rng, model, evidence = drawn(seed)
+    rng, model, evidence = draw_case(seed)
     shuffled = jt.BayesianNetwork([model.conditionals[place] for place in rng.permutation(len(model.conditionals))])
     backwards = dict(reversed(evidence.items()))
     same_beliefs(jt.infer(model, evidence), jt.infer(shuffled, backwards))
@@ -35,7 +35,7 @@ def test_the_order_of_conditionals_and_of_evidence(seed):
 
 @given(seed=SEEDS)
 def test_the_order_of_parents(seed):
-    _, model, evidence = drawn(seed)
+    _, model, evidence = draw_case(seed)
     turned = []
     for part in model.conditionals:
         factor = part.to_factor().reorder(*reversed(part.parents.names), part.child.name)
@@ -45,7 +45,7 @@ def test_the_order_of_parents(seed):
 
 @given(seed=SEEDS)
 def test_other_names_and_labels(seed):
-    _, model, evidence = drawn(seed)
+    _, model, evidence = draw_case(seed)
     other = {v.name: jt.Variable(f"renamed {v.name}", [f"<{label}>" for label in v.labels]) for v in model.variables}
     parts = [
         jt.Conditional(other[p.child.name], [other[n] for n in p.parents.names], p.to_table().values)
@@ -63,7 +63,7 @@ def test_other_names_and_labels(seed):
 
 @given(seed=SEEDS)
 def test_a_factor_split_in_two(seed):
-    rng, field, evidence = drawn(seed, random_field)
+    rng, field, evidence = draw_case(seed, random_field)
     pieces = []
     for factor in field.factors:
         share = jt.Factor(factor.scope, rng.uniform(0.5, 2.0, size=factor.values.shape))
@@ -73,7 +73,7 @@ def test_a_factor_split_in_two(seed):
 
 @given(seed=SEEDS)
 def test_the_same_observation_said_in_three_ways(seed):
-    _, model, _ = drawn(seed)
+    _, model, _ = draw_case(seed)
     variable = model.variables[0]
     state = variable.labels[int(np.argmax(jt.infer(model)[variable.name].values))]
     code = variable.code(state)
@@ -88,7 +88,7 @@ def test_the_same_observation_said_in_three_ways(seed):
 @given(seed=SEEDS)
 def test_evidence_in_another_component_changes_nothing(seed):
     """Two networks side by side: what is seen in one is no news to the other."""
-    _, model, evidence = drawn(seed)
+    _, model, evidence = draw_case(seed)
     apart = jt.Variable("apart", 3)
     both = jt.BayesianNetwork([*model.conditionals, jt.Conditional(apart, [], [0.2, 0.3, 0.5])])
     alone = jt.infer(model, evidence)
@@ -101,7 +101,7 @@ def test_evidence_in_another_component_changes_nothing(seed):
 @given(seed=SEEDS)
 def test_unobserved_children_change_nothing(seed):
     """A barren variable, one without observed descendants, sums to 1."""
-    _, model, evidence = drawn(seed)
+    _, model, evidence = draw_case(seed)
     parent = model.variables[0]
     leaf = jt.Variable("leaf", 2)
     rows = np.tile([0.3, 0.7], (parent.num_states, 1))
@@ -111,7 +111,7 @@ def test_unobserved_children_change_nothing(seed):
 
 @given(seed=SEEDS)
 def test_more_evidence_step_by_step(seed):
-    _, model, evidence = drawn(seed)
+    _, model, evidence = draw_case(seed)
     beliefs = jt.infer(model)
     for name, value in evidence.items():
         beliefs = beliefs.with_evidence({name: value})

@@ -16,7 +16,7 @@ KINDS = [random_network, random_field]
 ENGINES = sorted(set(METHODS) - {"auto", "exact"})
 
 
-def drawn(build, seed):
+def draw_case(build, seed):
     """(model, possible rows of evidence, what enumeration says of each, targets in random order)."""
     rng = np.random.default_rng(seed)
     model = build(rng)
@@ -57,7 +57,7 @@ def assert_rows_agree(many, singles, reference):
 @settings(max_examples=25)
 @given(seed=SEEDS)
 def test_many_rows_are_as_many_single_rows_for_targets_in_any_order(build, method, seed):
-    model, rows, reference, targets = drawn(build, seed)
+    model, rows, reference, targets = draw_case(build, seed)
     if rows:
         many = jt.infer(model, rows, targets=targets, method=method)
         singles = [jt.infer(model, row, targets=targets, method=method) for row in rows]
@@ -68,7 +68,7 @@ def test_many_rows_are_as_many_single_rows_for_targets_in_any_order(build, metho
 @settings(max_examples=25)
 @given(seed=SEEDS)
 def test_a_plan_runs_many_rows_as_it_runs_each(build, seed):
-    model, rows, reference, targets = drawn(build, seed)
+    model, rows, reference, targets = draw_case(build, seed)
     if rows:
         plan = jt.compile(model, observed=model.variables.names, targets=targets)
         many, singles = plan.run(model, rows), [plan.run(model, row) for row in rows]

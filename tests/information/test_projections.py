@@ -118,8 +118,8 @@ def test_a_member_is_its_own_projection(p, family):
 def test_projections_between_families():
     assert m_projection(Beta(2.0, 3.0), Gaussian).variance == pytest.approx(Beta(2.0, 3.0).variance)
     assert m_projection(Geometric(0.3), Poisson).rate == pytest.approx(Geometric(0.3).mean)
-    told = m_projection(Gamma(3.0, 2.0), Gaussian, variance=4.0)
-    assert (told.mean, told.variance) == pytest.approx((1.5, 4.0))
+    projected = m_projection(Gamma(3.0, 2.0), Gaussian, variance=4.0)
+    assert (projected.mean, projected.variance) == pytest.approx((1.5, 4.0))
     wide = i_projection(StudentT(1.0), Gaussian)[0]  # no moments, and yet a nearest Gaussian
     assert wide.member.mean == pytest.approx(0.0, abs=1e-6)
     half = i_projection(bimodal(), Gamma)[0]

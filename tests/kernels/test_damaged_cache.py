@@ -62,8 +62,8 @@ def run(package: Path) -> tuple[str, str, str]:
         [sys.executable, "-B", "-c", RUN], env=environment, capture_output=True, text=True, check=True
     )
     assert done.stderr == ""
-    answer, hits, told = done.stdout.strip().split(" ", 2)
-    return answer, hits, told
+    answer, hits, warned = done.stdout.strip().split(" ", 2)
+    return answer, hits, warned
 
 
 def test_a_change_in_a_folder_of_the_folder_is_seen(package):
@@ -93,9 +93,9 @@ def test_damage_is_told_once_and_mended(package):
     for kind, damage in (("nbi", "truncated"), ("nbc", "a byte flipped")):
         (file,) = (package / "cache").rglob(f"caller*.{kind}")
         file.write_bytes(DAMAGES[damage](file.read_bytes()))
-        answer, hits, told = run(package)
+        answer, hits, warned = run(package)
         assert (answer, hits) == ("4", "0"), damage
-        assert told.count("is damaged") == 1, damage
+        assert warned.count("is damaged") == 1, damage
     assert run(package) == ("4", "1", "[]")
 
 

@@ -48,21 +48,27 @@ class Paths:
     @property
     def ranking(self) -> list[tuple[int, ...]]:
         """Possible paths, best first; of equals (to 12 digits) the one with earlier states."""
-        order = sorted(range(len(self.codes)), key=lambda place: (-round(self.log_joint[place], 10), place))
-        return [tuple(self.codes[place].tolist()) for place in order if self.log_joint[place] > -np.inf]
+        order = sorted(range(len(self.codes)), key=lambda path: (-round(self.log_joint[path], 10), path))
+        return [tuple(self.codes[path].tolist()) for path in order if self.log_joint[path] > -np.inf]
 
 
 def all_paths(hmm, observations, states=None) -> Paths:
     """Σ over paths by brute force; `observations` may be cut short to see what was known earlier."""
     part = hmm.sequences(jt.Sequence(observations, states=states) if states is not None else observations)
-    seen = np.array(hmm.emissions.log_prob(part.observations), dtype=float).reshape(-1, hmm.num_states)
+    return enumerate_paths(hmm.initial, hmm.transition, log_likelihoods(hmm, part))
+
+
+def log_likelihoods(hmm, part) -> np.ndarray:
+    """log p(observation | state) of one sequence, -inf for states other than the labelled one: (step, state)."""
+    found = np.array(hmm.emissions.log_prob(part.observations), dtype=float).reshape(-1, hmm.num_states)
     if part.states is not None:
-        told = part.states[:, None]
-        seen[(told >= 0) & (told != np.arange(hmm.num_states))] = -np.inf
-    return paths_of(hmm.initial, hmm.transition, seen)
+        label = part.states[:, None]
+        found[(label >= 0) & (label != np.arange(hmm.num_states))] = -np.inf
+    return found
 
 
-def paths_of(initial: np.ndarray, transition: np.ndarray, log_likelihoods: np.ndarray) -> Paths:
+def enumerate_paths(initial: np.ndarray, transition: np.ndarray, log_likelihoods: np.ndarray) -> Paths:
+    """All paths of a chain, from log p(observation | state): (step, state)."""
     num_steps, num_states = log_likelihoods.shape
     codes = np.array(list(product(range(num_states), repeat=num_steps)), np.int64).reshape(num_states**num_steps, -1)
     log_joint = np.zeros(len(codes))
@@ -72,8 +78,8 @@ def paths_of(initial: np.ndarray, transition: np.ndarray, log_likelihoods: np.nd
     return Paths(codes, log_joint, num_states)
 
 
-def random_rows(rng: np.random.Generator, shape: tuple[int, ...], zeros: float) -> np.ndarray:
-    """Laws along the last axis in which a share of entries is zero."""
+def random_sparse_rows(rng: np.random.Generator, shape: tuple[int, ...], zeros: float) -> np.ndarray:
+    """Distributions along the last axis in which a share of entries is zero."""
     rows = rng.random(shape) * (rng.random(shape) >= zeros) + 1e-300 * (rng.random(shape) < zeros / 4)
     rows[rows.sum(axis=-1) == 0] = 1.0
     return rows / rows.sum(axis=-1, keepdims=True)
@@ -84,8 +90,10 @@ def chains(draw, zeros=(0.0, 0.4), num_symbols: int = 3) -> jt.HiddenMarkovModel
     """A chain of 1 to 4 states over a few symbols, with or without zeros."""
     rng, share = np.random.default_rng(draw(st.integers(0, 10**6))), draw(st.sampled_from(zeros))
     size = draw(st.integers(1, 4))
-    table = random_rows(rng, (size, num_symbols), share / 2)
-    return jt.HiddenMarkovModel(random_rows(rng, (size,), share), random_rows(rng, (size, size), share), table)
+    table = random_sparse_rows(rng, (size, num_symbols), share / 2)
+    return jt.HiddenMarkovModel(
+        random_sparse_rows(rng, (size,), share), random_sparse_rows(rng, (size, size), share), table
+    )
 
 
 observed = st.lists(st.sampled_from([0, 1, 2, None]), max_size=5)

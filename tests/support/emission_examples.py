@@ -43,8 +43,8 @@ def columns(rng: Rng, number: int) -> Any:
 
 
 def different(rng: Rng, number: int) -> list[Any]:
-    laws = [lambda: jt.Gaussian(rng.normal(), 1.0), lambda: jt.Laplace(rng.normal(), 1.0)]
-    return [laws[place % 2]() for place in range(number)]
+    families = [lambda: jt.Gaussian(rng.normal(), 1.0), lambda: jt.Laplace(rng.normal(), 1.0)]
+    return [families[place % 2]() for place in range(number)]
 
 
 EMISSIONS: dict[str, Callable[[Rng, int], Any]] = {
@@ -119,11 +119,11 @@ def with_holes(observations: np.ndarray, rng: Rng, share: float, *, in_part: boo
 
 
 def some_sequences(hmm, rng, *, lengths=(9, 0, 1, 14), share=0.0, in_part=False, labels=0.0):
-    """Sequences that the model drew, some steps missing, some states told, of different weights."""
+    """Sequences that the model drew, some steps missing, some states labelled, of different weights."""
     found = []
     for length in lengths:
         states, seen = walk(hmm, length, rng)
-        told = np.where(rng.random(length) < labels, states, -1) if labels else None
+        known = np.where(rng.random(length) < labels, states, -1) if labels else None
         seen = with_holes(seen, rng, share, in_part=in_part) if share else seen
-        found.append(Sequence(seen, states=told, weight=float(rng.choice([0.5, 1.0, 2.0]))))
+        found.append(Sequence(seen, states=known, weight=float(rng.choice([0.5, 1.0, 2.0]))))
     return found

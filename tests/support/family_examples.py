@@ -1,4 +1,4 @@
-"""What the laws of `tests/families` run over: members of every family, SciPy's of the same law, values in and outside.
+"""What the laws of `tests/families` run over: members of every family, SciPy's of the same, values in and outside.
 
 A family of the registry without examples fails `families/test_registry.py`.
 """
@@ -70,11 +70,15 @@ over_interior = over(INTERIOR)
 # -- values: arrays with rows first; a few families have pairs of them
 
 
+def as_tuple(values: Any) -> tuple[Any, ...]:
+    return values if isinstance(values, tuple) else (values,)
+
+
 def rows_of(values: Any, index: Any) -> Any:
     return tuple(part[index] for part in values) if isinstance(values, tuple) else values[index]
 
 
-def joined(*parts: Any) -> Any:
+def concatenate_draws(*parts: Any) -> Any:
     if isinstance(parts[0], tuple):
         return tuple(np.concatenate(same) for same in zip(*parts, strict=True))
     return np.concatenate(parts)

@@ -15,7 +15,7 @@ DIMENSIONS = st.integers(1, 4)
 Strategy = st.SearchStrategy[Any]
 
 
-def spread(*edges: float, low: float, high: float) -> Strategy:
+def magnitudes_from(*edges: float, low: float, high: float) -> Strategy:
     """Numbers at the edges or of every magnitude from 10^low to 10^high."""
     return st.one_of(st.sampled_from(edges), st.floats(low, high).map(lambda power: float(10.0**power)))
 
@@ -25,8 +25,8 @@ def signed(draw: Callable[..., Any], magnitudes: Strategy) -> float:
     return float(draw(st.sampled_from([-1.0, 1.0])) * draw(magnitudes))
 
 
-POSITIVE = spread(1e-12, 1e-6, 1.0, 2.0, 1e6, 1e12, low=-3, high=3)
-REAL = signed(spread(0.0, 1e-12, 1.0, 1e8, 1e12, low=-3, high=4))
+POSITIVE = magnitudes_from(1e-12, 1e-6, 1.0, 2.0, 1e6, 1e12, low=-3, high=3)
+REAL = signed(magnitudes_from(0.0, 1e-12, 1.0, 1e8, 1e12, low=-3, high=4))
 PROBABILITY = st.one_of(st.sampled_from([0.0, 1.0, 0.5, 1e-300, 1e-12, 1 - 1e-12]), st.floats(0, 1))
 COUNT = st.one_of(st.sampled_from([0, 1, 2, 1000]), st.integers(0, 60))
 
@@ -48,7 +48,7 @@ def simplex(dimension: int) -> Strategy:
 @st.composite
 def positive_definite(draw: Callable[..., Any], dimension: int) -> np.ndarray:
     """Q diag(s) Qᵀ with scales s from 1e-3 to 1e3, or nearly singular."""
-    scales = draw(vectors_of(spread(1.0, 1e-6, low=-3, high=3))(dimension))
+    scales = draw(vectors_of(magnitudes_from(1.0, 1e-6, low=-3, high=3))(dimension))
     rotation = np.linalg.qr(np.random.default_rng(draw(st.integers(0, 99))).normal(size=(dimension, dimension)))[0]
     matrix = (rotation * scales) @ rotation.T
     return (matrix + matrix.T) / 2

@@ -13,7 +13,7 @@ def edges_of(member: Any) -> list[Any]:
     """Values of the support where formulas tend to break; none for vectors, whose draws have to do."""
     support = member.support
     if isinstance(support, supports.Interval):
-        return [*closed_ends(support), *spread_over(member)]
+        return [*closed_ends(support), *far_quantiles(member)]
     if isinstance(support, supports.Integers):
         return [end for end in (support.low, support.high) if np.isfinite(end)]
     return []
@@ -24,7 +24,7 @@ def closed_ends(support: supports.Interval) -> list[float]:
     return [float(end) for end, closed in ends if closed and np.isfinite(end)]
 
 
-def spread_over(member: Any) -> list[float]:
+def far_quantiles(member: Any) -> list[float]:
     """Far quantiles, where the density is small."""
     return [float(member.quantile(p)) for p in (1e-12, 1e-3, 0.5, 1 - 1e-3, 1 - 1e-12)]
 

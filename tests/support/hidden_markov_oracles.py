@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from juncture import ExpectationMaximization
 from juncture.errors import NotConvergedWarning, RegularizedWarning, UnvisitedStatesWarning
 from juncture.numerics import log, log_sum_exp
+from support.chain_oracles import enumerate_paths, log_likelihoods
 
 
 @dataclass(frozen=True)
@@ -24,31 +24,10 @@ class Expected:
     emissions: Any
 
 
-def log_likelihoods(hmm, part) -> np.ndarray:
-    """log p(observation | state) of one sequence, -inf for states other than the one told: (step, state)."""
-    found = np.array(hmm.emissions.log_prob(part.observations), dtype=float).reshape(-1, hmm.num_states)
-    if part.states is not None:
-        told = part.states[:, None]
-        found[(told >= 0) & (told != np.arange(hmm.num_states))] = -np.inf
-    return found
-
-
 def beliefs_by_enumeration(hmm, part):
     """(log-evidence, (step, state) beliefs, (from, to) expected transitions) of one sequence, path by path."""
-    seen, num_states = log_likelihoods(hmm, part), hmm.num_states
-    length = len(seen)
-    smoothed, transitions, total = np.zeros((length, num_states)), np.zeros((num_states, num_states)), 0.0
-    for path in product(range(num_states), repeat=length):
-        weight = 1.0 if not length else hmm.initial[path[0]]
-        for step in range(1, length):
-            weight *= hmm.transition[path[step - 1], path[step]]
-        weight *= np.exp(sum(seen[step, state] for step, state in enumerate(path)))
-        total += weight
-        for step, state in enumerate(path):
-            smoothed[step, state] += weight
-            if step:
-                transitions[path[step - 1], state] += weight
-    return log(total), smoothed / total, transitions / total
+    paths = enumerate_paths(hmm.initial, hmm.transition, log_likelihoods(hmm, part))
+    return paths.log_evidence, paths.smoothed, paths.pairwise.sum(axis=0)
 
 
 def beliefs_in_logarithms(hmm, part):

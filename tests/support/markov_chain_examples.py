@@ -34,9 +34,9 @@ def positive_chains(max_states: int = 6) -> st.SearchStrategy[MarkovChain]:
 
 
 def nearly_decomposable(coupling: float) -> tuple[MarkovChain, np.ndarray]:
-    """Two pairs of states that hardly meet, and the stationary law in closed form.
+    """Two pairs of states that hardly meet, and the stationary distribution in closed form.
 
-    Inside, the pairs have the laws (3/8, 5/8) and (3/7, 4/7); what flows between them balances.
+    Inside, the pairs have the distributions (3/8, 5/8) and (3/7, 4/7); what flows between them balances.
     """
     e = coupling
     transition = [[0.5 - e, 0.5, e, 0], [0.3, 0.7, 0, 0], [0, 2 * e, 0.2, 0.8 - 2 * e], [0, 0, 0.6, 0.4]]

@@ -37,7 +37,7 @@ REALS = {"u": [1.0, 2.0, 4.0, 8.0, 3.0, 5.0], "v": [1.5, 2.0, 4.5, 7.0, 3.5, 4.0
 X, Y = np.array([[0, 1], [1, 0], [1, 1], [0, 0], [2, 1]] * 3), np.array([0, 1, 1, 0, 1] * 3)
 STEPS = [0, 1, 1, 0, 1, 1]
 BELL = value_kinds.bell
-GAUSSIAN, SPREAD = jt.Gaussian(0.0, 1.0), jt.Gaussian(1.0, 2.0)
+GAUSSIAN, WIDER = jt.Gaussian(0.0, 1.0), jt.Gaussian(1.0, 2.0)
 MATRIX = [[2.0, 0.5], [0.5, 1.0]]
 INDEPENDENT = jt.Independent([GAUSSIAN, jt.Bernoulli(0.25)])
 jt.write_result(Result("PR", (-1.0,)), FOLDER / "result")
@@ -107,7 +107,7 @@ VERBS: dict[str, list[dict[str, Any]]] = {
 }
 
 CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
-    "alpha_divergence": [{"p": GAUSSIAN, "q": SPREAD, "alpha": 0.5}, {"p": [0.5, 0.5], "q": [0.9, 0.1], "alpha": 0.5}],
+    "alpha_divergence": [{"p": GAUSSIAN, "q": WIDER, "alpha": 0.5}, {"p": [0.5, 0.5], "q": [0.9, 0.1], "alpha": 0.5}],
     "alpha_projection": [{"p": GAUSSIAN, "family": jt.Laplace, "alpha": 0.5}],
     "compare_graphs": [{"learned": GRAPH, "truth": GRAPH, "data": ROWS}],
     "edge_strengths": [{"data": ROWS, "samples": 2}],
@@ -136,7 +136,7 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "woodbury_inverse": [{"factor": [[1.0], [2.0]]}],
     "read_evidence": [{"path": FOLDER / "net.evid", "model": NET}],
     "entropy": [{"p": [0.5, 0.5]}, {"p": GAUSSIAN}, {"p": JOINT, "of": "a"}],
-    "cross_entropy": [{"p": [0.5, 0.5], "q": [0.9, 0.1]}, {"p": GAUSSIAN, "q": SPREAD}],
+    "cross_entropy": [{"p": [0.5, 0.5], "q": [0.9, 0.1]}, {"p": GAUSSIAN, "q": WIDER}],
     "kl_divergence": [{"p": [0.5, 0.5], "q": [0.9, 0.1]}, {"p": GAUSSIAN, "q": jt.Laplace()}],
     "redundancy": [{"p": [0.5, 0.5], "q": [0.9, 0.1]}],
     "missingness": [{"data": {"a": [1, None], "b": [1, 2]}}],

@@ -98,11 +98,11 @@ def independent_emissions():
 
 
 def mixture_emissions():
-    laws = [jt.FamilyEmissions(jt.Poisson([1.0, 2.0, 3.0, last])) for last in (4.0, 5.0)]
+    parts = [jt.FamilyEmissions(jt.Poisson([1.0, 2.0, 3.0, last])) for last in (4.0, 5.0)]
     return [
-        jt.MixtureEmissions(STAY, laws[0]),
-        jt.MixtureEmissions(ABOVE, laws[0]),
-        jt.MixtureEmissions(STAY, laws[1]),
+        jt.MixtureEmissions(STAY, parts[0]),
+        jt.MixtureEmissions(ABOVE, parts[0]),
+        jt.MixtureEmissions(STAY, parts[1]),
     ]
 
 

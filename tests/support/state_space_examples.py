@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from juncture.data.sequences.sequences import Sequence
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
-from juncture.sequences.state_space.unrolled import unrolled
+from juncture.sequences.state_space.unrolled import unroll
 
 
 def covariance(rng, size, *, rank=None):
@@ -76,7 +76,7 @@ def dense(model, sequence, *, ahead=0):
     inputs = sequence.covariates
     if inputs is not None:
         inputs = np.vstack([inputs, np.zeros((ahead, model.num_inputs))])
-    mean, whole = unrolled(model, length, inputs)
+    mean, whole = unroll(model, length, inputs)
     states = np.arange(length * size)
     seen = length * size + np.nonzero(~np.isnan(values.ravel()))[0]
     return (*conditioned(mean, whole, states, seen, values.ravel()[seen - length * size], (length, size)),)
@@ -95,8 +95,8 @@ def conditioned(mean, whole, states, seen, values, shape):
 
 def plain_filter(model, values):
     """The covariance form as textbooks have it, for parts that do not vary and complete observations."""
-    move, look, spread, noise = model.transition, model.observation, model.transition_noise, model.observation_noise
-    mean, cov, laws, log_density = model.initial_mean, model.initial_covariance, [], 0.0
+    move, look, step_noise, noise = model.transition, model.observation, model.transition_noise, model.observation_noise
+    mean, cov, moments, log_density = model.initial_mean, model.initial_covariance, [], 0.0
     for value in values:
         inner = look @ cov @ look.T + noise
         gain = np.linalg.solve(inner, look @ cov).T
@@ -104,15 +104,15 @@ def plain_filter(model, values):
         log_density -= 0.5 * (error @ np.linalg.solve(inner, error) + np.linalg.slogdet(2 * np.pi * inner)[1])
         predicted = mean, cov
         mean, cov = mean + gain @ error, cov - gain @ look @ cov
-        laws.append((*predicted, mean, cov))
-        mean, cov = move @ mean, move @ cov @ move.T + spread
-    return laws, log_density
+        moments.append((*predicted, mean, cov))
+        mean, cov = move @ mean, move @ cov @ move.T + step_noise
+    return moments, log_density
 
 
-def plain_smoother(model, laws):
-    mean, cov = laws[-1][2:]
+def plain_smoother(model, moments):
+    mean, cov = moments[-1][2:]
     found = [(mean, cov)]
-    for (_, _, own_mean, own_cov), (next_mean, next_cov, _, _) in zip(laws[-2::-1], laws[:0:-1], strict=True):
+    for (_, _, own_mean, own_cov), (next_mean, next_cov, _, _) in zip(moments[-2::-1], moments[:0:-1], strict=True):
         gain = np.linalg.solve(next_cov, model.transition @ own_cov).T
         mean = own_mean + gain @ (mean - next_mean)
         cov = own_cov + gain @ (cov - next_cov) @ gain.T

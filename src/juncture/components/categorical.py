@@ -97,7 +97,7 @@ class CategoricalEmissions(Emissions):
         return replace(sequences, observations=rows.astype(np.int64))
 
     def log_prob(self, rows: np.ndarray) -> np.ndarray:
-        return np.asarray(self.log_lookup.take(self.codes(rows), axis=0))
+        return self.log_lookup.take(self.codes(rows), axis=0)
 
     def sample(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         sums = np.cumsum(self.probabilities, axis=1)

@@ -121,7 +121,7 @@ class GaussianEmissions(Emissions):
         noise = rng.standard_normal((len(states), self.dimension))
         if self.is_diagonal:
             draws = self.means[states] + np.sqrt(self.variances)[states] * noise
-            return np.asarray(draws.reshape(len(states), *self.event_shape))
+            return draws.reshape(len(states), *self.event_shape)
         draws, factors = np.empty_like(noise), self.full._whitening.factor
         for state in np.unique(states):
             positions = states == state

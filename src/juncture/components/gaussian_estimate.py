@@ -34,26 +34,26 @@ def best_fit(emissions: GaussianEmissions, moments: Any) -> Estimate:
 
 
 def diagonal_variances(emissions: GaussianEmissions, moments: Any) -> np.ndarray:
-    found = divided(moments.scatter, moments.weight, emissions.variances)
+    found = divide_scatter(moments.scatter, moments.weight, emissions.variances)
     center, variance = column_moments(moments)
-    return lifted(found, np.maximum(FLOOR * variance, (ROUNDING * center) ** 2), emissions.variances)
+    return raise_to_floor(found, np.maximum(FLOOR * variance, (ROUNDING * center) ** 2), emissions.variances)
 
 
 def spherical_variances(emissions: GaussianEmissions, moments: Any) -> np.ndarray:
-    found = divided(moments.scatter.sum(axis=1), moments.weight.sum(axis=1), emissions.covariance)
+    found = divide_scatter(moments.scatter.sum(axis=1), moments.weight.sum(axis=1), emissions.covariance)
     center, variance = column_moments(moments)
     floor = np.maximum(FLOOR * variance.mean(), np.max((ROUNDING * center) ** 2))
-    return lifted(found, floor, emissions.covariance)
+    return raise_to_floor(found, floor, emissions.covariance)
 
 
 def full_covariances(emissions: GaussianEmissions, moments: Any) -> np.ndarray:
-    found = divided(moments.scatter, moments.weight[:, None, None], emissions.full.covariance)
+    found = divide_scatter(moments.scatter, moments.weight[:, None, None], emissions.full.covariance)
     return lifted_matrices(found, *column_moments(moments), emissions.full.covariance)
 
 
 def tied_covariance(emissions: GaussianEmissions, moments: Any) -> np.ndarray:
     own = emissions.covariance.reshape(1, emissions.dimension, emissions.dimension)
-    found = divided(moments.scatter.sum(axis=0)[None], moments.weight.sum()[None, None, None], own)
+    found = divide_scatter(moments.scatter.sum(axis=0)[None], moments.weight.sum()[None, None, None], own)
     with named(lambda position, state: "all states"):
         return np.asarray(lifted_matrices(found, *column_moments(moments), own)[0])
 
@@ -66,9 +66,9 @@ BY_MOMENTS = {
 }
 
 
-def divided(scatter: np.ndarray, weight: np.ndarray, kept: np.ndarray) -> np.ndarray:
+def divide_scatter(scatter: np.ndarray, weight: np.ndarray, kept: np.ndarray) -> np.ndarray:
     """scatter / weight; what is kept where nothing weighs anything."""
-    return np.asarray(np.divide(scatter, weight, out=np.broadcast_to(kept, scatter.shape).copy(), where=weight > DEAD))
+    return np.divide(scatter, weight, out=np.broadcast_to(kept, scatter.shape).copy(), where=weight > DEAD)
 
 
 def wide(mask: np.ndarray, moments: Any) -> np.ndarray:
@@ -99,7 +99,7 @@ def reference_variance(center: np.ndarray, variance: np.ndarray) -> np.ndarray:
     return np.maximum(np.where(variance > CONSTANT**2 * square, variance, square), LEAST)
 
 
-def lifted(variances: np.ndarray, floor: np.ndarray, before: np.ndarray) -> np.ndarray:
+def raise_to_floor(variances: np.ndarray, floor: np.ndarray, before: np.ndarray) -> np.ndarray:
     """Variances that are at least the floor, or what they were."""
     floor = np.minimum(floor, before)
     low = variances < floor

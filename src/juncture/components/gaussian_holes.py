@@ -42,11 +42,11 @@ def expected_moments(rows: np.ndarray, weights: np.ndarray, distributions: Multi
     for positions, seen in patterns(rows):
         if len(seen):
             found = MultivariateGaussian._summarise(rows[np.ix_(positions, seen)], weights[positions], {})
-            parts.append(completed(found, seen, distributions))
+            parts.append(complete_moments(found, seen, distributions))
     return reduce(Moments.__add__, parts)
 
 
-def completed(found: Moments, seen: np.ndarray, distributions: MultivariateGaussian) -> Moments:
+def complete_moments(found: Moments, seen: np.ndarray, distributions: MultivariateGaussian) -> Moments:
     """The expected moments of whole rows, from those of what is seen of them: E[x | seen] is linear in it."""
     size = distributions.dimension
     missing = np.setdiff1d(np.arange(size), seen)

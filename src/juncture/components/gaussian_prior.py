@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def posterior_mode(emissions: GaussianEmissions, moments: Any, prior: Any) -> Estimate:
     """The means and the covariance at the mode of the posterior of all of them."""
-    return MODES[emissions.structure](emissions, moments, checked_prior(emissions, prior))
+    return MODES[emissions.structure](emissions, moments, check_prior(emissions, prior))
 
 
 def diagonal_by_prior(emissions: GaussianEmissions, moments: Any, prior: Any) -> Estimate:
@@ -78,7 +78,7 @@ def column(parameter: Any) -> np.ndarray:
     return array[:, None] if array.ndim else array
 
 
-def checked_prior(emissions: GaussianEmissions, prior: Any) -> Any:
+def check_prior(emissions: GaussianEmissions, prior: Any) -> Any:
     """A prior that fits the structure, or one sentence about which do."""
     kinds = PRIORS[emissions.structure]
     if not isinstance(prior, kinds):
@@ -97,7 +97,7 @@ PRIORS: dict[str, tuple[Any, ...]] = {
 
 def log_prior(emissions: GaussianEmissions, prior: Any) -> float:
     """log of the prior density of all means and covariances; what states share counts once."""
-    prior = checked_prior(emissions, prior)
+    prior = check_prior(emissions, prior)
     means = emissions.means
     if emissions.structure == "diagonal":
         return float(log_prior_of(prior, Gaussian(means, emissions.variances)).sum())

@@ -65,7 +65,7 @@ class QueryRows:
         return {name: column.num_unseen for name, column in self.columns.items() if column.num_unseen}
 
 
-def learned(
+def read_table(
     table: Table, declared: Mapping[str, Variable], target: str, discretize: Any, weights: Any
 ) -> tuple[Reading, Dataset]:
     """How the columns of a table are read, and what was read.
@@ -83,7 +83,7 @@ def learned(
     reading = Reading({variable.name: variable for part in parts for variable in part.variables})
     if cut:
         classes = Levels(known.columns[target], range(known.variable(target).num_states))
-        discretizer = fitted_discretizer(found.only(cut), discretize, classes)
+        discretizer = fit_discretizer(found.only(cut), discretize, classes)
         parts.append(discretizer.transform(found.only(cut)))
         reading = Reading(reading.variables | {v.name: v for v in discretizer.variables}, discretizer)
     columns = {name: column for part in parts for name, column in part.columns.items()}
@@ -104,7 +104,7 @@ def as_integers(data: Dataset) -> Dataset:
     return Dataset(data, [Variable(name, sorted(map(int, found))) for name, found in labels.items()])
 
 
-def fitted_discretizer(data: Dataset, discretize: Any, classes: Levels) -> FittedDiscretizer:
+def fit_discretizer(data: Dataset, discretize: Any, classes: Levels) -> FittedDiscretizer:
     for variable in data.variables:
         if discretize is None or variable.dimension > 1:
             held = "vectors" if variable.dimension > 1 else "real numbers"

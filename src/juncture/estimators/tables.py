@@ -41,10 +41,10 @@ def default_names(number: int) -> list[str]:
 
 def class_column(y: Any, name: str) -> Column:
     """The class of each row; None and NaN are holes."""
-    return as_column(plain_column(y), name)
+    return as_column(as_plain_column(y), name)
 
 
-def plain_column(y: Any) -> np.ndarray:
+def as_plain_column(y: Any) -> np.ndarray:
     """The entries of y, one a row."""
     try:
         return np.asarray(column_or_1d(unmask(y), warn=True))
@@ -74,7 +74,7 @@ def class_labels(column: Column, variable: Variable) -> np.ndarray:
     return np.asarray(np.array([*labels, None], dtype=object)[column.levels.codes])
 
 
-def given_class(table: Table, target: str | None) -> Column:
+def find_class(table: Table, target: str | None) -> Column:
     """The column of the class, for want of a `y`."""
     if target is None or target not in table.cells:
         raise InvalidData(
@@ -105,8 +105,8 @@ def check_known_columns(names: Iterable[str], known: set[str]) -> None:
         )
 
 
-def validated(estimator: Any, X: Any, **limits: Any) -> Any:
-    """What scikit-learn makes of a plain table; what NumPy says of one is said with the name of X."""
+def validate_table(estimator: Any, X: Any, **limits: Any) -> Any:
+    """The plain table after the checks of scikit-learn; the error of a cell that is no number names X."""
     try:
         return validate_data(estimator, X, **limits)
     except TypeError as error:
@@ -117,7 +117,7 @@ def validated(estimator: Any, X: Any, **limits: Any) -> Any:
         raise
 
 
-def seed_of(random_state: Any) -> int:
+def draw_seed(random_state: Any) -> int:
     """A seed drawn from what scikit-learn calls a random state."""
     try:
         return int(check_random_state(random_state).randint(2**31 - 1))

@@ -211,7 +211,7 @@ class ExponentialFamily(Family):
     def score(self, statistics: Statistics) -> np.ndarray:
         """∇ of the log-likelihood in η: Σu - nμ, zero at the maximum likelihood estimate."""
         self._check_statistics(statistics)
-        return np.asarray(statistics.total - statistics.weight[..., None] * self._mean())
+        return statistics.total - statistics.weight[..., None] * self._mean()
 
     def _check_statistics(self, statistics: Statistics) -> None:
         if not isinstance(statistics, Statistics) or statistics.family is not type(self):

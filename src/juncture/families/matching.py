@@ -21,17 +21,22 @@ LARGE_CONCENTRATION = 1e3
 SMALL_GAP = 1e-8  # below it, the difference that Newton's method takes is lost to rounding
 
 
-def match_log_means(log_means: np.ndarray) -> np.ndarray:
-    """The counts α with E log x_k = ψ(α_k) - ψ(Σα), for Beta and Dirichlet (Minka's Newton step, which costs O(k)).
+def log_means(counts: np.ndarray) -> np.ndarray:
+    """E log x_k = ψ(α_k) - ψ(Σα) of a Dirichlet with counts α; a Beta has two."""
+    return digamma(counts) - digamma(counts.sum(axis=-1, keepdims=True))
+
+
+def match_log_means(wanted: np.ndarray) -> np.ndarray:
+    """The counts α whose `log_means` are given, for Beta and Dirichlet (Minka's Newton step, which costs O(k)).
 
     α_k = ψ⁻¹(ψ(Σα) + E log x_k) is iterated a few times first: it converges from everywhere.
     """
-    counts = np.ones(log_means.shape)
+    counts = np.ones(wanted.shape)
     for _ in range(20):
-        counts = inverse_digamma(digamma(counts.sum(axis=-1, keepdims=True)) + log_means)
+        counts = inverse_digamma(digamma(counts.sum(axis=-1, keepdims=True)) + wanted)
     for _ in range(MAX_STEPS):
         total = counts.sum(axis=-1, keepdims=True)
-        gradient = digamma(total) - digamma(counts) + log_means
+        gradient = digamma(total) - digamma(counts) + wanted
         curvature, shared = -polygamma(1, counts), polygamma(1, total)
         pull = (gradient / curvature).sum(axis=-1, keepdims=True) / (
             1 / shared + (1 / curvature).sum(axis=-1, keepdims=True)

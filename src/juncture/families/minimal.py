@@ -59,12 +59,12 @@ class MinimalForm(Value):
     def fisher_information(self) -> np.ndarray:
         """Cov t(X): positive definite inside the parameter space."""
         inverse = left_inverse(self._map()[0])
-        return np.asarray(inverse @ self.family.fisher_information() @ inverse.T)
+        return inverse @ self.family.fisher_information() @ inverse.T
 
     def _reduce(self, statistics: np.ndarray) -> np.ndarray:
         """t with u = C t + b."""
         matrix, shift = self._map()
-        return np.asarray((statistics - shift) @ left_inverse(matrix).T)
+        return (statistics - shift) @ left_inverse(matrix).T
 
     def _check_exists(self, found: np.ndarray) -> np.ndarray:
         if np.isnan(found).any():
@@ -89,7 +89,7 @@ def left_inverse(matrix: np.ndarray) -> np.ndarray:
     copies = (matrix != 0) & ((matrix != 0).sum(axis=1, keepdims=True) == 1)
     if not copies.any(axis=0).all():
         return np.linalg.pinv(matrix)
-    return np.asarray((np.where(copies, 1 / np.where(copies, matrix, 1.0), 0.0) / copies.sum(axis=0)).T)
+    return (np.where(copies, 1 / np.where(copies, matrix, 1.0), 0.0) / copies.sum(axis=0)).T
 
 
 def is_minimal(family: ExponentialFamily) -> bool:

@@ -114,13 +114,13 @@ def strict_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def strict_integer(digits: str) -> int:
     number = as_integer(digits)
-    return number if isinstance(number, int) else refuse_number(number)
+    return number if isinstance(number, int) else reject_number(number)
 
 
-def refuse_number(token: str) -> NoReturn:
+def reject_number(token: str) -> NoReturn:
     raise FormatError(f"{token} is not a number in JSON")
 
 
 STRICT_DECODER = json.JSONDecoder(
-    object_pairs_hook=strict_object, parse_constant=refuse_number, parse_int=strict_integer
+    object_pairs_hook=strict_object, parse_constant=reject_number, parse_int=strict_integer
 )

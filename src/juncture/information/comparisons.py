@@ -73,11 +73,11 @@ def map_pairs(function: Callable[[Any, Any], Any], p: Any, q: Any) -> Real:
 def log_ratio(log_p: Any, log_q: Any) -> np.ndarray:
     """log p/q, with 0/0 = 1."""
     log_p, log_q = np.broadcast_arrays(np.asarray(log_p), np.asarray(log_q))
-    return np.asarray(np.subtract(log_p, log_q, out=np.zeros(log_p.shape), where=log_p != log_q))
+    return np.subtract(log_p, log_q, out=np.zeros(log_p.shape), where=log_p != log_q)
 
 
 def weigh(log_p: np.ndarray, values: np.ndarray) -> np.ndarray:
     """p · value, 0 where p is, whatever the value."""
     p = np.exp(log_p)
     product = np.zeros(np.broadcast_shapes(p.shape, values.shape))
-    return np.asarray(np.multiply(p, values, out=product, where=p > 0))
+    return np.multiply(p, values, out=product, where=p > 0)

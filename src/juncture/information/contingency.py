@@ -52,7 +52,7 @@ def margin_of(table: np.ndarray, scope: Scope, margin: Factor) -> np.ndarray:
     """The table's own margin, with one axis per variable of the scope."""
     kept = set(margin.scope.names)
     axes = tuple(axis for axis, name in enumerate(scope.names) if name not in kept)
-    return np.asarray(table.sum(axis=axes, keepdims=True))
+    return table.sum(axis=axes, keepdims=True)
 
 
 def scale_to_margin(table: np.ndarray, scope: Scope, margin: Factor) -> np.ndarray:

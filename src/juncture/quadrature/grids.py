@@ -87,7 +87,7 @@ def grade(inner: np.ndarray, end: float, middle: float) -> np.ndarray:
     if not len(distances):
         return np.zeros(0)
     least, most = np.log2(distances.min()), np.log2(distances.max())
-    return np.asarray(origin + sign * 2.0 ** np.linspace(least, most, int((most - least) / GRADE) + 2))
+    return origin + sign * 2.0 ** np.linspace(least, most, int((most - least) / GRADE) + 2)
 
 
 def ladder(start: float, end: float, middle: float) -> np.ndarray:

@@ -11,4 +11,4 @@ def panel_points(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """The nodes of each panel, strictly between its ends: (panel, node)."""
     half = (high - low)[:, None] / 2
     nodes = low[:, None] + half + half * NODES
-    return np.asarray(np.clip(nodes, np.nextafter(low, high)[:, None], np.nextafter(high, low)[:, None]))
+    return np.clip(nodes, np.nextafter(low, high)[:, None], np.nextafter(high, low)[:, None])

@@ -74,7 +74,7 @@ def find_peaks(log_height: LogHeight, ends: tuple[float, float], hints: np.ndarr
     low, high = scan[np.maximum(indices - 1, 0)], scan[np.minimum(indices + 1, len(scan) - 1)]
     peaks = climb(log_height, low, high, heights[indices])
     reached = log_height(peaks)
-    return np.asarray(peaks[reached > reached.max() - DROP])
+    return peaks[reached > reached.max() - DROP]
 
 
 def climb(log_height: LogHeight, low: np.ndarray, high: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:

@@ -114,7 +114,7 @@ class PlaneDensity:
     def covariance(self) -> np.ndarray:
         points, mass = self._nodes_for_moments(2)
         apart = np.stack(points) - self.mean[:, None]
-        return np.asarray((apart * mass) @ apart.T)
+        return (apart * mass) @ apart.T
 
     @property
     def variance(self) -> np.ndarray:

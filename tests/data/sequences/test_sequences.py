@@ -22,7 +22,7 @@ from juncture.variables import Variable
 WEATHER = Variable("state", ["dry", "wet"])
 
 
-def told(sequences: Sequences) -> list[list[float]]:
+def as_lists(sequences: Sequences) -> list[list[float]]:
     return [part.observations.tolist() for part in sequences]
 
 
@@ -60,7 +60,7 @@ def told(sequences: Sequences) -> list[list[float]]:
 )
 def test_what_is_one_sequence_and_what_are_many(data, event_shape, expected, is_single):
     found = as_sequences(data, event_shape=event_shape)
-    assert told(found) == expected
+    assert as_lists(found) == expected
     assert found.is_single == is_single
     assert found.offsets.dtype == np.int64
     assert found.observations.flags.c_contiguous
@@ -123,7 +123,7 @@ def test_lengths_cut_a_stack_as_a_list_would_be(lengths):
     stack = np.arange(sum(lengths), dtype=float)
     many = as_sequences(stack, lengths)
     parts = np.split(stack, np.cumsum(lengths)[:-1]) if lengths else []
-    assert told(many) == [part.tolist() for part in parts]
+    assert as_lists(many) == [part.tolist() for part in parts]
     assert not many.is_single
     np.testing.assert_array_equal(many.lengths, lengths)
 

@@ -23,8 +23,9 @@ from juncture.sequences.hidden_markov.initial_model import initial_hidden_markov
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import HiddenMarkovPrior
 from juncture.verbs import fit, sample
+from support.chain_oracles import log_likelihoods
 from support.emission_examples import covariances, random_hidden_markov
-from support.hidden_markov_oracles import beliefs_by_enumeration, calmly, expected_slowly, log_likelihoods
+from support.hidden_markov_oracles import beliefs_by_enumeration, calmly, expected_slowly
 
 STRUCTURES = ["full", "diagonal", "spherical", "tied"]
 THREE_STEPS = HiddenMarkovModel([0.5, 0.5], [[3 / 4, 1 / 4], [1 / 3, 2 / 3]], [[4 / 5, 1 / 5], [3 / 10, 7 / 10]])
@@ -70,7 +71,7 @@ def parts_of(estimator, tables):
     """The sequences as the model reads them."""
     found = []
     for table in tables:
-        observations = estimator._observations(table, estimator.model_)
+        observations = estimator._encode(table, estimator.model_)
         found.extend(estimator.model_.sequences([Sequence(observations)]))
     return found
 

@@ -164,7 +164,7 @@ def test_labelled_sequences_are_counted():
 
 
 @pytest.mark.parametrize("unknown", [-1, None, np.nan])
-def test_some_states_may_be_told(unknown):
+def test_some_states_may_be_labelled(unknown):
     rng = np.random.default_rng(1)
     rows = np.concatenate([rng.normal(place, 1.0, (10, 1)) for place in (0, 8, 0, 8)])
     labels = np.full(40, unknown, dtype=None if unknown == -1 else object)

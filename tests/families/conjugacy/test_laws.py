@@ -72,8 +72,8 @@ each_pair = for_pairs(PAIRS)
 
 
 def known_of(pair):
-    told = {name: KNOWN[name] for name in pair.known}
-    return told | {"mean": MEAN_OF_VECTORS} if "mean" in told and is_of_vectors(pair) else told
+    given = {name: KNOWN[name] for name in pair.known}
+    return given | {"mean": MEAN_OF_VECTORS} if "mean" in given and is_of_vectors(pair) else given
 
 
 def held_of(pair):

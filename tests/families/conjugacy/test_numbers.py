@@ -201,11 +201,15 @@ def test_posterior_sharpens(n):
 def test_mean_of_a_multivariate_gaussian():
     """S2-100: Σn = (Σ0⁻¹ + nΣ⁻¹)⁻¹, μn = Σn (Σ0⁻¹μ0 + nΣ⁻¹x̄); in one dimension S2-098."""
     rng = np.random.default_rng(2)
-    start, spread, noise = np.array([1.0, -1.0, 0.5]), np.diag([1.0, 2.0, 3.0]) + 0.4, np.diag([0.5, 0.7, 0.2]) + 0.1
+    start, covariance, noise = (
+        np.array([1.0, -1.0, 0.5]),
+        np.diag([1.0, 2.0, 3.0]) + 0.4,
+        np.diag([0.5, 0.7, 0.2]) + 0.1,
+    )
     x = rng.normal(size=(5, 3))
-    posterior = MultivariateGaussian(start, spread).posterior(MultivariateGaussian.statistics(x, covariance=noise))
-    precision = np.linalg.inv(spread) + 5 * np.linalg.inv(noise)
-    weighed = np.linalg.inv(spread) @ start + 5 * np.linalg.inv(noise) @ x.mean(axis=0)
+    posterior = MultivariateGaussian(start, covariance).posterior(MultivariateGaussian.statistics(x, covariance=noise))
+    precision = np.linalg.inv(covariance) + 5 * np.linalg.inv(noise)
+    weighed = np.linalg.inv(covariance) @ start + 5 * np.linalg.inv(noise) @ x.mean(axis=0)
     assert posterior.covariance == pytest.approx(np.linalg.inv(precision), abs=1e-12)
     assert posterior.mean == pytest.approx(np.linalg.solve(precision, weighed), abs=1e-12)
     assert posterior.predictive().covariance == pytest.approx(np.linalg.inv(precision) + noise, abs=1e-12)

@@ -98,9 +98,9 @@ def test_posteriors_by_hand():
 
 @pytest.mark.parametrize(("prior", "needed"), IMPROPER, ids=lambda part: getattr(part, "parameter", ""))
 def test_too_few_data_are_refused_with_what_is_missing(prior, needed):
-    told = {"variance": 1.0, "mean": 0.0, "successes": 2.0, "covariance": np.eye(2)}
+    given = {"variance": 1.0, "mean": 0.0, "successes": 2.0, "covariance": np.eye(2)}
     rows = np.zeros((0, 2)) if prior.family is MultivariateGaussian else []
-    nothing = prior.family.statistics(rows, **{name: told[name] for name in needed})
+    nothing = prior.family.statistics(rows, **{name: given[name] for name in needed})
     with pytest.raises(InvalidData, match="improper: give at least"):
         prior.posterior(nothing)
 

@@ -28,7 +28,7 @@ from juncture.quadrature.line_density import LineDensity
 EVERYWHERE = (-np.inf, np.inf)
 POSITIVE = (0.0, np.inf)
 
-LAWS = [
+DISTRIBUTIONS = [
     (stats.norm(3, 2), EVERYWHERE), (stats.norm(-50, 1e-3), EVERYWHERE), (stats.t(2.5), EVERYWHERE),
     (stats.cauchy(3, 2), EVERYWHERE), (stats.beta(0.5, 0.5), (0, 1)), (stats.beta(3e3, 7e3), (0, 1)),
     (stats.beta(1, 5), (0, 1)), (stats.gamma(0.1), POSITIVE), (stats.invgamma(0.5), POSITIVE),
@@ -36,18 +36,20 @@ LAWS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("law", "interval"), LAWS, ids=lambda part: getattr(getattr(part, "dist", None), "name", ""))
-def test_a_density_on_the_line_against_scipy(law, interval):
+@pytest.mark.parametrize(
+    ("distribution", "interval"), DISTRIBUTIONS, ids=lambda part: getattr(getattr(part, "dist", None), "name", "")
+)
+def test_a_density_on_the_line_against_scipy(distribution, interval):
     """Poles, heavy tails and narrow peaks: the integral is 1, cdf and quantiles agree."""
-    density = LineDensity(law.logpdf, *interval)
+    density = LineDensity(distribution.logpdf, *interval)
     shares = np.array([0.01, 0.3, 0.6, 0.9, 0.999])
     assert density.log_total == pytest.approx(0.0, abs=1e-8)
-    assert density.cdf(law.ppf(shares)) == pytest.approx(shares, abs=1e-8)
-    assert density.quantile(shares) == pytest.approx(law.ppf(shares), rel=1e-7)
-    if np.isfinite(law.var()):
-        assert density.mean == pytest.approx(law.mean(), abs=1e-8)
-        assert density.variance == pytest.approx(law.var(), rel=1e-7)
-    assert stats.kstest(density.sample(2000, rng=0), law.cdf).pvalue > 1e-3
+    assert density.cdf(distribution.ppf(shares)) == pytest.approx(shares, abs=1e-8)
+    assert density.quantile(shares) == pytest.approx(distribution.ppf(shares), rel=1e-7)
+    if np.isfinite(distribution.var()):
+        assert density.mean == pytest.approx(distribution.mean(), abs=1e-8)
+        assert density.variance == pytest.approx(distribution.var(), rel=1e-7)
+    assert stats.kstest(density.sample(2000, rng=0), distribution.cdf).pvalue > 1e-3
 
 
 def test_moments_that_do_not_exist_are_refused():

@@ -12,7 +12,7 @@ from juncture.families.discrete.categorical import Categorical
 from juncture.families.document import statistics_from_dict, statistics_from_json
 from juncture.families.statistics.sample_statistics import Sample
 from juncture.parallel import BLOCK, MANY_BLOCKS
-from support.family_examples import MEMBERS, draws, few, joined, known_of, over, provides, rows_of
+from support.family_examples import MEMBERS, concatenate_draws, draws, few, known_of, over, provides, rows_of
 
 SUMMARISED = [member for member in MEMBERS if provides(type(member), "_summarise")]
 over_summarised, over_few = over(SUMMARISED), over(few(SUMMARISED))
@@ -135,7 +135,7 @@ def test_long_data_in_blocks(member):
     """Blocks that several threads sum up give what one pass would, the same every time."""
     few = draws(member, 512)
     repeats = (MANY_BLOCKS + 1) * BLOCK // 512
-    long = joined(*[few] * repeats)
+    long = concatenate_draws(*[few] * repeats)
     found = member.statistics(long)
     assert_same(found, member.statistics(few).scaled(repeats), exact=is_exact(member), rtol=1e-11)
     assert found == member.statistics(long)

@@ -37,8 +37,8 @@ def refusal(call):
 def test_values_outside_are_refused_with_their_row(member):
     """The support as far as what is known fixes it."""
     values = np.array(draws(member, 5), dtype=float)
-    told = provides(type(member), "_support_given")
-    inside = type(member)._support_given(member._known()) if told else member.support
+    is_fixed = provides(type(member), "_support_given")
+    inside = type(member)._support_given(member._known()) if is_fixed else member.support
     for value in outside_of(member):
         if np.shape(value) != values.shape[1:] or inside.contains(np.asarray(value)):
             continue
@@ -85,7 +85,7 @@ def test_unknown_knowledge_is_refused(member):
 
 
 @over([member for member in SUMMARISED if member.required])
-def test_what_must_be_known_must_be_told(member):
+def test_known_parameters_must_be_given(member):
     """Unless the data tell it: the number of categories, say."""
     said = refusal(lambda: type(member).statistics(draws(member, 3)))
     assert said is None or any(name in said for name in member.required)
@@ -122,13 +122,30 @@ def test_other_batches_do_not_add(member):
 
 @over([members_of(family)[0] for family in FAMILIES.values() if members_of(family) and provides(family, "_summarise")])
 def test_broken_files_are_refused(member):
-    told = member.statistics(draws(member, 3)).to_dict()
+    document = member.statistics(draws(member, 3)).to_dict()
     for text in ("[1]", "{"):
         with pytest.raises(FormatError, match="one JSON object"):
             statistics_from_json(text)
-    refused(lambda: statistics_from_dict(told | {"family": "Nothing"}), "no statistics of the kind")
-    refused(lambda: statistics_from_dict(told | {"kind": "Nothing"}), "no statistics of the kind")
-    refused(lambda: statistics_from_dict({name: told[name] for name in ("kind", "family")}), "statistics need")
+    refused(lambda: statistics_from_dict(document | {"family": "Nothing"}), "no statistics of the kind")
+    refused(lambda: statistics_from_dict(document | {"kind": "Nothing"}), "no statistics of the kind")
+    refused(lambda: statistics_from_dict({name: document[name] for name in ("kind", "family")}), "statistics need")
+
+
+@over(FLAT)
+def test_totals_of_another_length_are_refused(member):
+    """Where the family alone says how many statistics there are; vectors may be of any length."""
+    document = member.statistics(draws(member, 5)).to_dict()
+    if "total" not in document or member.event_shape or np.ndim(document["weight"]):
+        return
+    total = list(document["total"])
+    for other in ([*total, 1.0], total[:-1]):
+        refused(lambda other=other: statistics_from_dict(document | {"total": other}), f"{len(total)} entries")
+
+
+@pytest.mark.parametrize("num_states", [1, 3, 2**32, 2**62])
+def test_a_number_of_states_other_than_that_of_the_total_is_refused_before_it_is_allocated(num_states):
+    document = FAMILIES["Categorical"].statistics([0, 1, 1], num_states=2).to_dict()
+    refused(lambda: statistics_from_dict(document | {"known": {"num_states": num_states}}), "the total of Categorical")
 
 
 @over_summarised

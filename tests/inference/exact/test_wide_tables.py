@@ -25,7 +25,7 @@ def near(value):
     return pytest.approx(value, rel=1e-13, abs=1e-10)
 
 
-def drawn(seed, **options):
+def draw_case(seed, **options):
     """(rng, model, energies, evidence, weighed assignments) of evidence that can occur, or None."""
     rng = np.random.default_rng(seed)
     model, energies = random_model(rng, **options)
@@ -52,7 +52,7 @@ def test_rare_evidence_of_a_wide_table(kind, method, low, high):
 @settings(max_examples=25)
 @given(seed=SEEDS)
 def test_marginals_joints_and_evidence(method, seed):
-    case = drawn(seed)
+    case = draw_case(seed)
     if case is None:
         return
     _, model, _, evidence, rows = case
@@ -87,7 +87,7 @@ def test_impossible_is_only_what_no_assignment_allows(method, seed):
 @settings(max_examples=15)
 @given(seed=SEEDS)
 def test_best_assignments(method, seed):
-    case = drawn(seed)
+    case = draw_case(seed)
     if case is None:
         return
     _, model, _, evidence, rows = case
@@ -107,7 +107,7 @@ def test_best_assignments(method, seed):
 @settings(max_examples=15)
 @given(seed=SEEDS)
 def test_draws_are_what_the_posterior_makes_likely(method, seed):
-    case = drawn(seed)
+    case = draw_case(seed)
     if case is None:
         return
     _, model, _, evidence, rows = case
@@ -140,7 +140,7 @@ def test_log_prob_of_whole_and_partial_rows(seed):
 @given(seed=SEEDS)
 def test_derivatives(seed):
     """d log p(e) / d θ = p(cell | e) / θ, in decimals; refused where no double holds it."""
-    case = drawn(seed)
+    case = draw_case(seed)
     if case is None:
         return
     _, model, energies, evidence, rows = case
@@ -163,7 +163,7 @@ def test_derivatives(seed):
 @settings(max_examples=25)
 @given(seed=SEEDS)
 def test_messages_on_chains(schedule, seed):
-    case = drawn(seed, is_tree=True)
+    case = draw_case(seed, is_tree=True)
     if case is None:
         return
     _, model, _, evidence, rows = case
@@ -179,7 +179,7 @@ def test_messages_on_chains(schedule, seed):
 @given(seed=SEEDS)
 def test_the_same_model_in_other_forms(seed):
     """Merged, absorbed, summed out, written and read, planned, and as a Bayesian network."""
-    case = drawn(seed, kind=jt.MarkovNetwork)
+    case = draw_case(seed, kind=jt.MarkovNetwork)
     if case is None:
         return
     _, model, energies, evidence, rows = case

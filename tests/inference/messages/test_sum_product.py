@@ -31,7 +31,7 @@ def random_forest(rng):
     return jt.FactorGraph(factors, variables)
 
 
-def drawn(seed):
+def draw_case(seed):
     rng = np.random.default_rng(seed)
     graph = random_forest(rng)
     return graph, random_evidence(graph, rng), str(rng.choice(graph.graph.nodes))
@@ -75,7 +75,7 @@ def test_the_twelve_messages():
 @given(seed=SEEDS)
 def test_marginals_are_those_of_enumeration_from_any_root(seed):
     """S1-121 to S1-123, S2-152 to S2-154, S0-226 to S0-232: variables and factors; one message each way an edge."""
-    graph, evidence, root = drawn(seed)
+    graph, evidence, root = draw_case(seed)
     run = jt.sum_product(graph, evidence, root=root)
     expected = jt.infer(graph, evidence, method="enumeration")
     assert run.log_evidence == pytest.approx(expected.log_evidence, abs=1e-11)
@@ -89,7 +89,7 @@ def test_marginals_are_those_of_enumeration_from_any_root(seed):
 @given(seed=SEEDS)
 def test_a_message_is_sent_when_all_that_it_needs_has_come(seed):
     """S1-120, S0-230: the readiness rule."""
-    graph, evidence, root = drawn(seed)
+    graph, evidence, root = draw_case(seed)
     came = set()
     for sender, receiver in jt.sum_product(graph, evidence, root=root).schedule:
         needed = {(other, sender) for other in graph.graph.neighbors(sender) if other != receiver}
@@ -100,7 +100,7 @@ def test_a_message_is_sent_when_all_that_it_needs_has_come(seed):
 @given(seed=SEEDS)
 def test_every_node_knows_the_total(seed):
     """S1-102, S2-157: the sum of a node's belief is p(evidence), the same at every node of a tree."""
-    graph, evidence, root = drawn(seed)
+    graph, evidence, root = draw_case(seed)
     run = jt.sum_product(graph, evidence, root=root)
     for tree in graph.graph.components():
         totals = [np.logaddexp.reduce(run.log_belief(node).ravel()) for node in tree]
@@ -110,7 +110,7 @@ def test_every_node_knows_the_total(seed):
 @given(seed=SEEDS)
 def test_flooding_ends_with_the_same_messages(seed):
     """S0-231: exact after at most as many rounds as the longest path has edges."""
-    graph, evidence, root = drawn(seed)
+    graph, evidence, root = draw_case(seed)
     tree = jt.sum_product(graph, evidence, root=root)
     flood = jt.sum_product(graph, evidence, schedule="flooding")
     assert flood.log_evidence == pytest.approx(tree.log_evidence, abs=1e-11)
@@ -209,7 +209,7 @@ def test_polytrees():
 @given(seed=SEEDS)
 def test_the_best_assignment_is_that_of_enumeration(seed):
     """S1-126, S2-160, S0-236: from any root, one assignment that together has the largest product."""
-    graph, evidence, root = drawn(seed)
+    graph, evidence, root = draw_case(seed)
     run = jt.max_product(graph, evidence, root=root)
     best = jt.most_probable(graph, evidence, method="enumeration")
     assert run.log_joint == pytest.approx(best.log_joint, abs=1e-11)

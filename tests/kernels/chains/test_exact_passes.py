@@ -29,8 +29,8 @@ from juncture.sequences.hidden_markov.chain import sparse_transition
 NOTHING = np.empty((0, 0))
 
 
-def left_to_right(rng: np.random.Generator, size: int, spread: float) -> np.ndarray:
-    rows = np.triu(rng.random((size, size)) ** spread) + 1e-3 * np.eye(size)
+def left_to_right(rng: np.random.Generator, size: int, power: float) -> np.ndarray:
+    rows = np.triu(rng.random((size, size)) ** power) + 1e-3 * np.eye(size)
     return rows / rows.sum(axis=1, keepdims=True)
 
 
@@ -48,14 +48,14 @@ def by_logarithms(initial, transition, seen):
     return log_evidence, filtered, np.exp(ahead + back - log_evidence), np.exp(pairs).sum(axis=0)
 
 
-@pytest.mark.parametrize("spread", [1.0, 100.0])
+@pytest.mark.parametrize("power", [1.0, 100.0])
 @pytest.mark.parametrize("size", [2, 8, 11])
 @given(st.integers(0, 10**6))
-def test_states_that_lag_far_behind_are_kept(size, spread, seed):
+def test_states_that_lag_far_behind_are_kept(size, power, seed):
     """The last states fall behind by a factor of e⁻¹⁰⁰⁰ and more, until all others become impossible."""
     rng = np.random.default_rng(seed)
-    initial, transition = np.eye(size)[0], left_to_right(rng, size, spread)
-    seen = spread * log(rng.random((150, size)))
+    initial, transition = np.eye(size)[0], left_to_right(rng, size, power)
+    seen = power * log(rng.random((150, size)))
     seen[-rng.integers(1, 20) :, rng.integers(0, size) + 1 :] = -np.inf
     seen -= seen.max(axis=1, keepdims=True)
     log_evidence, filtered, smoothed, transitions = by_logarithms(initial, transition, seen)

@@ -16,7 +16,7 @@ from juncture.kernels.chains.steps import COMBINE, STORE, matvec
 from juncture.kernels.chains.viterbi import decode_each, log_weight
 from juncture.numerics import log
 from juncture.sequences.hidden_markov.chain import sparse_transition
-from support.chain_oracles import paths_of, random_rows
+from support.chain_oracles import enumerate_paths, random_sparse_rows
 
 NO_LABELS, NOTHING = np.empty(0, np.int64), np.empty((0, 0))
 seeds = st.integers(0, 10**6)
@@ -43,20 +43,20 @@ def smooth(initial, transition, log_likelihoods, is_exact, use=COMBINE):
     return log_evidence[0], lattice, pairs.T * transition
 
 
-def random_chain(seed: int, zeros: float, spread: float):
+def random_chain(seed: int, zeros: float, power: float):
     rng = np.random.default_rng(seed)
     size, num_steps = rng.integers(1, 5), rng.integers(1, 6)
-    log_likelihoods = spread * log(rng.random((num_steps, size)))
+    log_likelihoods = power * log(rng.random((num_steps, size)))
     log_likelihoods[rng.random((num_steps, size)) < zeros / 2] = -np.inf
-    return random_rows(rng, (size,), zeros), random_rows(rng, (size, size), zeros), log_likelihoods
+    return random_sparse_rows(rng, (size,), zeros), random_sparse_rows(rng, (size, size), zeros), log_likelihoods
 
 
-@pytest.mark.parametrize("spread", [1.0, 30.0, 400.0])
+@pytest.mark.parametrize("power", [1.0, 30.0, 400.0])
 @given(seeds)
-def test_walks_in_both_kinds_of_numbers_sum_over_all_paths(spread, seed):
+def test_walks_in_both_kinds_of_numbers_sum_over_all_paths(power, seed):
     """S0-248 to S0-250, S1-138 to S1-140, S3-001 to S3-006."""
-    initial, transition, seen = random_chain(seed, 0.0, spread)
-    paths = paths_of(initial, transition, seen)
+    initial, transition, seen = random_chain(seed, 0.0, power)
+    paths = enumerate_paths(initial, transition, seen)
     for is_exact in (False, True):
         log_evidence, lattice, transitions = smooth(initial, transition, seen, is_exact)
         assert np.isclose(log_evidence, paths.log_evidence, rtol=1e-12)
@@ -64,11 +64,11 @@ def test_walks_in_both_kinds_of_numbers_sum_over_all_paths(spread, seed):
         assert np.allclose(transitions, paths.pairwise.sum(axis=0), atol=1e-10)
 
 
-@pytest.mark.parametrize("spread", [1.0, 400.0])
+@pytest.mark.parametrize("power", [1.0, 400.0])
 @given(seeds)
-def test_walks_with_zeros_lose_nothing(spread, seed):
-    initial, transition, seen = random_chain(seed, 0.4, spread)
-    paths = paths_of(initial, transition, seen)
+def test_walks_with_zeros_lose_nothing(power, seed):
+    initial, transition, seen = random_chain(seed, 0.4, power)
+    paths = enumerate_paths(initial, transition, seen)
     log_evidence, lattice, transitions = smooth(initial, transition, seen, is_exact=True)
     if (paths.log_joint == -np.inf).all():
         assert np.isnan(log_evidence)
@@ -142,7 +142,7 @@ def test_a_likelihood_that_is_no_number_is_found():
 def test_the_best_paths_are_those_of_the_ranking(zeros, seed):
     """S0-247, S3-007, S2-161."""
     initial, transition, seen = random_chain(seed, zeros, 3.0)
-    paths = paths_of(initial, transition, seen)
+    paths = enumerate_paths(initial, transition, seen)
     values, tops, index = seen.copy(), np.empty(len(seen)), np.arange(len(seen))
     subtract_tops(values, NO_LABELS, tops)
     logs = log(initial), log(transition)

@@ -79,14 +79,14 @@ def test_filter_and_smoother_of_one_number():
     """z ~ N(0, 1), y = z + N(0, 1): half the way to each value; nothing moves in between."""
     one, zero = np.ones((1, 1, 1)), np.zeros((1, 1, 1))
     values = np.array([[2.0], [np.nan], [5.0]])
-    laws = [np.empty((3, 1)), np.empty((3, 1, 1)), np.empty((3, 1)), np.empty((3, 1, 1)), np.empty(3)]
-    filter_sequences(np.array([0, 2, 3]), values, np.zeros((3, 1)), one, one, zero, one, np.zeros(1), one[0], *laws)
-    np.testing.assert_allclose(laws[2][:, 0], [1.0, 1.0, 2.5])
-    np.testing.assert_allclose(laws[3][:, 0, 0] ** 2, 0.5)
-    np.testing.assert_allclose(laws[4], [-0.5 * np.log(4 * np.pi) - 1, 0.0, -0.5 * np.log(4 * np.pi) - 25 / 4])
+    filtered = [np.empty((3, 1)), np.empty((3, 1, 1)), np.empty((3, 1)), np.empty((3, 1, 1)), np.empty(3)]
+    filter_sequences(np.array([0, 2, 3]), values, np.zeros((3, 1)), one, one, zero, one, np.zeros(1), one[0], *filtered)
+    np.testing.assert_allclose(filtered[2][:, 0], [1.0, 1.0, 2.5])
+    np.testing.assert_allclose(filtered[3][:, 0, 0] ** 2, 0.5)
+    np.testing.assert_allclose(filtered[4], [-0.5 * np.log(4 * np.pi) - 1, 0.0, -0.5 * np.log(4 * np.pi) - 25 / 4])
     found = [np.empty((3, 1)), *(np.empty((3, 1, 1)) for _ in range(3))]
-    smooth_sequences(np.array([0, 2, 3]), one, zero, laws[0], laws[2], laws[3], *found)
-    np.testing.assert_allclose(found[0], laws[2])
+    smooth_sequences(np.array([0, 2, 3]), one, zero, filtered[0], filtered[2], filtered[3], *found)
+    np.testing.assert_allclose(found[0], filtered[2])
     np.testing.assert_allclose(found[2][:, 0, 0], [1.0, 0.0, 0.0])
     np.testing.assert_allclose(found[3][:, 0, 0] ** 2, [0.0, 0.5, 0.5], atol=1e-30)
 

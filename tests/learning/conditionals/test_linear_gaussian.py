@@ -13,7 +13,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 GRAPH = jt.DirectedGraph([("u", "y"), ("v", "y"), ("s", "y")])
 
 
-def drawn(seed=0, num_rows=60, offset=0.0):
+def draw_rows(seed=0, num_rows=60, offset=0.0):
     rng = np.random.default_rng(seed)
     u, v, s = rng.normal(size=num_rows) + offset, rng.normal(size=num_rows), rng.integers(0, 2, num_rows)
     y = 1.0 + s + 2.0 * (u - offset) - (0.5 + s) * v + rng.normal(size=num_rows) * (0.3 + s) + offset
@@ -35,7 +35,7 @@ def least_squares(rows, chosen, weights=None):
 @given(seed=SEEDS, weighted=st.booleans())
 def test_a_mixed_network_from_a_graph_and_a_frame(seed, weighted):
     """S1-048, S3-028, S0-036: a line for each combination of states; the variance divides by n."""
-    rows = drawn(seed)
+    rows = draw_rows(seed)
     weights = np.random.default_rng(seed).random(60) + 0.1 if weighted else None
     fitted = jt.fit(GRAPH, rows, weights=weights)
     part = fitted.model["y"]
@@ -53,19 +53,19 @@ def test_a_mixed_network_from_a_graph_and_a_frame(seed, weighted):
 
 @pytest.mark.parametrize("offset", [1e4, 1e8])
 def test_a_large_offset_costs_no_digits(offset):
-    rows = drawn(offset=offset)
+    rows = draw_rows(offset=offset)
     part = jt.fit(GRAPH, rows).model["y"]
     slopes, _, variance = least_squares(rows, rows["s"] == "on")
     assert part.coefficients[1] == pytest.approx(slopes, rel=1e-6)
     assert part.variance[1] == pytest.approx(variance, rel=1e-6)
-    near = jt.fit(GRAPH, drawn()).model["y"]
+    near = jt.fit(GRAPH, draw_rows()).model["y"]
     assert part.variance == pytest.approx(near.variance, rel=1e-6)
 
 
 @given(seed=SEEDS)
 def test_halves_add_to_twelve_digits(seed):
     """Chan's formula, also where one half lacks a state."""
-    rows = drawn(seed, offset=1e6)
+    rows = draw_rows(seed, offset=1e6)
     order = np.argsort(rows["s"], kind="stable") if seed % 2 else np.arange(60)
     rows = {name: column[order] for name, column in rows.items()}
     parts = [{name: column[part] for name, column in rows.items()} for part in (slice(20), slice(20, None))]
@@ -80,14 +80,14 @@ def test_halves_add_to_twelve_digits(seed):
 
 
 def test_parents_of_very_different_sizes():
-    rows = drawn()
+    rows = draw_rows()
     scaled = {**rows, "u": rows["u"] * 1e9, "v": rows["v"] * 1e-9}
     part, plain = jt.fit(GRAPH, scaled).model["y"], jt.fit(GRAPH, rows).model["y"]
     assert part.coefficients * [1e9, 1e-9] == pytest.approx(plain.coefficients, rel=1e-8)
 
 
 def test_parents_that_depend_on_each_other():
-    rows = drawn()
+    rows = draw_rows()
     graph = jt.DirectedGraph([("u", "y"), ("w", "y")])
     data = {"u": rows["u"], "w": 2 * rows["u"], "y": rows["y"]}
     with pytest.warns(UserWarning, match=r"'y' depend on each other linearly \(rank 1 of 2\)"):
@@ -104,7 +104,7 @@ def test_what_has_no_estimate_is_refused():
         jt.fit(jt.DirectedGraph(nodes=["y"]), {"y": [2.5, 2.5]})
     declared = [jt.Variable("s", ["off", "on", "broken"])]
     with pytest.raises(jt.InvalidData, match="no row has some combination of the parents' states of 'y'"):
-        jt.fit(GRAPH, drawn(), variables=declared)
+        jt.fit(GRAPH, draw_rows(), variables=declared)
 
 
 def test_tied_lines_pool_their_moments():

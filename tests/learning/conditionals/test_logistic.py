@@ -22,7 +22,7 @@ def newton_by_hand(inputs, labels, weights=None, penalty=0.0, steps=60):
     return found
 
 
-def drawn(num_rows=300, seed=0, offset=0.0, scale=1.0):
+def draw_rows(num_rows=300, seed=0, offset=0.0, scale=1.0):
     rng = np.random.default_rng(seed)
     inputs = rng.normal(size=(num_rows, 2))
     labels = (rng.random(num_rows) < 1 / (1 + np.exp(-(0.5 + inputs @ [1.5, -0.8])))).astype(int)
@@ -39,7 +39,7 @@ def fit(inputs, labels, **options):
 
 def test_two_states_against_newton_by_hand():
     """S0-041, S1-046, S3-028."""
-    inputs, labels = drawn()
+    inputs, labels = draw_rows()
     fitted = fit(inputs, labels)
     found = newton_by_hand(inputs, labels)
     part = fitted.model["y"]
@@ -50,7 +50,7 @@ def test_two_states_against_newton_by_hand():
 
 
 def test_numbers_far_from_zero_or_of_another_size():
-    inputs, labels = drawn()
+    inputs, labels = draw_rows()
     plain = fit(inputs, labels).model["y"]
     far = fit(inputs + 1e6, labels).model["y"]
     assert far.weights == pytest.approx(plain.weights, rel=1e-6)
@@ -59,7 +59,7 @@ def test_numbers_far_from_zero_or_of_another_size():
 
 
 def test_weights_are_repetitions():
-    inputs, labels = drawn(80)
+    inputs, labels = draw_rows(80)
     times = np.random.default_rng(1).integers(0, 4, 80)
     by_weight = fit(inputs, labels, weights=times).model["y"]
     by_rows = fit(np.repeat(inputs, times, axis=0), np.repeat(labels, times)).model["y"]
@@ -68,7 +68,7 @@ def test_weights_are_repetitions():
 
 @pytest.mark.parametrize("scale", [1.0, 100.0])
 def test_a_gaussian_prior_of_the_weights(scale):
-    inputs, labels = drawn(scale=scale)
+    inputs, labels = draw_rows(scale=scale)
     prior = {"y": jt.Gaussian(0.0, 0.2)}
     fitted = fit(inputs, labels, prior=prior)
     part = fitted.model["y"]
@@ -80,7 +80,7 @@ def test_a_gaussian_prior_of_the_weights(scale):
 @pytest.mark.parametrize("prior", [{"y": 1.0}, {"y": jt.Gaussian(1.0, 1.0)}])
 def test_priors_of_the_weights_that_make_no_sense(prior):
     with pytest.raises(jt.InvalidData, match=r"jt\.Gaussian with mean 0"):
-        fit(*drawn(), prior=prior)
+        fit(*draw_rows(), prior=prior)
 
 
 def test_more_states_against_scipy():
@@ -127,7 +127,7 @@ def test_quasi_separation_is_refused():
 
 
 def test_an_outlier_is_no_separation():
-    inputs, labels = drawn()
+    inputs, labels = draw_rows()
     inputs[0] = [1e5, 0.0]
     labels[0] = 1
     assert np.isfinite(fit(inputs, labels).model["y"].weights).all()

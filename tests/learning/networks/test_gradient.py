@@ -121,8 +121,8 @@ def test_standard_errors_of_complete_rows(seed):
             assert (errors[name] == 0).all()  # nothing to be uncertain of
             continue
         inside = (table > 0) & (table < 1) & (weight > 0)
-        told = np.sqrt(table * (1 - table) / np.where(weight > 0, weight, 1))
-        assert errors[name][inside] == pytest.approx(told[inside], rel=1e-5)
+        expected = np.sqrt(table * (1 - table) / np.where(weight > 0, weight, 1))
+        assert errors[name][inside] == pytest.approx(expected[inside], rel=1e-5)
         assert np.isinf(errors[name][~inside]).all()
 
 
@@ -160,9 +160,9 @@ def test_standard_errors_with_holes_against_a_numeric_hessian():
         [(value(best + a + b) - value(best + a - b) - value(best - a + b) + value(best - a - b)) / 4e-8 for a in steps]
         for b in steps
     ]
-    told = np.sqrt(np.diag(np.linalg.inv(-np.array(hessian))))
+    expected = np.sqrt(np.diag(np.linalg.inv(-np.array(hessian))))
     errors = jt.standard_errors(model, rows)
-    assert [errors["x"][1], *errors["y"][:, 1]] == pytest.approx(told, rel=1e-3)
+    assert [errors["x"][1], *errors["y"][:, 1]] == pytest.approx(expected, rel=1e-3)
     assert (errors["x"] > np.sqrt(best[0] * (1 - best[0]) / 400)).all()  # holes cost certainty
 
 

@@ -100,7 +100,7 @@ def test_hidden_classes_have_the_errors_of_the_fisher_information(num_classes, s
     model = latent_class(np.random.default_rng(seed), num_classes, sizes)
     expected, gap = by_enumeration(model, sizes)
     assume(gap > 3e-3)  # what is known, but next to nothing, differs by the rounding of differences
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = jt.standard_errors(model, exact_rows(model, sizes), latent=["h"])
     assert {name: np.isinf(errors).tolist() for name, errors in found.items()} == {
@@ -110,7 +110,7 @@ def test_hidden_classes_have_the_errors_of_the_fisher_information(num_classes, s
         is_finite = np.isfinite(errors)
         assert np.allclose(found[name][is_finite], errors[is_finite], rtol=1e-2)
     is_lost = any(np.isinf(errors).any() for errors in expected.values())
-    assert [one.category for one in told] == ([NotIdentifiedWarning] if is_lost else [])
+    assert [one.category for one in caught] == ([NotIdentifiedWarning] if is_lost else [])
 
 
 @pytest.mark.parametrize("seed", range(12))

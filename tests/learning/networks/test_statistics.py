@@ -19,7 +19,7 @@ from support.learning_oracles import counted, random_codes, random_tables
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def drawn(seed, num_rows=None, build=random_tables):
+def draw_case(seed, num_rows=None, build=random_tables):
     rng = np.random.default_rng(seed)
     model = build(rng)
     codes = random_codes(rng, model, int(rng.integers(0, 40)) if num_rows is None else num_rows)
@@ -29,7 +29,7 @@ def drawn(seed, num_rows=None, build=random_tables):
 @given(seed=SEEDS)
 def test_counts_against_a_loop_over_the_rows(seed):
     """S2-177, S4-206: N(parents, child) for every family."""
-    rng, model, codes = drawn(seed)
+    rng, model, codes = draw_case(seed)
     num_rows = len(next(iter(codes.values())))
     weights = rng.random(num_rows) * rng.integers(0, 2, num_rows)
     plain = jt.statistics(model, jt.Dataset.from_codes(model.variables, codes))
@@ -43,7 +43,7 @@ def test_counts_against_a_loop_over_the_rows(seed):
 @given(seed=SEEDS)
 def test_statistics_of_two_halves_add_bit_for_bit(seed):
     """For all kinds of discrete conditionals; so do estimates from the sum."""
-    rng, model, codes = drawn(seed, build=random_network)
+    rng, model, codes = draw_case(seed, build=random_network)
     whole = jt.Dataset.from_codes(model.variables, codes)
     cut = int(rng.integers(0, len(whole) + 1))
     halves = [whole.take(slice(cut)), whole.take(slice(cut, None))]
@@ -52,7 +52,7 @@ def test_statistics_of_two_halves_add_bit_for_bit(seed):
 
 @given(seed=SEEDS)
 def test_a_weight_is_a_repetition(seed):
-    rng, model, codes = drawn(seed, 12, build=random_network)
+    rng, model, codes = draw_case(seed, 12, build=random_network)
     times = rng.integers(0, 4, 12)
     repeated = {name: np.repeat(column, times) for name, column in codes.items()}
     by_weight = jt.statistics(model, jt.Dataset.from_codes(model.variables, codes), weights=times)
@@ -68,7 +68,7 @@ def test_a_weight_is_a_repetition(seed):
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_chunks_and_blocks_of_rows(monkeypatch, weighted):
-    rng, model, codes = drawn(5, 1000)
+    rng, model, codes = draw_case(5, 1000)
     weights = rng.random(1000) if weighted else None
     data = jt.Dataset.from_codes(model.variables, codes, weights)
     whole = jt.statistics(model, data)
@@ -136,7 +136,7 @@ def test_other_families_do_not_add():
 
 @given(seed=SEEDS)
 def test_scaled(seed):
-    _, model, codes = drawn(seed, 10, build=random_network)
+    _, model, codes = draw_case(seed, 10, build=random_network)
     data = jt.Dataset.from_codes(model.variables, codes)
     assert jt.statistics(model, data).scaled(3.0) == jt.statistics(model, data, weights=np.full(10, 3.0))
 
@@ -157,7 +157,7 @@ def test_thin_rows_are_listed():
 
 @given(seed=SEEDS)
 def test_they_travel_as_json_and_as_pickle_bit_for_bit(seed):
-    rng, model, codes = drawn(seed, 10, build=random_network)
+    rng, model, codes = draw_case(seed, 10, build=random_network)
     found = jt.statistics(model, jt.Dataset.from_codes(model.variables, codes, rng.random(10)))
     for copy in (
         jt.NetworkStatistics.from_json(found.to_json()),

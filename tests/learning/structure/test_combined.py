@@ -198,12 +198,12 @@ def test_what_is_told_of_other_searches():
 
 
 def test_steps_count_on_and_the_score_never_falls():
-    told = []
+    reported = []
     learn_structure(
-        random_reals(np.random.default_rng(0), 50, 5), progress=lambda step, score: told.append((step, score))
+        random_reals(np.random.default_rng(0), 50, 5), progress=lambda step, score: reported.append((step, score))
     )
-    steps, scores = zip(*told, strict=True)
-    assert steps == tuple(range(1, len(told) + 1))
+    steps, scores = zip(*reported, strict=True)
+    assert steps == tuple(range(1, len(reported) + 1))
     assert list(scores) == sorted(scores)
 
 

@@ -62,7 +62,7 @@ def test_sums_of_numbers():
 
 
 def test_chance_is_no_function():
-    """Each combination of states in one row: nothing is told, and nothing said."""
+    """Each combination of states in one row: nothing is found, and nothing said."""
     rng = np.random.default_rng(3)
     rows = {name: rng.integers(6, size=40) for name in "abcde"}
     with warnings.catch_warnings():
@@ -71,6 +71,6 @@ def test_chance_is_no_function():
 
 
 def test_samples_tell_once():
-    with pytest.warns(DeterministicRelationWarning) as told:
+    with pytest.warns(DeterministicRelationWarning) as caught:
         edge_strengths(sample(example("asia"), 2000, rng=0), "pc", samples=5)
-    assert len(told) == 1
+    assert len(caught) == 1

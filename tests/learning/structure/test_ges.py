@@ -120,11 +120,11 @@ def test_a_score_that_is_not_equivalent_still_ends():
 
 
 def test_progress_tells_the_best_so_far():
-    told: list[float] = []
+    reported: list[float] = []
     data = sample(example("asia"), 1000, rng=0)
-    found = learn_structure(data, "ges", directed=True, progress=lambda step, score: told.append(score))
-    assert told == sorted(told)
-    assert told[-1] == pytest.approx(structure_score(found, data))
+    found = learn_structure(data, "ges", directed=True, progress=lambda step, score: reported.append(score))
+    assert reported == sorted(reported)
+    assert reported[-1] == pytest.approx(structure_score(found, data))
 
 
 def refuse_circles(step: int, value: float) -> None:

@@ -71,9 +71,9 @@ def test_structural_em_finds_a_network_through_holes():
     model = example("asia")
     data = rows_with_holes(model, 3000, share=0.2)
     found = learn_structure(data)
-    told = compare_graphs(found, model.graph)
-    assert told.precision >= 0.85
-    assert told.recall >= 0.7
+    comparison = compare_graphs(found, model.graph)
+    assert comparison.precision >= 0.85
+    assert comparison.recall >= 0.7
     start = learn_structure(data, "hill-climbing", score="node-average")
     best, before = (observed_score(fit(graph, data, prior=1.0), data) for graph in (found, start))
     assert best >= before

@@ -53,8 +53,8 @@ def test_large_graphs_with_knowledge():
     """Required directions and their consequences join the class; a larger network's class is found too."""
     graph = example("asia").graph
     assert learn_structure(graph, "pc") == graph.essential_graph()
-    told = learn_structure(graph, "pc", required=[("smoke", "lung")])
-    assert told == graph.essential_graph().orient(("smoke", "lung"))
+    learned = learn_structure(graph, "pc", required=[("smoke", "lung")])
+    assert learned == graph.essential_graph().orient(("smoke", "lung"))
     assert learn_structure(graph, "pc", tiers=[["bronc"], ["smoke"]]) == graph.essential_graph().orient(
         ("bronc", "smoke")
     )

@@ -118,11 +118,11 @@ def test_rows_with_weights_count_as_often(name):
 
 
 @pytest.mark.parametrize("name", ["hill-climbing", "ges", "exact", "pc", "mmhc"])
-def test_progress_is_told(name, asia):
-    told = []
-    learned(asia, name, progress=lambda step, value: told.append((step, value)))
-    assert told
-    assert all(np.isfinite(value) for _, value in told)
+def test_progress_is_reported(name, asia):
+    message = []
+    learned(asia, name, progress=lambda step, value: message.append((step, value)))
+    assert message
+    assert all(np.isfinite(value) for _, value in message)
 
 
 def test_methods_are_names_or_objects(asia):
@@ -160,7 +160,7 @@ def test_refusals(asia):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         (lambda: learn_structure(ROWS, 3), "a method is a name or a search such as HillClimbing"),
         (lambda: learn_structure(ROWS, PC(), levl=0.1), "PC has no option 'levl'; did you mean 'level'"),
@@ -190,8 +190,8 @@ def test_refusals(asia):
         (lambda: fit(learn_structure(ROWS, "pc"), ROWS), "consistent_extension"),
     ],
 )
-def test_a_first_users_mistakes(wrong, told):
-    with pytest.raises(JunctureError, match=told):
+def test_a_first_users_mistakes(wrong, message):
+    with pytest.raises(JunctureError, match=message):
         wrong()
 
 

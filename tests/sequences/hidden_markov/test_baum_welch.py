@@ -40,7 +40,7 @@ def _every_step_counts(monkeypatch):
 
 @given(seed=SEEDS, kind=st.sampled_from(["categorical", "gaussian numbers"]))
 def test_expected_statistics_against_every_path(seed, kind):
-    """S4-199, S1-134, S1-140, S0-250: with zeros, missing steps, told states, weights; empty and one-step sequences."""
+    """S4-199, S1-134, S1-140, S0-250: with zeros, missing steps, labelled states, weights; and of no or one step."""
     rng = np.random.default_rng(seed)
     hmm = random_hidden_markov(rng, kind, zeros=0.3)
     data = hmm.sequences(some_sequences(hmm, rng, lengths=(4, 0, 1, 5), share=0.2, labels=0.2))
@@ -97,7 +97,7 @@ def test_a_step_maximises_the_expected_complete_likelihood(kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(3))
 def test_every_step_raises_the_likelihood(kind, seed):
-    """S0-253, S1-141: whatever the emissions, with zeros in the tables and states told here and there."""
+    """S0-253, S1-141: whatever the emissions, with zeros in the tables and states labelled here and there."""
     rng = np.random.default_rng([seed, KINDS.index(kind)])
     hmm = random_hidden_markov(rng, kind, zeros=0.2)
     data = some_sequences(hmm, rng, lengths=(25, 0, 1, 15), labels=0.1 * (seed == 2))
@@ -214,10 +214,10 @@ def test_a_variance_at_the_floor_is_told_of_once():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         jt.fit(hmm, data)
-    told = [each for each in caught if issubclass(each.category, jt.RegularizedWarning)]
-    assert len(told) == 1
-    assert "the variance of state 0" in str(told[0].message)
-    assert told[0].filename == __file__
+    regularized = [each for each in caught if issubclass(each.category, jt.RegularizedWarning)]
+    assert len(regularized) == 1
+    assert "the variance of state 0" in str(regularized[0].message)
+    assert regularized[0].filename == __file__
 
 
 # --- what it comes down to -----------------------------------------------------------------------------------------

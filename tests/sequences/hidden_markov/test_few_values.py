@@ -27,7 +27,7 @@ def test_every_kind_of_emissions_stands_more_states_than_the_data_have_values_fo
 
 
 @pytest.mark.parametrize("seed", range(0, 60, 4))
-def test_a_beta_that_shrinks_to_a_point_keeps_its_law(seed):
+def test_a_beta_that_shrinks_to_a_point_keeps_its_parameters(seed):
     rng = np.random.default_rng(seed)
     numbers = rng.random(7) * 0.9 + 0.05
     distributions = jt.Beta(rng.gamma(4.0, 0.5, 5), rng.gamma(4.0, 0.5, 5))
@@ -59,7 +59,7 @@ def test_numbers_whose_squares_vanish_have_the_least_variance():
     assert (variances < 1e-290).any()
 
 
-def told_of(hmm, data, **options):
+def warnings_of(hmm, data, **options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         jt.fit(hmm, data, **options)
@@ -72,32 +72,32 @@ def test_a_warning_names_state_and_component_and_points_here():
     mixtures = [jt.Mixture([0.5, 0.5], wide), jt.Mixture([0.5, 0.5], point)]
     hmm = jt.HiddenMarkovModel([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], mixtures, states=["calm", "wild"])
     data = [*np.random.default_rng(0).normal(0, 3, 20), *[50.0] * 6]
-    told = told_of(hmm, data)
-    assert re.match("the variance of component [01] of state '(calm|wild)' shrank", str(told[0].message))
-    assert told[0].filename == __file__
+    caught = warnings_of(hmm, data)
+    assert re.match("the variance of component [01] of state '(calm|wild)' shrank", str(caught[0].message))
+    assert caught[0].filename == __file__
 
 
 def test_a_state_of_another_kind_is_named_by_its_own_number():
     distributions = [jt.Laplace(0.0, 3.0), jt.Gaussian(50.0, 1.0)]
     hmm = jt.HiddenMarkovModel([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], distributions)
-    told = told_of(hmm, [*np.random.default_rng(0).normal(0, 3, 20), *[50.0] * 6])
-    assert "the variance of state 1 shrank" in str(told[0].message)
+    caught = warnings_of(hmm, [*np.random.default_rng(0).normal(0, 3, 20), *[50.0] * 6])
+    assert "the variance of state 1 shrank" in str(caught[0].message)
 
 
 def test_a_column_is_named_too():
     distributions = jt.Independent([jt.Gaussian([0.0, 50.0], [9.0, 1.0]), jt.Poisson([2.0, 2.0])])
     hmm = jt.HiddenMarkovModel([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], distributions)
     numbers = [*np.random.default_rng(0).normal(0, 3, 20), *[50.0] * 6]
-    told = told_of(hmm, np.column_stack([numbers, np.arange(26) % 4]))
-    assert "the variance of column 0 of state 1 shrank" in str(told[0].message)
+    caught = warnings_of(hmm, np.column_stack([numbers, np.arange(26) % 4]))
+    assert "the variance of column 0 of state 1 shrank" in str(caught[0].message)
 
 
 def test_one_covariance_of_all_states_is_named_so():
     hmm = jt.HiddenMarkovModel(
         [0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], GaussianEmissions([[0.0, 0.0], [9.0, 0.0]], np.eye(2), "tied")
     )
-    told = told_of(hmm, [[0.0, 1.0], [0.0, 2.0], [9.0, 1.0], [9.0, 3.0]])
-    assert "the variance of all states shrank" in str(told[0].message)
+    caught = warnings_of(hmm, [[0.0, 1.0], [0.0, 2.0], [9.0, 1.0], [9.0, 3.0]])
+    assert "the variance of all states shrank" in str(caught[0].message)
 
 
 def test_a_value_that_no_state_can_emit_is_named():

@@ -14,7 +14,7 @@ from juncture.kernels.chains.passes import DISCARD
 from juncture.sequences.hidden_markov import forward_backward
 from juncture.sequences.hidden_markov.chain import Chain
 from juncture.sequences.hidden_markov.forward_backward import NOTHING, pass_short, run_passes
-from support.chain_oracles import all_paths, chains, observed, paths_of
+from support.chain_oracles import all_paths, chains, enumerate_paths, observed
 
 S0_250 = jt.HiddenMarkovModel([0.5, 0.5], [[3 / 4, 1 / 4], [1 / 3, 2 / 3]], [[0.8, 0.2], [0.3, 0.7]])
 WEATHER = jt.HiddenMarkovModel([0.6, 0.4], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]], states=["dry", "wet"])
@@ -248,7 +248,7 @@ def test_a_first_step_that_speaks_against_the_initial_law_is_kept():
     """exp(-2000) of mass is left after the first step; all transitions are large."""
     hmm = jt.HiddenMarkovModel([1.0, 0.0], [[0.9, 0.1], [0.2, 0.8]], None)
     rows = np.array([[-2000.0, 0.0], [0.0, 0.0], [-1.0, -2.0]])
-    paths = paths_of(hmm.initial, hmm.transition, rows)
+    paths = enumerate_paths(hmm.initial, hmm.transition, rows)
     beliefs = jt.infer(hmm, rows)
     assert np.isclose(beliefs.log_evidence, paths.log_evidence, rtol=1e-14)
     assert np.allclose(beliefs.smoothed, paths.smoothed)
@@ -426,7 +426,7 @@ def test_vectors_and_missing_parts_of_them():
     distribution = jt.MultivariateGaussian([[0.0, 0.0], [3.0, 1.0]], [np.eye(2), [[1.0, 0.5], [0.5, 2.0]]])
     hmm = jt.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], distribution)
     rows = np.array([[0.1, 0.2], [np.nan, 1.0], [np.nan, np.nan], [2.0, 1.5]])
-    paths = paths_of(hmm.initial, hmm.transition, hmm.emissions.log_prob(rows))
+    paths = enumerate_paths(hmm.initial, hmm.transition, hmm.emissions.log_prob(rows))
     assert np.allclose(jt.infer(hmm, rows).smoothed, paths.smoothed)
     filter_ = jt.online_filter(hmm)
     for row in (rows[0], rows[1], None, rows[3]):
@@ -450,13 +450,13 @@ TALK = jt.HiddenMarkovModel(
 )
 
 
-def test_a_filter_takes_the_states_that_are_told():
-    told = jt.Sequence(["walk", "shop", None, "walk"], states=["wet", None, "dry", None])
-    beliefs = jt.infer(TALK, told)
+def test_a_filter_takes_labelled_states():
+    labelled = jt.Sequence(["walk", "shop", None, "walk"], states=["wet", None, "dry", None])
+    beliefs = jt.infer(TALK, labelled)
     plainly = jt.online_filter(TALK).step("walk", "wet").step("shop").step(None, state="dry").step("walk")
     wrapped = jt.online_filter(TALK)
     for step in range(4):
-        wrapped = wrapped.step(jt.Sequence(told.observations[[step]], states=told.states[[step]]))
+        wrapped = wrapped.step(jt.Sequence(labelled.observations[[step]], states=labelled.states[[step]]))
     for each in (plainly, wrapped):
         assert each.log_evidence == pytest.approx(beliefs.log_evidence)
         assert each.filtered == pytest.approx(beliefs.filtered[-1])

@@ -46,7 +46,7 @@ def test_counts():
 
 
 def test_fit_of_labelled_sequences_is_one_step():
-    """S0-252: log-likelihood = Σ log initial + Σ log transition + Σ log emission along the paths told."""
+    """S0-252: log-likelihood = Σ log initial + Σ log transition + Σ log emission along the labelled paths."""
     start, data = weather()
     fitted = jt.fit(start, data)
     assert fitted.model == jt.estimate(start, jt.statistics(start, data))
@@ -65,7 +65,7 @@ def test_fit_of_labelled_sequences_is_one_step():
 
 @pytest.mark.parametrize("kind", list(EMISSIONS))
 def test_labelled_sequences_are_estimated_by_each_kind(kind):
-    """What EM with all states told comes to is the estimate from the labels; mixtures go on from there."""
+    """What EM with all states labelled comes to is the estimate from the labels; mixtures go on from there."""
     rng = np.random.default_rng(1)
     hmm = random_hidden_markov(rng, kind)
     parts = [walk(hmm, length, rng) for length in (30, 0, 1, 25)]
@@ -157,29 +157,29 @@ def test_fixed_parts_of_an_estimate():
 
 
 def test_told_states_are_believed():
-    """Partly labelled: a told state has all the weight at its step."""
+    """Partly labelled: a labelled state has all the weight at its step."""
     rng = np.random.default_rng(5)
     hmm = random_hidden_markov(rng, "gaussian numbers")
     states, seen = walk(hmm, 40, rng)
-    told = np.where(rng.random(40) < 0.5, states, -1)
-    fitted = calmly(jt.fit, hmm, [Sequence(seen, states=told)])
+    labels = np.where(rng.random(40) < 0.5, states, -1)
+    fitted = calmly(jt.fit, hmm, [Sequence(seen, states=labels)])
     assert (np.diff(fitted.trace.values) >= -1e-9 * abs(fitted.trace.values[0])).all()
-    known = np.bincount(states[told >= 0], minlength=3)
+    known = np.bincount(states[labels >= 0], minlength=3)
     assert (fitted.statistics.visits >= known - 1e-9).all()
 
 
 @pytest.mark.parametrize("start", ["random", "k-means", "left-to-right"])
-def test_starts_agree_with_what_is_told(start):
+def test_starts_agree_with_the_labels(start):
     """The states that are learned are those that the labels name, not a permutation of them."""
     rng = np.random.default_rng(6)
     truth = HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], jt.Gaussian([-3.0, 3.0], [1.0, 1.0]))
     blank = HiddenMarkovModel([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], jt.Gaussian([0.0, 0.0], [1.0, 1.0]))
     states, seen = walk(truth, 300, rng)
-    told = np.where(np.arange(300) < 30, states, -1)
+    labels = np.where(np.arange(300) < 30, states, -1)
     shape = blank if start != "left-to-right" else HiddenMarkovModel([0.5, 0.5], [[0.5, 0.5], [0, 1]], blank.emissions)
     if start == "left-to-right":
-        seen, told = np.sort(seen), np.where(np.arange(300) < 10, 0, -1)
-    fitted = calmly(jt.fit, shape, [Sequence(seen, states=told)], start=start)
+        seen, labels = np.sort(seen), np.where(np.arange(300) < 10, 0, -1)
+    fitted = calmly(jt.fit, shape, [Sequence(seen, states=labels)], start=start)
     assert fitted.model.emissions.mean == pytest.approx([-3.0, 3.0], abs=0.5)
 
 

@@ -59,7 +59,7 @@ def test_all_fixed_is_a_score():
 
 
 @pytest.mark.parametrize("kind", ["categorical", "tied", "mixture", "poisson"])
-def test_tied_emissions_are_one_law(kind):
+def test_tied_emissions_are_one_distribution(kind):
     """S4-210: what is shared is learned from the sum of the statistics."""
     rng = np.random.default_rng(4)
     hmm = random_hidden_markov(rng, kind)
@@ -89,14 +89,14 @@ def test_tied_rows_are_one_row(prior, added):
     """S4-210: from the sum of their counts; the prior counts once."""
     rng = np.random.default_rng(6)
     hmm = random_hidden_markov(rng, "gaussian numbers")
-    told, tied = HiddenMarkovPrior(transition=prior), {"transition": [0, 1, 1]}
+    priors, tied = HiddenMarkovPrior(transition=prior), {"transition": [0, 1, 1]}
     data = some_sequences(hmm, rng, lengths=(30, 20))
-    fitted = calmly(jt.fit, hmm, data, told, tied=tied, method=few(6))
+    fitted = calmly(jt.fit, hmm, data, priors, tied=tied, method=few(6))
     assert_rises(fitted.trace)
     assert np.array_equal(fitted.model.transition[1], fitted.model.transition[2])
     assert not np.allclose(fitted.model.transition[0], fitted.model.transition[1])
     counts = fitted.statistics.transitions[1:].sum(axis=0) + added
-    again = calmly(jt.fit, fitted.model, data, told, tied=tied, method=few(1))
+    again = calmly(jt.fit, fitted.model, data, priors, tied=tied, method=few(1))
     assert again.model.transition[2] == pytest.approx(counts / counts.sum())
 
 
@@ -172,8 +172,8 @@ def test_given_log_likelihoods_leave_the_chain_to_be_learned():
     known = calmly(
         jt.fit, HiddenMarkovModel(truth.initial, start, truth.emissions), seen, fixed=["emissions"], method=few(5)
     )
-    told = calmly(jt.fit, HiddenMarkovModel(truth.initial, start, None), logs, method=few(5))
-    assert told.model.transition == pytest.approx(known.model.transition, rel=1e-9)
+    found = calmly(jt.fit, HiddenMarkovModel(truth.initial, start, None), logs, method=few(5))
+    assert found.model.transition == pytest.approx(known.model.transition, rel=1e-9)
 
 
 # --- how it goes on and ends ---------------------------------------------------------------------------------------
@@ -182,17 +182,17 @@ def test_given_log_likelihoods_leave_the_chain_to_be_learned():
 def test_progress_is_told_and_ctrl_c_keeps_the_last_whole_step():
     rng = np.random.default_rng(11)
     hmm = random_hidden_markov(rng, "categorical")
-    data, told = some_sequences(hmm, rng), []
+    data, found = some_sequences(hmm, rng), []
 
     def watch(step, objective):
-        told.append(objective)
+        found.append(objective)
         if step == 3:
             raise KeyboardInterrupt
 
     start = random_hidden_markov(rng, "categorical")
     fitted = calmly(jt.fit, start, data, method=jt.ExpectationMaximization(tolerance=0.0, restarts=5), progress=watch)
     assert fitted.trace.is_interrupted
-    assert fitted.trace.values[1:] == tuple(told)
+    assert fitted.trace.values[1:] == tuple(found)
     assert fitted.model == calmly(jt.fit, start, data, method=few(3)).model
 
 

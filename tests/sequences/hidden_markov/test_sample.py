@@ -23,7 +23,7 @@ def test_a_sequence_has_the_frequencies_of_the_model():
         assert np.isclose(drawn.observations[codes == state].mean(), HMM.emissions.probabilities[state, 1], atol=0.01)
 
 
-def test_first_states_have_the_initial_law():
+def test_first_states_have_the_initial_distribution():
     first = [each.states[0] for each in jt.sample(HMM, [1] * 4000, rng=0)]
     assert np.isclose(np.mean([state == "dry" for state in first]), 0.6, atol=0.03)
 

@@ -26,7 +26,7 @@ TRUTH = HiddenMarkovModel(
 ALIKE = HiddenMarkovModel(np.full(3, 1 / 3), np.full((3, 3), 1 / 3), jt.Gaussian([0.0] * 3, [1.0] * 3))
 
 
-def drawn(length=400, seed=0):
+def draw_rows(length=400, seed=0):
     return walk(TRUTH, length, np.random.default_rng(seed))[1]
 
 
@@ -48,7 +48,7 @@ def test_every_kind_starts_from_data(kind, start):
 
 def test_clusters_find_states_that_are_apart():
     for rng in range(3):
-        fitted = calmly(jt.fit, ALIKE, drawn(), start="k-means", rng=rng)
+        fitted = calmly(jt.fit, ALIKE, draw_rows(), start="k-means", rng=rng)
         assert np.sort(fitted.model.emissions.mean) == pytest.approx([0, 4, 8], abs=0.4)
 
 
@@ -85,18 +85,18 @@ def test_left_to_right_is_a_chain():
 
 def test_states_that_are_alike_are_told_apart():
     """EM would never part them: a model whose states are all the same is no place to start from."""
-    fitted = calmly(jt.fit, ALIKE, drawn(), method=jt.ExpectationMaximization(restarts=4))
+    fitted = calmly(jt.fit, ALIKE, draw_rows(), method=jt.ExpectationMaximization(restarts=4))
     assert np.ptp(fitted.model.emissions.mean) > 3
     rng = np.random.default_rng(5)
-    shared = calmly(jt.fit, ALIKE, drawn(), tied=["emissions"], method=few(5))
+    shared = calmly(jt.fit, ALIKE, draw_rows(), tied=["emissions"], method=few(5))
     assert not np.allclose(shared.model.transition[0], shared.model.transition[1])
-    kept = calmly(jt.fit, ALIKE, drawn(), fixed=["emissions", "transition"], method=few(2), rng=rng)
+    kept = calmly(jt.fit, ALIKE, draw_rows(), fixed=["emissions", "transition"], method=few(2), rng=rng)
     assert np.array_equal(kept.model.transition, ALIKE.transition)
 
 
 def test_a_model_that_is_not_alike_is_where_it_starts():
     """The first value of the trace is the objective of the model given."""
-    data = drawn(50)
+    data = draw_rows(50)
     fitted = calmly(jt.fit, TRUTH, data, method=few(1))
     scored = jt.fit(TRUTH, data, fixed=["initial", "transition", "emissions"])
     assert fitted.trace.values[0] == pytest.approx(scored.log_likelihood)
@@ -136,7 +136,7 @@ def test_k_means_needs_numbers_and_its_extra(monkeypatch):
         jt.fit(ALIKE, [0.0, 1.0], start="k-means")
     monkeypatch.setitem(sys.modules, "sklearn.cluster", None)
     with pytest.raises(MissingExtra, match="scikit-learn"):
-        jt.fit(ALIKE, drawn(20), start="k-means")
+        jt.fit(ALIKE, draw_rows(20), start="k-means")
 
 
 # --- a first model -------------------------------------------------------------------------------------------------
@@ -167,16 +167,19 @@ def test_first_models_of_other_kinds():
     assert isinstance(counts.emissions[0], jt.Poisson)
     known = initial_hidden_markov(rng.binomial(7, 0.5, 50), 2, jt.Binomial(7, 0.5))
     assert known.emissions[1].trials == 7
-    mixed = initial_hidden_markov(drawn(), 2, Mixture([0.5, 0.5], [jt.Gaussian(0.0, 4.0), jt.Gaussian(5.0, 4.0)]))
+    mixed = initial_hidden_markov(draw_rows(), 2, Mixture([0.5, 0.5], [jt.Gaussian(0.0, 4.0), jt.Gaussian(5.0, 4.0)]))
     assert isinstance(mixed.emissions, MixtureEmissions)
-    stacked = initial_hidden_markov(drawn(40), 2, lengths=[30, 10], weights=[1.0, 2.0])
+    stacked = initial_hidden_markov(draw_rows(40), 2, lengths=[30, 10], weights=[1.0, 2.0])
     assert stacked.num_states == 2
 
 
 def test_first_models_with_labels():
-    told = [jt.Sequence([0.1, 5.0, 0.2], states=["low", None, None]), jt.Sequence([5.1, 4.9], states=[None, "high"])]
+    labelled = [
+        jt.Sequence([0.1, 5.0, 0.2], states=["low", None, None]),
+        jt.Sequence([5.1, 4.9], states=[None, "high"]),
+    ]
     for start in ("random", "left-to-right", "k-means"):
-        model = initial_hidden_markov(told, ["low", "high"], "diagonal", start=start)
+        model = initial_hidden_markov(labelled, ["low", "high"], "diagonal", start=start)
         assert model.states == ("low", "high")
         assert start != "k-means" or model["low"].mean < model["high"].mean
     words = [jt.Sequence(["a", "b"], states=["low", "high"])]
@@ -251,7 +254,7 @@ def test_a_prior_holds_what_nothing_visits():
 
 def test_what_nothing_visits_may_try_other_data():
     """Three levels of data, two states that know of them: with another try the third state finds its level."""
-    data = drawn(300)
+    data = draw_rows(300)
     start = HiddenMarkovModel(
         [0.5, 0.5, 0.0], [[0.5, 0.5 - 1e-12, 1e-12], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]],
         jt.Gaussian([0.0, 5.0, 500.0], [1.0, 1.0, 1e-3]),

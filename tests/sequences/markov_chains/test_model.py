@@ -209,14 +209,14 @@ def brute_period(transition: np.ndarray, state: int) -> int:
 def test_classes_and_periods_against_powers(transition):
     """S0-293, S0-294: states that reach each other; gcd of the lengths of ways back."""
     chain, reach = MarkovChain(transition), brute_reach(transition)
-    joined = (reach & reach.T) | np.eye(len(transition), dtype=bool)
-    expected = {tuple(np.flatnonzero(row).tolist()) for row in joined}
+    connected = (reach & reach.T) | np.eye(len(transition), dtype=bool)
+    expected = {tuple(np.flatnonzero(row).tolist()) for row in connected}
     assert set(chain.classes) == expected
     assert sorted(chain.classes) == list(chain.classes)
     closed = [
         members
         for members in chain.classes
-        if set(np.flatnonzero(joined[members[0]] | reach[members[0]])) == set(members)
+        if set(np.flatnonzero(connected[members[0]] | reach[members[0]])) == set(members)
     ]
     assert list(chain.closed_classes) == closed
     recurrent = {state for members in closed for state in members}
@@ -311,7 +311,7 @@ def test_reversing(chain):
     assert back.is_reversible == chain.is_reversible
 
 
-def test_exact_fractions_of_a_law():
+def test_exact_fractions_of_a_distribution():
     """S0-292: (1/3, 2/3) for [[0, 1], [½, ½]], as it should be in fractions."""
     distribution = [Fraction(1, 3), Fraction(2, 3)]
     stepped = [distribution[1] * Fraction(1, 2), distribution[0] + distribution[1] * Fraction(1, 2)]

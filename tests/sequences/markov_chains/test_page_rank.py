@@ -66,9 +66,9 @@ def test_the_equation_as_it_stands(weights, damping):
     totals = others.sum(axis=1)
     shares = others / np.where(totals > 0, totals, 1)[:, None]
     assert ranks == pytest.approx((1 - damping) + damping * shares.T @ ranks, rel=1e-10)
-    spread = page_rank(weights, damping, normalized=False).values
-    assert spread.sum() == pytest.approx(len(weights), rel=1e-12)
-    assert ranks / ranks.sum() == pytest.approx(spread / spread.sum(), rel=1e-10)
+    unnormalized = page_rank(weights, damping, normalized=False).values
+    assert unnormalized.sum() == pytest.approx(len(weights), rel=1e-12)
+    assert ranks / ranks.sum() == pytest.approx(unnormalized / unnormalized.sum(), rel=1e-10)
 
 
 def test_every_way_to_tell_of_links():

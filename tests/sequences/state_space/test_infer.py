@@ -145,11 +145,13 @@ def test_paths_are_drawn_from_the_joint_posterior():
     paths = beliefs.sample(count, rng=0)
     mean, covariance, _ = dense(model, sequence)
     covariance = covariance.reshape(6, 6)
-    spread = np.sqrt(np.diag(covariance))
+    deviations = np.sqrt(np.diag(covariance))
     assert paths.shape == (count, 3, 2)
-    np.testing.assert_allclose(paths.mean(axis=0).ravel(), mean.ravel(), atol=0.03 * spread.max())
+    np.testing.assert_allclose(paths.mean(axis=0).ravel(), mean.ravel(), atol=0.03 * deviations.max())
     found = np.cov(paths.reshape(count, 6).T)
-    np.testing.assert_allclose(found / spread / spread[:, None], covariance / spread / spread[:, None], atol=0.03)
+    np.testing.assert_allclose(
+        found / deviations / deviations[:, None], covariance / deviations / deviations[:, None], atol=0.03
+    )
     np.testing.assert_array_equal(paths, beliefs.sample(count, rng=0))
     assert beliefs.sample(rng=0).shape == (3, 2)
 
@@ -161,8 +163,8 @@ def test_states_that_are_told_are_conditioned_on(case):
     if length == 0:
         return
     rng = np.random.default_rng(0)
-    told = np.where(rng.random((length, size)) < 0.5, rng.normal(size=(length, size)), np.nan)
-    beliefs = jt.infer(model, Sequence(sequence.observations, states=told, covariates=sequence.covariates))
+    labels = np.where(rng.random((length, size)) < 0.5, rng.normal(size=(length, size)), np.nan)
+    beliefs = jt.infer(model, Sequence(sequence.observations, states=labels, covariates=sequence.covariates))
     eye = np.broadcast_to(np.eye(size), (*model.observation.shape[:-2], size, size))
     zero = [(0, 0)] * (model.observation_noise.ndim - 2) + [(0, size)] * 2
     extra = {}
@@ -176,8 +178,8 @@ def test_states_that_are_told_are_conditioned_on(case):
         observation_noise=np.pad(model.observation_noise, zero),
         **extra,
     )
-    both = Sequence(np.hstack([sequence.observations, told]), covariates=sequence.covariates)
+    both = Sequence(np.hstack([sequence.observations, labels]), covariates=sequence.covariates)
     mean, _, log_evidence = dense(wide, both)
     assert beliefs.log_evidence == pytest.approx(log_evidence, abs=1e-7)
     np.testing.assert_allclose(beliefs.smoothed_mean, mean, atol=1e-8)
-    np.testing.assert_allclose(beliefs.smoothed_mean[~np.isnan(told)], told[~np.isnan(told)], atol=1e-9)
+    np.testing.assert_allclose(beliefs.smoothed_mean[~np.isnan(labels)], labels[~np.isnan(labels)], atol=1e-9)

@@ -14,7 +14,7 @@ from juncture.data.sequences.sequences import Sequence
 from juncture.errors import InvalidData, InvalidModel
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.parts import as_covariance, factor_of
-from juncture.sequences.state_space.unrolled import unrolled
+from juncture.sequences.state_space.unrolled import unroll
 from support.state_space_examples import covariance, random_model
 
 WALK = LinearGaussianStateSpace(1.0, 1.0, 0.5, 2.0, 0.0, 1.0)
@@ -123,7 +123,7 @@ def test_the_unrolled_form_with_inputs_and_offsets_by_hand():
         [[[2.0]], [[3.0]]], 1.0, 0.0, 1.0, 1.0, 1.0,
         input_to_state=1.0, input_to_observation=10.0, transition_offset=0.5, observation_offset=[[0.0], [1.0], [2.0]],
     )  # fmt: skip
-    mean, whole = unrolled(model, 3, covariates=[1.0, 2.0, 3.0])
+    mean, whole = unroll(model, 3, covariates=[1.0, 2.0, 3.0])
     states = [1.0, 2 * 1.0 + 1.0 + 0.5, 3 * 3.5 + 2.0 + 0.5]
     np.testing.assert_allclose(mean, [*states, states[0] + 10, states[1] + 20 + 1, states[2] + 30 + 2])
     np.testing.assert_allclose(np.diagonal(whole), [1.0, 4.0, 36.0, 2.0, 5.0, 37.0])
@@ -152,10 +152,10 @@ def test_samples_have_the_moments_of_the_unrolled_form():
     drawn = jt.sample(model, [3] * count, covariates=[inputs] * count, rng=0)
     rows = np.array([np.concatenate([one.states.ravel(), one.observations.ravel()]) for one in drawn])
     distribution = model.to_gaussian(3, covariates=inputs)
-    spread = np.sqrt(distribution.variance)
-    np.testing.assert_allclose(rows.mean(axis=0) / spread, distribution.mean / spread, atol=0.04)
-    found = np.cov(rows.T) / spread / spread[:, None]
-    np.testing.assert_allclose(found, distribution.covariance / spread / spread[:, None], atol=0.04)
+    deviations = np.sqrt(distribution.variance)
+    np.testing.assert_allclose(rows.mean(axis=0) / deviations, distribution.mean / deviations, atol=0.04)
+    found = np.cov(rows.T) / deviations / deviations[:, None]
+    np.testing.assert_allclose(found, distribution.covariance / deviations / deviations[:, None], atol=0.04)
 
 
 def test_samples_of_any_length():

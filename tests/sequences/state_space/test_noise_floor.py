@@ -13,7 +13,7 @@ import juncture as jt
 from juncture.data.sequences.sequences import Sequence
 from juncture.errors import NotConvergedWarning, RegularizedWarning
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
-from juncture.sequences.state_space.noise_floor import ALIKE, FLOOR, lifted, observed_variances
+from juncture.sequences.state_space.noise_floor import ALIKE, FLOOR, observed_variances, raise_to_floor
 from support.state_space_examples import covariance, random_model, random_sequence
 
 WALK = LinearGaussianStateSpace(1.0, 1.0, 1.0, 1.0, 0.0, 1.0)
@@ -22,10 +22,10 @@ WALK = LinearGaussianStateSpace(1.0, 1.0, 1.0, 1.0, 0.0, 1.0)
 def fitted(model, data, max_steps=150, **options):
     """What is learned, and the warnings but for that of too few steps."""
     method = jt.ExpectationMaximization(max_steps=max_steps, acceleration=options.pop("acceleration", None))
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = jt.fit(model, data, method=method, **options)
-    return found, [each for each in told if each.category is not NotConvergedWarning]
+    return found, [each for each in caught if each.category is not NotConvergedWarning]
 
 
 # Fresh examples fail once in a thousand: seed 634678 meets a singular matrix, and the objective falls for 82340 with
@@ -43,19 +43,19 @@ def test_small_data_are_learned_from_whatever_is_free(seed, data):
     )
     sequence = Sequence(change(values), covariates=drawn.covariates)
     acceleration = data.draw(st.sampled_from([None, "squarem"]))
-    found, told = fitted(model, sequence, max_steps=40, acceleration=acceleration)
+    found, caught = fitted(model, sequence, max_steps=40, acceleration=acceleration)
     assert np.isfinite(found.log_likelihood)
-    assert len(told) <= 1
-    assert all(each.category is RegularizedWarning for each in told)
+    assert len(caught) <= 1
+    assert all(each.category is RegularizedWarning for each in caught)
 
 
 def test_one_step_alone():
     """The noise ends at the floor: with one value, FLOOR of its square."""
-    found, told = fitted(WALK, [2.0], max_steps=1000)
+    found, caught = fitted(WALK, [2.0], max_steps=1000)
     assert found.model.observation_noise[0, 0] == pytest.approx(FLOOR * 4.0)
-    assert [each.category for each in told] == [RegularizedWarning]
-    assert "observation_noise" in str(told[0].message)
-    assert told[0].filename == __file__
+    assert [each.category for each in caught] == [RegularizedWarning]
+    assert "observation_noise" in str(caught[0].message)
+    assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -69,9 +69,9 @@ def test_two_columns_that_are_one():
     """Their noises become all but the same, down to ALIKE of their variances."""
     column = np.random.default_rng(0).normal(size=(50, 1))
     model = LinearGaussianStateSpace(0.5, [[1.0], [1.0]], 1.0, np.eye(2), 0.0, 1.0)
-    found, told = fitted(model, np.hstack([column, column]), max_steps=1000)
+    found, caught = fitted(model, np.hstack([column, column]), max_steps=1000)
     assert found.trace.converged
-    assert [each.category for each in told] == [RegularizedWarning]
+    assert [each.category for each in caught] == [RegularizedWarning]
 
 
 def test_values_far_from_zero_are_rounded_before_the_noise_is_reached():
@@ -83,10 +83,10 @@ def test_values_far_from_zero_are_rounded_before_the_noise_is_reached():
 def test_states_seen_without_noise_keep_some_of_their_own():
     exact = LinearGaussianStateSpace(0.5, 1.0, 1.0, 0.0, 0.0, 1.0)
     for values in ([3.0], [3.0, 3.0, 3.0]):
-        found, told = fitted(exact, values, fixed=["observation_noise"])
+        found, caught = fitted(exact, values, fixed=["observation_noise"])
         assert found.trace.converged
         assert found.model.initial_covariance[0, 0] > 0
-        assert [each.category for each in told] == [RegularizedWarning]
+        assert [each.category for each in caught] == [RegularizedWarning]
 
 
 def test_data_with_noise_are_not_touched():
@@ -94,8 +94,8 @@ def test_data_with_noise_are_not_touched():
     model = LinearGaussianStateSpace(0.7, 1.0, 1.0, 0.5, 0.0, 1.0)
     data = jt.sample(model, [60] * 8, rng=0)
     bare = [Sequence(one.observations) for one in data]
-    _, told = fitted(model, bare, fixed=["observation"])
-    assert told == []
+    _, caught = fitted(model, bare, fixed=["observation"])
+    assert caught == []
 
 
 @given(st.integers(0, 10**6), st.integers(1, 3))
@@ -103,13 +103,13 @@ def test_the_lifted_noise_is_the_best_above_the_floor(seed, size):
     """No covariance above the floor, near it or not, has a higher -log |N| - tr N⁻¹ S."""
     rng = np.random.default_rng(seed)
     best, before = covariance(rng, size, rank=max(1, size - 1)), covariance(rng, size)
-    spread = rng.uniform(0.5, 2.0, size)
-    found = lifted(best, spread, before)
+    scales = rng.uniform(0.5, 2.0, size)
+    found = raise_to_floor(best, scales, before)
 
     def score(noise):
         return -np.linalg.slogdet(noise)[1] - np.trace(np.linalg.solve(noise, best))
 
-    units = np.sqrt(np.maximum(FLOOR * spread, ALIKE * np.diagonal(best)))
+    units = np.sqrt(np.maximum(FLOOR * scales, ALIKE * np.diagonal(best)))
     assert np.linalg.eigvalsh(found / units[:, None] / units)[0] >= 1 - 1e-9
     assert score(found) >= score(before)
     for size_of_step in (1e-7, 1e-3, 1.0):
@@ -119,9 +119,9 @@ def test_the_lifted_noise_is_the_best_above_the_floor(seed, size):
 
 def test_a_noise_that_was_lower_and_better_stays():
     low = np.array([[1e-14]])
-    assert lifted(low, np.ones(1), low) == low
-    assert lifted(np.zeros((1, 1)), np.ones(1), np.zeros((1, 1))) == 0.0
-    assert lifted(np.array([[1.0]]), np.ones(1), low) == 1.0
+    assert raise_to_floor(low, np.ones(1), low) == low
+    assert raise_to_floor(np.zeros((1, 1)), np.ones(1), np.zeros((1, 1))) == 0.0
+    assert raise_to_floor(np.array([[1.0]]), np.ones(1), low) == 1.0
 
 
 def test_the_spread_of_observations():

@@ -27,7 +27,7 @@ def decode_labels(labels: tuple[State, ...], codes: np.ndarray) -> np.ndarray:
     """The label of each code; -1, which is none, stays where labels are 0, 1, … and becomes None elsewhere."""
     if labels == tuple(range(len(labels))) and {type(label) for label in labels} == {int}:
         return codes
-    return np.asarray(label_array(labels if (codes >= 0).all() else (*labels, None))[codes])
+    return label_array(labels if (codes >= 0).all() else (*labels, None))[codes]
 
 
 def as_variable(name: str, states: Any) -> Variable:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from juncture.estimators.classifiers.network_classifier import BayesianNetworkClassifier
 
 
+@dataclass(eq=False, repr=False)
 class NaiveBayes(BayesianNetworkClassifier):
     """Naive Bayes over states: `BayesianNetworkClassifier` with the class as the one parent of all columns.
 
@@ -19,19 +21,10 @@ class NaiveBayes(BayesianNetworkClassifier):
 
     structure = None
 
-    def __init__(
-        self,
-        prior: Any = 1.0,
-        *,
-        target: str | None = None,
-        method: Any = "em",
-        variables: Any = None,
-        discretize: Any = 5,
-        random_state: Any = 0,
-    ) -> None:
-        self.prior = prior
-        self.target = target
-        self.method = method
-        self.variables = variables
-        self.discretize = discretize
-        self.random_state = random_state
+    prior: Any = 1.0
+    _: KW_ONLY
+    target: str | None = None
+    method: Any = "em"
+    variables: Any = None
+    discretize: Any = 5
+    random_state: Any = 0

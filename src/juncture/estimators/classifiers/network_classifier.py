@@ -19,19 +19,19 @@ from juncture.data.tables.labels import label_array
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
 from juncture.estimators.classifiers.prediction import probabilities
-from juncture.estimators.classifiers.structures import chosen_structure, declared_variables, nodes_of, target_name
-from juncture.estimators.reading import QueryRows, Reading, learned
+from juncture.estimators.classifiers.structures import declared_variables, find_structure, nodes_of, target_name
+from juncture.estimators.reading import QueryRows, Reading, read_table
 from juncture.estimators.tables import (
     check_known_columns,
     class_column,
     class_labels,
     class_variable,
     default_names,
-    given_class,
+    draw_seed,
+    find_class,
     has_names,
     row_weights,
-    seed_of,
-    validated,
+    validate_table,
 )
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
@@ -96,7 +96,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         check_kind(self.target, (str, type(None)), "the target")
         table = self._table(X, reset=True)
         if y is None:
-            target, column = str(self.target), given_class(table, self.target)
+            target, column = str(self.target), find_class(table, self.target)
         else:
             target = target_name(self.structure, self.target, y, table.cells)
             column = class_column(y, target)
@@ -112,20 +112,20 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         return self
 
     def _learn(self, rows: Table, target: str, declared: dict[str, Variable], weights: Any) -> None:
-        structure = chosen_structure(self.structure, target, (name for name in rows.cells if name != target))
+        structure = find_structure(self.structure, target, (name for name in rows.cells if name != target))
         table = rows.only(name for name in nodes_of(structure) if name in rows.cells)
-        reading, data = learned(table, declared, target, self.discretize, weights)
-        structure = self._refined(structure, data, target)
+        reading, data = read_table(table, declared, target, self.discretize, weights)
+        structure = self._refine(structure, data, target)
         latent = [
             variable
             for variable in Scope(() if self.variables is None else self.variables)
             if variable.name not in rows.cells
         ]
-        rng = seed_of(self.random_state)
+        rng = draw_seed(self.random_state)
         self.fit_ = fit(structure, data, self.prior, variables=latent, method=self.method, rng=rng)
         self._adopt(self.fit_.model, target, reading)
 
-    def _refined(self, structure: Any, data: Dataset, target: str) -> Any:
+    def _refine(self, structure: Any, data: Dataset, target: str) -> Any:
         """The structure that is learned, where the rows have a say in it."""
         return structure
 
@@ -137,7 +137,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     def _table(self, X: Any, *, reset: bool) -> Table:
         """The columns of X by name; those of a plain array are called as those of `fit` were, else x0, x1 and so on."""
         if not has_names(X):
-            array = validated(self, unmask(X), dtype=None, ensure_all_finite="allow-nan", reset=reset)
+            array = validate_table(self, unmask(X), dtype=None, ensure_all_finite="allow-nan", reset=reset)
             return as_table(array, list(getattr(self, "feature_names_in_", default_names(array.shape[1]))))
         table = as_table(X)
         if not reset:
@@ -169,7 +169,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted rightly, among those that say their class."""
         check_is_fitted(self)
-        column = given_class(self._table(X, reset=False), self.target_) if y is None else class_column(y, self.target_)
+        column = find_class(self._table(X, reset=False), self.target_) if y is None else class_column(y, self.target_)
         truth = class_labels(column, self.model_.variable(self.target_))
         known = column.levels.codes >= 0
         if not known.any():

@@ -1,4 +1,4 @@
-"""Probabilities of one variable for many rows, from those columns only that tell something of it."""
+"""Probabilities of one variable for many rows, from only those columns that are relevant to it."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ def probabilities(model: BayesianNetwork, target: str, rows: QueryRows) -> np.nd
     Rows that are alike where it matters are asked about once. Rows that the model holds for impossible get the
     target's distribution without evidence, with one warning that counts them.
     """
-    telling = relevant_evidence(model.graph, target, rows.names - {target}, rows.is_complete)
-    if not telling:
-        return np.repeat(asked(model, target, {}, 1), len(rows), axis=0)
-    data = Dataset.from_codes(map(model.variable, telling), {name: rows.codes(name) for name in telling})
+    relevant = relevant_evidence(model.graph, target, rows.names - {target}, rows.is_complete)
+    if not relevant:
+        return np.repeat(class_probabilities(model, target, {}, 1), len(rows), axis=0)
+    data = Dataset.from_codes(map(model.variable, relevant), {name: rows.codes(name) for name in relevant})
     group, first = number_rows(data)
-    values = asked(model, target, dict(data.take(first).columns), len(first))
-    return np.asarray(possible(values, model, target, group)[group])
+    values = class_probabilities(model, target, dict(data.take(first).columns), len(first))
+    return replace_impossible(values, model, target, group)[group]
 
 
-def asked(model: BayesianNetwork, target: str, codes: dict[str, np.ndarray], num_rows: int) -> np.ndarray:
+def class_probabilities(model: BayesianNetwork, target: str, codes: dict[str, np.ndarray], num_rows: int) -> np.ndarray:
     """What the exact engine answers, NaN for rows of probability zero."""
     findings = Findings(tuple(model.variables), drop_unobserved(codes), num_rows=num_rows)
     values: np.ndarray = Beliefs.of(model, JunctionTree(), findings, (target,))[target].values
     return values
 
 
-def possible(values: np.ndarray, model: BayesianNetwork, target: str, group: np.ndarray) -> np.ndarray:
+def replace_impossible(values: np.ndarray, model: BayesianNetwork, target: str, group: np.ndarray) -> np.ndarray:
     """The values, with the target's own distribution in place of rows of NaN."""
     impossible = np.isnan(values[:, 0])
     if not impossible.any():
@@ -48,4 +48,4 @@ def possible(values: np.ndarray, model: BayesianNetwork, target: str, group: np.
         f" they get the distribution that {target!r} has without evidence",
         ImpossibleEvidenceWarning,
     )
-    return np.where(impossible[:, np.newaxis], asked(model, target, {}, 1), values)
+    return np.where(impossible[:, np.newaxis], class_probabilities(model, target, {}, 1), values)

@@ -24,10 +24,12 @@ def nodes_of(structure: Any) -> tuple[str, ...]:
 def target_name(structure: Any, target: str | None, y: Any, cells: Mapping[str, Any]) -> str:
     """The class: as it was named, as `y` is, or the one node of the structure that is no column."""
     nodes = None if structure is None else nodes_of(structure)
-    return target or named(y, nodes) or (unnamed(cells) if nodes is None else left_over(nodes, cells))
+    if name := target or name_of_labels(y, nodes):
+        return name
+    return default_name(cells) if nodes is None else find_missing_node(nodes, cells)
 
 
-def chosen_structure(structure: Any, target: str, features: Iterable[str]) -> Any:
+def find_structure(structure: Any, target: str, features: Iterable[str]) -> Any:
     """The structure that was given, which must have the class as a node, or that of naive Bayes."""
     if structure is None:
         return DirectedGraph([(target, name) for name in features], [target])
@@ -37,19 +39,19 @@ def chosen_structure(structure: Any, target: str, features: Iterable[str]) -> An
     return structure
 
 
-def named(y: Any, nodes: Collection[str] | None) -> str | None:
+def name_of_labels(y: Any, nodes: Collection[str] | None) -> str | None:
     """The name that `y` has itself, if it can be that of the class."""
     name = getattr(y, "name", None)
     return name if isinstance(name, str) and name and (nodes is None or name in nodes) else None
 
 
-def unnamed(cells: Mapping[str, Any]) -> str:
+def default_name(cells: Mapping[str, Any]) -> str:
     if UNNAMED in cells:
         raise InvalidData(f"the class has no name of its own, and X has a column {UNNAMED!r}; name it in target=")
     return UNNAMED
 
 
-def left_over(nodes: Iterable[str], cells: Mapping[str, Any]) -> str:
+def find_missing_node(nodes: Iterable[str], cells: Mapping[str, Any]) -> str:
     found = [name for name in nodes if name not in cells]
     if len(found) != 1:
         names = ", ".join(map(repr, found[:5])) or "none"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from juncture.data.dataset import Dataset
@@ -10,6 +11,7 @@ from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.searches.trees import TreeAugmented
 
 
+@dataclass(eq=False, repr=False)
 class TreeAugmentedNaiveBayes(NaiveBayes):
     """Naive Bayes over states in which each column has the class and at most one other column as parents.
 
@@ -22,23 +24,9 @@ class TreeAugmentedNaiveBayes(NaiveBayes):
     ['same']
     """
 
-    def __init__(
-        self,
-        prior: Any = 1.0,
-        *,
-        target: str | None = None,
-        method: Any = "em",
-        variables: Any = None,
-        discretize: Any = 5,
-        random_state: Any = 0,
-        tree_score: Any = None,
-    ) -> None:
-        super().__init__(
-            prior, target=target, method=method, variables=variables, discretize=discretize, random_state=random_state
-        )
-        self.tree_score = tree_score
+    tree_score: Any = field(default=None, kw_only=True)
 
-    def _refined(self, structure: Any, data: Dataset, target: str) -> Any:
+    def _refine(self, structure: Any, data: Dataset, target: str) -> Any:
         usual = "log-likelihood" if data.is_complete else "node-average"
         score = usual if self.tree_score is None else self.tree_score
         return learn_structure(data, TreeAugmented(target=target, score=score))

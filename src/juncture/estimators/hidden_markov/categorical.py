@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -15,13 +16,14 @@ from juncture.data.tables.labels import as_variable, label_array
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
 from juncture.estimators.hidden_markov.estimator import HiddenMarkovEstimator
-from juncture.estimators.hidden_markov.sequences import labels_in
+from juncture.estimators.hidden_markov.sequences import find_labels
 from juncture.estimators.tables import default_names
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.options import HiddenMarkovPrior
 from juncture.variables import Variable
 
 
+@dataclass(eq=False, repr=False)
 class CategoricalHMM(HiddenMarkovEstimator):
     """A hidden Markov model whose states each have probabilities of symbols.
 
@@ -39,32 +41,7 @@ class CategoricalHMM(HiddenMarkovEstimator):
     kinds = (CategoricalEmissions, IndependentEmissions)
     cells = None
 
-    def __init__(  # noqa: PLR0913 (one estimator, many options)
-        self,
-        states: Any = None,
-        symbols: Any = None,
-        *,
-        start: Any = "random",
-        prior: Any = None,
-        fixed: Any = (),
-        restarts: int = 0,
-        tolerance: float = 1e-8,
-        max_steps: int = 1000,
-        decoder: str = "viterbi",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            states,
-            start=start,
-            prior=prior,
-            fixed=fixed,
-            restarts=restarts,
-            tolerance=tolerance,
-            max_steps=max_steps,
-            decoder=decoder,
-            random_state=random_state,
-        )
-        self.symbols = symbols
+    symbols: Any = None
 
     def _first_emissions(self, rows: np.ndarray, num_states: int) -> Emissions:
         columns = [self._symbols(column) for column in rows.T]
@@ -76,23 +53,23 @@ class CategoricalHMM(HiddenMarkovEstimator):
     def _symbols(self, column: np.ndarray) -> tuple[Any, ...]:
         if self.symbols is not None:
             return as_variable("symbol", self.symbols).labels
-        found = labels_in(column)
+        found = find_labels(column)
         if not found:
             raise InvalidData(
                 "no symbol is observed in a column of X: leave it out, or say which there are in symbols="
             )
         return tuple(found)
 
-    def _checked(self, model: Any) -> HiddenMarkovModel:
-        checked = super()._checked(model)
-        for part in parts_of(checked.emissions):
+    def _check_model(self, model: Any) -> HiddenMarkovModel:
+        super()._check_model(model)
+        for part in column_emissions(model.emissions):
             if not isinstance(part, CategoricalEmissions):
                 raise InvalidData(f"CategoricalHMM has symbols in all columns; one of this model has {part!r}")
-        return checked
+        return model
 
-    def _observations(self, rows: np.ndarray, model: HiddenMarkovModel) -> np.ndarray:
+    def _encode(self, rows: np.ndarray, model: HiddenMarkovModel) -> np.ndarray:
         """The code of each symbol; NaN for what is missing, or was never seen."""
-        parts, names = parts_of(model.emissions), default_names(rows.shape[1])
+        parts, names = column_emissions(model.emissions), default_names(rows.shape[1])
         if len(parts) != len(names):
             raise InvalidData(f"X has {len(names)} columns, the model observes {len(parts)}")
         variables = [Variable(name, part.symbols) for name, part in zip(names, parts, strict=True)]
@@ -112,7 +89,7 @@ class CategoricalHMM(HiddenMarkovEstimator):
     def _cells(self, observations: np.ndarray) -> np.ndarray:
         if observations.ndim == 1:
             return super()._cells(observations)
-        parts = parts_of(self.model_.emissions)
+        parts = column_emissions(self.model_.emissions)
         pairs = zip(parts, observations.T.astype(int), strict=True)
         columns = [label_array(part.symbols)[codes] for part, codes in pairs]
         kinds = {column.dtype.kind for column in columns}
@@ -124,6 +101,6 @@ class CategoricalHMM(HiddenMarkovEstimator):
         return tags
 
 
-def parts_of(emissions: Any) -> tuple[Any, ...]:
+def column_emissions(emissions: Any) -> tuple[Any, ...]:
     """The emissions of each column."""
     return emissions.parts if isinstance(emissions, IndependentEmissions) else (emissions,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,8 +15,8 @@ from juncture.components.contract import Emissions
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.labels import label_array
 from juncture.errors import InvalidData, InvalidModel
-from juncture.estimators.hidden_markov.sequences import Stack, stack_of, state_variable
-from juncture.estimators.tables import seed_of, validated
+from juncture.estimators.hidden_markov.sequences import Stack, as_stack, state_variable
+from juncture.estimators.tables import draw_seed, validate_table
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.fit import Fit
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
@@ -27,6 +27,7 @@ DECODERS = ("viterbi", "posterior")
 FEW = 2  # states, where nothing says how many
 
 
+@dataclass(eq=False, repr=False)
 class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
     """A hidden Markov model learned from rows that are the steps of sequences.
 
@@ -34,39 +35,29 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
     is many, and labels and weights of the steps are then lists too. Plain lists of one value each are a table of one
     column, those of different lengths are sequences; `fit` rejects others, for they could be both. NaN is a missing
     observation.
+
+    The fields are the parameters of the constructor; a subclass adds its own after `states`.
     """
 
     kinds: ClassVar[tuple[type[Emissions], ...]] = (Emissions,)
     cells: ClassVar[Any] = np.float64  # what cells are turned into; None leaves them
 
-    def __init__(  # noqa: PLR0913 (one estimator, many options)
-        self,
-        states: Any = None,
-        *,
-        start: Any = "random",
-        prior: Any = None,
-        fixed: Any = (),
-        restarts: int = 0,
-        tolerance: float = 1e-8,
-        max_steps: int = 1000,
-        decoder: str = "viterbi",
-        random_state: Any = 0,
-    ) -> None:
-        self.states = states
-        self.start = start
-        self.prior = prior
-        self.fixed = fixed
-        self.restarts = restarts
-        self.tolerance = tolerance
-        self.max_steps = max_steps
-        self.decoder = decoder
-        self.random_state = random_state
+    states: Any = None
+    _: KW_ONLY
+    start: Any = "random"
+    prior: Any = None
+    fixed: Any = ()
+    restarts: int = 0
+    tolerance: float = 1e-8
+    max_steps: int = 1000
+    decoder: str = "viterbi"
+    random_state: Any = 0
 
     @classmethod
     def from_model(cls, model: HiddenMarkovModel) -> Self:
         """An estimator that is a given model, as if it had been fitted; `fit` starts from it."""
         made = cls(start=model)
-        made._adopt(made._checked(model))
+        made._adopt(made._check_model(model))
         made.n_features_in_ = int(np.prod(model.event_shape))
         return made
 
@@ -79,20 +70,20 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_decoder(self.decoder)
         check_kind(self.start, (str, HiddenMarkovModel), "the start")
-        given = self._checked(self.start) if isinstance(self.start, HiddenMarkovModel) else None
+        given = self._check_model(self.start) if isinstance(self.start, HiddenMarkovModel) else None
         columns = None if given is None else int(np.prod(given.event_shape))
-        stack = stack_of(X, y, lengths, sample_weight, columns)
+        stack = as_stack(X, y, lengths, sample_weight, columns)
         rows = self._table(stack, reset=True)
         states = state_variable(self.states if given is None else given.states, stack.labels, default=FEW)
         model = given or self._first_model(rows, states)
-        sequences = stack.sequences(self._observations(rows, model), states)
-        seed = seed_of(self.random_state)
-        self.fit_ = self._learned(model, sequences, "given" if given else self.start, seed)
+        sequences = stack.sequences(self._encode(rows, model), states)
+        seed = draw_seed(self.random_state)
+        self.fit_ = self._learn(model, sequences, "given" if given else self.start, seed)
         self._adopt(self.fit_.model)
         return self
 
     def _first_model(self, rows: np.ndarray, states: Variable) -> HiddenMarkovModel:
-        """All states alike: what a start makes of it tells them apart."""
+        """A model with the same parameters for all states; a start makes the states differ."""
         size = states.num_states
         even = np.full((size, size), 1.0 / size)
         return HiddenMarkovModel(even[0], even, self._first_emissions(rows, size), states=states.labels)
@@ -101,20 +92,20 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """Emissions of the kind that is asked for, the same for all states."""
         raise NotImplementedError
 
-    def _learned(self, model: HiddenMarkovModel, sequences: Sequences, start: Any, seed: int) -> Fit[HiddenMarkovModel]:
+    def _learn(self, model: HiddenMarkovModel, sequences: Sequences, start: Any, seed: int) -> Fit[HiddenMarkovModel]:
         method = ExpectationMaximization(self.tolerance, self.max_steps, self.restarts)
         return fit(model, sequences, self._prior(model), fixed=self.fixed, start=start, method=method, rng=seed)
 
     def _prior(self, model: HiddenMarkovModel) -> Any:
         return self.prior
 
-    def _observations(self, rows: np.ndarray, model: HiddenMarkovModel) -> np.ndarray:
+    def _encode(self, rows: np.ndarray, model: HiddenMarkovModel) -> np.ndarray:
         """The cells as the model observes them."""
         if rows.shape[1] != np.prod(model.event_shape):
             raise InvalidData(f"X has {rows.shape[1]} columns, the model observes {int(np.prod(model.event_shape))}")
         return rows.reshape(len(rows), *model.event_shape)
 
-    def _checked(self, model: Any) -> HiddenMarkovModel:
+    def _check_model(self, model: Any) -> HiddenMarkovModel:
         """The model, if its emissions are of the kind that this class learns."""
         if not isinstance(model, HiddenMarkovModel) or not isinstance(model.emissions, self.kinds):
             names = " or ".join(kind.__name__ for kind in self.kinds)
@@ -125,31 +116,31 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any, lengths: Any = None) -> Any:
         """The state of each step on the most probable path; with `decoder="posterior"`, of each step by itself."""
-        stack, sequences = self._asked(X, lengths)
+        stack, sequences = self._read_sequences(X, lengths)
         if check_decoder(self.decoder) == "posterior":
-            codes = self._smoothed(sequences).argmax(axis=1)
+            codes = self._smooth(sequences).argmax(axis=1)
         else:
             paths = most_probable(self.model_, sequences, on_impossible="raise")
             codes = np.concatenate([path.codes for path in paths])
-        return stack.parted(self.classes_[codes])
+        return stack.split(self.classes_[codes])
 
     def predict_proba(self, X: Any, lengths: Any = None) -> Any:
         """p(state | all observations of the sequence) for each step, (step, state), in the order of `classes_`."""
-        stack, sequences = self._asked(X, lengths)
-        return stack.parted(self._smoothed(sequences))
+        stack, sequences = self._read_sequences(X, lengths)
+        return stack.split(self._smooth(sequences))
 
     def score(self, X: Any, y: Any = None, *, lengths: Any = None) -> float:
-        """log p(X), the sum over all sequences; with `y`, of the observations and the states it tells together."""
-        _, sequences = self._asked(X, lengths, y)
+        """log p(X), the sum over all sequences; with `y`, of the observations together with the states in `y`."""
+        _, sequences = self._read_sequences(X, lengths, y)
         return float(np.sum(log_prob(self.model_, sequences)))
 
     def score_samples(self, X: Any, lengths: Any = None) -> Any:
         """log p(observation | all earlier ones of its sequence) for each step: they add up to `score`."""
-        stack, sequences = self._asked(X, lengths)
+        stack, sequences = self._read_sequences(X, lengths)
         beliefs = infer(self.model_, replace(sequences, states=None), on_impossible="raise")
         predicted = np.concatenate([each.predicted for each in beliefs])  # (step, state)
         logs = numerics.log(predicted) + self.model_.emissions.log_prob(sequences.observations)
-        return stack.parted(numerics.log_sum_exp(logs, axis=1))
+        return stack.split(numerics.log_sum_exp(logs, axis=1))
 
     def aic(self, X: Any, lengths: Any = None) -> float:
         """Akaike's criterion, -2 log p(X) + 2 · parameters: the lower the better."""
@@ -157,14 +148,14 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def bic(self, X: Any, lengths: Any = None) -> float:
         """The Bayesian information criterion, -2 log p(X) + log(steps) · parameters: the lower the better."""
-        _, sequences = self._asked(X, lengths)
+        _, sequences = self._read_sequences(X, lengths)
         total = float(np.sum(log_prob(self.model_, sequences)))
         return float(np.log(sequences.num_steps)) * self.model_.num_parameters - 2.0 * total
 
     def sample(self, num_steps: Any = 1, random_state: Any = None) -> tuple[Any, Any]:
         """(rows, states) of a sequence drawn from the model; a list of lengths gives two lists."""
         check_is_fitted(self)
-        seed = seed_of(self.random_state if random_state is None else random_state)
+        seed = draw_seed(self.random_state if random_state is None else random_state)
         drawn = sample(self.model_, num_steps, rng=seed)
         if not isinstance(drawn, list):
             return self._cells(drawn.observations), label_array(drawn.states)
@@ -174,21 +165,21 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """Observations as a table: (step, column)."""
         return observations.reshape(len(observations), self.n_features_in_).copy()  # free to write on
 
-    def _smoothed(self, sequences: Sequences) -> np.ndarray:
+    def _smooth(self, sequences: Sequences) -> np.ndarray:
         beliefs = infer(self.model_, sequences, on_impossible="raise")
         return np.concatenate([each.smoothed for each in beliefs])
 
-    def _asked(self, X: Any, lengths: Any, y: Any = None) -> tuple[Stack, Sequences]:
+    def _read_sequences(self, X: Any, lengths: Any, y: Any = None) -> tuple[Stack, Sequences]:
         check_is_fitted(self)
-        stack = replace(stack_of(X, y, lengths, columns=self.n_features_in_), weights=None)
-        observations = self._observations(self._table(stack, reset=False), self.model_)
+        stack = replace(as_stack(X, y, lengths, columns=self.n_features_in_), weights=None)
+        observations = self._encode(self._table(stack, reset=False), self.model_)
         return stack, stack.sequences(observations, Variable("state", self.model_.states))
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
     def _table(self, stack: Stack, *, reset: bool) -> np.ndarray:
         limits = {"ensure_all_finite": "allow-nan", "ensure_min_samples": 0 if stack.is_list and not reset else 1}
-        return np.asarray(validated(self, stack.rows, dtype=self.cells, reset=reset, **limits))
+        return np.asarray(validate_table(self, stack.rows, dtype=self.cells, reset=reset, **limits))
 
     def _adopt(self, model: HiddenMarkovModel) -> None:
         self.model_, self.classes_ = model, label_array(model.states)

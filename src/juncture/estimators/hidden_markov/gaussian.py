@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,15 +15,30 @@ from juncture.estimators.hidden_markov.estimator import HiddenMarkovEstimator
 from juncture.sequences.hidden_markov.initial_model import first_gaussian, repeat_for_states
 
 
+@dataclass(eq=False, repr=False)
 class GaussianHMM(HiddenMarkovEstimator):
     """A hidden Markov model whose states each have a Gaussian distribution of the rows.
 
-    `states` is their number or their labels; None takes the labels in `y`, or two states. `covariance` is "full",
-    "diagonal", "spherical", or "tied": one for all states. `start` is "k-means", "random", "left-to-right", or a
-    `HiddenMarkovModel`, which then tells states and covariance; `restarts` more starts are tried and the best end wins.
-    `prior` is a pseudo-count for initial and transition or a `HiddenMarkovPrior`; `fixed` names parts that stay as they
-    are ("initial", "transition", "emissions"). EM ends when a step gains less than `tolerance` of the log-likelihood,
-    or after `max_steps`. `decoder` is "viterbi" or "posterior".
+    Parameters
+    ----------
+    states
+        The number of states, or their labels. None takes the labels in `y`; without these, there are two states.
+    covariance
+        "full", "diagonal", "spherical", or "tied": one covariance for all states.
+    start
+        "k-means", "random", "left-to-right", or a `HiddenMarkovModel`, which then says states and covariance.
+    prior
+        A pseudo-count for initial and transition probabilities, or a `HiddenMarkovPrior`.
+    fixed
+        The parts that keep their parameters: "initial", "transition", "emissions".
+    restarts
+        The number of further random starts. The best end wins.
+    tolerance, max_steps
+        EM ends when a step gains less than `tolerance` of the log-likelihood, or after `max_steps`.
+    decoder
+        What `predict` gives: the most probable path ("viterbi") or the most probable state of each step ("posterior").
+    random_state
+        The source of randomness, as in scikit-learn.
 
     X is a table, one sequence or several with `lengths`, or a list of sequences; NaN is a missing cell. After `fit`
     there are `model_` (the `HiddenMarkovModel`), `fit_` (the `Fit`), `classes_` (the states) and `n_features_in_`.
@@ -34,35 +50,15 @@ class GaussianHMM(HiddenMarkovEstimator):
 
     kinds: ClassVar[tuple[type[Emissions], ...]] = (GaussianEmissions,)
 
-    def __init__(  # noqa: PLR0913 (one estimator, many options)
-        self,
-        states: Any = None,
-        covariance: str = "diagonal",
-        *,
-        start: Any = "k-means",
-        prior: Any = None,
-        fixed: Any = (),
-        restarts: int = 0,
-        tolerance: float = 1e-8,
-        max_steps: int = 1000,
-        decoder: str = "viterbi",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            states,
-            start=start,
-            prior=prior,
-            fixed=fixed,
-            restarts=restarts,
-            tolerance=tolerance,
-            max_steps=max_steps,
-            decoder=decoder,
-            random_state=random_state,
-        )
-        self.covariance = covariance
+    covariance: str = "diagonal"
+    start: Any = field(default="k-means", kw_only=True)
 
     def _first_emissions(self, rows: np.ndarray, num_states: int) -> Emissions:
-        if not isinstance(self.covariance, str) or self.covariance not in STRUCTURES:
-            raise InvalidData(f"there is no covariance {self.covariance!r}; {hint(self.covariance, STRUCTURES)}")
-        emissions: Emissions = repeat_for_states(first_gaussian(as_one_sequence(rows), self.covariance), num_states)
-        return emissions
+        return repeat_gaussian(rows, self.covariance, num_states)
+
+
+def repeat_gaussian(rows: np.ndarray, covariance: str, number: int) -> GaussianEmissions:
+    """The Gaussian of all rows, `number` times."""
+    if not isinstance(covariance, str) or covariance not in STRUCTURES:
+        raise InvalidData(f"there is no covariance {covariance!r}; {hint(covariance, STRUCTURES)}")
+    return repeat_for_states(first_gaussian(as_one_sequence(rows), covariance), number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,15 @@ from juncture.checks import check_count
 from juncture.components.contract import Emissions
 from juncture.components.mixture import MixtureEmissions
 from juncture.data.sequences.sequences import Sequences
-from juncture.estimators.hidden_markov.gaussian import GaussianHMM
-from juncture.estimators.hidden_markov.mixture_start import mixture_start
+from juncture.estimators.hidden_markov.estimator import HiddenMarkovEstimator
+from juncture.estimators.hidden_markov.gaussian import repeat_gaussian
+from juncture.estimators.hidden_markov.initial_mixture import initial_mixture
 from juncture.learning.fit import Fit
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 
 
-class MixtureHMM(GaussianHMM):
+@dataclass(eq=False, repr=False)
+class MixtureHMM(HiddenMarkovEstimator):
     """A hidden Markov model whose states each emit rows from a mixture of `num_components` Gaussians.
 
     `covariance` "tied" is one for all components of all states. The start "k-means" takes clusters as components, and
@@ -30,47 +33,18 @@ class MixtureHMM(GaussianHMM):
 
     kinds = (MixtureEmissions,)
 
-    def __init__(  # noqa: PLR0913 (one estimator, many options)
-        self,
-        states: Any = None,
-        num_components: int = 2,
-        covariance: str = "diagonal",
-        *,
-        start: Any = "k-means",
-        prior: Any = None,
-        fixed: Any = (),
-        restarts: int = 0,
-        tolerance: float = 1e-8,
-        max_steps: int = 1000,
-        decoder: str = "viterbi",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            states,
-            covariance,
-            start=start,
-            prior=prior,
-            fixed=fixed,
-            restarts=restarts,
-            tolerance=tolerance,
-            max_steps=max_steps,
-            decoder=decoder,
-            random_state=random_state,
-        )
-        self.num_components = num_components
+    num_components: int = 2
+    covariance: str = "diagonal"
+    start: Any = field(default="k-means", kw_only=True)
 
     def _first_emissions(self, rows: np.ndarray, num_states: int) -> Emissions:
-        size = checked_number(self.num_components)
+        size = check_count(self.num_components, "num_components", least=1)
         weights = np.full((num_states, size), 1.0 / size)
-        return MixtureEmissions(weights, super()._first_emissions(rows, num_states * size))
+        return MixtureEmissions(weights, repeat_gaussian(rows, self.covariance, num_states * size))
 
-    def _learned(self, model: HiddenMarkovModel, sequences: Sequences, start: str, seed: int) -> Fit[HiddenMarkovModel]:
+    def _learn(self, model: HiddenMarkovModel, sequences: Sequences, start: str, seed: int) -> Fit[HiddenMarkovModel]:
         if start == "given":
-            return super()._learned(model, sequences, start, seed)
-        first = mixture_start(sequences, model.num_states, self.num_components, self.covariance, start, seed)
+            return super()._learn(model, sequences, start, seed)
+        first = initial_mixture(sequences, model.num_states, self.num_components, self.covariance, start, seed)
         named = HiddenMarkovModel(first.initial, first.transition, first.emissions, states=model.states)
-        return super()._learned(named, sequences, "given", seed)
-
-
-def checked_number(num_components: Any) -> int:
-    return check_count(num_components, "num_components", least=1)
+        return super()._learn(named, sequences, "given", seed)

@@ -43,11 +43,11 @@ def are_sequences(widths: set[int], number: int, lengths: Any, num_columns: int 
     return widths != {1}
 
 
-def joined(parts: AnySequence[Any]) -> Any:
+def concatenate_tables(parts: AnySequence[Any]) -> Any:
     """All steps in one table; frames of one library stay a frame, so that their columns keep their names."""
     frames = [nw.from_native(part, eager_only=True, pass_through=True) for part in parts]
     if all(isinstance(frame, nw.DataFrame) for frame in frames):
-        frames = aligned(frames)
+        frames = align_columns(frames)
         if len({frame.implementation for frame in frames}) == 1:
             return nw.concat(frames).to_native()
         parts = [frame.to_native() for frame in frames]
@@ -59,7 +59,7 @@ def joined(parts: AnySequence[Any]) -> Any:
     return np.concatenate(filled)
 
 
-def aligned(frames: list[nw.DataFrame[Any]]) -> list[nw.DataFrame[Any]]:
+def align_columns(frames: list[nw.DataFrame[Any]]) -> list[nw.DataFrame[Any]]:
     """The frames with the columns of the first, in its order; numbers of different types as floats."""
     names = frames[0].columns
     for position, frame in enumerate(frames):

@@ -18,8 +18,8 @@ from juncture.data.tables.labels import as_variable
 from juncture.data.tables.table import as_column
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, UnknownState
-from juncture.estimators.hidden_markov.sequence_lists import is_many, joined
-from juncture.estimators.tables import plain_column
+from juncture.estimators.hidden_markov.sequence_lists import concatenate_tables, is_many
+from juncture.estimators.tables import as_plain_column
 from juncture.variables import Variable
 
 
@@ -40,20 +40,20 @@ class Stack:
         codes = None if self.labels is None else label_codes(self.labels, states)
         return Sequences(np.ascontiguousarray(observations), offsets, weights, codes)
 
-    def parted(self, answer: np.ndarray) -> Any:
+    def split(self, answer: np.ndarray) -> Any:
         """An answer for each step as the question was put: for a list of sequences, a list."""
         return answer if self.offsets is None or not self.is_list else np.split(answer, self.offsets[1:-1])
 
 
-def stack_of(X: Any, y: Any = None, lengths: Any = None, weights: Any = None, columns: int | None = None) -> Stack:
+def as_stack(X: Any, y: Any = None, lengths: Any = None, weights: Any = None, columns: int | None = None) -> Stack:
     """A list of arrays, frames or `Sequence`s is many sequences; all else is a table, which `lengths` may cut.
 
     `columns` is how many the model has, where it is known.
     """
     if isinstance(X, Sequence):
-        return listed([X], y if y is None else [y], lengths, weights, is_list=False)
+        return stack_list([X], y if y is None else [y], lengths, weights, is_list=False)
     if is_many(X, lengths, columns):
-        return listed(list(X), y, lengths, weights, is_list=True)
+        return stack_list(list(X), y, lengths, weights, is_list=True)
     offsets = None if lengths is None else as_offsets(lengths, _num_samples(X), True)
     labels = None if y is None else step_labels(y, _num_samples(X))
     return Stack(unmask(X), offsets, labels, weights, is_list=False)
@@ -61,7 +61,7 @@ def stack_of(X: Any, y: Any = None, lengths: Any = None, weights: Any = None, co
 
 def step_labels(y: Any, num_steps: int) -> np.ndarray:
     """(step,): the label of each step."""
-    labels = plain_column(y)
+    labels = as_plain_column(y)
     if len(labels) != num_steps:
         is_cut = labels.dtype.kind in "iu" and labels.sum() == num_steps
         remedy = (
@@ -71,7 +71,7 @@ def step_labels(y: Any, num_steps: int) -> np.ndarray:
     return labels
 
 
-def listed(parts: list[Any], y: Any, lengths: Any, weights: Any, *, is_list: bool) -> Stack:
+def stack_list(parts: list[Any], y: Any, lengths: Any, weights: Any, *, is_list: bool) -> Stack:
     if lengths is not None:
         raise InvalidData("`lengths` cuts one table into sequences; a list of sequences has its own lengths")
     if weights is None and any(isinstance(part, Sequence) for part in parts):
@@ -79,7 +79,7 @@ def listed(parts: list[Any], y: Any, lengths: Any, weights: Any, *, is_list: boo
     sizes = [len(getattr(part, "observations", part)) for part in parts]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     labels = [getattr(part, "states", None) for part in parts] if y is None else y
-    return Stack(joined(parts), offsets, concatenate_labels(labels, sizes), weights, is_list)
+    return Stack(concatenate_tables(parts), offsets, concatenate_labels(labels, sizes), weights, is_list)
 
 
 def concatenate_labels(given: Any, sizes: list[int]) -> np.ndarray | None:
@@ -103,13 +103,13 @@ def concatenate_labels(given: Any, sizes: list[int]) -> np.ndarray | None:
 def state_variable(states: Any, labels: Any, *, default: int) -> Variable:
     """The states: so many, the ones named, or those that occur as labels; without any of these, `default`."""
     if states is None and labels is not None:
-        known = [label for label in labels_in(labels) if label != UNKNOWN]
+        known = [label for label in find_labels(labels) if label != UNKNOWN]
         check_classification_targets(known or [0])
         states = known or None
     return as_variable("state", default if states is None else states)
 
 
-def labels_in(column: Any) -> list[Any]:
+def find_labels(column: Any) -> list[Any]:
     """The labels in a column, sorted; 3.0 is 3: so are whole numbers held among holes."""
     return sorted(map(whole_or_same, as_column(column, "y").levels.labels), key=sorting_key)
 
@@ -138,20 +138,20 @@ def sequence_weights(weights: Any, offsets: np.ndarray) -> np.ndarray:
         return np.ones(num)
     given = check_array(weights, "sample_weight")
     if given.shape == (num,):
-        return checked(given, num)
+        return check_weights(given, num)
     if given.shape != (num_steps,):
         raise InvalidData(
             f"sample_weight has one weight for each of the {num} sequences, or for each of the {num_steps} steps;"
             f" got the shape {given.shape}"
         )
-    steps = checked(given, num_steps)
+    steps = check_weights(given, num_steps)
     filled = offsets[:-1][np.diff(offsets) > 0]
     if np.diff(steps)[np.setdiff1d(np.arange(1, num_steps), filled) - 1].any():
         raise InvalidData("the steps of one sequence have one weight together; a step has none of its own")
     return np.where(np.diff(offsets) > 0, steps[np.minimum(offsets[:-1], num_steps - 1)], 1.0)
 
 
-def checked(weights: np.ndarray, size: int) -> np.ndarray:
+def check_weights(weights: np.ndarray, size: int) -> np.ndarray:
     array = np.asarray(as_weights(weights, size))
     if not array.any():
         raise InvalidData("all sample weights are zero; some sequence must count")

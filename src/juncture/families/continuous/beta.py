@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import betaincinv, digamma, loggamma
+from scipy.special import betaincinv, loggamma
 
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.batches import common_shape
@@ -22,7 +22,7 @@ from juncture.families.exponential_family import ExponentialFamily, columns
 from juncture.families.family import Real, plain
 from juncture.families.gamma_divergence import dirichlet_divergence
 from juncture.families.incomplete import beta_parts, log_beta_below
-from juncture.families.matching import match_log_means
+from juncture.families.matching import log_means, match_log_means
 from juncture.families.observations import as_values
 from juncture.families.statistics.known import Known
 from juncture.families.statistics.statistics import Statistics
@@ -72,8 +72,7 @@ class Beta(ExponentialFamily, ConjugatePrior):
 
     @classmethod
     def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        counts = natural + 1
-        return np.asarray(digamma(counts) - digamma(counts.sum(axis=-1, keepdims=True)))
+        return log_means(natural + 1)
 
     @classmethod
     def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:

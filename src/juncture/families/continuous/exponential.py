@@ -42,7 +42,7 @@ class Exponential(ExponentialFamily):
 
     @classmethod
     def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        return np.asarray(-1 / natural)
+        return -1 / natural
 
     @classmethod
     def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:

@@ -49,7 +49,7 @@ class Pareto(PartlyExponential):
 
     @classmethod
     def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        return np.asarray(np.log(known["scale"])[..., None] - 1 / (natural + 1))
+        return np.log(known["scale"])[..., None] - 1 / (natural + 1)
 
     def _mean(self) -> np.ndarray:  # not from η: -shape - 1 has lost the digits of a small shape
         return np.asarray(np.log(self._given["scale"]) + 1 / self._given["shape"])[..., None]

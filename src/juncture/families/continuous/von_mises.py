@@ -54,7 +54,7 @@ class VonMises(ExponentialFamily):
     @classmethod
     def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
         length, direction = _polar(natural)
-        return np.asarray(bessel_ratio(length)[..., None] * direction)
+        return bessel_ratio(length)[..., None] * direction
 
     @classmethod
     def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:

@@ -154,7 +154,7 @@ def log_upper_tail(x: np.ndarray, r: np.ndarray, a: np.ndarray, b: np.ndarray) -
         std = np.sqrt(np.where(a > 2, r * (r + a) * b * (a + b) / np.maximum(a - 2, 1e-3) ** 3, np.inf))
 
     def log_density(v: np.ndarray) -> np.ndarray:
-        return np.asarray(log_mass(start[..., None] * np.exp(v), *wide) + v - log_start[..., None])
+        return log_mass(start[..., None] * np.exp(v), *wide) + v - log_start[..., None]
 
     reach = np.clip(LOG_LARGEST - np.log(start), 0.0, REACH)
     integral = np.exp(log_integral(log_density, np.maximum(np.maximum(-slope * start, start / std), 1.0), reach))

@@ -50,7 +50,7 @@ class Binomial(ExponentialFamily):
 
     @classmethod
     def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        return np.asarray(known["trials"][..., None] * numerics.sigmoid(natural))
+        return known["trials"][..., None] * numerics.sigmoid(natural)
 
     def _mean(self) -> np.ndarray:
         return np.asarray(self._given["trials"] * self._given["probability"])[..., None]

@@ -18,6 +18,7 @@ from juncture.families.statistics.known import Known
 from juncture.families.statistics.statistics import Statistics
 from juncture.families.statistics.weighted_sums import weighted_sum
 from juncture.families.supports import Integers
+from juncture.memory import check_table_fits
 from juncture.parallel import map_blocks
 
 
@@ -125,7 +126,7 @@ class Categorical(ExponentialFamily):
     def _cumulative(self) -> np.ndarray:
         """P(X ≤ k), the last of them exactly 1."""
         sums = np.cumsum(self._given["probabilities"], axis=-1)
-        return np.asarray(sums / sums[..., -1:])
+        return sums / sums[..., -1:]
 
     # -- moments of the labels
 
@@ -154,7 +155,7 @@ class Categorical(ExponentialFamily):
         """P(X > k), added up from the last state."""
         sums = np.cumsum(self._given["probabilities"][..., ::-1], axis=-1)[..., ::-1]
         left = np.concatenate([sums[..., 1:], np.zeros_like(sums[..., :1])], axis=-1)
-        return np.asarray(left / sums[..., :1])
+        return left / sums[..., :1]
 
     def _quantile(self, probability: np.ndarray) -> np.ndarray:
         return np.asarray(falls_short(self._cumulative(), self._remaining(), probability[..., None]).sum(axis=-1))
@@ -168,6 +169,11 @@ class Categorical(ExponentialFamily):
             return known | {"num_states": np.asarray(float(shape[-1]))}
         if "num_states" in known and known["num_states"].ndim:
             raise InvalidData("num_states is one number for all statistics of a Categorical")
+        if "num_states" in known:
+            count = int(known["num_states"])
+            check_table_fits(
+                (count,), f"the counts of {count:,} states", "group the states, or number those that occur"
+            )
         return known
 
     @classmethod
@@ -215,7 +221,7 @@ def pick_entries(tables: np.ndarray, codes: np.ndarray) -> np.ndarray:
         return np.asarray(tables.take(codes))
     size = tables.shape[-1]
     first = np.arange(0, tables.size, size).reshape(tables.shape[:-1])
-    return np.asarray(tables.reshape(-1).take(first + codes))
+    return tables.reshape(-1).take(first + codes)
 
 
 def without_first(num_states: int) -> np.ndarray:

@@ -44,7 +44,7 @@ class Geometric(ExponentialFamily):
 
     @classmethod
     def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        return np.asarray(-np.exp(natural) / np.expm1(natural))
+        return -np.exp(natural) / np.expm1(natural)
 
     def _mean(self) -> np.ndarray:
         return np.asarray(self.mean)[..., None]

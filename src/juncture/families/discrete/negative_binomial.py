@@ -54,7 +54,7 @@ class NegativeBinomial(ExponentialFamily):
 
     @classmethod
     def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        return np.asarray(-known["successes"][..., None] * np.exp(natural) / np.expm1(natural))
+        return -known["successes"][..., None] * np.exp(natural) / np.expm1(natural)
 
     def _mean(self) -> np.ndarray:
         return np.asarray(self.mean)[..., None]

@@ -49,7 +49,7 @@ class Poisson(ExponentialFamily):
 
     @classmethod
     def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        return np.asarray(np.exp(natural))
+        return np.exp(natural)
 
     def _mean(self) -> np.ndarray:
         return self._given["rate"][..., None]

@@ -41,7 +41,7 @@ def _loop(family: Family, rays: np.ndarray, level: float) -> np.ndarray:
         middle = (inner + outer) / 2
         is_inside = np.asarray(family.log_prob(mode + middle[:, None] * rays)) > level
         inner, outer = np.where(is_inside, middle, inner), np.where(is_inside, outer, middle)
-    return np.asarray(mode + inner[:, None] * rays)
+    return mode + inner[:, None] * rays
 
 
 def density_grid(family: Family, num: int = 100) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

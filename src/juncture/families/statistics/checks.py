@@ -49,14 +49,27 @@ def check_required(found: Statistics) -> None:
 
 
 def check_kind(found: Statistics) -> None:
-    """Raise if the class of the statistics is not the one that the family makes of a row."""
+    """Raise if the class of the statistics, or the length of their total, is not that of a row of the family."""
+    if "num_states" in found.known:  # compared first: a row of the family has an entry for each state
+        check_total(found, int(np.max(found.known["num_states"])))
     try:
         inside = np.asarray(found.family._support_given(found.known).inside(), float)
     except Unsupported:  # vectors, of which the family alone does not know how long they are
         return
-    own = type(found.family._summarise(inside[None], np.zeros(1), found.known))
-    if type(found) is not own:
-        raise InvalidData(f"the statistics of {found.family.__name__} are {own.__name__}, not {type(found).__name__}")
+    own: Any = found.family._summarise(inside[None], np.zeros(1), found.known)
+    if type(found) is not type(own):
+        raise InvalidData(
+            f"the statistics of {found.family.__name__} are {type(own).__name__}, not {type(found).__name__}"
+        )
+    if "total" in own._fields:
+        check_total(found, own.total.shape[-1])
+
+
+def check_total(found: Any, length: int) -> None:
+    """Raise if the total does not have so many entries."""
+    given = np.shape(getattr(found, "total", ()))
+    if given[-1:] != (length,):
+        raise InvalidData(f"the total of {found.family.__name__} has {length:,} entries; got the shape {given}")
 
 
 @singledispatch

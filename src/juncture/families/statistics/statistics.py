@@ -66,7 +66,7 @@ class Statistics(Value):
         """The average of u(x): the mean parameters of the maximum likelihood estimate."""
         if not (self.weight > 0).all():
             raise InvalidData(f"an average needs data; the weight of {self!r} is 0")
-        return np.asarray(self.total / self.weight[..., None])
+        return self.total / self.weight[..., None]
 
     def __add__(self, other: object) -> Self:
         if not isinstance(other, Statistics):
@@ -183,7 +183,7 @@ class Moments(Statistics):
         shift, weight = (self.center - np.asarray(point, float)) + self.residual, self.weight
         if not self.axes:
             return np.asarray(self.scatter + weight * shift**2)
-        return np.asarray(self.scatter + weight[..., None, None] * shift[..., :, None] * shift[..., None, :])
+        return self.scatter + weight[..., None, None] * shift[..., :, None] * shift[..., None, :]
 
     def _merge(self, other: Any) -> Self:
         """Chan's formula: the mean moves from that of the heavier part by the lighter one's share of the way."""

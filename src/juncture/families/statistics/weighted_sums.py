@@ -14,7 +14,7 @@ def weighted_sum(values: np.ndarray, weights: np.ndarray | None, *, axes: int) -
     if weights.ndim == 1 and values.ndim == 1 + axes:
         return np.asarray(np.einsum("r,r...->...", weights, values))
     if values.ndim == 1 + axes:
-        return np.asarray(np.tensordot(weights, values, axes=(0, 0)))
+        return np.tensordot(weights, values, axes=(0, 0))
     num_batch = max(values.ndim - 1 - axes, weights.ndim - 1)
     wide = with_batch(weights, num_batch)[(...,) + (None,) * axes]
     return np.asarray((wide * with_batch(values, num_batch, axes)).sum(axis=0))
@@ -24,7 +24,7 @@ def total_weight(weights: np.ndarray | None, num_rows: int, batch: tuple[int, ..
     """Σ w over the rows: added up as a statistic that is always 1, so that both round alike."""
     if weights is None:
         return np.full(batch, float(num_rows))
-    return np.asarray(weighted_sum(np.ones((num_rows, *batch, 1)), weights, axes=1)[..., 0])
+    return weighted_sum(np.ones((num_rows, *batch, 1)), weights, axes=1)[..., 0]
 
 
 def with_batch(rows: np.ndarray, num_batch: int, axes: int = 0) -> np.ndarray:

@@ -47,7 +47,7 @@ def schur_complement(matrix: Any, indices: Any) -> np.ndarray:
     matrix = as_square(matrix)
     one, two = split(indices, matrix.shape[-1])
     lower, upper = block(matrix, two, one), block(matrix, one, two)
-    return np.asarray(block(matrix, two, two) - lower @ _solve(block(matrix, one, one), upper))
+    return block(matrix, two, two) - lower @ _solve(block(matrix, one, one), upper)
 
 
 def block_inverse(matrix: Any, indices: Any) -> np.ndarray:
@@ -90,7 +90,7 @@ def woodbury_inverse(factor: Any, strength: float = 1.0, diagonal: Any = 1.0) ->
     inverse = np.broadcast_to(1 / entries, (size,))
     scaled = inverse[:, None] * factor  # D⁻¹ F
     inner = np.eye(width) + strength * factor.T @ scaled
-    return np.asarray(np.diag(inverse) - strength * scaled @ np.linalg.solve(inner, scaled.T))
+    return np.diag(inverse) - strength * scaled @ np.linalg.solve(inner, scaled.T)
 
 
 def as_square(matrix: Any) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import digamma, loggamma
+from scipy.special import loggamma
 
 from juncture.errors import InvalidData, Unsupported
 from juncture.families.conjugacy.conjugate_prior import ConjugatePrior
@@ -15,7 +15,7 @@ from juncture.families.discrete.categorical import Categorical
 from juncture.families.exponential_family import ExponentialFamily, dot
 from juncture.families.family import Real, plain
 from juncture.families.gamma_divergence import dirichlet_divergence
-from juncture.families.matching import match_log_means
+from juncture.families.matching import log_means, match_log_means
 from juncture.families.observations import as_values, check_inside
 from juncture.families.statistics.known import Known
 from juncture.families.statistics.statistics import Statistics
@@ -70,8 +70,7 @@ class Dirichlet(VectorFamily, ExponentialFamily, ConjugatePrior):
 
     @classmethod
     def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        counts = natural + 1
-        return np.asarray(digamma(counts) - digamma(counts.sum(axis=-1, keepdims=True)))
+        return log_means(natural + 1)
 
     @classmethod
     def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:
@@ -112,12 +111,12 @@ class Dirichlet(VectorFamily, ExponentialFamily, ConjugatePrior):
         counts = self._given["concentration"]
         wide = (*shape, self.dimension)
         log_gammas = np.log(rng.standard_gamma(counts + 1, wide)) - rng.standard_exponential(wide) / counts
-        return np.asarray(np.maximum(softmax(log_gammas), np.finfo(float).tiny))  # log 0 is no statistic
+        return np.maximum(softmax(log_gammas), np.finfo(float).tiny)  # log 0 is no statistic
 
     @property
     def mean(self) -> np.ndarray:
         counts = self._given["concentration"]
-        return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
+        return counts / counts.sum(axis=-1, keepdims=True)
 
     @property
     def variance(self) -> np.ndarray:

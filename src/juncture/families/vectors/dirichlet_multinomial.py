@@ -73,7 +73,7 @@ class DirichletMultinomial(Family):
 
     def _shares(self) -> np.ndarray:
         alpha = self._given["concentration"]
-        return np.asarray(alpha / alpha.sum(axis=-1, keepdims=True))
+        return alpha / alpha.sum(axis=-1, keepdims=True)
 
     @property
     def mean(self) -> Real:
@@ -89,7 +89,7 @@ class DirichletMultinomial(Family):
         """n (n + Σα) / (1 + Σα) (diag m - m mᵀ) with the shares m = α / Σα: (*batch, state, state)."""
         shares, n, total = self._shares(), self._given["trials"], self._given["concentration"].sum(axis=-1)
         scale = np.asarray(n * ((n + total) / (1 + total)))[..., None, None]
-        return np.asarray(scale * shares[..., None] * (np.eye(self.num_states) - shares[..., None, :]))
+        return scale * shares[..., None] * (np.eye(self.num_states) - shares[..., None, :])
 
     # -- information
 

@@ -29,5 +29,5 @@ def graph_of(correlations: np.ndarray, tolerance: float = 1e-9, names: Iterable[
     if len(nodes) != size:
         raise InvalidData(f"there are {size} entries to name; got {len(nodes)} names")
     check_number(tolerance, "tolerance", least=0)
-    joined = np.argwhere(np.triu(np.abs(correlations) > tolerance, 1))
-    return UndirectedGraph([(nodes[one], nodes[other]) for one, other in joined], nodes)
+    edges = np.argwhere(np.triu(np.abs(correlations) > tolerance, 1))
+    return UndirectedGraph([(nodes[one], nodes[other]) for one, other in edges], nodes)

@@ -79,7 +79,7 @@ class InverseWishart(MatrixFamily):
     @property
     def mean(self) -> np.ndarray:
         """Ψ / (ν - d - 1), for ν > d + 1."""
-        return np.asarray(self._given["scale"] / self._excess(1, "mean")[..., None, None])
+        return self._given["scale"] / self._excess(1, "mean")[..., None, None]
 
     @property
     def variance(self) -> np.ndarray:
@@ -91,7 +91,7 @@ class InverseWishart(MatrixFamily):
     @property
     def mode(self) -> np.ndarray:
         """Ψ / (ν + d + 1)."""
-        return np.asarray(self._given["scale"] / (self._given["degrees"] + self.dimension + 1)[..., None, None])
+        return self._given["scale"] / (self._given["degrees"] + self.dimension + 1)[..., None, None]
 
     def _inside(self) -> np.ndarray:
         return self.mode

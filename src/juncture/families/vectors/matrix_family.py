@@ -53,7 +53,7 @@ def concatenate(number: np.ndarray, matrix: np.ndarray) -> np.ndarray:
 def diagonal_products(matrix: np.ndarray) -> np.ndarray:
     """M_ii M_jj."""
     diagonal = np.diagonal(matrix, axis1=-2, axis2=-1)
-    return np.asarray(diagonal[..., :, None] * diagonal[..., None, :])
+    return diagonal[..., :, None] * diagonal[..., None, :]
 
 
 def check_degrees(family: Any) -> None:

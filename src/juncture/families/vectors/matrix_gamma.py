@@ -41,7 +41,7 @@ def expected_log_determinant(a: np.ndarray, inverse_scale: np.ndarray) -> np.nda
 
 def expected_matrix(a: np.ndarray, inverse_scale: np.ndarray) -> np.ndarray:
     """E X = a B⁻¹."""
-    return np.asarray(a[..., None, None] * np.linalg.inv(inverse_scale))
+    return a[..., None, None] * np.linalg.inv(inverse_scale)
 
 
 def divergence(member: Any, other: Any, scaled: Any, base: Any) -> np.ndarray:
@@ -70,4 +70,4 @@ def triangular_draws(
 
 
 def _steps(a: np.ndarray, dimension: int) -> np.ndarray:
-    return np.asarray(np.asarray(a)[..., None] - 0.5 * np.arange(dimension))
+    return np.asarray(a)[..., None] - 0.5 * np.arange(dimension)

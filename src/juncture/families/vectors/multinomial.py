@@ -72,10 +72,10 @@ class Multinomial(ExponentialFamily):
 
     @classmethod
     def _mean_of(cls, natural: np.ndarray, known: Known) -> np.ndarray:
-        return np.asarray(known["trials"][..., None] * numerics.softmax(natural))
+        return known["trials"][..., None] * numerics.softmax(natural)
 
     def _mean(self) -> np.ndarray:
-        return np.asarray(self._given["trials"][..., None] * self._given["probabilities"])
+        return self._given["trials"][..., None] * self._given["probabilities"]
 
     @classmethod
     def _from_mean(cls, mean: np.ndarray, known: Known) -> Self:
@@ -130,7 +130,7 @@ class Multinomial(ExponentialFamily):
         check_countable(self._given["trials"], "Multinomial")
         p = self._given["probabilities"]
         shares = p / p.sum(axis=-1, keepdims=True)  # NumPy wants sums nearer to 1 than a table may have
-        return np.asarray(rng.multinomial(self._given["trials"].astype(np.int64), shares, shape))
+        return rng.multinomial(self._given["trials"].astype(np.int64), shares, shape)
 
     @property
     def mean(self) -> Real:
@@ -145,7 +145,7 @@ class Multinomial(ExponentialFamily):
     def covariance(self) -> np.ndarray:
         """n (diag π - π πᵀ): (*batch, state, state)."""
         p, mean = self._given["probabilities"], self._mean()
-        return np.asarray(mean[..., None] * (np.eye(self.num_states) - p[..., None, :]))
+        return mean[..., None] * (np.eye(self.num_states) - p[..., None, :])
 
     @property
     def mode(self) -> Real:

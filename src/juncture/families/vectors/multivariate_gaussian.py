@@ -237,12 +237,12 @@ class MultivariateGaussian(VectorFamily, ExponentialFamily, ConjugatePrior):
 
 
 def _outer(vector: np.ndarray) -> np.ndarray:
-    return np.asarray(vector[..., :, None] * vector[..., None, :])
+    return vector[..., :, None] * vector[..., None, :]
 
 
-def _dimension(joined: np.ndarray) -> int:
+def _dimension(flat: np.ndarray) -> int:
     """d of d + d² numbers."""
-    return (isqrt(4 * joined.shape[-1] + 1) - 1) // 2
+    return (isqrt(4 * flat.shape[-1] + 1) - 1) // 2
 
 
 def _precision(natural: np.ndarray) -> np.ndarray:

@@ -86,7 +86,7 @@ class MultivariateStudentT(VectorFamily):
         degrees = self._given["degrees"]
         if not (degrees > 2).all():
             raise Unsupported(f"{self!r} has no finite covariance: it needs degrees above 2")
-        return np.asarray((degrees / (degrees - 2))[..., None, None] * self._given["scale"])
+        return (degrees / (degrees - 2))[..., None, None] * self._given["scale"]
 
     @property
     def variance(self) -> np.ndarray:
@@ -95,7 +95,7 @@ class MultivariateStudentT(VectorFamily):
         degrees = self._given["degrees"]
         with np.errstate(divide="ignore"):
             factor = degrees / np.maximum(degrees - 2, 0.0)
-        return np.asarray(factor[..., None] * np.diagonal(self._given["scale"], axis1=-2, axis2=-1))
+        return factor[..., None] * np.diagonal(self._given["scale"], axis1=-2, axis2=-1)
 
     @property
     def mode(self) -> np.ndarray:

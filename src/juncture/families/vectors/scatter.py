@@ -67,7 +67,7 @@ def covariance_from(scatter: np.ndarray, weight: np.ndarray) -> np.ndarray:
     ridge = np.where(ranks < dimension, RIDGE * average, 0.0)
     if (ridge > 0).any():
         _report(ranks, ridge, dimension)
-    return np.asarray(covariance + ridge[..., None, None] * np.eye(dimension))
+    return covariance + ridge[..., None, None] * np.eye(dimension)
 
 
 def rank(covariance: np.ndarray) -> np.ndarray:

@@ -84,8 +84,8 @@ class Spectrum(NamedTuple):
 def apply(matrix: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """matrix · vector for each vector; a single matrix by one product for all."""
     if matrix.ndim == 2:
-        return np.asarray(vectors @ matrix.T)
-    return np.asarray(np.einsum("...ij,...j->...i", matrix, vectors))
+        return vectors @ matrix.T
+    return np.einsum("...ij,...j->...i", matrix, vectors)
 
 
 def whitening_of(family: Any, parameter: str) -> Whitening:

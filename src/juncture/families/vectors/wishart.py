@@ -77,13 +77,13 @@ class Wishart(MatrixFamily):
 
     @property
     def mean(self) -> np.ndarray:
-        return np.asarray(self._given["degrees"][..., None, None] * self._given["scale"])
+        return self._given["degrees"][..., None, None] * self._given["scale"]
 
     @property
     def variance(self) -> np.ndarray:
         """ν (V_ij² + V_ii V_jj), entry by entry."""
         scale = self._given["scale"]
-        return np.asarray(self._given["degrees"][..., None, None] * (scale**2 + diagonal_products(scale)))
+        return self._given["degrees"][..., None, None] * (scale**2 + diagonal_products(scale))
 
     @property
     def mode(self) -> np.ndarray:
@@ -91,7 +91,7 @@ class Wishart(MatrixFamily):
         excess = self._given["degrees"] - self.dimension - 1
         if not (excess > 0).all():
             raise Unsupported(f"{self!r} has no mode among the definite matrices: it needs degrees above d + 1")
-        return np.asarray(excess[..., None, None] * self._given["scale"])
+        return excess[..., None, None] * self._given["scale"]
 
 
 def _half_degrees_and_inverse_scale(natural: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

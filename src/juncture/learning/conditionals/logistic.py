@@ -12,12 +12,26 @@ from juncture.factors.logistic import Logistic
 from juncture.learning.conditionals.contract import EstimationOptions, estimate_conditional, log_prior, takes_prior
 from juncture.learning.conditionals.row_counts import RowCounts
 from juncture.learning.conditionals.table import prior_of
+from juncture.newton import DampedNewton, Expansion
 from juncture.numerics import log_sum_exp, softmax
 
-MAX_STEPS = 100  # where the likelihood rises for ever, each step moves the scores by about 1
-TOLERANCE = 1e-10
-ROUNDING = 1e-14  # of the likelihood: a fall this small is none
 FLAT = 1e-11  # a curvature this small, relative to the largest, is none
+
+
+def shortest_step(here: Expansion) -> np.ndarray:
+    """-H⁻¹ g; of a singular Hessian, the step that is shortest in the weights of standardised inputs."""
+    return -np.linalg.lstsq(here.hessian, here.gradient, rcond=None)[0]
+
+
+NEWTON = DampedNewton(
+    shortest_step,
+    tolerance=-np.inf,  # only short steps end the method: where the likelihood rises for ever, they stay long
+    step_tolerance=1e-8,
+    sufficient=0.0,
+    rounding=1e-14,
+    scale=1.0,
+    max_steps=100,  # where the likelihood rises for ever, each step moves the scores by about 1
+)
 
 
 @takes_prior.register
@@ -76,25 +90,24 @@ class Likelihood:
         fit = scores[np.arange(len(self.codes)), self.codes] - log_sum_exp(scores, axis=1)
         return float(self.weights @ fit - 0.5 * np.sum(self.penalty * found**2))
 
-    def gradient(self, found: np.ndarray) -> np.ndarray:
+    def gradient(self, found: np.ndarray, p: np.ndarray) -> np.ndarray:
         seen = np.eye(len(found) + 1)[self.codes][:, 1:]
-        residuals = seen - self.probabilities(found)
-        return (self.weights[:, None] * residuals).T @ self.inputs - self.penalty * found
+        return (self.weights[:, None] * (seen - p)).T @ self.inputs - self.penalty * found
 
-    def curvature(self, found: np.ndarray) -> np.ndarray:
+    def curvature(self, p: np.ndarray) -> np.ndarray:
         """Σ w (diag p - p pᵀ) ⊗ x xᵀ + penalty, flat: (state and input, state and input)."""
-        p, states, size = self.probabilities(found), range(len(found)), len(self.penalty)
-        curvature = np.zeros((len(found), size, len(found), size))
-        for one in states:
-            for other in states:
+        num_free, size = p.shape[1], len(self.penalty)
+        curvature = np.zeros((num_free, size, num_free, size))
+        for one in range(num_free):
+            for other in range(num_free):
                 bend = self.weights * p[:, one] * ((one == other) - p[:, other])
                 curvature[one, :, other] = (self.inputs * bend[:, None]).T @ self.inputs
-        return curvature.reshape(found.size, found.size) + np.diag(np.tile(self.penalty, len(found)))
+        return curvature.reshape(num_free * size, num_free * size) + np.diag(np.tile(self.penalty, num_free))
 
-    def newton_step(self, found: np.ndarray) -> np.ndarray:
-        """The gradient divided by the curvature."""
-        flat = np.linalg.lstsq(self.curvature(found), self.gradient(found).reshape(-1), rcond=None)[0]
-        return flat.reshape(found.shape)
+    def expand(self, found: np.ndarray) -> Expansion:
+        """Minus the log-likelihood and its derivatives, flat: (state and input,)."""
+        p = self.probabilities(found)
+        return Expansion(-self.value(found), -self.gradient(found, p).reshape(-1), self.curvature(p))
 
     def probabilities(self, found: np.ndarray) -> np.ndarray:
         """P(state) of all states but the first: (row, state)."""
@@ -103,21 +116,12 @@ class Likelihood:
 
 
 def newton(likelihood: Likelihood, num_free: int, name: str) -> np.ndarray:
-    """The weights at which the penalised gradient vanishes, by Newton steps that are halved until they rise."""
-    start = found = np.zeros((num_free, likelihood.inputs.shape[1]))
-    value = likelihood.value(found)
-    for _ in range(MAX_STEPS):
-        step, size = likelihood.newton_step(found), 1.0
-        least = value - ROUNDING * max(1.0, abs(value))
-        while (moved := likelihood.value(found + size * step)) < least and size > 1e-10:
-            size /= 2
-        found, gain, value = found + size * step, moved - value, max(moved, value)
-        still = np.abs(step).max(initial=0.0) <= 1e-8 * (1 + np.abs(found).max(initial=0.0))
-        if still and gain <= TOLERANCE * max(1.0, abs(value)):
-            break
-    before = likelihood.curvature(start)
-    if still and rank(likelihood.curvature(found), before) == rank(before, before):
-        return found
+    """The weights at which the penalised gradient vanishes."""
+    start = np.zeros((num_free, likelihood.inputs.shape[1]))
+    found = NEWTON.minimize(lambda flat: likelihood.expand(flat.reshape(start.shape)), start.reshape(-1))
+    before = likelihood.curvature(likelihood.probabilities(start))
+    if found.converged and rank(found.here.hessian, before) == rank(before, before):
+        return found.point.reshape(start.shape)
     raise InvalidData(
         f"the logistic weights of {name!r} grow without end: its parents separate its states exactly, or a state has"
         f" no rows; give rows that are not separable, or a prior such as {{{name!r}: jt.Gaussian(0, 10)}}"

@@ -93,7 +93,7 @@ def fraction_passed(sequences: Sequences, steps: slice) -> np.ndarray:
     """How much of its sequence lies before each step, from 0 up to 1."""
     own = np.arange(*steps.indices(sequences.num_steps))
     position = np.searchsorted(sequences.offsets, own, side="right") - 1
-    return np.asarray((own - sequences.offsets[position]) / sequences.lengths[position])
+    return (own - sequences.offsets[position]) / sequences.lengths[position]
 
 
 def check_clusterable(model: HiddenMarkovModel, sequences: Sequences) -> None:

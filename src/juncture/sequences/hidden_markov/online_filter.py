@@ -28,7 +28,7 @@ def log_likelihoods_of(model: HiddenMarkovModel, observation: Any, state: Any = 
         raise type(error)(str(error).replace("step 0", f"step {step}", 1)) from error
     found = likelihoods(model.emissions, seen.observations, seen.states, Form.LOG)
     row = found.rows[0]
-    return np.asarray(found.values[row] + found.tops[row])
+    return found.values[row] + found.tops[row]
 
 
 def one_step(model: HiddenMarkovModel, observation: Any, state: Any) -> Sequences:

@@ -74,7 +74,7 @@ def added_counts(prior: Any, allowed: np.ndarray, what: str, point: str = "mean"
         raise InvalidData(f"the prior of {what} must have finite counts of at least 0; got {prior!r}")
     if point == "mode":
         counts = less_one(counts, f"the prior of {what}", prior)
-    return np.asarray(np.where(allowed, counts, 0.0))
+    return np.where(allowed, counts, 0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ from juncture.sequences.hidden_markov.statistics import (
 STEPS = 2**13  # at most, in an excerpt
 WINDOWS = 16  # of an excerpt
 NOISE = 0.2  # how far rows are moved, on the scale of logarithms
-SPREAD = 0.05  # of every step goes to all states alike, so that no start forbids what the data may ask for
+UNIFORM_SHARE = 0.05  # of every step goes to all states alike, so that no start forbids what the data may ask for
 STRETCH = 4  # at most so many steps are drawn for a state at random
 DRAWS = 16  # of which the likeliest is a start at random; EM often gets stuck from a single one
 Shares = Callable[[Sequences, slice], np.ndarray]  # (step, state) of some steps
@@ -87,7 +87,7 @@ def are_symmetric(model: HiddenMarkovModel, one: int, other: int) -> bool:
 def break_symmetry(transition: np.ndarray, rows: Groups, rng: np.random.Generator) -> np.ndarray:
     """The transition moved a little, so that no two states are alike; tied rows stay tied."""
     moved = transition * np.exp(NOISE * rng.standard_normal(transition.shape))[rows.first[rows.of_state]]
-    return np.asarray(moved / moved.sum(axis=-1, keepdims=True))
+    return moved / moved.sum(axis=-1, keepdims=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,8 +160,8 @@ class Starts:
         entries = own.transitions.sum(axis=1, keepdims=True) * transitions * dead  # (from, to)
         return self.estimate(
             HiddenMarkovStatistics(
-                own.initial + SPREAD * own.initial.sum() * initial * dead,
-                np.where(dead[:, None], transitions, own.transitions + SPREAD * entries),
+                own.initial + UNIFORM_SHARE * own.initial.sum() * initial * dead,
+                np.where(dead[:, None], transitions, own.transitions + UNIFORM_SHARE * entries),
                 own.emissions + drawn,
             )
         )
@@ -210,7 +210,7 @@ class Starts:
 
 def soft_assignment(numbers: np.ndarray, states: np.ndarray) -> np.ndarray:
     """Most of each step for its own state, a little for all: (step, state)."""
-    return np.asarray((1 - SPREAD) * (numbers[:, None] == states) + SPREAD / len(states))
+    return np.asarray((1 - UNIFORM_SHARE) * (numbers[:, None] == states) + UNIFORM_SHARE / len(states))
 
 
 def with_labels(part: Sequences, steps: slice, shares: np.ndarray) -> np.ndarray:
@@ -224,4 +224,4 @@ def with_labels(part: Sequences, steps: slice, shares: np.ndarray) -> np.ndarray
 def random_rows(allowed: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Rows that sum to 1, drawn evenly among those that are zero where nothing is allowed."""
     drawn = rng.standard_exponential(allowed.shape) * allowed
-    return np.asarray(drawn / drawn.sum(axis=-1, keepdims=True))
+    return drawn / drawn.sum(axis=-1, keepdims=True)

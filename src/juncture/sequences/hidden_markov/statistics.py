@@ -61,7 +61,7 @@ class HiddenMarkovStatistics(Value):
     @property
     def visits(self) -> np.ndarray:
         """How many steps were spent in each state: (state,)."""
-        return np.asarray(self.initial + self.transitions.sum(axis=0))
+        return self.initial + self.transitions.sum(axis=0)
 
     def __add__(self, other: object) -> HiddenMarkovStatistics:
         if not isinstance(other, HiddenMarkovStatistics):
@@ -215,7 +215,7 @@ def normalize_counts(counts: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
     """
     counts = np.where(counts < NEGLIGIBLE * counts.sum(), 0.0, counts)
     totals = counts.sum(axis=-1, keepdims=True)
-    return np.asarray(np.divide(counts, totals, out=otherwise.copy(), where=totals > 0))
+    return np.divide(counts, totals, out=otherwise.copy(), where=totals > 0)
 
 
 def check_allowed(model: HiddenMarkovModel, statistics: HiddenMarkovStatistics, options: LearningOptions) -> None:

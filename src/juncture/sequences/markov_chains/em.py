@@ -109,9 +109,7 @@ class MarkovChainProblem:
 
 def ratio(counts: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
     """counts / probabilities, and 0 where nothing was counted."""
-    return np.asarray(
-        np.divide(counts, probabilities, out=np.zeros_like(counts), where=(counts > 0) & (probabilities > 0))
-    )
+    return np.divide(counts, probabilities, out=np.zeros_like(counts), where=(counts > 0) & (probabilities > 0))
 
 
 def expect_passages(transition: np.ndarray, ends: np.ndarray, steps: int) -> np.ndarray:
@@ -121,4 +119,4 @@ def expect_passages(transition: np.ndarray, ends: np.ndarray, steps: int) -> np.
     """
     size, back = len(transition), transition.T
     blocks = np.block([[back, ends], [np.zeros_like(ends), back]])
-    return np.asarray(np.linalg.matrix_power(blocks, steps)[:size, size:])
+    return np.linalg.matrix_power(blocks, steps)[:size, size:]

@@ -11,7 +11,7 @@ from juncture.sequences.markov_chains.structure import first_power
 def product(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """The product of two stochastic matrices, each row brought to the sum 1: rounding would double at each squaring."""
     both = first @ second
-    return np.asarray(both / both.sum(axis=1, keepdims=True))
+    return both / both.sum(axis=1, keepdims=True)
 
 
 def power(transition: np.ndarray, steps: int) -> np.ndarray:

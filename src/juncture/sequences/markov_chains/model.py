@@ -124,7 +124,7 @@ class MarkovChain(ChainQuestions):
         later = max(time - self.order + 1, 0)
         distribution = distribution_after(self.transition, distribution, later)
         others = tuple(axis for axis in range(self.order) if axis != time - later)
-        return np.asarray(distribution.sum(axis=others))
+        return distribution.sum(axis=others)
 
     def sequences(self, data: Any, lengths: Any = None) -> Sequences:
         """Data as checked sequences of the codes of states; holes are NaN.
@@ -167,7 +167,7 @@ class MarkovChain(ChainQuestions):
         return unroll(self.initial_distribution(), self.transition, self.labels.plain, length)
 
     def to_hidden_markov_model(self) -> HiddenMarkovModel:
-        """The same chain, with each state seen as itself: `infer` then tells of states that are missing."""
+        """The same chain, with each state seen as itself: `infer` then answers for missing states."""
         from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 
         check_table_fits((self.num_states,) * 2, f"a model of {self.num_states:,} states", "ask the chain itself")

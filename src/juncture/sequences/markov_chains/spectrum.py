@@ -27,13 +27,13 @@ def eigenvalues(transition: np.ndarray, structure: ChainStructure) -> np.ndarray
     ]
     found = np.concatenate(parts)
     order = np.lexsort((-found.imag, -found.real, -np.round(np.abs(found), 12)))
-    return np.asarray(found[order])
+    return found[order]
 
 
 def eigenvalues_within(transition: np.ndarray, is_closed: bool) -> np.ndarray:
     """Those of one class. A closed one has 1; if it is reversible, all are those of a symmetric matrix, and real."""
     if not is_closed:
-        return np.asarray(np.linalg.eigvals(transition))
+        return np.linalg.eigvals(transition)
     if satisfies_detailed_balance(transition, stationary_distribution(transition), ROUNDING):
         roots = np.sqrt(transition)
         found = np.linalg.eigvalsh(roots * roots.T)

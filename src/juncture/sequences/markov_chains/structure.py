@@ -41,7 +41,7 @@ class ChainStructure:
     @property
     def is_recurrent(self) -> np.ndarray:
         """Whether each state is in a closed class, and so is visited again and again."""
-        return np.asarray(self.is_closed[self.class_of])
+        return self.is_closed[self.class_of]
 
 
 def communicating_classes(links: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ def fill_from_states(sequences: Sequences) -> Sequences:
 
 def own_steps(sequences: Sequences) -> np.ndarray:
     """The time of each step in its sequence: (step,)."""
-    return np.asarray(np.arange(sequences.num_steps) - np.repeat(sequences.offsets[:-1], sequences.lengths))
+    return np.arange(sequences.num_steps) - np.repeat(sequences.offsets[:-1], sequences.lengths)
 
 
 def owners(sequences: Sequences, steps: np.ndarray) -> np.ndarray:

@@ -19,8 +19,14 @@ from juncture.learning.em.squarem import flatten_tables, unflatten_tables
 from juncture.sequences.state_space.estimation import StateSpaceOptions, estimate_state_space
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.moments import StateSpaceMoments, expected_moments
-from juncture.sequences.state_space.noise_floor import ALIKE, FLOOR, lifted, observed_variances, reference_variances
-from juncture.sequences.state_space.parts import standardized
+from juncture.sequences.state_space.noise_floor import (
+    ALIKE,
+    FLOOR,
+    observed_variances,
+    raise_to_floor,
+    reference_variances,
+)
+from juncture.sequences.state_space.parts import standardize
 from juncture.sequences.state_space.starts import random_start
 
 StateSpaceState: TypeAlias = EMState[LinearGaussianStateSpace, StateSpaceMoments]
@@ -65,7 +71,7 @@ class StateSpaceProblem:
 
     def resolution(self, model: LinearGaussianStateSpace) -> float:
         """How far rounding may move the log-likelihood, in which values are counted in units of the least noise."""
-        correlations, scale = standardized(model.observation_noise.reshape(-1, *2 * model.event_shape))
+        correlations, scale = standardize(model.observation_noise.reshape(-1, *2 * model.event_shape))
         least = np.maximum(np.linalg.eigvalsh(correlations)[:, :1], 0.0) * scale**2
         units = np.sqrt(np.maximum(least.min(axis=0), FLOOR * ALIKE * self.observed))
         return float(np.finfo(float).eps * np.nansum(np.abs(self.sequences.observations) / units))
@@ -79,7 +85,7 @@ class StateSpaceProblem:
         changed = dict(zip(learned, unflatten_tables(vector, list(learned.values())), strict=True))
         for noise, variances in reference_variances(state.statistics, self.observed).items():
             if noise in changed:
-                changed[noise] = lifted(changed[noise], variances, state.model.parts[noise])
+                changed[noise] = raise_to_floor(changed[noise], variances, state.model.parts[noise])
         try:
             return state.model.with_parts(**changed)
         except InvalidModel:

@@ -10,8 +10,8 @@ import numpy as np
 from juncture.families.vectors.inverse_wishart import InverseWishart
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.moments import ResidualMoments, StateSpaceMoments
-from juncture.sequences.state_space.noise_floor import lifted, reference_variances
-from juncture.sequences.state_space.parts import factor_of, standardized
+from juncture.sequences.state_space.noise_floor import raise_to_floor, reference_variances
+from juncture.sequences.state_space.parts import factor_of, standardize
 
 REGRESSIONS = {  # the noise of each regression, and its coefficients in the order of the regressors
     "initial": ("initial_covariance", ("initial_mean",)),
@@ -52,7 +52,7 @@ def estimate_state_space(
             changed[part] = model.parts[part] + change[:, position].reshape(model.parts[part].shape)
         if noise not in options.fixed:
             found = noise_of(regression, change, options.priors.get(noise))
-            changed[noise] = lifted(found, by_noise[noise], model.parts[noise])
+            changed[noise] = raise_to_floor(found, by_noise[noise], model.parts[noise])
             held += [noise] if changed[noise] is not found else []
     return model.with_parts(**changed), tuple(held)
 
@@ -70,7 +70,7 @@ def change_of(regression: ResidualMoments, free: dict[str, slice]) -> np.ndarray
     change = np.zeros_like(regression.cross)
     if free:
         positions = np.concatenate([np.arange(position.start, position.stop) for position in free.values()])
-        second, scale = standardized(regression.regressors[np.ix_(positions, positions)])
+        second, scale = standardize(regression.regressors[np.ix_(positions, positions)])
         units = np.where(scale > 0, scale, 1.0)
         inverse = np.linalg.pinv(second, rcond=NEGLIGIBLE, hermitian=True)
         change[:, positions] = (regression.cross[:, positions] / units) @ inverse / units
@@ -85,4 +85,4 @@ def noise_of(regression: ResidualMoments, change: np.ndarray, prior: Any) -> np.
     if prior is not None:
         left, weight = left + prior.scale, weight + prior.degrees + len(left) + 1
     factor = factor_of((left + left.T) / (2 * weight))  # rounding must not leave a negative variance
-    return np.asarray(factor @ factor.T)
+    return factor @ factor.T

@@ -144,9 +144,9 @@ class LinearGaussianStateSpace(Value):
     def to_gaussian(self, length: int, covariates: Any = None) -> MultivariateGaussian:
         """All states and then all observations of a sequence, (z[0], z[1], …, y[0], y[1], …), as one Gaussian."""
         from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
-        from juncture.sequences.state_space.unrolled import unrolled
+        from juncture.sequences.state_space.unrolled import unroll
 
-        return MultivariateGaussian(*unrolled(self, length, covariates))
+        return MultivariateGaussian(*unroll(self, length, covariates))
 
     def sequences(self, data: Any, lengths: Any = None) -> Sequences:
         """Data of any form as checked sequences of this model's observations, and inputs where it has any.

@@ -36,7 +36,7 @@ class ResidualMoments:
     residuals: np.ndarray  # (value, value)
 
     def __add__(self, other: ResidualMoments) -> ResidualMoments:
-        return added(self, other)
+        return add_sums(self, other)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +49,10 @@ class StateSpaceMoments:
     log_likelihood: float
 
     def __add__(self, other: StateSpaceMoments) -> StateSpaceMoments:
-        return added(self, other)
+        return add_sums(self, other)
 
 
-def added(one: Sums, other: Sums) -> Sums:
+def add_sums(one: Sums, other: Sums) -> Sums:
     """Field by field."""
     return type(one)(*(getattr(one, field.name) + getattr(other, field.name) for field in fields(one)))
 
@@ -137,7 +137,7 @@ def transition_moments(steps: Steps) -> ResidualMoments:
 def move_moments(steps: Steps, here: np.ndarray) -> ResidualMoments:
     """With independent ξ and ζ, z[t+1] = mean + L ξ and z[t] = mean + G L ξ + H ζ, by the smoother's gain and rest."""
     smoothed, move = steps.smoothed, each_step(steps.model.transition, 2, steps.times[here])
-    means = smoothed.smoothed_mean[here + 1] - applied(move, smoothed.smoothed_mean[here]) - steps.shifts[here]
+    means = smoothed.smoothed_mean[here + 1] - multiply_each(move, smoothed.smoothed_mean[here]) - steps.shifts[here]
     later = smoothed.smoothed_factor[here + 1]  # L
     earlier = np.concatenate([smoothed.gains[here] @ later, smoothed.rests[here]], axis=2)  # [G L, H]
     noises = -(move @ earlier)
@@ -159,8 +159,8 @@ def look_moments(steps: Steps, observed: np.ndarray, positions: np.ndarray) -> R
     look = each_step(model.observation, 2, times)[:, observed]
     values = (steps.sequences.observations[positions] - steps.levels[positions])[:, observed]
     coefficients, rest = regression_on(noise_at(model, times), observed)
-    means = values - applied(look, steps.smoothed.smoothed_mean[positions])
-    part = steps.moments(positions, applied(coefficients, means), -(coefficients @ look @ factors), factors)
+    means = values - multiply_each(look, steps.smoothed.smoothed_mean[positions])
+    part = steps.moments(positions, multiply_each(coefficients, means), -(coefficients @ look @ factors), factors)
     unknown = np.einsum("t,tij->ij", steps.weights[positions], np.broadcast_to(rest, (len(positions), *rest.shape[1:])))
     return replace(part, residuals=part.residuals + unknown)
 
@@ -173,9 +173,9 @@ def in_blocks(
     return reduce(add, parts, start)
 
 
-def applied(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+def multiply_each(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Matrix · vector of each step."""
-    return np.asarray((matrices @ vectors[..., None])[..., 0])
+    return (matrices @ vectors[..., None])[..., 0]
 
 
 def noise_at(model: LinearGaussianStateSpace, times: np.ndarray) -> np.ndarray:

@@ -53,7 +53,7 @@ def reference_variances(moments: StateSpaceMoments, observed: np.ndarray) -> dic
     return {"initial_covariance": hidden, "transition_noise": hidden, "observation_noise": observed}
 
 
-def lifted(noise: np.ndarray, variances: np.ndarray, before: np.ndarray) -> np.ndarray:
+def raise_to_floor(noise: np.ndarray, variances: np.ndarray, before: np.ndarray) -> np.ndarray:
     """The best covariance that is nowhere below the floor, or nowhere below what was least before.
 
     `noise` is the best of all covariances, and the best of those above a floor keeps its eigenvectors.
@@ -64,7 +64,7 @@ def lifted(noise: np.ndarray, variances: np.ndarray, before: np.ndarray) -> np.n
     floor = least_allowed(values, noise / scale, before / scale)
     if values[0] >= floor:
         return noise
-    return np.asarray((vectors * np.maximum(values, floor)) @ vectors.T * scale)
+    return (vectors * np.maximum(values, floor)) @ vectors.T * scale
 
 
 def least_allowed(values: np.ndarray, noise: np.ndarray, before: np.ndarray) -> float:

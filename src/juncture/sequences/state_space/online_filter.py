@@ -108,7 +108,7 @@ def concatenate_filtered(window: Filtered, added: Filtered, length: int) -> Filt
 
 
 def covariance_of(factor: np.ndarray) -> np.ndarray:
-    return np.asarray(factor @ factor.T)
+    return factor @ factor.T
 
 
 def as_row(given: Any, size: int, *, what: str, may_miss: bool) -> np.ndarray:

@@ -49,7 +49,7 @@ def as_covariance(given: Any, size: int, *, name: str, may_vary: bool = True) ->
     if skew.any():
         raise InvalidModel(f"{name} must be symmetric; it is not{where(skew)}")
     symmetric = np.where(array == turned, array, array / 2 + turned / 2)
-    correlations, scale = standardized(symmetric)
+    correlations, scale = standardize(symmetric)
     lowest = np.linalg.eigvalsh(correlations)[..., 0]
     wrong = (lowest < -NEGATIVE_TOLERANCE) | (np.diagonal(symmetric, axis1=-2, axis2=-1) < 0).any(axis=-1)
     wrong |= ((scale[..., :, None] * scale[..., None, :] == 0) & (symmetric != 0)).any(axis=(-2, -1))
@@ -62,7 +62,7 @@ def as_covariance(given: Any, size: int, *, name: str, may_vary: bool = True) ->
     return read_only(symmetric)
 
 
-def standardized(covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def standardize(covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Correlations and standard deviations: columns may have very different units. A variance of 0 stays one."""
     scale = np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 0.0))
     units = np.where(scale > 0, scale, 1.0)
@@ -71,7 +71,7 @@ def standardized(covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def factor_of(covariance: np.ndarray) -> np.ndarray:
     """L, lower triangular, with L Lᵀ = covariance; also of a singular one."""
-    correlations, scale = standardized(covariance)
+    correlations, scale = standardize(covariance)
     values, vectors = np.linalg.eigh(correlations)
     values = np.where(values > ZERO * values.shape[-1], values, 0.0)
     root = scale[..., :, None] * vectors * np.sqrt(values)[..., None, :]
@@ -84,9 +84,7 @@ def each_step(part: np.ndarray, axes: int, times: np.ndarray) -> np.ndarray:
     """The part at each of the times, whether it varies or not."""
     if part.ndim == axes:
         return np.broadcast_to(part, (len(times), *part.shape))
-    return np.asarray(
-        part[np.minimum(times, len(part) - 1)]
-    )  # no move follows the last step: its entry may be left out
+    return part[np.minimum(times, len(part) - 1)]  # no move follows the last step: its entry may be left out
 
 
 def additions(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from juncture.sequences.state_space.model import LinearGaussianStateSpace
 
 
-def unrolled(model: LinearGaussianStateSpace, length: int, covariates: Any = None) -> tuple[np.ndarray, np.ndarray]:
+def unroll(model: LinearGaussianStateSpace, length: int, covariates: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """Mean and covariance of all states and then all observations of `length` steps.
 
     With the moves taken to the left, M z = first state, shifts and noises: z = M⁻¹ (…); then y = O z + levels + noises.
@@ -57,4 +57,4 @@ def block_diagonal(blocks: np.ndarray) -> np.ndarray:
     """(step, row, column) as one matrix with the blocks on its diagonal."""
     from scipy.linalg import block_diag
 
-    return np.asarray(block_diag(*blocks))
+    return block_diag(*blocks)

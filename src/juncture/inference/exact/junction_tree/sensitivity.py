@@ -193,4 +193,4 @@ def sum_to(factor: LogFactor, nodes: tuple[int, ...]) -> np.ndarray:
     rest = tuple(axis for axis, node in enumerate(factor.nodes) if node not in nodes)
     left = [node for node in factor.nodes if node in nodes]
     table = numerics.log_sum_exp(factor.logs, axis=rest) if rest else factor.logs
-    return np.asarray(table.transpose([left.index(node) for node in nodes]))
+    return table.transpose([left.index(node) for node in nodes])

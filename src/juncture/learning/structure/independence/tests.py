@@ -20,7 +20,7 @@ from juncture.graphs.independence import Oracle
 from juncture.graphs.separation_sets import SeparationSets
 from juncture.learning.structure.constraints import check_whole
 from juncture.learning.structure.data import check_same_kind
-from juncture.learning.structure.scores.discrete import CodedRows
+from juncture.learning.structure.scores.discrete import CodedRows, OverCodedRows
 from juncture.learning.structure.scores.gaussian import Moments
 from juncture.learning.structure.sets import set_of
 from juncture.options import resolve
@@ -59,7 +59,7 @@ class GSquaredTest:
     kind = "likelihood ratio"
 
     def on(self, data: Dataset, rng: np.random.Generator) -> Tester:
-        return TableTester(coded(data), KINDS.index(self.kind))
+        return TableTester(as_coded_rows(data), KINDS.index(self.kind))
 
 
 @dataclass(frozen=True)
@@ -70,17 +70,8 @@ class ChiSquaredTest(GSquaredTest):
 
 
 @dataclass(frozen=True, eq=False)
-class TableTester:
-    rows: CodedRows
+class TableTester(OverCodedRows):
     kind: int
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.rows.names
-
-    @property
-    def num_rows(self) -> int:
-        return self.rows.num_rows
 
     def p_values(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> np.ndarray:
         from scipy.special import chdtrc
@@ -112,7 +103,7 @@ class TableTester:
         return np.maximum(statistics, 0.0), degrees
 
 
-def coded(data: Dataset) -> CodedRows:
+def as_coded_rows(data: Dataset) -> CodedRows:
     if any(variable.is_real for variable in data.variables):
         raise Unsupported("G² and χ² are tests of variables with states; for real ones there is test='fisher-z'")
     return CodedRows.of(data)
@@ -130,25 +121,16 @@ class PermutationTest:
     def on(self, data: Dataset, rng: np.random.Generator) -> Tester:
         if data.weights is not None:
             raise Unsupported("rows with weights cannot be shuffled; take test='g2'")
-        rows = coded(data)
+        rows = as_coded_rows(data)
         codes = np.array(data.arrays, dtype=rows.codes.dtype).reshape(len(rows.names), len(data))
         return PermutationTester(rows, codes, self.num_shuffles, int(rng.integers(2**62)))
 
 
 @dataclass(frozen=True, eq=False)
-class PermutationTester:
-    rows: CodedRows
+class PermutationTester(OverCodedRows):
     codes: np.ndarray  # of all rows, not only of different ones
     num_shuffles: int
     seed: int
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.rows.names
-
-    @property
-    def num_rows(self) -> int:
-        return self.rows.num_rows
 
     def p_values(self, pair: tuple[int, int], conditions: Sequence[Sequence[int]]) -> np.ndarray:
         observed, _ = TableTester(self.rows, 0).statistics(pair, conditions)

@@ -79,12 +79,10 @@ class CodedRows:
 
 
 @dataclass(frozen=True, eq=False)
-class DiscreteScores:
-    """Each family's table is counted, and its score added up, in compiled code."""
+class OverCodedRows:
+    """Answers from coded rows, with the names of their variables."""
 
     rows: CodedRows
-    kind: int
-    amount: float
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -93,6 +91,14 @@ class DiscreteScores:
     @property
     def num_rows(self) -> int:
         return self.rows.num_rows
+
+
+@dataclass(frozen=True, eq=False)
+class DiscreteScores(OverCodedRows):
+    """Each family's table is counted, and its score added up, in compiled code."""
+
+    kind: int
+    amount: float
 
     def score_extensions(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
         from juncture.kernels.structure.local_scores import score_extensions
@@ -141,19 +147,10 @@ class NodeAverage:
 
 
 @dataclass(frozen=True, eq=False)
-class ObservedScores:
+class ObservedScores(OverCodedRows):
     """Each family by itself: its observed rows are counted, and weighed up to all rows."""
 
-    rows: CodedRows
     cost: float
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.rows.names
-
-    @property
-    def num_rows(self) -> int:
-        return self.rows.num_rows
 
     def score_extensions(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
         sets = ([*parents, one] if one != NOTHING else list(parents) for one in candidates)

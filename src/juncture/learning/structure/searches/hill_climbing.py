@@ -52,7 +52,7 @@ class ScoredGraph:
         self.gains = np.full(bounds.allowed.shape, -np.inf)
         self.edges = np.zeros(bounds.allowed.shape, dtype=np.bool_)
         self.family_scores = np.zeros(len(parents))
-        self._place(parents, range(len(parents)))
+        self._set_parents(parents, range(len(parents)))
 
     @property
     def total(self) -> float:
@@ -62,10 +62,10 @@ class ScoredGraph:
         """The same at another graph; families that both graphs share are not scored again."""
         other = copy(self)
         other.gains, other.family_scores, other.edges = self.gains.copy(), self.family_scores.copy(), self.edges.copy()
-        other._place(parents, [child for child, one in enumerate(parents) if one != self.parents[child]])
+        other._set_parents(parents, [child for child, one in enumerate(parents) if one != self.parents[child]])
         return other
 
-    def _place(self, parents: Sequence[Positions], changed: Iterable[int]) -> None:
+    def _set_parents(self, parents: Sequence[Positions], changed: Iterable[int]) -> None:
         self.parents = list(parents)
         for child in changed:
             self.edges[:, child] = False

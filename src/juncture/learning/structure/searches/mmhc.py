@@ -48,14 +48,16 @@ class MMHC(Constrained):
         bounds = self.bounds(scores.names)
         gains = edge_gains(scores, bounds, [0] * len(scores.names))
         tester = as_tester(data, self.test, rng)
-        pairs = related(tester, bounds, gains, self.level, self.max_given)
+        pairs = find_related_pairs(tester, bounds, gains, self.level, self.max_given)
         warn_of_functions(tester, pairs)
         near = bounds.within(pairs)
         search = HillClimbing(tabu=self.tabu, restarts=self.restarts)
         return graph_of(scores.names, search.search(scores, near, rng, progress))
 
 
-def related(tester: Tester, bounds: EdgeConstraints, gains: np.ndarray, level: float, max_given: int) -> np.ndarray:
+def find_related_pairs(
+    tester: Tester, bounds: EdgeConstraints, gains: np.ndarray, level: float, max_given: int
+) -> np.ndarray:
     """The pairs in which each is a candidate parent or child of the other."""
     pairs = bounds.allowed | bounds.allowed.T
     strength = np.maximum(gains, gains.T)

@@ -14,19 +14,19 @@ from juncture.sequences.hidden_markov.initial_model import initial_hidden_markov
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 
 
-def mixture_start(
+def initial_mixture(
     sequences: Sequences, num_states: int, num_components: int, covariance: str, start: Any, seed: int
 ) -> HiddenMarkovModel:
     """A first model; from clusters where these are asked for, no step is labelled and there are steps enough."""
     number = num_states * num_components
     if start == "k-means" and sequences.states is None and sequences.num_steps >= number:
         clusters = initial_hidden_markov(sequences, number, covariance, start=start, rng=seed)
-        return merge_states(clusters, alike(clusters.transition, num_states, seed))
+        return merge_states(clusters, group_rows(clusters.transition, num_states, seed))
     first: Any = initial_hidden_markov(sequences, num_states, covariance, start=start, rng=seed)
     return HiddenMarkovModel(first.initial, first.transition, split_components(first.emissions, num_components))
 
 
-def alike(transition: np.ndarray, num_groups: int, seed: int) -> np.ndarray:
+def group_rows(transition: np.ndarray, num_groups: int, seed: int) -> np.ndarray:
     """Rows shared out into groups of the same size, those that are alike together: (group, member).
 
     What follows a step depends on its state only, so components of one state go on alike.

@@ -1,4 +1,4 @@
-"""Stationary laws, detailed balance, mixing, eigenvalues, hitting and absorption."""
+"""Stationary distributions, detailed balance, mixing, eigenvalues, hitting and absorption."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from support.markov_chain_examples import (
     transitions,
 )
 
-# --- stationary laws -------------------------------------------------------------------------------------------------
+# --- stationary distributions ----------------------------------------------------------------------------------------
 
 
 @given(chains())
 def test_stationary_distributions_are_stationary(chain):
-    """S0-292, S2-170, S3-065: one law for each closed class, which a step does not change."""
-    laws = chain.stationary_distributions
-    assert len(laws) == len(chain.closed_classes) >= 1
-    assert laws @ chain.transition == pytest.approx(laws, rel=1e-12)
-    assert laws.sum(axis=1) == pytest.approx(1, rel=1e-14)
-    for law, members in zip(laws, chain.closed_classes, strict=True):
-        assert set(np.flatnonzero(law)) == set(members)
-        assert chain.is_stationary(law)
-    mixture = laws.mean(axis=0)
+    """S0-292, S2-170, S3-065: one distribution for each closed class, which a step does not change."""
+    distributions = chain.stationary_distributions
+    assert len(distributions) == len(chain.closed_classes) >= 1
+    assert distributions @ chain.transition == pytest.approx(distributions, rel=1e-12)
+    assert distributions.sum(axis=1) == pytest.approx(1, rel=1e-14)
+    for distribution, members in zip(distributions, chain.closed_classes, strict=True):
+        assert set(np.flatnonzero(distribution)) == set(members)
+        assert chain.is_stationary(distribution)
+    mixture = distributions.mean(axis=0)
     assert chain.is_stationary(mixture)
 
 
 @given(positive_chains())
 def test_elimination_against_eigenvectors(chain):
-    """S3-066: the law is the left eigenvector of the eigenvalue 1."""
+    """S3-066: the distribution is the left eigenvector of the eigenvalue 1."""
     values, vectors = np.linalg.eig(chain.transition.T)
     vector = vectors[:, np.argmax(values.real)].real
     assert chain.stationary == pytest.approx(vector / vector.sum(), rel=1e-6, abs=1e-12)
@@ -52,15 +52,15 @@ def test_elimination_against_eigenvectors(chain):
 @given(st.floats(1e-300, 1), st.floats(1e-300, 1))
 def test_two_states_in_closed_form(a, b):
     """S2-170: (b, a)/(a + b), however small a and b are."""
-    law = MarkovChain([[1 - a, a], [b, 1 - b]]).stationary
-    assert law == pytest.approx([b / (a + b), a / (a + b)], rel=1e-12)
+    distribution = MarkovChain([[1 - a, a], [b, 1 - b]]).stationary
+    assert distribution == pytest.approx([b / (a + b), a / (a + b)], rel=1e-12)
 
 
 @pytest.mark.parametrize("coupling", [1e-2, 1e-12, 1e-100, 1e-300])
 def test_nearly_decomposable_chains(coupling):
     """Classes that hardly hang together: solving linear equations would lose all digits."""
-    chain, law = nearly_decomposable(coupling)
-    assert chain.stationary == pytest.approx(law, rel=1e-13)
+    chain, distribution = nearly_decomposable(coupling)
+    assert chain.stationary == pytest.approx(distribution, rel=1e-13)
 
 
 def test_laws_over_a_thousand_orders_of_magnitude():
@@ -69,14 +69,14 @@ def test_laws_over_a_thousand_orders_of_magnitude():
     transition = np.diag(np.full(size - 1, up), 1) + np.diag(np.full(size - 1, down), -1)
     np.fill_diagonal(transition, 1 - transition.sum(axis=1))
     for chain, largest in ((MarkovChain(transition), -1), (MarkovChain(transition[::-1, ::-1]), 0)):
-        law = chain.stationary
-        assert law[largest] == pytest.approx(1 - 1e-12, rel=1e-14)
-        assert law[[-4, 3][largest + 1]] == pytest.approx(1e-36, rel=1e-10)
-        assert law[[0, -1][largest + 1]] == 0
+        distribution = chain.stationary
+        assert distribution[largest] == pytest.approx(1 - 1e-12, rel=1e-14)
+        assert distribution[[-4, 3][largest + 1]] == pytest.approx(1e-36, rel=1e-10)
+        assert distribution[[0, -1][largest + 1]] == 0
 
 
 def test_a_law_that_is_not_unique_is_reported():
-    """S0-292, S3-066: the identity has as many stationary laws as states, and none is chosen."""
+    """S0-292, S3-066: the identity has as many stationary distributions as states, and none is chosen."""
     chain = MarkovChain(np.eye(2), states=["a", "b"])
     with pytest.raises(InvalidModel, match=r"not unique: there are 2 closed classes, \{'a'\} and \{'b'\}"):
         chain.stationary  # noqa: B018
@@ -88,7 +88,7 @@ def test_a_law_that_is_not_unique_is_reported():
 
 @given(chains(), st.data())
 def test_where_a_start_leads(chain, data):
-    """S0-296: the law tends to a mixture of the classes' laws; where it goes round, to none."""
+    """S0-296: the distribution tends to a mixture of the classes' distributions; where it goes round, to none."""
     start = data.draw(st.sampled_from(chain.states))
     far = chain.distribution_at(2**60, start)
     if all(chain.period(members[0]) == 1 for members in chain.closed_classes):
@@ -106,24 +106,24 @@ def test_where_a_start_leads(chain, data):
 
 @given(st.integers(2, 6), st.integers(0, 1000))
 def test_a_symmetric_flow_is_reversible(size, seed):
-    """S0-298, S3-070, S3-071: detailed balance with a law makes it stationary."""
+    """S0-298, S3-070, S3-071: detailed balance with a distribution makes it stationary."""
     flow = np.random.default_rng(seed).random((size, size)) + 1e-3
     flow = (flow + flow.T) / (2 * flow.sum())
-    law = flow.sum(axis=1)
-    chain = MarkovChain(flow / law[:, None])
-    assert chain.satisfies_detailed_balance(law)
+    distribution = flow.sum(axis=1)
+    chain = MarkovChain(flow / distribution[:, None])
+    assert chain.satisfies_detailed_balance(distribution)
     assert chain.is_reversible
-    assert chain.stationary == pytest.approx(law, rel=1e-12)
+    assert chain.stationary == pytest.approx(distribution, rel=1e-12)
     assert chain.reversed().transition == pytest.approx(chain.transition, rel=1e-9)
     assert np.isrealobj(chain.eigenvalues)
 
 
 @given(positive_chains())
 def test_detailed_balance_implies_stationarity(chain):
-    """S3-071: a law that is not stationary cannot satisfy it."""
-    law = np.full(chain.num_states, 1 / chain.num_states)
-    if chain.satisfies_detailed_balance(law):
-        assert chain.is_stationary(law)
+    """S3-071: a distribution that is not stationary cannot satisfy it."""
+    distribution = np.full(chain.num_states, 1 / chain.num_states)
+    if chain.satisfies_detailed_balance(distribution):
+        assert chain.is_stationary(distribution)
 
 
 def test_stationary_but_not_reversible():
@@ -146,7 +146,7 @@ def metropolis(target: np.ndarray, proposal: np.ndarray) -> np.ndarray:
 
 
 def test_metropolis_and_gibbs_have_their_target():
-    """S0-297, S0-298, S3-069: both have the Gibbs law of two coupled spins; the cyclic scan alone is not reversible."""
+    """S0-297, S0-298, S3-069: two coupled spins; the cyclic scan alone is not reversible."""
     target = np.exp([1.0, -0.5, -1.0, 0.5])  # x = (0,0), (0,1), (1,0), (1,1)
     target /= target.sum()
     table = target.reshape(2, 2)
