@@ -35,8 +35,15 @@ TINY = float(np.finfo(float).tiny)
 class Beta(ExponentialFamily, ConjugatePrior):
     """p(x) = x^(a-1) (1-x)^(b-1) / B(a, b) on [0, 1]: u = (log x, log(1-x)), η = (a-1, b-1).
 
-    As a prior, of the probability of a Bernoulli, binomial, negative binomial or geometric.
+    The conjugate prior of the probability of a Bernoulli, binomial, negative binomial or geometric.
 
+    Parameters
+    ----------
+    a, b
+        The shapes, positive numbers or arrays. As a prior they are pseudo-counts of ones and zeros.
+
+    Examples
+    --------
     >>> from juncture.families.discrete.bernoulli import Bernoulli
     >>> Beta(1, 1).posterior(Bernoulli.statistics([1, 1, 0, 0, 0, 1, 1])).predictive()
     Bernoulli(probability=0.5555555555555556)

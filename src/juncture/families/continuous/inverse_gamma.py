@@ -30,8 +30,17 @@ from juncture.numerics import log
 class InverseGamma(ExponentialFamily, ConjugatePrior):
     """p(x) = scale^shape x^(-shape-1) exp(-scale/x) / Γ(shape): u = (log x, 1/x), η = (-shape - 1, -scale).
 
-    As a prior, of the variance of a Gaussian whose mean is known, or of the scale of a Laplace.
+    The conjugate prior of the variance of a Gaussian whose mean is known, or of the scale of a Laplace.
 
+    Parameters
+    ----------
+    shape
+        The shape, positive.
+    scale
+        The scale, positive.
+
+    Examples
+    --------
     >>> InverseGamma(shape=3, scale=4).mean
     2.0
     """

@@ -21,6 +21,15 @@ from juncture.numerics import log1p
 class Lomax(Sampled):
     """p(x) = shape/scale (1 + x/scale)^(-shape-1) for x ≥ 0: Pareto of the second type.
 
+    Parameters
+    ----------
+    shape
+        The exponent of the tail, positive.
+    scale
+        The scale, positive.
+
+    Examples
+    --------
     >>> Lomax(shape=3, scale=4).mean
     2.0
     """

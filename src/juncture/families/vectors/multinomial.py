@@ -27,6 +27,15 @@ class Multinomial(ExponentialFamily):
 
     A = n log Σ e^η; n is known.
 
+    Parameters
+    ----------
+    trials
+        The number of trials n.
+    probabilities
+        π, (…, category); each row sums to 1.
+
+    Examples
+    --------
     >>> Multinomial.estimate(Multinomial.statistics([[3, 1, 0], [1, 1, 2]], trials=4))
     Multinomial(trials=4, probabilities=[0.5, 0.25, 0.25])
     """

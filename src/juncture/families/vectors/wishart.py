@@ -27,8 +27,17 @@ from juncture.families.vectors.whitening import Spectrum, Whitening
 class Wishart(MatrixFamily):
     """p(X) ∝ |X|^((ν-d-1)/2) exp(-½ tr V⁻¹X): u = (log |X|, vec X), η = ((ν-d-1)/2, -½ vec V⁻¹); mean νV.
 
-    As a prior, of the precision of a MultivariateGaussian whose mean is known.
+    The conjugate prior of the precision of a MultivariateGaussian whose mean is known.
 
+    Parameters
+    ----------
+    degrees
+        ν, the degrees of freedom, above d - 1.
+    scale
+        V, (…, d, d), positive definite.
+
+    Examples
+    --------
     >>> Wishart(3.0, [[2.0, 0.0], [0.0, 1.0]]).mean
     array([[6., 0.],
            [0., 3.]])
