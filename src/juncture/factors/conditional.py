@@ -32,7 +32,17 @@ SHOWN_PARENTS = 8
 
 @runtime_checkable
 class AnyConditional(Protocol):
-    """How a child arises from its parents."""
+    """The contract of conditionals p(child | parents), for type annotations and for new kinds of conditionals.
+
+    Attributes
+    ----------
+    child
+        The variable.
+    parents
+        The variables to condition on.
+    num_parameters
+        The number of free parameters.
+    """
 
     @property
     def child(self) -> Variable: ...

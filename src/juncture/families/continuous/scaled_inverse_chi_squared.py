@@ -22,7 +22,8 @@ from juncture.families.supports import Interval
 class ScaledInverseChiSquared(ExponentialFamily, ConjugatePrior):
     """degrees · scale / χ², for a χ² with these degrees: InverseGamma(degrees / 2, degrees · scale / 2).
 
-    The conjugate prior of the variance of a Gaussian whose mean is known: worth `degrees` values with the variance `scale`.
+    The conjugate prior of the variance of a Gaussian whose mean is known; the prior is worth `degrees` values with the
+    variance `scale`.
 
     Parameters
     ----------

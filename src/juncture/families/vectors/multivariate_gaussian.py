@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 class MultivariateGaussian(VectorFamily, ExponentialFamily, ConjugatePrior):
     """p(x) = |2πΣ|^-½ exp(-½ (x-μ)ᵀΣ⁻¹(x-μ)): u = (x, vec xxᵀ), η = (Σ⁻¹μ, -½ vec Σ⁻¹).
 
-    The conjugate prior of the mean of a MultivariateGaussian whose covariance is known. An estimate from a scatter that leaves
-    a direction out adds 1e-6 of the average variance to the diagonal, and says so in a RegularizedWarning.
+    The conjugate prior of the mean of a MultivariateGaussian whose covariance is known. An estimate from a singular
+    scatter matrix adds 1e-6 of the average variance to the diagonal, with a RegularizedWarning.
 
     Parameters
     ----------

@@ -28,8 +28,9 @@ class MeanAndPrecision(NamedTuple):
 class NormalGamma(GammaJointPrior):
     """τ from Gamma(shape, rate), and μ given τ from a Gaussian with the mean `mean` and the precision strength · τ.
 
-    u = (log τ, τ, τμ, τμ²), η = (shape - ½, -rate - ½ strength mean², strength mean, -½ strength). The conjugate prior of a
-    Gaussian's mean and precision.
+    u = (log τ, τ, τμ, τμ²), η = (shape - ½, -rate - ½ strength mean², strength mean, -½ strength).
+
+    The conjugate prior of a Gaussian's mean and precision.
 
     Parameters
     ----------
@@ -139,8 +140,9 @@ class MeanAndVariance(NamedTuple):
 class NormalInverseGamma(GammaJointPrior):
     """σ² from InverseGamma(shape, scale), and μ given σ² from a Gaussian with the variance σ² / strength.
 
-    u = (log σ², 1/σ², μ/σ², μ²/σ²), η = (-shape - 3/2, -scale - ½ strength mean², strength mean, -½ strength). The
-    conjugate prior of a Gaussian's mean and variance.
+    u = (log σ², 1/σ², μ/σ², μ²/σ²), η = (-shape - 3/2, -scale - ½ strength mean², strength mean, -½ strength).
+
+    The conjugate prior of a Gaussian's mean and variance.
 
     Parameters
     ----------

@@ -27,10 +27,19 @@ SHOWN = 5  # edges that the repr shows
 
 
 class EdgeStrengths(Value):
-    """The share of samples in which each edge was learned.
+    """The share of bootstrap samples in which each edge was learned.
 
-    `joined[i, j]` is that of an edge between two names, either way; `directed[i, j]` that of i -> j, where an edge
-    whose direction data cannot identify counts half for each.
+    Attributes
+    ----------
+    names
+        The variables, in the order of the rows and columns of the matrices.
+    joined
+        (i, j): the share of samples with an edge between two variables, in either direction.
+    directed
+        (i, j): the share of samples with the edge i -> j. An edge whose direction data cannot identify counts half for
+        each direction.
+    bounds
+        The constraints under which the edges were learned.
     """
 
     _fields = ("names", "joined", "directed", "bounds")

@@ -25,10 +25,20 @@ PARTS = ("initial", "transition", "emissions")
 class HiddenMarkovPrior(Value):
     """A prior for each part of a hidden Markov model; None for maximum likelihood.
 
-    For `initial` and `transition` a number or an array of such counts each cell as if it had been seen so often; a
-    `Dirichlet` (one for all rows, or a batch with one a row) leads to the mode of its posterior, so it must have
-    concentrations of at least 1. What the model forbids stays forbidden. `emissions` is what the emissions take: a
-    conjugate prior of their family, or counts for tables.
+    Probabilities that are zero in the model stay zero.
+
+    Parameters
+    ----------
+    initial, transition
+        A pseudo-count for every cell, an array of pseudo-counts, or a `Dirichlet`: one for all rows, or a batch with
+        one for each row. A `Dirichlet` gives the mode of its posterior, so its concentrations must be at least 1.
+    emissions
+        The prior that the emissions take: a conjugate prior of their family, or pseudo-counts for tables.
+
+    Examples
+    --------
+    >>> HiddenMarkovPrior(transition=1.0)
+    HiddenMarkovPrior(transition=1.0)
     """
 
     _fields = ("initial", "transition", "emissions")

@@ -46,7 +46,17 @@ def has_values(values: np.ndarray, unknown: int | None = None) -> bool:
 
 
 class HiddenMarkovStatistics(Value):
-    """Expected starts in each state, transitions, and statistics of the emissions; statistics add."""
+    """The (expected) sufficient statistics of a hidden Markov model; `a + b` are those of both data sets.
+
+    Parameters
+    ----------
+    initial
+        (state,): how often each state came first.
+    transitions
+        (from, to): how often each state followed each state.
+    emissions
+        The statistics of the emissions.
+    """
 
     _fields = ("initial", "transitions", "emissions")
     initial: np.ndarray  # (state,)

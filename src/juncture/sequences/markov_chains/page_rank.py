@@ -25,8 +25,19 @@ SHOWN = 10
 
 
 class PageRank(Value):
-    """The rank of each page, and how it was found: the trace has the error's bound at each step, with a minus sign.
+    """The PageRank of each page, from `page_rank`; `ranks[page]` is one rank.
 
+    Attributes
+    ----------
+    pages
+        The pages.
+    values
+        The ranks, in the order of the pages; they sum to 1.
+    trace
+        The course of the computation: at each step minus a bound on the error.
+
+    Examples
+    --------
     >>> ranks = page_rank([(1, 2), (1, 3), (2, 3), (3, 1)])
     >>> ranks
     PageRank(3 pages: 3 0.3974, 1 0.3878, 2 0.2148)

@@ -17,10 +17,15 @@ from juncture.variables import Scope, State, Variable
 
 
 class MarkovChainStatistics(Value):
-    """How often each state came first, and each followed each; `a + b` are those of both sets of sequences.
+    """The sufficient statistics of a Markov chain; `a + b` are those of both sets of sequences.
 
-    Of a chain of order m, `starts` has m tables: of the first state, of the second given the first, and so on; so also
-    sequences shorter than m count.
+    Parameters
+    ----------
+    starts
+        For a chain of order m, m tables: the counts of the first state, of the second state given the first, and so on.
+        So sequences shorter than m count too.
+    transitions
+        The counts of each state given the m states before it.
     """
 
     _fields = ("starts", "transitions")

@@ -19,7 +19,19 @@ from juncture.values import number_of
 
 @dataclass(frozen=True, eq=False)
 class StateSpaceForecast:
-    """Gaussian distributions of states and observations, one a step, each given all observations before them."""
+    """Gaussian distributions of states and observations, one a step, each given all observations before them.
+
+    Attributes
+    ----------
+    state_mean
+        (step, state).
+    state_covariance
+        (step, state, state).
+    observation_mean
+        (step, value).
+    observation_covariance
+        (step, value, value).
+    """
 
     state_mean: np.ndarray  # (step, state)
     state_covariance: np.ndarray  # (step, state, state)

@@ -19,7 +19,23 @@ from juncture.values import number_of
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KalmanFilter:
-    """What is known of the states after `num_steps` observations; `step` gives the filter after one more."""
+    """An online Kalman filter: `step` gives the filter after one more observation.
+
+    Attributes
+    ----------
+    model
+        The state-space model.
+    lag
+        How many steps the smoothed distribution (`lagged_mean`, `lagged_covariance`) stays behind.
+    num_steps
+        The number of observations so far.
+    log_evidence
+        The log-density of the observations so far.
+    next_mean, next_factor
+        The mean of the next state, and a matrix F such that F Fᵀ is its covariance.
+    window
+        The filtered distributions of the last lag + 1 steps.
+    """
 
     model: LinearGaussianStateSpace
     lag: int

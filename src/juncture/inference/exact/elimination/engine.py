@@ -29,7 +29,15 @@ from juncture.variables import Scope, first_repeated
 
 @dataclass(frozen=True)
 class VariableElimination:
-    """The engine's options: an order that names all variables, by default a good one; and how many bytes to take."""
+    """Bucket elimination: sum out one variable after another.
+
+    Parameters
+    ----------
+    order
+        The order of elimination, which names all variables; by default an order with small tables.
+    memory_limit
+        In bytes; by default a share of the free memory. A question that needs more raises `TooLarge`.
+    """
 
     order: Sequence[str] | None = None
     memory_limit: int | None = None
