@@ -1,4 +1,4 @@
-"""What `juncture info` tells of a model that is no network: its kind, its sizes and its distributions."""
+"""What `juncture info` prints for a model that is not a network: its kind, its sizes and its distributions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`DirectedGraph` and `PartiallyDirectedGraph`, the CPDAG of a class of equivalent directed graphs.
 
-A directed graph has an essential graph, which is partially directed, and a partially directed graph may have an
-extension, which is directed: the two classes know each other.
+A directed graph has an essential graph, which is partially directed, and a partially directed graph may have a
+consistent extension, which is directed. So the two classes refer to each other.
 """
 
 from __future__ import annotations

@@ -42,6 +42,8 @@ def optimal_test(p: Any, q: Any, prior: float = 0.5) -> OptimalTest:
     OptimalTest
         The values for which the test says "p", and the probabilities of its errors.
 
+    Examples
+    --------
     >>> optimal_test([0.5, 0.3, 0.2], [0.2, 0.2, 0.6]).accepted
     array([ True,  True, False])
     """

@@ -1,4 +1,4 @@
-"""Probabilities of one variable for many rows, from those columns only that tell something of it."""
+"""Probabilities of one variable for many rows, from the columns on which it depends."""
 
 from __future__ import annotations
 

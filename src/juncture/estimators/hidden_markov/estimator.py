@@ -1,4 +1,4 @@
-"""What the hidden Markov models behind scikit-learn's names share: they read sequences, and ask `fit` and `infer`."""
+"""The base class of the hidden Markov estimators: it reads sequences, and calls `fit` and `infer`."""
 
 from __future__ import annotations
 

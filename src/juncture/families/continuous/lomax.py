@@ -1,4 +1,4 @@
-"""Lomax: Pareto's power tail shifted to start at 0; what a Gamma predicts of exponential waiting times."""
+"""Lomax: Pareto's power tail shifted to start at 0; the predictive of exponential waiting times under a Gamma prior."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""StudentT: a bell with heavy tails. No sum over data is enough to estimate it: it is not an exponential family."""
+"""StudentT: a bell-shaped density with heavy tails; not an exponential family, so it is estimated from the sample."""
 
 from __future__ import annotations
 

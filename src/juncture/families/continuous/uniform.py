@@ -1,4 +1,4 @@
-"""Uniform: every number between two ends alike. Its ends move the support, so it is not an exponential family."""
+"""Uniform: a constant density between two ends. The support depends on them, so it is not an exponential family."""
 
 from __future__ import annotations
 

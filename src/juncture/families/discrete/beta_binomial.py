@@ -1,4 +1,4 @@
-"""BetaBinomial: a Binomial whose probability is a Beta; as a prior, of the targets in a population."""
+"""BetaBinomial: a Binomial whose probability has a Beta distribution; a prior of the targets in a population."""
 
 from __future__ import annotations
 

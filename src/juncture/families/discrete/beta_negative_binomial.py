@@ -1,4 +1,4 @@
-"""BetaNegativeBinomial: a NegativeBinomial whose probability is a Beta."""
+"""BetaNegativeBinomial: a NegativeBinomial whose probability has a Beta distribution."""
 
 from __future__ import annotations
 

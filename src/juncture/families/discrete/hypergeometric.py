@@ -1,4 +1,4 @@
-"""Hypergeometric: how many targets are among the members drawn from a population, without putting back."""
+"""Hypergeometric: how many targets are among members drawn from a population without replacement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NegativeBinomial: how many trials fail before a known number succeeds."""
+"""NegativeBinomial: how many trials fail before a given number of successes."""
 
 from __future__ import annotations
 

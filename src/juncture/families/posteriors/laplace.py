@@ -44,6 +44,8 @@ def laplace_approximation(log_joint: Callable[[Any], Any], start: Any) -> Laplac
     LaplaceApproximation
         The Gaussian, the mode, the information there, and the log-evidence.
 
+    Examples
+    --------
     >>> found = laplace_approximation(lambda mean: -0.5 * (mean - 3.0) ** 2 / 4, 0.0)
     >>> round(found.mode, 6), round(found.family.variance, 6), round(found.log_evidence, 6)
     (3.0, 4.0, 1.612086)

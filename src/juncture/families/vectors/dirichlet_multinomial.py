@@ -1,4 +1,4 @@
-"""DirichletMultinomial: a Multinomial whose probabilities are a Dirichlet."""
+"""DirichletMultinomial: a Multinomial whose probabilities have a Dirichlet distribution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MultivariateStudentT: a MultivariateGaussian with heavy tails; the predictive of one whose covariance is unknown."""
+"""MultivariateStudentT: a heavy-tailed MultivariateGaussian; the predictive of a Gaussian with unknown covariance."""
 
 from __future__ import annotations
 

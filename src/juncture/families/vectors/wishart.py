@@ -1,4 +1,4 @@
-"""Wishart: positive definite matrices; a Gamma in more dimensions."""
+"""Wishart: positive definite matrices; the generalisation of the Gamma to matrices."""
 
 from __future__ import annotations
 

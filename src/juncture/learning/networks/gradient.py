@@ -1,7 +1,7 @@
 """Gradient ascent on the observed-data log-likelihood, whose gradient follows from the expected statistics.
 
-Fisher's identity: ∇ log p(seen) = E[∇ log p(seen, unseen) | seen]. L-BFGS often takes fewer
-steps than EM near the optimum.
+Fisher's identity: ∇ log p(observed) = E[∇ log p(observed, hidden) | observed]. L-BFGS often takes fewer steps than EM
+near the optimum.
 """
 
 from __future__ import annotations

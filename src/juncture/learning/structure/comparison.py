@@ -54,7 +54,8 @@ def compare_graphs(learned: Any, truth: Any, data: Any = None, score: Any = "bic
 
     Returns
     -------
-    A `GraphComparison`.
+    GraphComparison
+        Distances, precision and recall.
 
     Examples
     --------

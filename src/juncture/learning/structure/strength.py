@@ -135,7 +135,8 @@ def edge_strengths(
 
     Returns
     -------
-    `EdgeStrengths`, with the strength and the direction of each edge and their average graph.
+    EdgeStrengths
+        The strength and the direction of each edge, and their average graph.
     """
     check_whole(samples, "samples", least=1)
     check_progress(progress)

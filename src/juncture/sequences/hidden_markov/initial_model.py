@@ -1,4 +1,4 @@
-"""`initial_hidden_markov`: a first hidden Markov model from data, for Baum-Welch to go on from."""
+"""`initial_hidden_markov`: an initial hidden Markov model from data, from which Baum-Welch starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A hidden Markov model as HTML for notebooks: how it starts, how it moves on, and what each state emits."""
+"""`HiddenMarkovModel`: a Markov chain of hidden states that emit observations; and its HTML for notebooks."""
 
 from __future__ import annotations
 

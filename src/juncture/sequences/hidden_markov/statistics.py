@@ -1,4 +1,4 @@
-"""The statistics of sequences that a hidden Markov model needs, and the model estimated from them."""
+"""The sufficient statistics of a hidden Markov model, and the model estimated from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links between pages, from whatever tells of them, as weights of links (from, to) in a sparse array."""
+"""Links between pages, from a mapping, edges, a graph or a matrix, as weights (from, to) in a sparse array."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`MarkovChain`: states that follow one another, the next by the last one, or by the last few."""
+"""`MarkovChain`: a sequence of states in which the next state depends on the last one, or on the last few."""
 
 from __future__ import annotations
 

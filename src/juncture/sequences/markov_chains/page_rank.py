@@ -1,7 +1,7 @@
-"""`page_rank`: how important pages are by the links between them.
+"""`page_rank`: the importance of pages by the links between them.
 
-A reader follows one of the links of a page with probability `damping`, and else goes to any page at random; a page's
-rank is its share of the reader's time. Of weighted links the heavier are followed the more often.
+A surfer follows a link of the current page with probability `damping`, in proportion to the weights of the links, and
+otherwise goes to a random page. The rank of a page is the share of time that the surfer spends there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What can be asked of the transition matrix of a chain, in the labels of its states."""
+"""`ChainQuestions`: the questions about a chain's transition matrix, in the labels of its states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Markov chain needs to know of sequences: how they begin, and what follows what."""
+"""The sufficient statistics of a Markov chain: counts of initial states and of transitions."""
 
 from __future__ import annotations
 

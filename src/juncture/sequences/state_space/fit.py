@@ -1,4 +1,4 @@
-"""`fit` for linear-Gaussian state spaces."""
+"""`fit` for linear-Gaussian state-space models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""StateSpaceForecast: the distributions of states and observations at steps that are still to come."""
+"""`StateSpaceForecast`: the distributions of future states and observations."""
 
 from __future__ import annotations
 

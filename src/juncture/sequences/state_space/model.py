@@ -1,4 +1,4 @@
-"""LinearGaussianStateSpace: a hidden vector that moves linearly with Gaussian noise, seen through a noisy map."""
+"""`LinearGaussianStateSpace`: a hidden vector with linear-Gaussian dynamics and linear-Gaussian observations."""
 
 from __future__ import annotations
 

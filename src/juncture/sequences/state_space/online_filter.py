@@ -1,4 +1,4 @@
-"""The Kalman filter one observation at a time."""
+"""`online_filter` of state-space models: the Kalman filter, one observation at a time."""
 
 from __future__ import annotations
 
