@@ -102,7 +102,7 @@ class GaussianEmissions(Emissions):
 
     @property
     def means(self) -> np.ndarray:
-        """(state, d), of single numbers too."""
+        """The means as (state, d), also for single numbers."""
         return self.mean.reshape(self.num_states, -1)
 
     @cached_property

@@ -75,7 +75,7 @@ class Mixture(Value):
 
     @property
     def num_parameters(self) -> int:
-        """How many numbers may be chosen freely."""
+        """The number of free parameters."""
         return self.num_components - 1 + self.components.num_parameters
 
     def component_log_prob(self, x: Any) -> np.ndarray:

@@ -92,7 +92,7 @@ class Density(Value):
 
     @classmethod
     def mixture(cls, weights: Any, components: Sequence[Family]) -> Density:
-        """Σ weight · component, of continuous families of one number."""
+        """The mixture Σ weight · component of continuous families of one number."""
         components = check_iterable(components, "the components of a mixture")
         shares = numerics.as_probabilities(weights, (len(components),), name="the weights of the mixture")
         parts = [grid_points(component) for component in components]

@@ -101,7 +101,7 @@ class Beta(ExponentialFamily, ConjugatePrior):
         return columns(log(x), log1p(-x))
 
     def kl_divergence(self, other: Any) -> Real:
-        """That of the two as Dirichlets of two parameters."""
+        """The divergence of the two as Dirichlet distributions."""
         if type(other) is not Beta:
             return super().kl_divergence(other)
         common_shape(self, other)
@@ -124,7 +124,7 @@ class Beta(ExponentialFamily, ConjugatePrior):
     def mode(self) -> Real:
         """(a - 1) / (a + b - 2) for a, b ≥ 1; 0 where a < 1 ≤ b, and 1 where b < 1 ≤ a: the density is infinite there.
 
-        Two parameters below 1 make both ends modes, and two that are 1 make all values alike: then there is none.
+        There is no single mode if both parameters are below 1 (both ends are modes), or if both are 1 (a constant).
         """
         a, b = np.broadcast_arrays(self._given["a"], self._given["b"])
         if not ((np.maximum(a, b) >= 1) & ((a != 1) | (b != 1))).all():

@@ -92,7 +92,7 @@ class InverseGamma(ExponentialFamily, ConjugatePrior):
         return np.asarray(fit - log_normalizer(self._given["shape"], self._given["scale"]))
 
     def kl_divergence(self, other: Any) -> Real:
-        """That of the two Gammas of the inverses."""
+        """The divergence of the Gamma distributions of the inverses."""
         if type(other) is not InverseGamma:
             return super().kl_divergence(other)
         return plain(divergence_of(self, other, "scale"))

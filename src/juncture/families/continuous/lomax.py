@@ -50,7 +50,7 @@ class Lomax(Sampled):
         return np.asarray(np.log(shape) - np.log(scale) - (shape + 1) * _log_above(x, scale))
 
     def entropy(self) -> Real:
-        """log(scale / shape) + 1 + 1/shape, in nats: that of the Pareto it is a shift of."""
+        """log(scale / shape) + 1 + 1/shape, in nats: the entropy of the Pareto that is shifted."""
         return Pareto(self._given["shape"], self._given["scale"]).entropy()
 
     @np.errstate(over="ignore")
@@ -65,7 +65,7 @@ class Lomax(Sampled):
 
     @property
     def variance(self) -> Real:
-        """That of the Pareto: scale² shape / (shape - 1)² (shape - 2); infinite for a shape of at most 2."""
+        """As of the Pareto: scale² shape / (shape - 1)² (shape - 2); infinite for a shape of at most 2."""
         return Pareto(self._given["shape"], self._given["scale"]).variance
 
     @property

@@ -92,7 +92,7 @@ class ScaledInverseChiSquared(ExponentialFamily, ConjugatePrior):
         return self.to_inverse_gamma()._log_prob(x)
 
     def kl_divergence(self, other: Any) -> Real:
-        """That of the two as inverse gammas."""
+        """The divergence of the two as inverse gamma distributions."""
         if type(other) is not ScaledInverseChiSquared:
             return super().kl_divergence(other)
         return self.to_inverse_gamma().kl_divergence(other.to_inverse_gamma())

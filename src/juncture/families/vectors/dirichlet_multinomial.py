@@ -90,7 +90,7 @@ class DirichletMultinomial(Family):
 
     @property
     def variance(self) -> Real:
-        """Of each count."""
+        """The variance of each count."""
         return plain(np.diagonal(self.covariance, axis1=-2, axis2=-1))
 
     @property

@@ -72,7 +72,7 @@ class InverseWishart(MatrixFamily):
         return concatenate(spectrum.log_determinant, spectrum.inverse)
 
     def kl_divergence(self, other: Any) -> Real:
-        """That of the gammas along the axes on which both scales are diagonal."""
+        """The sum of Gamma divergences along axes on which both scales are diagonal."""
         if type(other) is not InverseWishart:
             return super().kl_divergence(other)
         self._sibling(other)  # refuses another dimension or batch

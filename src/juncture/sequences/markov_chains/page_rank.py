@@ -60,7 +60,7 @@ class PageRank(Value):
         return float(self.values[self.pages.index(page)])
 
     def ranking(self) -> list[Hashable]:
-        """The pages, the highest rank first; of equal ones the earlier."""
+        """The pages, the highest rank first; ties keep the order of the pages."""
         return [self.pages[position] for position in np.argsort(-self.values, kind="stable")]
 
     def to_dict(self) -> dict[Hashable, float]:

@@ -54,7 +54,7 @@ class MarkovChainStatistics(Value):
 
     @cached_property
     def weight(self) -> float:
-        """Of all sequences that have a first step."""
+        """The weight of all sequences that have a first step."""
         return self.starts[0].weight
 
     def __add__(self, other: object) -> MarkovChainStatistics:

@@ -150,7 +150,7 @@ class LinearGaussianStateSpace(Value):
 
     @property
     def max_length(self) -> int | None:
-        """The longest sequence that the parts that vary are given for; None where none varies."""
+        """The longest sequence for which the varying parts are given; None if no part varies."""
         return min((len(self.parts[name]) + (name in MOVING) for name in self.varying), default=None)
 
     # -- changes and forms

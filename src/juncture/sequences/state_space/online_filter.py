@@ -72,7 +72,7 @@ class KalmanFilter:
 
     @property
     def filtered_mean(self) -> np.ndarray:
-        """Of the last state, (state,); before the first observation, of the first one."""
+        """The filtered mean of the last state, (state,); before the first observation, the initial mean."""
         return np.asarray(self.window.filtered_mean[-1] if self.num_steps else self.next_mean)
 
     @property
@@ -81,7 +81,7 @@ class KalmanFilter:
 
     @property
     def predicted_mean(self) -> np.ndarray:
-        """Of the next state."""
+        """The predicted mean of the next state, (state,)."""
         self.model.check_length(self.num_steps + 1, "a prediction")
         return self.next_mean
 
@@ -92,7 +92,7 @@ class KalmanFilter:
 
     @property
     def lagged_mean(self) -> np.ndarray:
-        """Of the state `lag` steps before the last given all observations so far; of the first while there is none."""
+        """The mean of the state `lag` steps before the last (or of the first state) given all observations so far."""
         return np.asarray(self._smoothed_window().smoothed_mean[0] if self.num_steps else self.next_mean)
 
     @property

@@ -53,7 +53,7 @@ class VariableElimination:
                 raise InvalidData(f"the elimination order names {self.order[first_repeated(self.order)]!r} twice")
 
     def with_memory_limit(self, memory_limit: int) -> VariableElimination:
-        """The same engine, refusing what would need more than so many bytes."""
+        """The same engine; a question that needs more bytes raises `TooLarge`."""
         return replace(self, memory_limit=memory_limit)
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EliminationPlan:

@@ -31,7 +31,7 @@ class LogLikelihood:
     """The log-likelihood at its maximum; it never falls when an edge is added."""
 
     def cost(self, num_rows: float) -> float:
-        """What one free parameter costs."""
+        """The penalty of one free parameter."""
         return 0.0
 
 
