@@ -92,7 +92,7 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _first_model(self, rows: np.ndarray, states: Variable) -> HiddenMarkovModel:
-        """All states alike: what a start makes of it tells them apart."""
+        """A model whose states are all equal; the start of EM makes them differ."""
         size = states.num_states
         even = np.full((size, size), 1.0 / size)
         return HiddenMarkovModel(even[0], even, self._first_emissions(rows, size), states=states.labels)
@@ -139,7 +139,7 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return stack.parted(self._smoothed(sequences))
 
     def score(self, X: Any, y: Any = None, *, lengths: Any = None) -> float:
-        """log p(X), the sum over all sequences; with `y`, of the observations and the states it tells together."""
+        """log p(X), the sum over all sequences; with `y`, log p(X, y) of observations and labelled states."""
         _, sequences = self._asked(X, lengths, y)
         return float(np.sum(log_prob(self.model_, sequences)))
 

@@ -148,13 +148,13 @@ def check_labelled(sequences: Sequences) -> None:
     if sequences.states is None:
         raise InvalidData(
             "the statistics of labelled sequences were asked for, but no step is labelled; give"
-            " jt.Sequence(observations, states=…), or let jt.fit learn without"
+            " jt.Sequence(observations, states=…), or use jt.fit, which needs no labels"
         )
     unknown = np.flatnonzero(sequences.states < 0)
     if unknown.size:
         raise InvalidData(
             "the statistics of labelled sequences were asked for, but there is no label at"
-            f" {sequences.describe_step(int(unknown[0]))}; jt.fit learns without"
+            f" {sequences.describe_step(int(unknown[0]))}; jt.fit needs no labels"
         )
 
 

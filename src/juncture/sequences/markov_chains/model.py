@@ -186,8 +186,8 @@ class MarkovChain(ChainQuestions):
     def matrix(self) -> np.ndarray:
         if self.order > 1:
             raise Unsupported(
-                f"this is asked of a chain of order 1, and this one has order {self.order}: ask its to_first_order(),"
-                " whose states are the last ones together"
+                f"this is a question to a chain of order 1, and this chain has order {self.order}: ask its"
+                f" to_first_order(), whose states are tuples of {self.order} states"
             )
         return self.transition
 

@@ -141,7 +141,7 @@ class ChainQuestions(Value):
         for share, members, period in zip(shares, self.closed_classes, periods, strict=True):
             if share > 0 and period > 1:
                 raise InvalidModel(
-                    f"the distribution tends to none: it goes round in {shown(members)} with the period {period}"
+                    f"the distribution does not converge: it cycles through {shown(members)} with the period {period}"
                 )
         return np.asarray(shares @ self.stationary_distributions)
 
