@@ -154,7 +154,7 @@ _MODULES = {
     "StateSpaceBeliefs": "sequences.state_space.beliefs",
     "StateSpaceForecast": "sequences.state_space.forecast",
     "KalmanFilter": "sequences.state_space.online_filter",
-    "MixtureBeliefs": "latent.mixtures.infer",
+    "MixtureBeliefs": "latent.mixtures.beliefs",
     "sensitivity": "inference.exact.junction_tree.sensitivity",
     "cost": "inference.planning",
     "compile": "inference.planning",

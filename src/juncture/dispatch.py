@@ -56,6 +56,11 @@ def lazy_dispatch(kinds: Kinds) -> Callable[[Callable[P, R_co]], Dispatched[P, R
     return decorate
 
 
+def register(verb: Any, kind: type, implementation: Callable[..., Any]) -> None:
+    """Let a verb do this with models of this kind; type checkers see verbs as plain functions."""
+    verb.register(kind, implementation)
+
+
 def first_and_required(verb: Callable[..., Any]) -> tuple[str, tuple[None, ...]]:
     """The name of the first argument, and a None for each further one that has no default."""
     first, *others = inspect.signature(verb).parameters.values()

@@ -37,6 +37,12 @@ def as_names(names: Iterable[str], what: str) -> list[str]:
     return check_iterable(names, what)
 
 
+def as_variable_names(names: Iterable[str], what: str) -> list[str]:
+    """The names of variables; what is no text is refused."""
+    listed = as_names(names, what)
+    return listed if all(type(name) is str for name in listed) else check_names(listed, what)
+
+
 def as_generator(rng: Any) -> np.random.Generator:
     """A generator from a seed, or the generator itself."""
     try:

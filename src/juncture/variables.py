@@ -6,8 +6,9 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence, Sized
+from dataclasses import FrozenInstanceError
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -131,10 +132,8 @@ class Variable(Value):
         return f"Variable({self.name!r}, [{shown}{', …' if len(self.states) > 6 else ''}])"
 
 
-class Scope(tuple[Variable, ...]):
+class Scope(tuple[Variable, ...]):  # noqa: SLOT001 (names and shape are kept)
     """The ordered, distinct variables of a table: one axis each."""
-
-    __slots__ = ()
 
     def __new__(cls, variables: Iterable[Variable] = ()) -> Scope:
         if not is_iterable(variables):
@@ -148,11 +147,17 @@ class Scope(tuple[Variable, ...]):
             raise InvalidModel(f"the variable {names[first_repeated(names)]!r} appears twice in one scope")
         return scope
 
-    @property
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise FrozenInstanceError(f"cannot assign {name!r}: a Scope does not change; build a new one")
+
+    def __reduce__(self) -> tuple[type[Scope], tuple[tuple[Variable, ...]]]:
+        return type(self), (tuple(self),)
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(variable.name for variable in self)
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         return tuple(variable.num_states for variable in self)
 

@@ -49,15 +49,16 @@ def infer(
     targets
         The variables whose marginals are wanted; all by default.
     method
-        The name of an engine, or a configured engine.
+        "auto", "exact", or the name of an algorithm: "junction-tree", "variable-elimination" or "enumeration" (or a
+        configured engine) for networks, "forward-backward" for a `HiddenMarkovModel` or a `MarkovChain`, "kalman" for a
+        `LinearGaussianStateSpace`, "enumeration" for a `Mixture`.
     on_impossible
-        "warn" gives rows of probability zero NaN and one warning; "raise" raises `ImpossibleEvidence`.
+        "warn" gives rows or sequences of probability zero NaN and one warning; "raise" raises `ImpossibleEvidence`, as
+        a single one does in any case.
     extra
         "error" or "ignore": what happens to columns that are not variables of the model.
-    memory_limit
-        In bytes; a question that needs more raises `TooLarge`.
-    budget
-        In seconds; a run that is predicted to take longer raises `TooLarge`.
+    memory_limit, budget
+        In bytes, and in seconds; a question that is predicted to need more raises `TooLarge`.
 
     Returns
     -------
@@ -65,13 +66,13 @@ def infer(
         of a network: marginals, joints and `log_evidence`.
     ChainBeliefs
         of a `HiddenMarkovModel` or a `MarkovChain`, for one sequence; a list for many. They hold `filtered`,
-        `smoothed` and `predicted` distributions. The options are `lengths`, which cuts one stacked array into
-        sequences, and `on_impossible`.
+        `smoothed` and `predicted` distributions; `beliefs["state"]["wet"]` is (step,). The option `lengths` cuts one
+        stacked array into sequences; `targets` and `extra` are for networks.
     StateSpaceBeliefs
-        of a `LinearGaussianStateSpace`: filtered, smoothed and predicted means and covariances. The option is
-        `lengths`.
+        of a `LinearGaussianStateSpace`: filtered, smoothed and predicted means and covariances. It has the option
+        `lengths`, too.
     MixtureBeliefs
-        of a `Mixture`, for rows: the responsibilities of the components. The option is `on_impossible`.
+        of a `Mixture`, for rows: the responsibilities of the components, `beliefs["component"]`.
 
     Examples
     --------
@@ -100,8 +101,10 @@ def most_probable(  # noqa: PLR0913 (one verb, many options)
 
     Parameters
     ----------
-    model, evidence, method, on_impossible, extra, memory_limit, budget
+    model, evidence, on_impossible, extra, memory_limit, budget
         As in `infer`.
+    method
+        As in `infer`, but "viterbi" for a `HiddenMarkovModel` or a `MarkovChain`.
     k
         Return a list of the k best assignments, the best first.
     targets
@@ -113,11 +116,13 @@ def most_probable(  # noqa: PLR0913 (one verb, many options)
         of a network: the `assignment`, its `log_prob` given the evidence, and its `log_joint`.
     MostProbablePath
         of a `HiddenMarkovModel` or a `MarkovChain`: the `path` of states; a list for many sequences. The options are
-        `lengths`, `k`, `trellis=True`, which keeps the trellis, and `on_impossible`.
-    BestStates
+        `lengths`, `k`, and `trellis=True`, which keeps the trellis.
+    MostProbableStates
         of a `LinearGaussianStateSpace`: the path of the smoothed means. The option is `lengths`.
     MostProbable or MostProbableRows
-        of a `Mixture`: the most probable component of each row. The option is `on_impossible`.
+        of a `Mixture`: the most probable component of each row.
+
+    All have `log_prob`, log p(it | evidence), `log_joint`, log p(it, evidence), `method` and `exact`.
     """
     raise Unsupported(f"most_probable takes a model; got {type(model).__name__}")
 
@@ -134,19 +139,20 @@ def sample(model: Any, n: Any, *, given: Any = None, rng: Any = None, method: An
         The number of rows; for models of sequences the number of steps of one sequence, or a list of numbers for a
         list of sequences.
     given
-        One row of evidence, or for a `HiddenMarkovModel` a sequence of observations: draw from the posterior.
+        One row of evidence, or for models of sequences one sequence of observations: draw from the posterior.
     rng
         A seed or a `numpy.random.Generator`; the same seed gives the same draws.
     method
-        As in `infer`, for draws from the posterior of a network.
+        As in `infer`, for draws from the posterior.
 
     Returns
     -------
     Dataset
-        of a network: one row a draw. An array of rows for a `Mixture`.
+        of a network or a `Mixture`: one row a draw. The columns of a mixture are "x", or "x0", "x1", … where a row has
+        several numbers; with `given`, "component".
     Sequence
-        of a model of sequences: `states` and `observations`. A `LinearGaussianStateSpace` with inputs takes the
-        `covariates` of its steps.
+        of a model of sequences: `states` and `observations`; with `given`, an array of paths. A
+        `LinearGaussianStateSpace` with inputs takes the `covariates` of its steps.
     """
     raise Unsupported(f"sample takes a model; got {type(model).__name__}")
 
@@ -165,7 +171,7 @@ def log_prob(model: Any, rows: Any, *, method: Any = "auto", extra: str = "error
         sequences an array; the option `lengths` cuts one stacked array into sequences. Of a `Mixture`, an array of
         rows.
     method, extra
-        As in `infer`, for networks.
+        As in `infer`; `extra` is for networks.
 
     Returns
     -------
@@ -214,7 +220,8 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
         (`juncture.data.sources.as_source`).
     prior
         A pseudo-count per cell, `BDeu`, `K2`, `Dirichlet`, or a mapping from child to these. A `Logistic` takes a
-        `Gaussian` with mean 0 for its weights.
+        `Gaussian` with mean 0 for its weights. For every kind of model a `Dirichlet` (and a number, which stands for
+        one) adds its concentration to the counts: the mean of the posterior; `point="mode"` adds 1 less.
     **options
         For networks: `variables` declares states, also of latent variables. `latent` names variables whose columns, if
         there are any, are not used. `weights` are those of the rows, or the name of their column. `fixed` names
@@ -272,7 +279,7 @@ def estimate(structure: Any, statistics: Any, prior: Any = None, **options: Any)
         Those of `jt.statistics` for the same structure.
     prior
         A pseudo-count per cell, `BDeu`, `K2`, `Dirichlet`, or a mapping from child to these. For a
-        `HiddenMarkovModel` a pseudo-count or a `HiddenMarkovPrior`, whose posterior mode is taken.
+        `HiddenMarkovModel` a pseudo-count or a `HiddenMarkovPrior`.
     **options
         `point`, `on_unseen` and `fixed`, as in `fit`. Conditionals that are tied to a fixed one are fixed too.
 

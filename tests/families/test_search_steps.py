@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.quadrature.curvature import highest
+from juncture.quadrature.curvature import find_maximum
 
 
 def test_a_quantile_of_any_size_takes_a_hundred_evaluations(monkeypatch):
@@ -33,7 +33,7 @@ def test_the_highest_place_is_found_to_half_the_digits():
         points.append(point)
         return float(-800.0 - 150.0 * (point[0] - 1.3) ** 2 - 90.0 * (point[1] + 0.4) ** 2 - 40 * point[0] * point[1])
 
-    found = highest(hill, np.array([1.0, 0.0]))
+    found = find_maximum(hill, np.array([1.0, 0.0]))
     slopes = [-300.0 * (found[0] - 1.3) - 40 * found[1], -180.0 * (found[1] + 0.4) - 40 * found[0]]
     assert slopes == pytest.approx([0.0, 0.0], abs=1e-4)
     assert len(points) < 800

@@ -29,7 +29,7 @@ ORDERS = {
     ],
     "learning": ["fit", "em", "conditionals", "networks", "structure", "verbs"],
     "learning.networks": [
-        "templates", "sources", "document", "statistics", "estimation", "posterior", "expectation", "problem",
+        "templates", "document", "statistics", "estimation", "posterior", "expectation", "problem",
         "free_tables", "gradient", "standard_errors", "fit",
     ],
     "learning.structure": [

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 import juncture as jt
 from juncture.data.files import csv_arrow
+from juncture.data.sources import as_source, collect
 from juncture.errors import FormatError, InvalidData, JunctureError
 from juncture.formats.uai.evidence import read_evidence, write_evidence
 from juncture.formats.uai.results import read_result, write_result
@@ -89,6 +90,10 @@ def read_by_arrow(path: Path) -> Any:
 
 def read_pattern(path: Path) -> Any:
     return jt.Dataset(path.with_name(f"{path.stem[:-1]}?{path.suffix}"))
+
+
+def read_blocks(path: Path) -> Any:
+    return collect(as_source(path, block_rows=3))
 
 
 def use_rows(dataset: Any, path: Path) -> None:
@@ -176,6 +181,15 @@ READERS = {
         use_rows,
         ROWS,
     ),
+    "csv in blocks": Reader("data.sources.csv", ".csv", CSV, read_blocks, use_rows, ROWS),
+    "parquet in blocks": Reader(
+        "data.files.parquet",
+        ".parquet",
+        [parquet_bytes(TABLE, **how) for how in PARQUET_OPTIONS],
+        read_blocks,
+        use_rows,
+        ROWS,
+    ),
     "pattern": Reader("data.files.csv_text", ".csv", CSV, read_pattern, use_rows, ROWS),
     "network statistics": Reader(
         "learning.networks.statistics",
@@ -186,7 +200,7 @@ READERS = {
         is_text=True,
     ),
     "family statistics": Reader(
-        "families.statistics.statistics",
+        "families.document",
         ".json",
         [member.statistics(member.sample(5, rng=0)).to_json().encode() for member in MEMBERS],
         lambda path: jt.statistics_from_json(text_in(path)),

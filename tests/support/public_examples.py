@@ -202,6 +202,8 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "Factor.reorder": [{"names": ("b", "a")}],
     "Independent.log_likelihood": [{"statistics": INDEPENDENT.statistics([[0.5, 1], [0.1, 0]])}],
     "MixtureBeliefs.__getitem__": [{"name": "component"}],
+    "ChainBeliefs.__getitem__": [{"name": "state"}],
+    "StateSpaceBeliefs.__getitem__": [{"name": "state"}],
     "empirical": [{"data": [1.0, 2.0, 2.0]}],
     "example": [{"name": "asia"}],
     "minimal_form": [{"family": jt.Categorical([0.5, 0.5])}],

@@ -92,7 +92,7 @@ def check_columns(model: Any, data: Dataset, rows: str, latent: list[str]) -> No
             raise InvalidData(f"{rows} has no column {name!r}; if the variable is never observed, give --latent {name}")
 
 
-def collect_facts(fitted: Fit, data: Dataset) -> dict[str, Any]:
+def collect_facts(fitted: Fit[Any], data: Dataset) -> dict[str, Any]:
     """The facts of the summary: the rows, the fit, how learning ended, and where the rows are few."""
     holes = missingness(data)
     never = [name for name in fitted.model.variables.names if name not in data.columns]

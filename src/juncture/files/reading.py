@@ -6,6 +6,7 @@ piece, to at most 200 times its size (or 64 MiB, if that is more).
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
@@ -38,6 +39,17 @@ def open_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 "the file is a device, which may never end; give a regular file or a pipe", file=str(path)
             )
         yield stream
+
+
+def stat_regular_file(path: str | os.PathLike[str]) -> os.stat_result:
+    """The state of a file that can be read several times; folders, devices and pipes are refused."""
+    found = Path(path).stat()
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(found.st_mode):
+        what = "a pipe, which is read once" if stat.S_ISFIFO(found.st_mode) else "a device, which may never end"
+        raise FormatError(f"the file is {what}; give a regular file", file=str(path))
+    return found
 
 
 @contextmanager

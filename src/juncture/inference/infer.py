@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from juncture.checks import check_choice, check_number, shown
+from juncture.checks import shown
 from juncture.data.dataset import Extra
 from juncture.errors import Unsupported, hint
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import BELIEFS, Engine, Question
+from juncture.inference.engines.options import as_budget, check_policy
 from juncture.inference.exact.elimination.engine import VariableElimination
 from juncture.inference.exact.enumeration import Enumeration
 from juncture.inference.exact.junction_tree.engine import JunctionTree
@@ -62,7 +63,7 @@ def infer_factors(
     memory_limit: int | None = None,
     budget: float | None = None,
 ) -> Beliefs:
-    check_choice(on_impossible, ("warn", "raise"), "on_impossible")
+    check_policy(on_impossible)
     engine = engine_for(method, memory_limit)
     if targets is None and type(evidence) is dict and budget is None:
         answers = engine.answer_row(model, evidence) if hasattr(engine, "answer_row") else None
@@ -74,11 +75,6 @@ def infer_factors(
     beliefs = Beliefs.of(model, engine, findings, as_targets(model, targets), budget=as_budget(budget))
     check_possible(beliefs, on_impossible)
     return beliefs
-
-
-def as_budget(budget: float | None) -> float | None:
-    """A number of seconds, or None for any."""
-    return None if budget is None else check_number(budget, "budget", least=0)
 
 
 def as_targets(model: Any, targets: Sequence[str] | None) -> tuple[str, ...]:

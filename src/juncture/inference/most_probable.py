@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,10 @@ from juncture.data.findings import Findings
 from juncture.errors import InvalidData
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
-from juncture.inference.engines.contract import Question
-from juncture.inference.infer import as_budget, as_targets, engine_for
+from juncture.inference.engines.contract import EXACT, Diagnostics, Question
+from juncture.inference.engines.diagnosed import Diagnosed
+from juncture.inference.engines.options import as_budget, check_policy
+from juncture.inference.infer import as_targets, engine_for
 from juncture.memory import check_memory
 from juncture.values import few, format_count, number_of
 from juncture.variables import Assignment, Scope
@@ -26,12 +28,14 @@ MODE = frozenset({Question.MODE, Question.LOG_EVIDENCE})
 
 
 @dataclass(frozen=True, repr=False)
-class MostProbable:
+class MostProbable(Diagnosed):
     """An assignment, log p(assignment | evidence), and log of the product of factors (and likelihoods) there."""
 
     assignment: Assignment
     log_prob: float
     log_joint: float
+    method: str = field(default="", compare=False)  # the algorithm that ran
+    diagnostics: Diagnostics = field(default=EXACT, compare=False)
 
     def __repr__(self) -> str:
         states = few(f"{name!r}: {state!r}" for name, state in self.assignment.items())
@@ -39,13 +43,15 @@ class MostProbable:
 
 
 @dataclass(frozen=True, eq=False)
-class MostProbableRows:
+class MostProbableRows(Diagnosed):
     """The best assignment of each row of evidence; a row that is impossible has holes, NaN and -inf."""
 
     assignments: Dataset
     log_prob: np.ndarray  # (row,)
     log_joint: np.ndarray  # (row,)
     impossible: tuple[int, ...]
+    method: str = ""  # the algorithm that ran
+    diagnostics: Diagnostics = EXACT
 
 
 def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
@@ -60,6 +66,7 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
     memory_limit: int | None = None,
     budget: float | None = None,
 ) -> Any:
+    check_policy(on_impossible)
     findings = as_findings(evidence, model.variables, extra=extra)
     if k is not None:
         check_count(k, "k", least=1)
@@ -76,7 +83,13 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
     if not findings.is_single:
         return best_rows(beliefs, scope, codes[:, 0], log_joint[:, 0])
     ranked = [
-        MostProbable(labels(scope, row), float(value - beliefs.log_evidence), float(value))
+        MostProbable(
+            labels(scope, row),
+            float(value - beliefs.log_evidence),
+            float(value),
+            beliefs.method,
+            beliefs.diagnostics,
+        )
         for row, value in zip(codes[0], log_joint[0], strict=True)
         if value > -np.inf
     ]
@@ -104,4 +117,5 @@ def best_rows(beliefs: Beliefs, scope: Scope, codes: np.ndarray, log_joint: np.n
     columns = {name: np.where(possible, codes[:, index], -1) for index, name in enumerate(scope.names)}
     log_prob = np.full(len(log_joint), np.nan)
     np.subtract(log_joint, beliefs.log_evidence, out=log_prob, where=possible)
-    return MostProbableRows(Dataset.from_codes(scope, columns), log_prob, log_joint, beliefs.impossible)
+    chosen = Dataset.from_codes(scope, columns)
+    return MostProbableRows(chosen, log_prob, log_joint, beliefs.impossible, beliefs.method, beliefs.diagnostics)

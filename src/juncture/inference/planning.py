@@ -11,6 +11,7 @@ from juncture.errors import InvalidData, InvalidModel
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import Cost, Engine, EnginePlan
+from juncture.inference.engines.options import check_policy
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.junction_tree.engine import scopes_of
 from juncture.inference.exact.junction_tree.plan import find_structure
@@ -104,6 +105,7 @@ class Plan:
 
     def run(self, model: Any, evidence: Any = None, *, on_impossible: str = "warn") -> Beliefs:
         """The beliefs of a model of the plan's structure, whatever its numbers, given evidence as `infer` takes it."""
+        check_policy(on_impossible)
         check_factors(model, "a plan")
         findings = as_findings(evidence, model.variables)
         self.check_findings(findings)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from juncture.iteration import Trace
 from juncture.values import Value
 
+M = TypeVar("M")
 
-class Fit(Value):
+
+class Fit(Value, Generic[M]):
     """The result of learning.
 
     Attributes
@@ -24,12 +26,12 @@ class Fit(Value):
     """
 
     _fields = ("model", "log_likelihood", "trace", "statistics")
-    model: Any
+    model: M
     log_likelihood: float
     trace: Trace
     statistics: Any
 
-    def __init__(self, model: Any, log_likelihood: float, trace: Trace, statistics: Any) -> None:
+    def __init__(self, model: M, log_likelihood: float, trace: Trace, statistics: Any) -> None:
         self._set(model=model, log_likelihood=log_likelihood, trace=trace, statistics=statistics)
 
     def __repr__(self) -> str:

@@ -55,7 +55,7 @@ class ListingAnswers:
     findings: object
     columns: dict
     logs: np.ndarray  # (row, assignment)
-    diagnostics = Diagnostics(exact=False, converged=False, num_steps=7)
+    diagnostics = Diagnostics(exact=False, converged=False, steps=7, standard_errors={"lung": np.array([0.1, 0.1])})
 
     @property
     def log_evidence(self):
@@ -101,9 +101,12 @@ def test_beliefs_of_one_row_and_of_many(model):
 def test_the_answer_says_how_it_was_obtained(model):
     beliefs = jt.infer(model, {"xray": "yes"}, method=Listing())
     assert (beliefs.method, beliefs.exact, beliefs.converged) == ("listing", False, False)
-    assert beliefs.diagnostics.num_steps == 7
+    assert beliefs.diagnostics.steps == 7
+    assert beliefs.diagnostics.standard_error("lung").tolist() == [0.1, 0.1]
     exact = jt.infer(model, {"xray": "yes"})
-    assert (exact.exact, exact.converged, exact.diagnostics.log_evidence_bounds) == (True, True, None)
+    assert (exact.exact, exact.converged, exact.diagnostics.lower) == (True, True, None)
+    with pytest.raises(jt.UnknownVariable, match="no standard error for 'lung'"):
+        exact.diagnostics.standard_error("lung")
 
 
 def test_every_verb_takes_it(model):

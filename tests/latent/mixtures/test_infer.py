@@ -15,7 +15,7 @@ LIFETIMES = jt.Mixture([0.5, 0.5], jt.Exponential([1.0, 2.0]))
 
 @pytest.mark.parametrize("mixture", [TWO, PLANE], ids=["numbers", "vectors"])
 def test_responsibilities_are_by_the_rule_of_bayes(mixture):
-    rows = jt.sample(mixture, 30, rng=0)
+    rows = mixture.sample(30, rng=0)
     assert rows.shape == (30, *mixture.event_shape)
     beliefs = jt.infer(mixture, rows)
     joint = np.stack([np.exp(part.log_prob(rows)) for part in mixture], axis=-1) * mixture.weights
@@ -52,7 +52,7 @@ def test_frames_are_rows():
 
 
 def test_rows_that_no_component_can_make():
-    with pytest.raises(jt.ImpossibleEvidence, match="row 0 has probability zero"):
+    with pytest.raises(jt.ImpossibleEvidence, match="the row has probability zero"):
         jt.infer(LIFETIMES, -1.0)
     with pytest.warns(jt.ImpossibleEvidenceWarning, match="1 of 2 rows"):
         beliefs = jt.infer(LIFETIMES, [1.0, -1.0])
@@ -76,5 +76,28 @@ def test_what_is_refused():
 
 
 def test_it_says_what_it_is():
-    assert repr(jt.infer(TWO, [0.0, 1.0])) == "MixtureBeliefs(2 components; 2 rows; exact, by mixture)"
+    assert repr(jt.infer(TWO, [0.0, 1.0])) == "MixtureBeliefs(2 components; 2 rows; exact, by enumeration)"
     assert repr(jt.infer(TWO, 0.0)).startswith("MixtureBeliefs(2 components; log_evidence=-2.")
+
+
+def test_datasets_are_rows():
+    """Real columns, and columns of whole numbers, whose labels count and not their codes; by name or in order."""
+    plain = np.array([[1.5, 2.0], [0.5, np.nan]])
+    named = jt.Dataset({"x1": plain[:, 1], "x0": plain[:, 0]})
+    np.testing.assert_array_equal(jt.log_prob(PLANE, named), jt.log_prob(PLANE, plain))
+    other = jt.Dataset({"height": plain[:, 0], "width": plain[:, 1]})
+    np.testing.assert_array_equal(jt.log_prob(PLANE, other), jt.log_prob(PLANE, plain))
+    counts = jt.Mixture([0.5, 0.5], jt.Poisson([3.0, 40.0]))
+    rows = jt.Dataset({"n": [2, 50, None, 3]})
+    assert not rows.variable("n").is_real
+    np.testing.assert_array_equal(jt.log_prob(counts, rows), jt.log_prob(counts, [2, 50, np.nan, 3]))
+    with pytest.raises(jt.InvalidData, match="the dataset has 2 columns"):
+        jt.infer(TWO, other)
+    with pytest.raises(jt.InvalidData, match="holds labels such as 'many'"):
+        jt.infer(counts, jt.Dataset({"n": ["many", "one"]}))
+
+
+def test_weights_of_a_dataset_count_in_learning():
+    rows, weights = TWO.sample(60, rng=0), np.arange(60) % 3.0
+    with_weights = jt.fit(TWO, jt.Dataset({"x": rows}, weights=weights))
+    assert with_weights.model == jt.fit(TWO, rows, weights=weights).model

@@ -45,7 +45,7 @@ def test_the_density_of_a_mixture():
 def test_draws_have_the_weights_of_the_components():
     """S1-148: z, then x given z."""
     mixture = jt.Mixture([0.3, 0.7], jt.Gaussian([-50.0, 50.0], 1.0))
-    values = np.asarray(jt.sample(mixture, 10_000, rng=0))
+    values = jt.sample(mixture, 10_000, rng=0).columns["x"]
     assert (values > 0).mean() == pytest.approx(0.7, abs=5 * math.sqrt(0.21 / 10_000))
 
 

@@ -101,5 +101,5 @@ def test_whole_numbers_with_holes_that_arrive_as_floats_can_be_declared():
 
 @pytest.mark.parametrize("text", ["NA", "?", "null", " n/a "])
 def test_a_cell_that_looks_like_a_hole_tells_of_markers(text):
-    with pytest.raises(jt.UnknownState, match="name it in `missing`"):
+    with pytest.raises(jt.UnknownState, match="add it to `missing`"):
         jt.Dataset({"a": [text]}, [jt.Variable("a", ["x", "y"])])

@@ -387,8 +387,8 @@ def test_the_number_of_cores_does_not_change_answers(monkeypatch):
 
 def test_beliefs_say_how_they_were_obtained():
     beliefs = jt.infer(WEATHER, [0, 1, 1])
-    assert (beliefs.exact, beliefs.converged, beliefs.method) == (True, True, "chain")
-    assert repr(beliefs) == "ChainBeliefs(3 steps, 2 states; log_evidence=-2.36834; exact, by chain)"
+    assert (beliefs.exact, beliefs.converged, beliefs.method) == (True, True, "forward-backward")
+    assert repr(beliefs) == "ChainBeliefs(3 steps, 2 states; log_evidence=-2.36834; exact, by forward-backward)"
     assert beliefs.decoded.tolist() == ["dry", "wet", "wet"]
     assert repr(beliefs.forecast(2)).startswith("ChainForecast(2 steps: dry 0.")
     assert repr(beliefs.forecast(9)).count("…") == 2

@@ -104,19 +104,38 @@ def test_statistics_of_many_steps_are_those_of_their_pairs():
 
 
 def test_map_of_labelled_sequences():
-    """Counts plus pseudo-counts; a Dirichlet adds its concentration less 1."""
+    """Counts plus pseudo-counts; at the mode of the posterior each prior adds 1 less."""
     start, data = weather()
     one = jt.fit(start, data, 1.0).model
     assert one.transition[HOT] == pytest.approx([4 / 6, 2 / 6])
     assert one.emissions.probabilities[HOT] == pytest.approx([1 / 10, 4 / 10, 5 / 10])
-    prior = HiddenMarkovPrior(jt.Dirichlet([3.0, 1.0]), jt.Dirichlet([[2.0, 2.0], [1.0, 4.0]]), 0.5)
-    own = jt.fit(start, data, prior)
+    prior = HiddenMarkovPrior(jt.Dirichlet([3.0, 1.0]), jt.Dirichlet([[2.0, 2.0], [1.0, 4.0]]), 1.5)
+    own = jt.fit(start, data, prior, point="mode")
     assert own.model.initial == pytest.approx([4 / 6, 2 / 6])
     assert own.model.transition == pytest.approx(np.array([[4 / 6, 2 / 6], [2 / 6, 4 / 6]]))
     assert own.model.emissions.probabilities[COLD] == pytest.approx([3.5 / 5.5, 1.5 / 5.5, 0.5 / 5.5])
     log_prior = 2 * np.log(4 / 6) + np.log(4 / 6) + np.log(2 / 6) + 3 * np.log(4 / 6)
     log_prior += 0.5 * np.log(own.model.emissions.probabilities).sum()
     assert own.trace.values[-1] - own.log_likelihood == pytest.approx(log_prior)
+    less = HiddenMarkovPrior([2.0, 0.0], [[1.0, 1.0], [0.0, 3.0]], 0.5)
+    assert jt.fit(start, data, less).model == own.model
+
+
+def test_a_dirichlet_adds_its_concentration():
+    """The mean of the posterior, as for networks: α + counts, also of the symbols."""
+    start, data = weather()
+    prior = HiddenMarkovPrior(jt.Dirichlet([3.0, 1.0]), jt.Dirichlet([0.5, 0.5]), jt.Dirichlet([1.0, 2.0, 0.5]))
+    counts = HiddenMarkovPrior([3.0, 1.0], 0.5, jt.Dirichlet([2.0, 3.0, 1.5]))
+    mean = jt.fit(start, data, prior).model
+    assert mean.initial == pytest.approx(jt.fit(start, data, counts).model.initial)
+    assert mean.transition == pytest.approx(jt.fit(start, data, counts).model.transition)
+    found = jt.statistics(start, data)
+    added = found.emissions.parts[0] + [1.0, 2.0, 0.5]
+    assert mean.emissions.probabilities == pytest.approx(added / added.sum(axis=1, keepdims=True))
+    assert jt.estimate(start, found, prior) == mean
+    assert jt.estimate(start, found, counts, point="mean").transition == pytest.approx(mean.transition)
+    with pytest.raises(jt.InvalidData, match="point"):
+        jt.fit(start, data, prior, point="median")
 
 
 def test_map_of_gaussian_emissions_in_closed_form():
@@ -201,7 +220,6 @@ def test_refused():
 @pytest.mark.parametrize(
     ("prior", "message"),
     [
-        (HiddenMarkovPrior(transition=jt.Dirichlet([0.5, 1.0])), "at least 1"),
         (HiddenMarkovPrior(initial=[1.0, 2.0, 3.0]), "broadcasts to the shape"),
         (HiddenMarkovPrior(transition="much"), "is a number"),
         (HiddenMarkovPrior(initial=np.nan), "finite"),
@@ -216,3 +234,10 @@ def test_refused_priors(prior, message):
 def test_priors_tell_themselves():
     assert repr(HiddenMarkovPrior(transition=2.0)) == "HiddenMarkovPrior(transition=2.0)"
     assert HiddenMarkovPrior(1.0) == HiddenMarkovPrior(1.0)
+
+
+def test_the_mode_needs_counts_of_at_least_one():
+    start, data = weather()
+    for prior in (HiddenMarkovPrior(transition=jt.Dirichlet([0.5, 1.0])), 0.5):
+        with pytest.raises(jt.InvalidData, match="the mode of the posterior need not exist for prior counts below 1"):
+            jt.fit(start, data, prior, point="mode")

@@ -83,7 +83,7 @@ def test_one_law_for_all_states_is_that_of_all_data():
 
 
 @pytest.mark.parametrize(
-    ("prior", "added"), [(None, 0.0), (1.0, 1.0), (jt.Dirichlet([2.0, 3.0, 1.0]), np.array([1.0, 2.0, 0.0]))]
+    ("prior", "added"), [(None, 0.0), (1.0, 1.0), (jt.Dirichlet([2.0, 3.0, 1.0]), np.array([2.0, 3.0, 1.0]))]
 )
 def test_tied_rows_are_one_row(prior, added):
     """S4-210: from the sum of their counts; the prior counts once."""

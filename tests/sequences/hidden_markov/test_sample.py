@@ -90,4 +90,4 @@ def test_labels_come_back_as_one_kind_of_array():
     assert {array.dtype for array in found} == {np.dtype("<U3")}
     assert drawn.observations.dtype == np.dtype("<U2")
     chain = jt.MarkovChain(model.transition, model.initial, states=["dry", "wet"])
-    assert jt.sample(chain, 9, rng=0).dtype == np.dtype("<U3")
+    assert jt.sample(chain, 9, rng=0).states.dtype == np.dtype("<U3")

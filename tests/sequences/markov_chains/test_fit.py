@@ -86,7 +86,7 @@ def test_a_chain_is_found_again():
 
 def test_the_tied_network_learns_the_same():
     """S1-042, S1-043: the chain, and its network with tied tables, where the prior counts once."""
-    rows = np.array(jt.sample(THREE, [6] * 40, rng=1))
+    rows = np.array([drawn.states for drawn in jt.sample(THREE, [6] * 40, rng=1)])
     network = THREE.to_bayesian_network(6)
     data = {f"state{step}": rows[:, step].tolist() for step in range(6)}
     for prior in (None, 1.0):
@@ -242,7 +242,7 @@ def with_holes(paths: list[np.ndarray], share: float, rng: np.random.Generator) 
 @pytest.mark.parametrize("prior", [None, 1.0])
 def test_em_with_holes(prior):
     """The objective never falls; the chain is found again; complete sequences need no EM."""
-    paths = jt.sample(THREE, [60] * 200, rng=0)
+    paths = [drawn.states for drawn in jt.sample(THREE, [60] * 200, rng=0)]
     data = with_holes(paths, 0.3, np.random.default_rng(1))
     fitted = jt.fit(MarkovChain.uniform(["a", "b", "c"]), data, prior)
     assert fitted.trace.converged

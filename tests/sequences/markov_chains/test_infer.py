@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -104,7 +104,7 @@ def test_long_gaps_cost_nothing():
 def test_draws_follow_the_chain():
     """S0-290, S3-063: empirical transitions tend to the table, the first states to the initial distribution."""
     chain = MarkovChain([[0.6, 0.4, 0], [0.1, 0.2, 0.7], [0.5, 0, 0.5]], [0.2, 0.3, 0.5])
-    paths = jt.sample(chain, [50] * 2000, rng=0)
+    paths = [drawn.states for drawn in jt.sample(chain, [50] * 2000, rng=0)]
     counts = np.zeros((3, 3))
     for path in paths:
         np.add.at(counts, (path[:-1], path[1:]), 1)
@@ -115,24 +115,25 @@ def test_draws_follow_the_chain():
 
 def test_draws_of_a_higher_order():
     chain = MarkovChain([[[0.9, 0.1], [0.2, 0.8]], [[0.4, 0.6], [1.0, 0.0]]], [[0, 1], [0, 0]], order=2)
-    path = jt.sample(chain, 20_000, rng=0)
+    path = jt.sample(chain, 20_000, rng=0).states
     assert path[:2].tolist() == [0, 1]
     counts = np.zeros((2, 2, 2))
     np.add.at(counts, (path[:-2], path[1:-1], path[2:]), 1)
     assert counts / counts.sum(axis=-1, keepdims=True) == pytest.approx(chain.transition, abs=0.02)
-    assert jt.sample(chain, 1, rng=0).tolist() == [0]
+    assert jt.sample(chain, 1, rng=0).states.tolist() == [0]
 
 
 def test_draws_are_labels_and_repeatable():
     chain = MarkovChain([[0.9, 0.1], [0.5, 0.5]], "sun", states=["sun", "rain"])
     path = jt.sample(chain, 8, rng=3)
-    assert path[0] == "sun"
-    assert path.tolist() == jt.sample(chain, 8, rng=3).tolist()
+    assert path.states[0] == "sun"
+    assert path.observations.tolist() == path.states.tolist()
+    assert path == jt.sample(chain, 8, rng=3)
     ragged = jt.sample(chain, [3, 0, 1], rng=3)
     assert [len(each) for each in ragged] == [3, 0, 1]
     assert np.isfinite(jt.log_prob(chain, ragged)).all()
     mixed = jt.sample(MarkovChain(chain.transition, 0, states=[0, "one"]), 50, rng=0)
-    assert set(mixed) == {0, "one"}
+    assert set(mixed.states) == {0, "one"}
     for wrong in (-1, 2.5, [[1]], "ten"):
         with pytest.raises(InvalidData):
             jt.sample(chain, wrong)
@@ -153,3 +154,25 @@ def test_a_state_that_is_not_there_is_named_alike_by_all_questions():
         with pytest.raises(jt.UnknownState, match="'state' has no state 'c'; known are 'a', 'b'"):
             ask(chain, ["a", "c"])
     assert [len(each) for each in jt.infer(chain, ["a", None, "a"], lengths=[2, 1])] == [2, 1]
+
+
+def test_states_and_observations_are_the_same():
+    """Either fills the gaps of the other; where both are there and differ, a sentence says at which step."""
+    chain = MarkovChain([[0.9, 0.1], [0.5, 0.5]], [0.5, 0.5], states=["sun", "rain"])
+    both = jt.Sequence(["sun", None, None], states=[None, "rain", None])
+    assert jt.log_prob(chain, both) == jt.log_prob(chain, ["sun", "rain", None])
+    assert jt.infer(chain, both).log_evidence == pytest.approx(jt.log_prob(chain, both))
+    drawn = jt.sample(chain, 6, rng=0)
+    assert jt.log_prob(chain, drawn) == jt.log_prob(chain, drawn.states.tolist())
+    with pytest.raises(InvalidData, match="step 1 has a state that is not its observation"):
+        jt.log_prob(chain, jt.Sequence(["sun", "sun"], states=["sun", "rain"]))
+    with pytest.raises(InvalidData, match="step 0 of sequence 1 has a state"):
+        jt.fit(chain, [["sun"], jt.Sequence(["sun"], states=["rain"])])
+
+
+def test_labels_of_histories_are_drawn_too():
+    """The first-order form of a chain of order 2 has pairs as states."""
+    chain = MarkovChain([[[0.9, 0.1], [0.2, 0.8]], [[0.4, 0.6], [0.5, 0.5]]], [[0.5, 0.5], [0, 0]], order=2)
+    drawn = jt.sample(chain.to_first_order(), 5, rng=0).states.tolist()
+    assert all(isinstance(label, tuple) for label in drawn)
+    assert all(before[1] == after[0] for before, after in pairwise(drawn))

@@ -296,7 +296,7 @@ def test_the_time_to_come_back_is_one_over_the_stationary_probability(chain):
 
 def test_hitting_times_against_simulation():
     chain = MarkovChain([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.3, 0.3, 0.4]], 0)
-    paths = jt.sample(chain, [200] * 4000, rng=0)
+    paths = [drawn.states for drawn in jt.sample(chain, [200] * 4000, rng=0)]
     times = [int(np.argmax(path == 2)) for path in paths]
     assert np.mean(times) == pytest.approx(chain.hitting_times(2)[0], rel=0.05)
 

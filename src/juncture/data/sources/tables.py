@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from juncture.data.sources.contract import Origin
 from juncture.data.tables.table import Table
-from juncture.errors import FormatError, InvalidData
+from juncture.errors import InvalidData
+from juncture.files.reading import stat_regular_file
 
 BLOCK_ROWS, BLOCK_CELLS, FEWEST_ROWS = 2**18, 2**24, 2**10
 
@@ -74,9 +73,7 @@ class FileState(NamedTuple):
 
     @classmethod
     def of(cls, file: str) -> FileState:
-        found = Path(file).stat()
-        if not stat.S_ISREG(found.st_mode):
-            raise FormatError("a source is read several times: give a regular file, not a pipe or a device", file=file)
+        found = stat_regular_file(file)
         return cls(found.st_size, found.st_mtime_ns)
 
     def check_unchanged(self, file: str) -> None:

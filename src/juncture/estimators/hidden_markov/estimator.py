@@ -101,7 +101,7 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """Emissions of the kind that is asked for, the same for all states."""
         raise NotImplementedError
 
-    def _learned(self, model: HiddenMarkovModel, sequences: Sequences, start: str, seed: int) -> Fit:
+    def _learned(self, model: HiddenMarkovModel, sequences: Sequences, start: Any, seed: int) -> Fit[HiddenMarkovModel]:
         method = ExpectationMaximization(self.tolerance, self.max_steps, self.restarts)
         return fit(model, sequences, self._prior(model), fixed=self.fixed, start=start, method=method, rng=seed)
 

@@ -75,7 +75,7 @@ class MixtureHMM(GaussianHMM):
         weights = np.full((num_states, size), 1.0 / size)
         return MixtureEmissions(weights, super()._first_emissions(rows, num_states * size))
 
-    def _learned(self, model: HiddenMarkovModel, sequences: Sequences, start: str, seed: int) -> Fit:
+    def _learned(self, model: HiddenMarkovModel, sequences: Sequences, start: str, seed: int) -> Fit[HiddenMarkovModel]:
         if start == "given":
             return super()._learned(model, sequences, start, seed)
         first = mixture_start(sequences, model.num_states, self.num_components, self.covariance, start, seed)

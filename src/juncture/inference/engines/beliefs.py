@@ -10,21 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
-from juncture.errors import (
-    ImpossibleEvidence,
-    ImpossibleEvidenceWarning,
-    InvalidData,
-    InvalidModel,
-    MissingExtra,
-    UnknownVariable,
-    warn_user,
-)
+from juncture.errors import InvalidData, UnknownVariable
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
-from juncture.factors.tables import state_codes
 from juncture.inference.engines.contract import BELIEFS, Answers, Diagnostics, Engine, Question
 from juncture.inference.engines.display import beliefs_html, beliefs_text
+from juncture.inference.engines.draws import draw_posterior
+from juncture.inference.engines.options import check_evidence, impossible_indices
+from juncture.inference.engines.row_factors import RowFactors, marginals_frame
 from juncture.memory import check_memory
 from juncture.values import number_of
 from juncture.variables import Scope, State
@@ -96,7 +91,7 @@ class Beliefs:
     @cached_property
     def impossible(self) -> tuple[int, ...]:
         """The rows whose evidence has probability zero."""
-        return tuple(int(row) for row in np.flatnonzero(np.isneginf(self.answers.log_evidence)))
+        return impossible_indices(self.answers.log_evidence)
 
     def __getitem__(self, name: str) -> Any:
         """The marginal of one variable: a `Factor`, or one row of it per row of evidence."""
@@ -138,18 +133,11 @@ class Beliefs:
 
     def to_pandas(self) -> pd.DataFrame:
         """A frame of variable, state and probability, with the row first when there are many."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtra.named("pandas", "pandas") from None
-        records = [
-            (row, name, str(label), float(probability))
-            for name in self.targets
-            for label, column in self[name].to_dict().items()
-            for row, probability in enumerate(np.atleast_1d(column))
-        ]
-        frame = pd.DataFrame(records, columns=["row", "variable", "state", "probability"])
-        return frame.drop(columns="row") if self.is_single else frame
+        return marginals_frame(self.to_dict(), None if self.is_single else "row")
+
+    def sample(self, n: int, *, rng: Any = None) -> Dataset:
+        """`n` rows of all variables drawn from the posterior, given one row of evidence."""
+        return draw_posterior(self.engine, self.model, self.findings, n, rng)
 
     @cached_property
     def conflict(self) -> Any:
@@ -207,17 +195,11 @@ def check_possible(beliefs: Beliefs, on_impossible: str = "raise") -> None:
     """Raise for a single impossible row, warn (or raise, on request) for some among many."""
     if beliefs.is_single and beliefs.answers.log_evidence[0] > -math.inf:
         return
-    if not beliefs.impossible:
-        return
-    first = beliefs.impossible[0]
-    if beliefs.is_single or on_impossible == "raise":
-        where = "" if beliefs.is_single else f" in row {first}"
-        raise ImpossibleEvidence(f"the evidence has probability zero{where}: {explain(beliefs, first)}")
-    count = len(beliefs.impossible)
-    warn_user(
-        f"{count} of {beliefs.findings.num_rows} rows have probability zero, the first is row {first}; "
-        "their marginals are NaN and their indices are in beliefs.impossible",
-        ImpossibleEvidenceWarning,
+    check_evidence(
+        beliefs.answers.log_evidence,
+        lambda row: explain(beliefs, row),
+        is_single=beliefs.is_single,
+        on_impossible=on_impossible,
     )
 
 
@@ -237,29 +219,3 @@ def minimal_clash(findings: Findings, is_possible: Callable[[Findings], bool]) -
         if not is_possible(fewer):
             findings = fewer
     return findings
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class RowFactors:
-    """A table per row: `values` has the row first, then one axis per variable; NaN where a row was impossible."""
-
-    scope: Scope
-    values: np.ndarray
-
-    def __getitem__(self, states: object) -> np.ndarray:
-        """The entry at these states, one number a row."""
-        index: tuple[Any, ...] = (slice(None), *state_codes(self.scope, states))
-        return self.values[index]
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def to_dict(self) -> dict[State, Any]:
-        """State → one number a row, for a single variable."""
-        if len(self.scope) != 1:
-            raise InvalidModel(f"to_dict is for one variable; these tables are over ({', '.join(self.scope.names)})")
-        (variable,) = self.scope
-        return dict(zip(variable.labels, self.values.T, strict=True))
-
-    def __repr__(self) -> str:
-        return f"RowFactors({', '.join(self.scope.names)}; {len(self)} rows)"

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 import numpy as np
 
 from juncture.data.findings import Findings
-from juncture.errors import TooLarge
+from juncture.errors import TooLarge, UnknownVariable
 from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
 from juncture.memory import format_bytes
@@ -58,32 +58,41 @@ class Diagnostics:
         Whether the answers are exact, but for rounding.
     converged
         Whether the engine reached its end by its own stopping rule.
-    num_steps
+    steps
         Iterations or draws; 0 for an engine that does not iterate.
-    log_evidence_bounds
-        A lower and an upper bound of log p(evidence), infinite where the engine has none; None if it is exact.
+    lower, upper
+        Bounds of log p(evidence), for engines that have some.
     standard_errors
-        The standard errors of the marginals of each variable, for engines that draw at random.
+        The standard errors of the marginals of each variable, (state,), for engines that draw at random.
+    effective_sample_size, r_hat
+        For engines that draw: how many independent draws count as much, and whether chains agree.
     engine
         The engine with all its options, so that it repeats the answer; None for the engine that was asked.
     """
 
     exact: bool = True
     converged: bool = True
-    num_steps: int = 0
-    log_evidence_bounds: tuple[float, float] | None = None
+    steps: int = 0
+    lower: float | None = None
+    upper: float | None = None
     standard_errors: Mapping[str, np.ndarray] = field(default_factory=dict)
+    effective_sample_size: float | None = None
+    r_hat: float | None = None
     engine: Engine | None = None
+
+    def standard_error(self, name: str) -> np.ndarray:
+        """The standard errors of the marginal of a variable, (state,)."""
+        if name not in self.standard_errors:
+            raise UnknownVariable(f"the engine gives no standard error for {name!r}: its answer is not drawn at random")
+        return self.standard_errors[name]
 
 
 EXACT = Diagnostics()
 SECONDS_PER_OPERATION = 2e-9  # of an exact run, roughly
 
 
-def check_budget(cost: Cost, budget: float | None) -> None:
+def check_budget(cost: Cost, budget: float) -> None:
     """Raise `TooLarge` for an exact run that is predicted to take longer than a budget in seconds."""
-    if budget is None:
-        return
     predicted = SECONDS_PER_OPERATION * cost.operations
     if predicted > budget:
         raise TooLarge(

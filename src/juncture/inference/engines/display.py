@@ -62,13 +62,24 @@ def bar_html(probability: float, full: int) -> str:
     return f'<div style="background:#4c78a8;height:0.8em;width:{probability * full:.0f}px"></div>'
 
 
-def steps_html(words: str, labels: Sequence[object], distributions: np.ndarray) -> str:
-    """A line of words, and the distribution of each step: a row of bars, one a state."""
+def steps_html(words: str, labels: Sequence[object], distributions: np.ndarray, unit: str = "step") -> str:
+    """A line of words, and the distribution of each step or row: a row of bars, one a state."""
     rows = ((step, *map(share_html, row[:MAX_COLUMNS].tolist())) for step, row in enumerate(distributions[:MAX_ROWS]))
-    table = html_table(["step", *labels[:MAX_COLUMNS]], rows, format_omitted(distributions), num_labels=1)
+    table = html_table([unit, *labels[:MAX_COLUMNS]], rows, format_omitted(distributions), num_labels=1)
     return f"<p><code>{escape(words)}</code></p>{table}"
 
 
 def share_html(share: float) -> Markup:
     """A probability with its bar; NaN has no bar."""
     return Markup(f"{share:.4f}{bar_html(0.0 if np.isnan(share) else share, STEP_BAR_WIDTH)}")
+
+
+def intervals_html(words: str, means: np.ndarray, deviations: np.ndarray) -> str:
+    """A line of words, and the mean and standard deviation of each coordinate (step, coordinate)."""
+    pairs = zip(means[:MAX_ROWS, :MAX_COLUMNS].tolist(), deviations[:MAX_ROWS, :MAX_COLUMNS].tolist(), strict=True)
+    rows = (
+        (step, *(f"{mean:.4g} ± {deviation:.4g}" for mean, deviation in zip(*pair, strict=True)))
+        for step, pair in enumerate(pairs)
+    )
+    table = html_table(["step", *range(means[:, :MAX_COLUMNS].shape[1])], rows, format_omitted(means), num_labels=1)
+    return f"<p><code>{escape(words)}</code></p>{table}"

@@ -32,6 +32,7 @@ from juncture.inference.engines.expected import expected_from_marginals
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.lowering import check_factors
 from juncture.memory import check_memory_limit
+from juncture.options import as_variable_names
 from juncture.values import format_count
 from juncture.variables import Scope
 
@@ -53,7 +54,7 @@ class Enumeration:
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnumerationPlan:
         check_factors(model, "enumeration")
-        part = relevant_part(model, {*targets, *observed})
+        part = relevant_part(model, {*as_variable_names(targets, "targets"), *as_variable_names(observed, "observed")})
         for variable in part.variables:
             if variable.is_real:
                 conditional = signature(part[variable.name])
@@ -90,7 +91,8 @@ class EnumerationPlan:
         rng: np.random.Generator | None = None,
         budget: float | None = None,
     ) -> JointTable:
-        check_budget(self.cost, budget)
+        if budget is not None:
+            check_budget(self.cost, budget)
         cells = self.cells()
         return JointTable(self.scope, cells, relevant_part(model, self.scope.names).log_joint_of(cells), findings)
 

@@ -8,25 +8,21 @@ from typing import Any
 import numpy as np
 
 from juncture import parallel
-from juncture.checks import check_count
 from juncture.data.dataset import Dataset
 from juncture.data.tables.columns import code_type
 from juncture.errors import InvalidData
 from juncture.evidence import as_findings
 from juncture.factors.conditional import Conditional
 from juncture.inference.engines.beliefs import Beliefs, check_possible
-from juncture.inference.engines.contract import Question
+from juncture.inference.engines.draws import BYTES_PER_CELL, DRAWS, check_num_rows
 from juncture.inference.infer import engine_for
 from juncture.kernels.tables.forward import draw_in_order
-from juncture.memory import check_memory
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.options import as_generator
 from juncture.parallel import blocks_of
-from juncture.values import format_count
 
 BLOCK = 2**12  # rows that one child generator draws: fixed, so that rows do not depend on the number of cores
 UNREACHABLE = 2.0  # above every uniform
-DRAWS = frozenset({Question.DRAWS, Question.LOG_EVIDENCE})
 
 
 def sample_network(
@@ -60,15 +56,8 @@ def sample_posterior(model: Any, n: int, *, given: Any = None, rng: Any = None, 
     names = tuple(model.variables.names)
     beliefs = Beliefs.of(model, engine_for(method, questions=DRAWS), findings, names, DRAWS)
     check_possible(beliefs)
-    columns = beliefs.answers.sample(check_num_rows(n, 16 * len(model.variables)), as_generator(rng))
+    columns = beliefs.answers.sample(check_num_rows(n, BYTES_PER_CELL * len(model.variables)), as_generator(rng))
     return Dataset.from_codes(model.variables, columns)
-
-
-def check_num_rows(n: Any, bytes_per_row: int = 8) -> int:
-    """A whole number of rows, which fit in memory."""
-    count = check_count(n, "the number of rows")
-    check_memory(count * bytes_per_row, f"{format_count(count)} rows", "sample fewer at a time")
-    return count
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -18,13 +19,15 @@ from juncture.checks import check_choice
 from juncture.components.contract import Emissions, EmissionStatistics, is_seen, named
 from juncture.components.family import suggest_remedy
 from juncture.components.mixture import Mixture, MixtureEmissions, MixturePrior
+from juncture.components.posterior_point import check_point, prior_for_point
 from juncture.data.dataset import Dataset
 from juncture.data.sequences.sequences import as_one_sequence
 from juncture.data.sources.entries import as_lazy_source
 from juncture.data.tables.weights import as_weights
-from juncture.errors import ImpossibleEvidence, InvalidData, RegularizedWarning, warn_user
+from juncture.errors import InvalidData, RegularizedWarning, warn_user
+from juncture.inference.engines.options import check_data
 from juncture.iteration import ProgressCallback, check_progress
-from juncture.latent.mixtures.infer import rows_of
+from juncture.latent.mixtures.rows import rows_of
 from juncture.learning.em.contract import EMState, Expected
 from juncture.learning.em.expectation_maximization import resolve_learner
 from juncture.learning.fit import Fit
@@ -103,7 +106,7 @@ class MixtureProblem:
         _, rows, weights = block
         logs = log_joint(model, rows)
         totals = numerics.log_sum_exp(logs, axis=1)
-        check_possible(model.components, totals, block)
+        check_data(totals, weights, partial(explain_impossible, model.components, block))
         counted = (weights > 0) & is_seen(rows)  # a row without any value says nothing of its component
         shares = np.zeros_like(logs)
         shares[counted] = np.exp(logs[counted] - totals[counted, None]) * weights[counted, None]
@@ -169,28 +172,26 @@ def excerpt(parts: RowParts, rng: np.random.Generator) -> tuple[np.ndarray, np.n
     return kept[1][counted], kept[2][counted]
 
 
-def check_possible(components: Emissions, totals: np.ndarray, block: Block) -> None:
-    start, rows, weights = block
-    impossible = np.flatnonzero(np.isneginf(totals) & (weights > 0))
-    if len(impossible):
-        first = int(impossible[0])
-        raise ImpossibleEvidence(
-            f"row {start + first} holds {rows[first].tolist()!r}, which no component of the mixture can make"
-            f"{suggest_remedy(components, rows[first])}"
-        )
+def explain_impossible(components: Emissions, block: Block, index: int) -> str:
+    start, rows, _ = block
+    return (
+        f"row {start + index} holds {rows[index].tolist()!r}, which no component of the mixture can make"
+        f"{suggest_remedy(components, rows[index])}"
+    )
 
 
-def fit_mixture(
+def fit_mixture(  # noqa: PLR0913 (one verb, many options)
     model: Mixture,
     data: Any,
     prior: Any = None,
     *,
     weights: Any = None,
+    point: Literal["mean", "mode"] = "mean",
     start: Start = "given",
     method: Any = "em",
     rng: Any = 0,
     progress: ProgressCallback | None = None,
-) -> Fit:
+) -> Fit[Mixture]:
     """Learn the weights and the components of a mixture from rows, by expectation maximisation.
 
     Parameters
@@ -201,10 +202,13 @@ def fit_mixture(
     data
         Rows as `infer` takes them; missing numbers (NaN) are summed out.
     prior
-        A pseudo-count for the weights, or a `MixturePrior(weights=…, components=…)` whose components' prior is a
-        conjugate prior of their family: the mode of the posterior is learned.
+        A pseudo-count for each weight, or a `MixturePrior(weights=…, components=…)`: a number or a `Dirichlet` for the
+        weights, a conjugate prior of their family for the components.
     weights
         The weight of each row.
+    point
+        "mean": a number or a `Dirichlet` adds its counts to those of the data, as for networks. "mode": each adds 1
+        less. Of conjugate priors of other families the mode is learned in either case.
     start
         "given", or "random": the likeliest of several draws, in each of which random rows belong to a component.
     method
@@ -220,7 +224,7 @@ def fit_mixture(
     learner = resolve_learner(method, MixtureProblem.models)
     check_choice(start, ("given", "random"), "start")
     check_progress(progress)
-    problem = MixtureProblem(model, as_parts(model, data, weights), as_prior(prior), start, as_generator(rng))
+    problem = MixtureProblem(model, as_parts(model, data, weights), as_prior(prior, point), start, as_generator(rng))
     found, trace = learner.run(problem, progress)
     report_regularized(found, problem.prior)
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
@@ -233,13 +237,7 @@ def as_parts(model: Mixture, data: Any, weights: Any) -> RowParts:
         part = as_rows(model, data, weights)
         return lambda: iter([part])
     kept = source if weights is None else source.coded(source.variables, weights)
-    return lambda: (as_rows(model, columns_of(block.rows), block.rows.weights) for block in kept.blocks())
-
-
-def columns_of(rows: Dataset) -> np.ndarray:
-    """The columns of a dataset as (row, column); the codes of a column with states, NaN for its holes."""
-    columns = [np.where(column < 0, np.nan, column) if column.dtype.kind == "i" else column for column in rows.arrays]
-    return np.column_stack(columns) if columns else np.empty((len(rows), 0))
+    return lambda: (as_rows(model, block.rows, block.rows.weights) for block in kept.blocks())
 
 
 def as_rows(model: Mixture, data: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -247,7 +245,8 @@ def as_rows(model: Mixture, data: Any, weights: Any) -> tuple[np.ndarray, np.nda
     rows, is_single = rows_of(model, data)
     if is_single:
         raise InvalidData("a mixture is learned from many rows; got one")
-    given = as_weights(weights, len(rows))
+    own = data.weights if weights is None and isinstance(data, Dataset) else weights
+    given = as_weights(own, len(rows))
     counted = np.ones(len(rows)) if given is None else given
     if not (counted > 0).any():
         raise InvalidData("there is no row to learn from: there are none, or they weigh nothing")
@@ -256,8 +255,10 @@ def as_rows(model: Mixture, data: Any, weights: Any) -> tuple[np.ndarray, np.nda
     return model.components.check(as_one_sequence(rows)).observations, counted
 
 
-def as_prior(prior: Any) -> MixturePrior:
-    return prior if isinstance(prior, MixturePrior) else MixturePrior(weights=prior)
+def as_prior(prior: Any, point: Any) -> MixturePrior:
+    own = prior if isinstance(prior, MixturePrior) else MixturePrior(weights=prior)
+    found: MixturePrior = prior_for_point(own, check_point(point))
+    return found
 
 
 def report_regularized(found: MixtureState, prior: MixturePrior) -> None:

@@ -2,133 +2,109 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from juncture import numerics
-from juncture.checks import check_choice
+from juncture.checks import check_count
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
-from juncture.data.sequences.steps import unwrap_frame
-from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, InvalidData, UnknownVariable, warn_user
-from juncture.factors.factor import Factor
-from juncture.families.observations import as_values
-from juncture.inference.engines.beliefs import RowFactors
+from juncture.errors import InvalidData
+from juncture.inference.engines.contract import Cost
+from juncture.inference.engines.options import (
+    check_evidence,
+    check_limits,
+    check_policy,
+    register_methods,
+    resolve_method,
+)
 from juncture.inference.most_probable import MostProbable, MostProbableRows
+from juncture.latent.mixtures.beliefs import MixtureBeliefs
+from juncture.latent.mixtures.rows import rows_of
 from juncture.values import number_of
-from juncture.variables import Scope, Variable
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class MixtureBeliefs:
-    """Which component each row came from: `beliefs["component"]` is p(component | row), `log_evidence` log p(row).
-
-    Of one row that is a `Factor` and a number; of many, `.values` is (row, component), NaN where a row is impossible.
-    """
-
-    model: Mixture
-    log_joint: np.ndarray  # (row, component): log p(row, component)
-    is_single: bool
-    exact: bool = True
-    converged: bool = True
-    method: str = "mixture"
-
-    @cached_property
-    def log_evidence(self) -> Any:
-        values = numerics.log_sum_exp(self.log_joint, axis=1)
-        return float(values[0]) if self.is_single else values
-
-    @cached_property
-    def responsibilities(self) -> np.ndarray:
-        """p(component | row), (row, component)."""
-        total = np.reshape(self.log_evidence, (-1, 1))
-        shares = np.full_like(self.log_joint, np.nan)
-        np.subtract(self.log_joint, total, out=shares, where=total > -np.inf)
-        return np.asarray(np.exp(shares))
-
-    @cached_property
-    def impossible(self) -> tuple[int, ...]:
-        """The rows that no component can have made."""
-        return tuple(np.flatnonzero(np.isneginf(self.log_joint).all(axis=1)).tolist())
-
-    @property
-    def scope(self) -> Scope:
-        return Scope([Variable("component", self.model.num_components)])
-
-    def __getitem__(self, name: str) -> Any:
-        if not isinstance(name, str) or name != "component":
-            raise UnknownVariable.among(name, ["component"], where="a mixture")
-        values = self.responsibilities
-        return Factor(self.scope, values[0]) if self.is_single else RowFactors(self.scope, values)
-
-    def __len__(self) -> int:
-        return len(self.log_joint)
-
-    def __repr__(self) -> str:
-        rows = f"log_evidence={self.log_evidence:.6g}" if self.is_single else number_of(len(self), "row")
-        components = number_of(self.model.num_components, "component")
-        return f"MixtureBeliefs({components}; {rows}; exact, by {self.method})"
-
-
-def infer_component(model: Mixture, evidence: Any, *, on_impossible: str = "warn") -> MixtureBeliefs:
-    """The beliefs about the component of one row, or of each of many: numbers, vectors or a frame."""
-    check_choice(on_impossible, ("warn", "raise"), "on_impossible")
+def infer_component(
+    model: Mixture,
+    evidence: Any,
+    *,
+    method: Any = "auto",
+    on_impossible: str = "warn",
+    budget: float | None = None,
+    memory_limit: int | None = None,
+) -> MixtureBeliefs:
+    """The beliefs about the component of one row, or of each of many: numbers, vectors, a frame or a `Dataset`."""
+    algorithm = resolve_method(model, "infer", method)
+    check_policy(on_impossible)
     rows, is_single = rows_of(model, evidence)
-    beliefs = MixtureBeliefs(model, model.component_log_prob(rows) + numerics.log(model.weights), is_single)
-    check_possible(beliefs, on_impossible)
+    if budget is not None or memory_limit is not None:
+        check_cost(model, len(rows), budget, memory_limit)
+    log_joint = model.component_log_prob(rows) + numerics.log(model.weights)
+    beliefs = MixtureBeliefs(model, log_joint, is_single, algorithm)
+    check_evidence(
+        log_joint.max(axis=1),  # -inf where no component is possible
+        lambda row: "no component of the mixture can make it",
+        is_single=is_single,
+        on_impossible=on_impossible,
+        single="the row",
+    )
     return beliefs
 
 
+def check_cost(model: Mixture, num_rows: int, budget: Any, memory_limit: Any) -> None:
+    """Raise `TooLarge` for a run beyond the limits."""
+    cells, size = num_rows * model.num_components, max(1, prod(model.event_shape))
+    cost = Cost(0, model.num_components, 3 * 8 * cells, 10 * cells * size**2)
+    check_limits(cost, f"the components of {number_of(num_rows, 'row')}", budget, memory_limit)
+
+
 def most_probable_component(
-    model: Mixture, evidence: Any, *, on_impossible: str = "warn"
-) -> MostProbable | MostProbableRows:
-    """The most probable component of one row, or of each of many."""
-    beliefs = infer_component(model, evidence, on_impossible=on_impossible)
+    model: Mixture,
+    evidence: Any,
+    *,
+    k: int | None = None,
+    method: Any = "auto",
+    on_impossible: str = "warn",
+    budget: float | None = None,
+    memory_limit: int | None = None,
+) -> MostProbable | MostProbableRows | list[MostProbable]:
+    """The most probable component of one row, or of each of many; with `k` a list of the k best of one row."""
+    algorithm = resolve_method(model, "most_probable", method)
+    limits: dict[str, Any] = {"budget": budget, "memory_limit": memory_limit}
+    beliefs = infer_component(model, evidence, method=algorithm, on_impossible=on_impossible, **limits)
+    if k is not None:
+        return best_components(beliefs, check_count(k, "k", least=1))
+    if beliefs.is_single:
+        return best_components(beliefs, 1)[0]
     codes, log_joint = beliefs.log_joint.argmax(axis=1), beliefs.log_joint.max(axis=1)
     log_prob = numerics.log(beliefs.responsibilities).max(axis=1)
-    if beliefs.is_single:
-        return MostProbable({"component": int(codes[0])}, float(log_prob[0]), float(log_joint[0]))
     codes[list(beliefs.impossible)] = -1
     chosen = Dataset.from_codes(beliefs.scope, {"component": codes})
-    return MostProbableRows(chosen, log_prob, log_joint, beliefs.impossible)
+    return MostProbableRows(chosen, log_prob, log_joint, beliefs.impossible, algorithm)
 
 
-def log_prob_mixture(model: Mixture, rows: Any) -> Any:
+def best_components(beliefs: MixtureBeliefs, k: int) -> list[MostProbable]:
+    """The components of one row, best first; those that cannot have made it are left out."""
+    if not beliefs.is_single:
+        raise InvalidData("k goes with one row; ask for the k best of each row alone")
+    log_joint, log_prob = beliefs.log_joint[0], numerics.log(beliefs.responsibilities[0])
+    order = np.argsort(-log_joint, kind="stable")[:k].tolist()
+    return [
+        MostProbable({"component": code}, float(log_prob[code]), float(log_joint[code]), beliefs.method)
+        for code in order
+        if log_joint[code] > -np.inf
+    ]
+
+
+def log_prob_mixture(model: Mixture, rows: Any, *, method: Any = "auto") -> Any:
     """log p(row): a number for one, an array for many."""
+    resolve_method(model, "infer", method)
     values, is_single = rows_of(model, rows)
     found = model.log_prob(values)
     return float(found[0]) if is_single else found
 
 
-def sample_mixture(model: Mixture, n: Any, *, rng: Any = None) -> np.ndarray:
-    """`n` rows drawn from the mixture, (row, *event)."""
-    return np.asarray(model.sample(n, rng=rng))
-
-
-def rows_of(model: Mixture, given: Any) -> tuple[np.ndarray, bool]:
-    """(row, *event), and whether one row was given and not a list; a column of numbers is numbers."""
-    event = model.event_shape
-    values = as_values(unwrap_frame(given), event, name="Mixture")
-    if not event and values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.ndim > 1 + len(event):
-        raise InvalidData(f"one row of this mixture has the shape {event}; got an array of the shape {values.shape}")
-    is_single = values.ndim == len(event)
-    return (values[None] if is_single else values), is_single
-
-
-def check_possible(beliefs: MixtureBeliefs, on_impossible: str) -> None:
-    """Raise for a single impossible row, warn (or raise, on request) for some among many."""
-    if not beliefs.impossible:
-        return
-    first = beliefs.impossible[0]
-    if beliefs.is_single or on_impossible == "raise":
-        raise ImpossibleEvidence(f"row {first} has probability zero: no component of the mixture can make it")
-    warn_user(
-        f"{len(beliefs.impossible)} of {len(beliefs)} rows have probability zero, the first is row {first}; "
-        "their responsibilities are NaN and their indices are in beliefs.impossible",
-        ImpossibleEvidenceWarning,
-    )
+register_methods(Mixture, "infer", "enumeration")
+register_methods(Mixture, "most_probable", "enumeration")

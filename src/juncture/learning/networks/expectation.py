@@ -6,6 +6,7 @@ Rows that are equal are counted once, with the sum of their weights.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,9 @@ from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
 from juncture.data.sources.contract import RowSource
 from juncture.data.tables.distinct import Numbering, distinct_rows
-from juncture.errors import ImpossibleEvidence
 from juncture.evidence import as_findings
 from juncture.inference.engines.contract import EnginePlan, Question
+from juncture.inference.engines.options import check_data
 from juncture.inference.infer import engine_for
 from juncture.learning.conditionals.contract import summarise_expected
 from juncture.learning.em.contract import Expected
@@ -85,7 +86,7 @@ class NetworkExpectation:
         """The expected statistics of the rows of a block, and their log-likelihood."""
         answers = self.plan.run(model, block.findings, questions=EXPECTED)
         tables = answers.expected(model.conditionals, block.weights)
-        check_possible(block, answers.log_evidence)
+        check_data(answers.log_evidence, block.weights, partial(explain_impossible, block))
         parts: dict[str, Any] = {
             part.child.name: summarise_expected(part, own) for part, own in zip(model.conditionals, tables, strict=True)
         }
@@ -93,13 +94,10 @@ class NetworkExpectation:
         return Expected(NetworkStatistics(parts, float(block.weights.sum())), float(log_likelihood))
 
 
-def check_possible(block: RowBlock, log_evidence: np.ndarray) -> None:
-    """Raise for the first row that counts and has probability zero."""
-    impossible = np.flatnonzero(np.isneginf(log_evidence) & (block.weights > 0))
-    if len(impossible):
-        row = {name: cells[0] for name, cells in block.data.take([impossible[0]]).to_dict().items()}
-        seen = ", ".join(f"{name}={value}" for name, value in row.items() if value is not None)
-        raise ImpossibleEvidence(
-            f"the model that learning starts from gives a row probability zero ({seen}); "
-            "start from a model without zeros, or from the graph"
-        )
+def explain_impossible(block: RowBlock, index: int) -> str:
+    row = {name: cells[0] for name, cells in block.data.take([index]).to_dict().items()}
+    seen = ", ".join(f"{name}={value}" for name, value in row.items() if value is not None)
+    return (
+        f"the model that learning starts from gives a row probability zero ({seen}); "
+        "start from a model without zeros, or from the graph"
+    )

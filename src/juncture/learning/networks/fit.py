@@ -22,9 +22,8 @@ from juncture.learning.networks.estimation import (
 from juncture.learning.networks.expectation import collect_distinct
 from juncture.learning.networks.gradient import GradientAscent
 from juncture.learning.networks.problem import NetworkProblem
-from juncture.learning.networks.sources import prepare_rows
 from juncture.learning.networks.statistics import NetworkStatistics, count_if_complete
-from juncture.learning.networks.templates import check_fixed
+from juncture.learning.networks.templates import check_fixed, prepare_rows
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.options import as_generator
 from juncture.variables import Variable
@@ -45,7 +44,7 @@ def fit_network(  # noqa: PLR0913 (one verb, many options)
     engine: Any = "auto",
     rng: Any = 0,
     progress: ProgressCallback | None = None,
-) -> Fit:
+) -> Fit[BayesianNetwork]:
     check_fixed(structure, fixed)
     learner = resolve_learner(method, "networks", LEARNERS)
     check_progress(progress)
@@ -65,7 +64,7 @@ def fit_network(  # noqa: PLR0913 (one verb, many options)
 
 def fit_complete(
     template: BayesianNetwork, statistics: NetworkStatistics, options: EstimationOptions, fixed: frozenset[str]
-) -> Fit:
+) -> Fit[BayesianNetwork]:
     """Estimate from the counts of complete rows."""
     report_unseen(template, statistics, options, fixed)
     model = estimate_conditionals(template, statistics, options, fixed)

@@ -98,7 +98,7 @@ def sums_of_scores(tables: FreeTables, expectation: NetworkExpectation, block: R
         weights = rng.standard_exponential(len(block.weights)) * (block.weights > 0)
         weighed = replace(block, weights=weights)
         sums.append(tables.gradient(model, expectation.run(model, weighed).statistics))
-    return np.array(sums).reshape(-1, len(start))
+    return np.array(sums).reshape(len(sums), len(start))
 
 
 def flat_directions(scores: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ from juncture.kernels.tables.network_counts import count_rows, weigh_families
 from juncture.learning.conditionals.contract import summarise
 from juncture.learning.conditionals.table import TableCounts
 from juncture.learning.networks.document import as_document, read_document
-from juncture.learning.networks.sources import prepare_rows
+from juncture.learning.networks.templates import prepare_rows
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.values import Value
 from juncture.variables import Assignment, Scope, Variable

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -19,7 +19,7 @@ from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions, EmissionStatistics
 from juncture.components.family import suggest_remedy
 from juncture.data.sequences.sequences import Sequences
-from juncture.errors import ImpossibleEvidence
+from juncture.inference.engines.options import check_data
 from juncture.learning.em.contract import EMState, Expected
 from juncture.learning.em.squarem import flatten_tables, unflatten_simplex_tables
 from juncture.parallel import block_rows, map_blocks
@@ -31,21 +31,17 @@ from juncture.sequences.hidden_markov.starts import Starts
 from juncture.sequences.hidden_markov.statistics import HiddenMarkovStatistics, SequenceParts, estimate_quietly
 
 
-def check_possible(model: HiddenMarkovModel, sequences: Sequences, log_evidence: np.ndarray, num_before: int) -> None:
-    """Raise for the first sequence that counts and is impossible; `num_before` came in earlier parts."""
-    impossible = np.flatnonzero((log_evidence == -np.inf) & (sequences.weights > 0))
-    if not impossible.size:
-        return
-    position = int(impossible[0])
+def explain_impossible(model: HiddenMarkovModel, sequences: Sequences, num_before: int, position: int) -> str:
+    """Why nothing can be learned of an impossible sequence; `num_before` came in earlier parts."""
     rows = sequences.observations[sequences.steps(position)]
     barred = (model.emissions.log_prob(rows) == -np.inf).all(axis=1)
     if barred.any():
         step = int(np.argmax(barred))
-        raise ImpossibleEvidence(
+        return (
             f"step {step} of sequence {position + num_before} holds {rows[step].tolist()!r}, which no state can emit"
             f"{suggest_remedy(model.emissions, rows[step])}"
         )
-    raise ImpossibleEvidence(
+    return (
         f"sequence {position + num_before} has probability zero under the model that learning starts from, so"
         ' nothing can be learned of it: give a model that allows it, or start="random"'
     )
@@ -120,7 +116,7 @@ def expect_block(model: HiddenMarkovModel, block: SequenceBlock) -> Expected[Hid
     """The E-step: the statistics of a block expected under the model, and the log-likelihood of the block."""
     sequences = block.sequences
     part = expect_statistics(model, sequences)
-    check_possible(model, sequences, part.log_evidence, block.num_before)
+    check_data(part.log_evidence, sequences.weights, partial(explain_impossible, model, sequences, block.num_before))
     heavy = sequences.weights > 0
     log_likelihood = float(sequences.weights[heavy] @ part.log_evidence[heavy])
     return Expected(HiddenMarkovStatistics(part.initial, part.transitions, part.emissions), log_likelihood)

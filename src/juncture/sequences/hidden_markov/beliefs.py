@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,10 @@ from juncture.components.mixture import Mixture
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.labels import decode_labels
 from juncture.errors import ImpossibleEvidence
+from juncture.inference.engines.contract import EXACT, Diagnostics
+from juncture.inference.engines.diagnosed import OneVariable
 from juncture.inference.engines.display import steps_html
+from juncture.inference.engines.row_factors import RowFactors, marginals_frame
 from juncture.kernels.chains.lags import smooth_with_lag
 from juncture.kernels.chains.passes import DISCARD
 from juncture.kernels.chains.paths import draw_paths
@@ -25,6 +28,10 @@ from juncture.sequences.hidden_markov.forward_backward import run_pass, smooth
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.online_filter import log_likelihoods_of
 from juncture.values import number_of
+from juncture.variables import Scope, State, Variable
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHOWN = 4  # steps and states
 
@@ -74,20 +81,43 @@ def predict_distributions(first: np.ndarray, transition: np.ndarray, num_steps: 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ChainBeliefs:
+class ChainBeliefs(OneVariable):
     """Distributions of the hidden states of one sequence, in the order of the model's states.
 
     `smoothed` is p(state at t | all observations); other distributions are computed when first asked for.
     """
 
-    model: HiddenMarkovModel
+    variable = "state"
+    model: Any  # the model that was asked: a hidden Markov model, or a Markov chain
+    hidden: HiddenMarkovModel  # the same as a hidden Markov model
     sequences: Sequences
     position: int  # which of them
     log_evidence: float
     smoothed: np.ndarray  # (step, state)
-    exact: bool = True
-    converged: bool = True
-    method: str = "chain"
+    method: str = "forward-backward"
+    diagnostics: Diagnostics = EXACT
+
+    @property
+    def impossible(self) -> tuple[int, ...]:
+        """The index of this sequence among those that were given, if the sequence has probability zero; else ()."""
+        return () if self.is_possible else (self.position,)
+
+    @property
+    def scope(self) -> Scope:
+        return Scope([Variable("state", self.hidden.states)])
+
+    def __getitem__(self, name: str) -> RowFactors:
+        """p(state at t | all observations) by labels: `beliefs["state"]["wet"]` is (step,)."""
+        self._check_variable(name)
+        return RowFactors(self.scope, self.smoothed, "step")
+
+    def to_dict(self) -> dict[str, dict[State, np.ndarray]]:
+        """Name → state → probability at each step, (step,)."""
+        return {name: self[name].to_dict() for name in self}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A frame of step, variable, state and probability."""
+        return marginals_frame(self.to_dict(), "step")
 
     @cached_property
     def sequence(self) -> Sequences:
@@ -140,7 +170,7 @@ class ChainBeliefs:
     def decoded(self) -> np.ndarray:
         """The most probable state of each step by itself; together they need not be a possible path."""
         self._possible_chain()
-        return decode_labels(self.model.states, np.argmax(self.smoothed, axis=1))
+        return decode_labels(self.hidden.states, np.argmax(self.smoothed, axis=1))
 
     def lagged(self, lag: int) -> np.ndarray:
         """p(state at t | observations up to t + lag), (step, state): filtered for 0, smoothed for the whole length."""
@@ -154,11 +184,11 @@ class ChainBeliefs:
     def forecast(self, num_steps: int) -> ChainForecast:
         """The distributions of the steps after the end: of each state, and of what it will emit."""
         count = check_count(num_steps, "the number of steps")
-        check_table_fits((count, self.model.num_states), f"a forecast of {count:,} steps", "ask for fewer steps")
+        check_table_fits((count, self.hidden.num_states), f"a forecast of {count:,} steps", "ask for fewer steps")
         one_pass, _ = run_pass(self._possible_chain(), self.sequence, use=DISCARD)
         distribution = as_plain(one_pass.message.copy())
         return ChainForecast(
-            self.model, predict_distributions(distribution / distribution.sum(), self._chain.transition, count)
+            self.hidden, predict_distributions(distribution / distribution.sum(), self._chain.transition, count)
         )
 
     def sample(self, n: int, *, rng: Any = None) -> np.ndarray:
@@ -171,11 +201,11 @@ class ChainBeliefs:
         paths = np.empty((count, self.num_steps), np.int64)
         uniforms = as_generator(rng).random(paths.shape)
         draw_paths(chain.initial, chain.transition, lattice, np.arange(self.num_steps), uniforms, paths)
-        return decode_labels(self.model.states, paths)
+        return decode_labels(self.hidden.states, paths)
 
     @property
     def _chain(self) -> Chain:
-        return Chain.of(self.model)
+        return Chain.of(self.hidden)
 
     def _possible_chain(self) -> Chain:
         if not self.is_possible:
@@ -186,11 +216,11 @@ class ChainBeliefs:
         return self.num_steps
 
     def __repr__(self) -> str:
-        size = f"{number_of(self.num_steps, 'step')}, {number_of(self.model.num_states, 'state')}"
+        size = f"{number_of(self.num_steps, 'step')}, {number_of(self.hidden.num_states, 'state')}"
         return f"ChainBeliefs({size}; log_evidence={self.log_evidence:.6g}; exact, by {self.method})"
 
     def _repr_html_(self) -> str:
-        return steps_html(repr(self), self.model.states, self.smoothed)
+        return steps_html(repr(self), self.hidden.states, self.smoothed)
 
 
 def as_plain(numbers: np.ndarray) -> np.ndarray:

@@ -104,12 +104,13 @@ def fit_hidden_markov(  # noqa: PLR0913 (one verb, many options)
     weights: Any = None,
     fixed: Collection[str] = (),
     tied: Any = (),
+    point: Literal["mean", "mode"] = "mean",
     start: Start = "given",
     method: Any = "em",
     on_unvisited: Literal["hold", "reseed"] = "hold",
     rng: Any = 0,
     progress: ProgressCallback | None = None,
-) -> Fit:
+) -> Fit[HiddenMarkovModel]:
     """Learn a hidden Markov model from sequences by Baum-Welch; zeros of initial and transition stay zeros.
 
     Labelled steps keep their state. If every step is labelled, one count suffices.
@@ -121,7 +122,7 @@ def fit_hidden_markov(  # noqa: PLR0913 (one verb, many options)
     data
         Sequences as `infer` takes them, or a function that returns parts of them, one after the other, for every pass.
     prior
-        A pseudo-count for all tables, or a `HiddenMarkovPrior`: the mode of the posterior is learned.
+        A pseudo-count for each cell of all tables, or a `HiddenMarkovPrior`.
     lengths, weights
         The lengths of the sequences in one stacked array; the weights of the sequences.
     fixed
@@ -130,6 +131,9 @@ def fit_hidden_markov(  # noqa: PLR0913 (one verb, many options)
         A mapping from "emissions" or "transition" to a group label for each state: states with the same label share
         their distribution, or their row. A list of names ties all states. Tied states start with the parameters of the
         first of them; they need distributions of one kind and the same zeros.
+    point
+        "mean": a number or a `Dirichlet` adds its counts to those of the data, as for networks. "mode": each adds 1
+        less. Of conjugate priors of other families the mode is learned in either case.
     start
         "given", "k-means" clusters, "random", or "left-to-right": then a state can only stay or move on to the next.
     method
@@ -151,7 +155,7 @@ def fit_hidden_markov(  # noqa: PLR0913 (one verb, many options)
     check_progress(progress)
     shaped = as_left_to_right(model, fixed_parts(fixed)) if start == "left-to-right" else model
     template, rows = tied_states(shaped, tied, fixed_parts(fixed))
-    options = LearningOptions.of(template, rows, prior, fixed)
+    options = LearningOptions.of(template, rows, prior, fixed, point)
     starts = Starts(template, sequence_parts(template, data, lengths, weights), options, as_generator(rng))
     check_observed(starts.parts())
     problem = HiddenMarkovProblem(starts, start)

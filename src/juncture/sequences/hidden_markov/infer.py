@@ -6,21 +6,28 @@ on hidden Markov models and selected applications in speech recognition, 1989.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_choice
 from juncture.data.sequences.sequences import Sequences
-from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, Unsupported, warn_user
+from juncture.inference.engines.contract import Cost
+from juncture.inference.engines.options import (
+    as_budget,
+    check_evidence,
+    check_limits,
+    check_policy,
+    register_methods,
+    resolve_method,
+)
 from juncture.kernels.chains.passes import DISCARD
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs
 from juncture.sequences.hidden_markov.chain import Chain
 from juncture.sequences.hidden_markov.forward_backward import map_parts, run_pass, score, smooth
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-
-METHODS = ("auto", "exact", "chain")
+from juncture.values import number_of
 
 
 def infer_chain(
@@ -30,32 +37,63 @@ def infer_chain(
     lengths: Any = None,
     method: Any = "auto",
     on_impossible: str = "warn",
+    budget: float | None = None,
+    memory_limit: int | None = None,
 ) -> Any:
     """The beliefs about the states of a sequence, or a list of them, one for each of many sequences.
 
     `lengths` cuts one stacked array into sequences. Of many sequences, impossible ones have NaN for distributions and
     log_evidence -inf, with one warning; `on_impossible="raise"` raises.
     """
-    check_choice(method, METHODS, "a hidden Markov model is answered exactly, and its method", error=Unsupported)
-    sequences = model.sequences(evidence, lengths)
-    chain, lattice = Chain.of(model), np.empty((sequences.num_steps, model.num_states))
+    options = ChainOptions.of(model, "infer", method, on_impossible, budget, memory_limit)
+    return infer_sequences(model, model, model.sequences(evidence, lengths), options)
+
+
+@dataclass(frozen=True)
+class ChainOptions:
+    """How a question to a chain is answered: the algorithm, the policy for impossible sequences, and the limits."""
+
+    method: str
+    on_impossible: str
+    budget: float | None
+    memory_limit: int | None
+
+    @classmethod
+    def of(cls, model: Any, verb: str, method: Any, on_impossible: Any, budget: Any, memory_limit: Any) -> ChainOptions:
+        return cls(resolve_method(model, verb, method), check_policy(on_impossible), as_budget(budget), memory_limit)
+
+    def check_cost(self, sequences: Sequences, num_states: int) -> None:
+        """Raise `TooLarge` for a run beyond the limits."""
+        if self.budget is not None or self.memory_limit is not None:
+            cells, pairs = sequences.num_steps * num_states, num_states**2
+            cost = Cost(1, pairs, 8 * (cells + pairs), sequences.num_steps * pairs)
+            check_limits(
+                cost, f"the states of {number_of(sequences.num_steps, 'step')}", self.budget, self.memory_limit
+            )
+
+
+def infer_sequences(model: Any, hidden: HiddenMarkovModel, sequences: Sequences, options: ChainOptions) -> Any:
+    """The beliefs of checked sequences under a model that is the same as a hidden Markov model."""
+    options.check_cost(sequences, hidden.num_states)
+    chain, lattice = Chain.of(hidden), np.empty((sequences.num_steps, hidden.num_states))
 
     def smooth_part(part: slice) -> np.ndarray:
         own = sequences.take(part)
         return smooth(chain, own, lattice[sequences.offsets[part.start] : sequences.offsets[part.stop]])
 
     log_evidence = concatenate(map_parts(smooth_part, chain, sequences))
-    check_possible(chain, sequences, log_evidence, on_impossible)
+    check_possible(chain, sequences, log_evidence, options.on_impossible)
     edges = pairwise(sequences.offsets.tolist())
     beliefs = [
-        ChainBeliefs(model, sequences, position, own, lattice[first:last])
-        for position, ((first, last), own) in enumerate(zip(edges, log_evidence.tolist(), strict=True))
+        ChainBeliefs(model, hidden, sequences, index, own, lattice[first:last], options.method)
+        for index, ((first, last), own) in enumerate(zip(edges, log_evidence.tolist(), strict=True))
     ]
     return beliefs[0] if sequences.is_single else beliefs
 
 
-def log_prob_chain(model: HiddenMarkovModel, rows: Any, *, lengths: Any = None) -> Any:
+def log_prob_chain(model: HiddenMarkovModel, rows: Any, *, lengths: Any = None, method: Any = "auto") -> Any:
     """log p(observations) of a sequence, or an array of one number for each of many."""
+    resolve_method(model, "infer", method)
     sequences, chain = model.sequences(rows, lengths), Chain.of(model)
     found = concatenate(map_parts(lambda part: score(chain, sequences.take(part)), chain, sequences))
     return float(found[0]) if sequences.is_single else found
@@ -67,18 +105,19 @@ def concatenate(parts: list[np.ndarray]) -> np.ndarray:
 
 def check_possible(chain: Chain, sequences: Sequences, log_evidence: np.ndarray, on_impossible: str = "warn") -> None:
     """Raise for a single impossible sequence, warn (or raise, on request) for some among many."""
-    check_choice(on_impossible, ("warn", "raise"), "on_impossible")
-    impossible = np.flatnonzero(np.isneginf(log_evidence))
-    if not len(impossible):
-        return
-    first = int(impossible[0])
-    step = run_pass(chain, sequences.take(slice(first, first + 1)), use=DISCARD)[0].failed
-    where = "the sequence" if sequences.is_single else f"sequence {first}"
-    why = f"no path of states explains the observations up to step {step}"
-    if sequences.is_single or on_impossible == "raise":
-        raise ImpossibleEvidence(f"{where} has probability zero: {why}")
-    warn_user(
-        f"{len(impossible)} of {sequences.num} sequences have probability zero, the first is {where}: {why}; "
-        "their log-evidence is -inf and their distributions are NaN",
-        ImpossibleEvidenceWarning,
+
+    def explain(index: int) -> str:
+        step = run_pass(chain, sequences.take(slice(index, index + 1)), use=DISCARD)[0].failed
+        return f"no path of states explains the observations up to step {step}"
+
+    check_evidence(
+        log_evidence,
+        explain,
+        is_single=sequences.is_single,
+        on_impossible=on_impossible,
+        unit="sequence",
+        single="the sequence",
     )
+
+
+register_methods(HiddenMarkovModel, "infer", "forward-backward")

@@ -19,12 +19,15 @@ from juncture import parallel
 from juncture.checks import check_count, check_flag
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.labels import decode_labels
+from juncture.inference.engines.contract import EXACT, Diagnostics
+from juncture.inference.engines.diagnosed import Diagnosed
+from juncture.inference.engines.options import register_methods
 from juncture.kernels.chains.best_paths import best_paths
 from juncture.kernels.chains.path_reading import TIE, read_backward, read_forward
 from juncture.kernels.chains.viterbi import decode_each, log_weight, score_steps
 from juncture.sequences.hidden_markov.chain import Chain, Form, LikelihoodBlocks, likelihoods
 from juncture.sequences.hidden_markov.forward_backward import is_long, map_parts, score
-from juncture.sequences.hidden_markov.infer import check_possible
+from juncture.sequences.hidden_markov.infer import ChainOptions, check_possible
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.trellis import Trellis
 
@@ -83,17 +86,25 @@ class Scorer:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MostProbablePath:
+class MostProbablePath(Diagnosed):
     """A path of states, and the log of its joint probability with the observations.
 
     Of an impossible sequence among others the codes are -1, log_joint is -inf and log_prob NaN.
     """
 
-    model: HiddenMarkovModel
+    model: Any  # the model that was asked: a hidden Markov model, or a Markov chain
+    hidden: HiddenMarkovModel  # the same as a hidden Markov model
     sequences: Sequences
     position: int  # which of them
     codes: np.ndarray  # (step,)
     log_joint: float
+    method: str = "viterbi"
+    diagnostics: Diagnostics = EXACT
+
+    @property
+    def impossible(self) -> tuple[int, ...]:
+        """The index of this sequence among those that were given, if the sequence has probability zero; else ()."""
+        return () if self.log_joint > -np.inf else (self.position,)
 
     @cached_property
     def sequence(self) -> Sequences:
@@ -103,33 +114,36 @@ class MostProbablePath:
     @property
     def path(self) -> np.ndarray:
         """The states by their labels: (step,)."""
-        return decode_labels(self.model.states, self.codes)
+        return decode_labels(self.hidden.states, self.codes)
 
     @cached_property
     def log_prob(self) -> float:
         """log p(path | observations)."""
         if self.log_joint == -np.inf:
             return float("nan")
-        return self.log_joint - float(score(Chain.of(self.model), self.sequence)[0])
+        return self.log_joint - float(score(Chain.of(self.hidden), self.sequence)[0])
 
     @cached_property
     def trellis(self) -> Trellis:
         """The best way to each state at each step, and this path among them."""
-        return Trellis.of(self.model, self.sequence, self.codes)
+        return Trellis.of(self.hidden, self.sequence, self.codes)
 
     def __repr__(self) -> str:
         shown = np.array2string(self.path, threshold=12, edgeitems=4, separator=", ")
         return f"MostProbablePath({shown}; log_joint={self.log_joint:.6g})"
 
 
-def most_probable_path(
+def most_probable_path(  # noqa: PLR0913 (one verb, many options)
     model: HiddenMarkovModel,
     evidence: Any,
     *,
     k: int | None = None,
     trellis: bool = False,
     lengths: Any = None,
+    method: Any = "auto",
     on_impossible: str = "warn",
+    budget: float | None = None,
+    memory_limit: int | None = None,
 ) -> Any:
     """The most probable path of states given a sequence, or a list of them, one for each of many sequences.
 
@@ -137,16 +151,25 @@ def most_probable_path(
     paths the one with the earlier states comes first, the first step counting most. `trellis` works `path.trellis` out
     at once.
     """
+    options = ChainOptions.of(model, "most_probable", method, on_impossible, budget, memory_limit)
+    return decode_sequences(model, model, model.sequences(evidence, lengths), options, k, trellis)
+
+
+def decode_sequences(
+    model: Any, hidden: HiddenMarkovModel, sequences: Sequences, options: ChainOptions, k: Any, trellis: Any
+) -> Any:
+    """The best paths of checked sequences under a model that is the same as a hidden Markov model."""
     if k is not None:
         check_count(k, "k", least=1)
-    sequences, chain = model.sequences(evidence, lengths), Chain.of(model)
+    options.check_cost(sequences, hidden.num_states)
+    chain = Chain.of(hidden)
     found = np.full(sequences.num_steps, -1), np.full(sequences.num, -np.inf)
     map_parts(lambda part: decode(chain, sequences, part, *found), chain, sequences)
-    check_possible(chain, sequences, found[1], on_impossible)
+    check_possible(chain, sequences, found[1], options.on_impossible)
     edges = pairwise(sequences.offsets.tolist())
     paths: list[Any] = [
-        MostProbablePath(model, sequences, position, found[0][first:last], own)
-        for position, ((first, last), own) in enumerate(zip(edges, found[1].tolist(), strict=True))
+        MostProbablePath(model, hidden, sequences, index, found[0][first:last], own, options.method)
+        for index, ((first, last), own) in enumerate(zip(edges, found[1].tolist(), strict=True))
     ]
     if check_flag(trellis, "trellis"):
         [path.trellis for path in paths]
@@ -171,7 +194,7 @@ def rank_paths(best: MostProbablePath, count: int) -> list[MostProbablePath]:
     """The best paths of one sequence, best first."""
     if best.log_joint == -np.inf or not best.sequence.num_steps:
         return [best][: int(best.log_joint > -np.inf)]
-    chain, sequence = Chain.of(best.model), best.sequence
+    chain, sequence = Chain.of(best.hidden), best.sequence
     found = likelihoods(chain.emissions, sequence.observations, sequence.states, Form.LOG)
     nexts = np.empty((sequence.num_steps, chain.num_states * count), np.int64)
     paths = np.empty((count, sequence.num_steps), np.int64)
@@ -180,3 +203,6 @@ def rank_paths(best: MostProbablePath, count: int) -> list[MostProbablePath]:
         replace(best, codes=path, log_joint=log_weight(chain.log_initial, chain.log_transition, *found, path))
         for path in paths[:num]
     ]
+
+
+register_methods(HiddenMarkovModel, "most_probable", "viterbi")

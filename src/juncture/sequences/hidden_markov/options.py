@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.components.posterior_point import check_point, less_one, prior_for_point
 from juncture.components.shared import SharedEmissions
 from juncture.components.traits import lasting_traits
 from juncture.errors import InvalidData, hint
@@ -31,9 +32,11 @@ class HiddenMarkovPrior(Value):
     ----------
     initial, transition
         A pseudo-count for every cell, an array of pseudo-counts, or a `Dirichlet`: one for all rows, or a batch with
-        one for each row. A `Dirichlet` gives the mode of its posterior, so its concentrations must be at least 1.
+        one for each row. Pseudo-counts and the concentrations of a `Dirichlet` are added to the counts, which gives
+        the mean of the posterior. With `point="mode"` in `fit` each adds 1 less, and must be at least 1.
     emissions
-        The prior that the emissions take: a conjugate prior of their family, or pseudo-counts for tables.
+        The prior that the emissions take: as above for tables, or a conjugate prior of their family, whose posterior
+        mode is learned.
 
     Examples
     --------
@@ -66,22 +69,22 @@ def as_prior(prior: Any, *, has_tables: bool) -> HiddenMarkovPrior:
     )
 
 
-def added_counts(prior: Any, allowed: np.ndarray, what: str) -> np.ndarray:
-    """The prior's counts in each cell of a table, none where the model forbids it."""
+def added_counts(prior: Any, allowed: np.ndarray, what: str, point: str = "mean") -> np.ndarray:
+    """The prior's counts in each cell, none where the model forbids it: α for the mean, α - 1 for the mode."""
     if prior is None:
         return np.zeros(allowed.shape)
-    is_density = isinstance(prior, Dirichlet)
     try:
-        given = np.asarray(prior.concentration if is_density else prior, dtype=np.float64)
-        counts = np.broadcast_to(given, allowed.shape) - (1.0 if is_density else 0.0)
+        given = np.asarray(prior.concentration if isinstance(prior, Dirichlet) else prior, dtype=np.float64)
+        counts = np.broadcast_to(given, allowed.shape)
     except (TypeError, ValueError):
         raise InvalidData(
             f"the prior of {what} is a number, an array that broadcasts to the shape {allowed.shape}, or a Dirichlet;"
             f" got {prior!r}"
         ) from None
     if not (np.isfinite(counts) & (counts >= 0)).all():
-        rule = "concentrations of at least 1, or the mode need not exist" if is_density else "counts of at least 0"
-        raise InvalidData(f"the prior of {what} must have finite {rule}; got {prior!r}")
+        raise InvalidData(f"the prior of {what} must have finite counts of at least 0; got {prior!r}")
+    if point == "mode":
+        counts = less_one(counts, f"the prior of {what}", prior)
     return np.asarray(np.where(allowed, counts, 0.0))
 
 
@@ -194,7 +197,10 @@ class LearningOptions:
     emissions_prior: Any
 
     @classmethod
-    def of(cls, model: HiddenMarkovModel, rows: Groups, prior: Any, fixed: Iterable[str]) -> LearningOptions:
+    def of(
+        cls, model: HiddenMarkovModel, rows: Groups, prior: Any, fixed: Iterable[str], point: Any = "mean"
+    ) -> LearningOptions:
+        check_point(point)
         parts = as_prior(prior, has_tables=model.emissions.is_table)
         may_begin, may_follow = model.initial > 0, model.transition > 0
         return cls(
@@ -202,9 +208,9 @@ class LearningOptions:
             rows=rows,
             may_begin=may_begin,
             may_follow=may_follow,
-            initial_counts=added_counts(parts.initial, may_begin, "initial"),
-            transition_counts=added_counts(parts.transition, may_follow, "transition")[rows.first],
-            emissions_prior=parts.emissions,
+            initial_counts=added_counts(parts.initial, may_begin, "initial", point),
+            transition_counts=added_counts(parts.transition, may_follow, "transition", point)[rows.first],
+            emissions_prior=prior_for_point(parts.emissions, point),
         )
 
     def learns(self, part: str) -> bool:

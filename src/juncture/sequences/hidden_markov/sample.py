@@ -19,22 +19,27 @@ from juncture.sequences.hidden_markov.infer import infer_chain
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 
 
-def sample_chain(model: HiddenMarkovModel, n: Any, *, given: Any = None, rng: Any = None) -> Any:
+def sample_chain(model: HiddenMarkovModel, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto") -> Any:
     """One `Sequence` of `n` steps with its states, or a list of them for a list of lengths.
 
     With `given`, one sequence of observations: `n` paths of states from the posterior, (path, step).
     """
     if given is not None:
-        beliefs = infer_chain(model, given)
-        if isinstance(beliefs, list):
-            raise InvalidData("given= takes one sequence of observations; sample once for each sequence")
-        return beliefs.sample(n, rng=rng)
+        return draw_paths_given(infer_chain(model, given, method=method), n, rng)
     stream, lengths = as_generator(rng), check_counts(n, "the number of steps")
     if isinstance(lengths, int):
         return draw_sequence(model, lengths, stream)
     return [
         draw_sequence(model, length, child) for length, child in zip(lengths, stream.spawn(len(lengths)), strict=True)
     ]
+
+
+def draw_paths_given(beliefs: Any, n: Any, rng: Any) -> np.ndarray:
+    """`n` paths from the beliefs of one sequence."""
+    if isinstance(beliefs, list):
+        raise InvalidData("given= takes one sequence of observations; sample once for each sequence")
+    paths: np.ndarray = beliefs.sample(n, rng=rng)
+    return paths
 
 
 def draw_sequence(model: HiddenMarkovModel, num_steps: int, rng: np.random.Generator) -> Sequence:

@@ -169,8 +169,9 @@ def estimate_hidden_markov(
     prior: Any = None,
     *,
     fixed: Iterable[str] = (),
+    point: str = "mean",
 ) -> HiddenMarkovModel:
-    """The model that the statistics lead to: maximum likelihood, or with a prior the mode of the posterior."""
+    """The model that the statistics lead to: maximum likelihood, or with a prior the mean or mode of the posterior."""
     if not isinstance(statistics, HiddenMarkovStatistics):
         raise InvalidData(f"estimate takes jt.statistics(model, sequences); got {type(statistics).__name__}")
     if len(statistics.initial) != model.num_states:
@@ -178,7 +179,7 @@ def estimate_hidden_markov(
             f"the statistics are of {len(statistics.initial)} states, the model has {model.num_states}:"
             " take them with jt.statistics(model, sequences)"
         )
-    options = LearningOptions.of(model, Groups.numbered(range(model.num_states)), prior, fixed)
+    options = LearningOptions.of(model, Groups.numbered(range(model.num_states)), prior, fixed, point)
     check_allowed(model, statistics, options)
     return estimate_parts(model, statistics, options)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from juncture import verbs
+from juncture.dispatch import register
 from juncture.sequences.hidden_markov.fit import fit_hidden_markov
 from juncture.sequences.hidden_markov.infer import infer_chain, log_prob_chain
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
@@ -11,11 +12,11 @@ from juncture.sequences.hidden_markov.online_filter import begin_filter
 from juncture.sequences.hidden_markov.sample import sample_chain
 from juncture.sequences.hidden_markov.statistics import estimate_hidden_markov, labelled_statistics
 
-verbs.infer.register(HiddenMarkovModel, infer_chain)
-verbs.most_probable.register(HiddenMarkovModel, most_probable_path)
-verbs.sample.register(HiddenMarkovModel, sample_chain)
-verbs.log_prob.register(HiddenMarkovModel, log_prob_chain)
-verbs.online_filter.register(HiddenMarkovModel, begin_filter)
-verbs.fit.register(HiddenMarkovModel, fit_hidden_markov)
-verbs.statistics.register(HiddenMarkovModel, labelled_statistics)
-verbs.estimate.register(HiddenMarkovModel, estimate_hidden_markov)
+register(verbs.infer, HiddenMarkovModel, infer_chain)
+register(verbs.most_probable, HiddenMarkovModel, most_probable_path)
+register(verbs.sample, HiddenMarkovModel, sample_chain)
+register(verbs.log_prob, HiddenMarkovModel, log_prob_chain)
+register(verbs.online_filter, HiddenMarkovModel, begin_filter)
+register(verbs.fit, HiddenMarkovModel, fit_hidden_markov)
+register(verbs.statistics, HiddenMarkovModel, labelled_statistics)
+register(verbs.estimate, HiddenMarkovModel, estimate_hidden_markov)

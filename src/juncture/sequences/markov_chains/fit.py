@@ -54,7 +54,7 @@ def fit_chain(  # noqa: PLR0913 (one verb, many options)
     method: Any = "em",
     rng: Any = 0,
     progress: ProgressCallback | None = None,
-) -> Fit:
+) -> Fit[MarkovChain]:
     """A chain of the same states and order, learned from sequences of states, whose `weights` may be given.
 
     Without a prior, maximum likelihood; with one (a pseudo-count per cell, an array, `Dirichlet`, `BDeu`, `K2`, or a

@@ -12,22 +12,49 @@ import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import Unsupported
+from juncture.inference.engines.options import register_methods, resolve_method
 from juncture.numerics import log
+from juncture.sequences.hidden_markov.infer import ChainOptions, infer_sequences
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
+from juncture.sequences.hidden_markov.most_probable import decode_sequences
 from juncture.sequences.markov_chains.evolution import next_distribution, power
 from juncture.sequences.markov_chains.model import MarkovChain
 from juncture.sequences.markov_chains.windows import Sightings, cells, own_steps, owners
-from juncture.verbs import infer, most_probable
 
 
-def infer_missing(model: MarkovChain, evidence: Any, *, lengths: Any = None, **options: Any) -> Any:
+def infer_missing(
+    model: MarkovChain,
+    evidence: Any,
+    *,
+    lengths: Any = None,
+    method: Any = "auto",
+    on_impossible: str = "warn",
+    budget: float | None = None,
+    memory_limit: int | None = None,
+) -> Any:
     """The beliefs about each state of a sequence, or of each of many sequences."""
-    return infer(as_hidden(model), model.sequences(evidence, lengths), **options)
+    options = ChainOptions.of(model, "infer", method, on_impossible, budget, memory_limit)
+    hidden = as_hidden(model)
+    return infer_sequences(model, hidden, hidden.sequences(model.sequences(evidence, lengths)), options)
 
 
-def most_probable_missing(model: MarkovChain, evidence: Any, *, lengths: Any = None, **options: Any) -> Any:
+def most_probable_missing(  # noqa: PLR0913 (one verb, many options)
+    model: MarkovChain,
+    evidence: Any,
+    *,
+    k: int | None = None,
+    trellis: bool = False,
+    lengths: Any = None,
+    method: Any = "auto",
+    on_impossible: str = "warn",
+    budget: float | None = None,
+    memory_limit: int | None = None,
+) -> Any:
     """The most probable states of a sequence, or of each of many sequences."""
-    return most_probable(as_hidden(model), model.sequences(evidence, lengths), **options)
+    options = ChainOptions.of(model, "most_probable", method, on_impossible, budget, memory_limit)
+    hidden = as_hidden(model)
+    sequences = hidden.sequences(model.sequences(evidence, lengths))
+    return decode_sequences(model, hidden, sequences, options, k, trellis)
 
 
 def as_hidden(model: MarkovChain) -> HiddenMarkovModel:
@@ -39,8 +66,9 @@ def as_hidden(model: MarkovChain) -> HiddenMarkovModel:
     return model.to_hidden_markov_model()
 
 
-def log_prob_chain(model: MarkovChain, rows: Any, *, lengths: Any = None) -> Any:
+def log_prob_chain(model: MarkovChain, rows: Any, *, lengths: Any = None, method: Any = "auto") -> Any:
     """log p of each sequence of states: a float for one, an array for several."""
+    resolve_method(model, "infer", method)
     given = model.sequences(rows, lengths)
     if given.observations.dtype.kind != "f":
         values = log_prob_complete(model, given)
@@ -91,3 +119,7 @@ def log_prob_forward(model: MarkovChain, observations: np.ndarray) -> float:
             total += float(np.log(kept.sum()))
             distribution = kept / kept.sum()
     return total
+
+
+register_methods(MarkovChain, "infer", "forward-backward")
+register_methods(MarkovChain, "most_probable", "viterbi")

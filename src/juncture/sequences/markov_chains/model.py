@@ -22,6 +22,7 @@ from juncture.sequences.markov_chains.labels import ChainLabels, Label, shown
 from juncture.sequences.markov_chains.questions import ChainQuestions
 from juncture.sequences.markov_chains.stationary import reversal
 from juncture.sequences.markov_chains.unrolled import unroll
+from juncture.sequences.markov_chains.windows import fill_from_states
 from juncture.values import number_of
 from juncture.variables import Scope, State, Variable
 
@@ -126,12 +127,16 @@ class MarkovChain(ChainQuestions):
         return np.asarray(distribution.sum(axis=others))
 
     def sequences(self, data: Any, lengths: Any = None) -> Sequences:
-        """Data as checked sequences of the codes of states; holes are NaN."""
+        """Data as checked sequences of the codes of states; holes are NaN.
+
+        The states of a `Sequence` are its observations: either fills the holes of the other.
+        """
         if self.labels.length > 1:
             raise Unsupported(
                 f"sequences are read by the chain of order {self.labels.length}, not by its first-order form"
             )
-        return as_sequences(data, lengths, symbol_code=self.labels.variable.code)
+        code = self.labels.variable.code
+        return fill_from_states(as_sequences(data, lengths, state_code=code, symbol_code=code))
 
     # --- other models ------------------------------------------------------------------------------------------------
 

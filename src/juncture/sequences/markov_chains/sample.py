@@ -9,21 +9,33 @@ from typing import Any
 import numpy as np
 
 from juncture.checks import check_counts
+from juncture.data.sequences.sequences import Sequence
 from juncture.data.tables.labels import label_array
 from juncture.memory import check_table_fits
 from juncture.options import as_generator
+from juncture.sequences.hidden_markov.sample import draw_paths_given
+from juncture.sequences.markov_chains.infer import infer_missing
 from juncture.sequences.markov_chains.model import MarkovChain
 
 
-def sample_chain(model: MarkovChain, n: Any, *, rng: Any = None) -> Any:
-    """One sequence of `n` states, as an array of labels; with a list of lengths, a list of such arrays."""
+def sample_chain(model: MarkovChain, n: Any, *, given: Any = None, rng: Any = None, method: Any = "auto") -> Any:
+    """One `Sequence` of `n` states, which are its observations too; with a list of lengths, a list of such sequences.
+
+    With `given`, one sequence of states with holes: `n` paths of states from the posterior, (path, step).
+    """
+    if given is not None:
+        return draw_paths_given(infer_missing(model, given, method=method), n, rng)
     stream, first = as_generator(rng), cumulative(model.initial_distribution().reshape(1, -1))
     later = cumulative(model.transition.reshape(-1, model.num_states))
     states = label_array(model.states)
     lengths = check_counts(n, "the length of a sequence, or each of a list of lengths,")
     if isinstance(lengths, int):
-        return states[draw_codes(model, first, later, lengths, stream)]
-    return [states[draw_codes(model, first, later, length, stream)] for length in lengths]
+        return as_sequence(states[draw_codes(model, first, later, lengths, stream)])
+    return [as_sequence(states[draw_codes(model, first, later, length, stream)]) for length in lengths]
+
+
+def as_sequence(labels: np.ndarray) -> Sequence:
+    return Sequence(labels, states=labels)
 
 
 def draw_codes(

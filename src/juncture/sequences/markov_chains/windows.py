@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from juncture.data.sequences.sequences import Sequences
+from juncture.data.sequences.sequences import UNKNOWN, Sequences
+from juncture.errors import InvalidData
+
+
+def fill_from_states(sequences: Sequences) -> Sequences:
+    """Sequences whose labelled states stand where observations are missing; both are states of the chain."""
+    if sequences.states is None:
+        return sequences
+    seen = sequences.observations.astype(np.float64)
+    known = sequences.states != UNKNOWN
+    clash = known & ~np.isnan(seen) & (seen != sequences.states)
+    if clash.any():
+        where = sequences.describe_step(int(np.argmax(clash)))
+        raise InvalidData(
+            f"{where} has a state that is not its observation; in a Markov chain both are the state: leave out one of"
+            " them"
+        )
+    filled = np.where(known, sequences.states, seen)
+    return replace(sequences, observations=filled if np.isnan(filled).any() else filled.astype(np.int64), states=None)
 
 
 def own_steps(sequences: Sequences) -> np.ndarray:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from juncture.checks import check_count
 from juncture.data.sequences.sequences import Sequences
+from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
+from juncture.inference.engines.contract import EXACT, Diagnostics
+from juncture.inference.engines.diagnosed import OneVariable
+from juncture.inference.engines.display import intervals_html
+from juncture.inference.engines.row_factors import import_pandas
 from juncture.kernels.state_space.paths import covariances, draw_backward
 from juncture.memory import check_table_fits
 from juncture.options import as_generator, as_sizes
@@ -24,22 +29,51 @@ from juncture.sequences.state_space.packing import pack_model
 from juncture.sequences.state_space.passes import Filtered, Smoothed
 from juncture.values import number_of
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StateSpaceBeliefs:
+class StateSpaceBeliefs(OneVariable):
     """The Gaussian of each state: predicted from the observations before it, filtered with its own, smoothed by all.
 
     Covariances are symmetric and positive semidefinite, being products of the factors that were computed.
     """
 
+    variable = "state"
     model: LinearGaussianStateSpace
     sequence: Sequences  # one
     forward: Filtered
     backward: Smoothed
 
-    exact = True
-    converged = True
-    method = "kalman"
+    method: str = "kalman"
+    diagnostics: Diagnostics = EXACT
+
+    @property
+    def impossible(self) -> tuple[int, ...]:
+        """No sequence has density zero under Gaussian noise: always ()."""
+        return ()
+
+    def __getitem__(self, name: str) -> MultivariateGaussian:
+        """p(state at t | all observations): a batch of Gaussians, one a step."""
+        self._check_variable(name)
+        return MultivariateGaussian(self.smoothed_mean, self.smoothed_covariance)
+
+    def __len__(self) -> int:
+        return self.num_steps
+
+    def to_dict(self) -> dict[str, dict[str, np.ndarray]]:
+        """Name → "mean", (step, state), and "covariance", (step, state, state)."""
+        return {"state": {"mean": self.smoothed_mean, "covariance": self.smoothed_covariance}}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A frame of step, variable, the index of the state's coordinate, its mean and its variance."""
+        variances = np.diagonal(self.smoothed_covariance, axis1=-2, axis2=-1)
+        records = [
+            (step, "state", state, float(mean), float(variances[step, state]))
+            for (step, state), mean in np.ndenumerate(self.smoothed_mean)
+        ]
+        return import_pandas().DataFrame(records, columns=["step", "variable", "coordinate", "mean", "variance"])
 
     @property
     def num_steps(self) -> int:
@@ -135,6 +169,10 @@ class StateSpaceBeliefs:
             flat = paths.reshape(-1, *self.smoothed_mean.shape)
             draw_backward(forward.filtered_mean, forward.predicted_mean, backward.gains, backward.rests, flat)
         return paths
+
+    def _repr_html_(self) -> str:
+        deviations = np.sqrt(np.diagonal(self.smoothed_covariance, axis1=-2, axis2=-1))
+        return intervals_html(repr(self), self.smoothed_mean, deviations)
 
     def __repr__(self) -> str:
         steps = f"{number_of(self.num_steps, 'step')} of {number_of(self.model.state_dimension, 'state')}"

@@ -31,7 +31,7 @@ def fit_state_space(  # noqa: PLR0913 (one verb, many options)
     method: Any = "em",
     rng: Any = 0,
     progress: ProgressCallback | None = None,
-) -> Fit:
+) -> Fit[LinearGaussianStateSpace]:
     """The state space that fits sequences best, by EM from the given model.
 
     Values and whole steps may be missing, and states may be given. All parts that the model has are learned, but for

@@ -13,6 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from juncture.data.sequences.sequences import Sequences
+from juncture.inference.engines.contract import EXACT, Cost, Diagnostics
+from juncture.inference.engines.diagnosed import Diagnosed
+from juncture.inference.engines.options import check_limits, check_policy, register_methods, resolve_method
 from juncture.numerics import LOG_TWO_PI, log
 from juncture.sequences.state_space.beliefs import StateSpaceBeliefs
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
@@ -21,21 +25,41 @@ from juncture.values import number_of
 
 
 def infer_states(
-    model: LinearGaussianStateSpace, evidence: Any, *, lengths: Any = None
+    model: LinearGaussianStateSpace,
+    evidence: Any,
+    *,
+    lengths: Any = None,
+    method: Any = "auto",
+    on_impossible: str = "warn",
+    budget: float | None = None,
+    memory_limit: int | None = None,
 ) -> StateSpaceBeliefs | list[StateSpaceBeliefs]:
-    """The beliefs of one sequence, or a list of them for many."""
+    """The beliefs of one sequence, or a list of them for many; no sequence has density zero."""
+    algorithm = resolve_method(model, "infer", method)
+    check_policy(on_impossible)
     given = model.sequences(evidence, lengths)
+    if budget is not None or memory_limit is not None:
+        check_cost(model, given, budget, memory_limit)
     forward = filtered(model, given)
     backward = smoothed(model, given, forward)
     found = [
-        StateSpaceBeliefs(model, one, forward.of(given.steps(position)), backward.of(given.steps(position)))
+        StateSpaceBeliefs(model, one, forward.of(given.steps(position)), backward.of(given.steps(position)), algorithm)
         for position, one in enumerate(given)
     ]
     return found[0] if given.is_single else found
 
 
-def log_prob_sequences(model: LinearGaussianStateSpace, rows: Any, *, lengths: Any = None) -> Any:
+def check_cost(model: LinearGaussianStateSpace, given: Sequences, budget: Any, memory_limit: Any) -> None:
+    """Raise `TooLarge` for a run beyond the limits."""
+    states, steps = model.state_dimension, given.num_steps
+    size = states + model.observation_dimension
+    cost = Cost(2 * states - 1, (2 * states) ** 2, 8 * steps * (3 * states + 5 * states**2), steps * 6 * size**3)
+    check_limits(cost, f"the states of {number_of(steps, 'step')}", budget, memory_limit)
+
+
+def log_prob_sequences(model: LinearGaussianStateSpace, rows: Any, *, lengths: Any = None, method: Any = "auto") -> Any:
     """Log p(observations) of one sequence, a float, or of many, an array; what is missing is integrated out."""
+    resolve_method(model, "infer", method)
     given = model.sequences(rows, lengths)
     values = sums(filtered(model, given, keep=False).log_densities, given.offsets)
     return float(values[0]) if given.is_single else values
@@ -51,7 +75,7 @@ def sums(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BestStates:
+class MostProbableStates(Diagnosed):
     """The path of states with the highest density given the observations, which is that of the smoothed means.
 
     `log_prob` is its log-density given the observations, `log_joint` that of states and observations together. Both are
@@ -61,22 +85,42 @@ class BestStates:
     path: np.ndarray  # (step, state)
     log_prob: float
     log_joint: float
+    method: str = "kalman"
+    diagnostics: Diagnostics = EXACT
+
+    @property
+    def impossible(self) -> tuple[int, ...]:
+        """No sequence has density zero under Gaussian noise: always ()."""
+        return ()
 
     def __repr__(self) -> str:
         steps, states = map(number_of, self.path.shape, ("step", "state"))
-        return f"BestStates({steps} of {states}; log_joint={self.log_joint:.6g})"
+        return f"MostProbableStates({steps} of {states}; log_joint={self.log_joint:.6g})"
 
 
 def most_probable_states(
-    model: LinearGaussianStateSpace, evidence: Any, *, lengths: Any = None
-) -> BestStates | list[BestStates]:
+    model: LinearGaussianStateSpace,
+    evidence: Any,
+    *,
+    lengths: Any = None,
+    method: Any = "auto",
+    on_impossible: str = "warn",
+    budget: float | None = None,
+    memory_limit: int | None = None,
+) -> MostProbableStates | list[MostProbableStates]:
     """The most probable states of one sequence, or a list of them for many."""
-    beliefs = infer_states(model, evidence, lengths=lengths)
+    algorithm = resolve_method(model, "most_probable", method)
+    limits: dict[str, Any] = {"budget": budget, "memory_limit": memory_limit}
+    beliefs = infer_states(model, evidence, lengths=lengths, method=algorithm, on_impossible=on_impossible, **limits)
     return [best_states(one) for one in beliefs] if isinstance(beliefs, list) else best_states(beliefs)
 
 
-def best_states(beliefs: StateSpaceBeliefs) -> BestStates:
+def best_states(beliefs: StateSpaceBeliefs) -> MostProbableStates:
     """The density at the mode, as a product over each state given the next: Π |2π rest restᵀ|^-½."""
     scales = np.diagonal(beliefs.backward.rests, axis1=-2, axis2=-1)
     log_density = float(-log(scales).sum() - 0.5 * scales.size * LOG_TWO_PI)
-    return BestStates(beliefs.smoothed_mean, log_density, log_density + beliefs.log_evidence)
+    return MostProbableStates(beliefs.smoothed_mean, log_density, log_density + beliefs.log_evidence, beliefs.method)
+
+
+register_methods(LinearGaussianStateSpace, "infer", "kalman")
+register_methods(LinearGaussianStateSpace, "most_probable", "kalman")

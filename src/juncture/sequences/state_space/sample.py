@@ -12,19 +12,30 @@ from juncture.errors import InvalidData
 from juncture.kernels.state_space.paths import draw_forward
 from juncture.memory import check_table_fits
 from juncture.options import as_generator
+from juncture.sequences.hidden_markov.sample import draw_paths_given
 from juncture.sequences.state_space.forecast import as_future_inputs
+from juncture.sequences.state_space.infer import infer_states
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.packing import pack_model
 from juncture.sequences.state_space.parts import additions, each_step
 
 
 def sample_state_space(
-    model: LinearGaussianStateSpace, n: Any, *, covariates: Any = None, rng: Any = None
-) -> Sequence | list[Sequence]:
+    model: LinearGaussianStateSpace,
+    n: Any,
+    *,
+    given: Any = None,
+    covariates: Any = None,
+    rng: Any = None,
+    method: Any = "auto",
+) -> Any:
     """A sequence of `n` steps with its states; with a list of lengths, a list of such sequences.
 
     `covariates` are the inputs of the steps, where the model takes any; for several sequences, a list of them.
+    With `given`, one sequence of observations: `n` paths of states from the posterior, (path, step, state).
     """
+    if given is not None:
+        return draw_paths_given(infer_states(model, given, method=method), n, rng)
     stream = as_generator(rng)
     lengths = check_counts(n, "the length of a sequence, or each of a list of lengths,")
     if isinstance(lengths, int):

@@ -30,6 +30,7 @@ from juncture.inference.exact.junction_tree.plan import (
     lay_out_plan,
 )
 from juncture.inference.exact.lowering import Lowered, check_factors, lower
+from juncture.options import as_variable_names
 
 MAX_PARTS = 16  # of a model that are kept for questions with targets
 MAX_STRUCTURES = 16  # clique trees that are kept with a model
@@ -54,7 +55,9 @@ class JunctionTree:
         return replace(self, memory_limit=memory_limit)
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> JunctionTreePlan:
-        return JunctionTreePlan(self, model, self.part_for(model, {*targets, *observed}), tuple(targets))
+        check_factors(model, "a junction tree")
+        keep, gone = as_variable_names(targets, "targets"), as_variable_names(observed, "observed")
+        return JunctionTreePlan(self, model, self.part_for(model, {*keep, *gone}), tuple(keep))
 
     def should_slice(self, model: Any, findings: Findings) -> bool:
         """Whether to reduce the tables by the evidence before the junction tree is built.
@@ -80,9 +83,10 @@ class JunctionTree:
 
     def cost(self, model: Any) -> Cost:
         """The cost of a run on the whole model, computed once."""
-        derived = getattr(model, "derived", {})
-        if "cost" not in derived:
+        derived = getattr(model, "derived", None)
+        if type(derived) is not dict or "cost" not in derived:
             check_factors(model, "a junction tree")
+            derived = model.derived
             derived["cost"] = self.structure(model, lower(model)).tree.cost
         found: Cost = derived["cost"]
         return found
@@ -192,7 +196,8 @@ class JunctionTreePlan:
         rng: np.random.Generator | None = None,
         budget: float | None = None,
     ) -> TreeAnswers | SlicedAnswers | ExpectedAnswers:
-        check_budget(self.cost, budget)
+        if budget is not None:
+            check_budget(self.cost, budget)
         if model is self.model and findings.is_single and self.engine.should_slice(self.part, findings):
             return self.engine.answer_sliced(self.part, findings, self.targets)
         packed = self.engine.packed_model(self.part) if model is self.model else self.pack(model)

@@ -58,8 +58,8 @@ def add_block(
     cells: np.ndarray,
 ) -> None:
     """Propagate a block of rows and add its cliques; rows whose products may vanish go one by one, in logarithms."""
-    if tree.log_prior == -np.inf:
-        log_evidence[:] = -np.inf
+    if tree.log_prior == -np.inf or not tree.plan.num_cliques:
+        log_evidence[:] = tree.log_prior
         return
     plan, one = tree.plan, np.zeros(1, np.int64)
     node_table = plan.node_table.copy()

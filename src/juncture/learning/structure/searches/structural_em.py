@@ -95,7 +95,7 @@ def check_discrete(data: Dataset) -> None:
         )
 
 
-def observed_score(fitted: Fit, data: Dataset) -> float:
+def observed_score(fitted: Fit[BayesianNetwork], data: Dataset) -> float:
     """The BIC of the observed cells: missing cells are summed out."""
     weight = len(data) if data.weights is None else float(np.sum(data.weights))
     tables = (part.parents.size * (part.child.num_states - 1) for part in fitted.model.conditionals)

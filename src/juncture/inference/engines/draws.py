@@ -1,0 +1,36 @@
+"""Rows drawn from the posterior of a network, by the engine that answered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from juncture.checks import check_count
+from juncture.data.dataset import Dataset
+from juncture.data.findings import Findings
+from juncture.errors import Unsupported
+from juncture.inference.engines.contract import Engine, Question
+from juncture.memory import check_memory
+from juncture.options import as_generator
+from juncture.values import format_count
+
+DRAWS = frozenset({Question.DRAWS, Question.LOG_EVIDENCE})
+BYTES_PER_CELL = 16
+
+
+def draw_posterior(engine: Engine, model: Any, findings: Findings, n: Any, rng: Any) -> Dataset:
+    """`n` rows from p(all variables | evidence), given one row of evidence that is possible."""
+    if not findings.is_single:
+        raise Unsupported("rows are drawn given one row of evidence; infer and sample once for each row")
+    if Question.DRAWS not in engine.answers:
+        raise Unsupported(f"the engine {engine.name!r} does not draw rows; infer again with another method")
+    count = check_num_rows(n, BYTES_PER_CELL * len(model.variables))
+    plan = engine.compile(model, findings.names, tuple(model.variables.names))
+    answers = plan.run(model, findings, questions=DRAWS)
+    return Dataset.from_codes(model.variables, answers.sample(count, as_generator(rng)))
+
+
+def check_num_rows(n: Any, bytes_per_row: int = 8) -> int:
+    """A whole number of rows, which fit in memory."""
+    count = check_count(n, "the number of rows")
+    check_memory(count * bytes_per_row, f"{format_count(count)} rows", "sample fewer at a time")
+    return count

@@ -1,0 +1,113 @@
+"""The options of a question that every kind of model takes: its method, its limits, and the policy for the impossible.
+
+`method=` is looked up in a table of kind and name. Networks have engines, which their own table names
+(`inference/infer.py`). A kind of model with an algorithm of its own registers the names that users may give and the
+algorithm that each stands for.
+
+Evidence of probability zero: a single row or sequence raises `ImpossibleEvidence`. Of many, the impossible ones have
+log-evidence -inf and NaN for answers, and one `ImpossibleEvidenceWarning` counts them; `on_impossible="raise"` raises
+instead. Learning raises for the first that counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from juncture.checks import check_choice, check_number, shown
+from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, Unsupported, hint, warn_user
+from juncture.inference.engines.contract import Cost, check_budget
+from juncture.memory import check_memory, check_memory_limit
+
+# (kind of model, verb) → the names that method= takes, each with the algorithm that runs
+METHODS: dict[tuple[str, str], Mapping[str, str]] = {}
+POLICIES = ("warn", "raise")
+
+
+def register_methods(kind: type, verb: str, *algorithms: str) -> None:
+    """Name the exact algorithms of a verb for a kind of model; "auto" and "exact" stand for the first."""
+    names = {"auto": algorithms[0], "exact": algorithms[0], **dict(zip(algorithms, algorithms, strict=True))}
+    METHODS[kind.__name__, verb] = names
+
+
+def resolve_method(model: Any, verb: str, method: Any) -> str:
+    """The algorithm that a name stands for, for this kind of model."""
+    names = METHODS.get((type(model).__name__, verb)) or inherited_methods(type(model), verb)
+    if isinstance(method, str) and method in names:
+        return names[method]
+    kind_name = type(model).__name__
+    if isinstance(method, str):
+        raise Unsupported(f"{verb} of a {kind_name} has no method {method!r}; {hint(method, names)}")
+    raise Unsupported(
+        f"the method of {verb} of a {kind_name} is a name; got {shown(method)}; known are {', '.join(map(repr, names))}"
+    )
+
+
+def inherited_methods(kind: type, verb: str) -> Mapping[str, str]:
+    """The methods of the nearest class that has some; nothing where none has."""
+    names: Mapping[str, str] = {}
+    for base in reversed(kind.__mro__):
+        names = METHODS.get((base.__name__, verb), names)
+    return names
+
+
+def as_budget(budget: Any) -> float | None:
+    """A number of seconds, or None for any."""
+    return None if budget is None else check_number(budget, "budget", least=0)
+
+
+def check_limits(cost: Cost, what: str, budget: Any = None, memory_limit: Any = None) -> None:
+    """Raise `TooLarge` for an exact run that needs more bytes than `memory_limit`, or more seconds than `budget`."""
+    if budget is not None:
+        check_budget(cost, check_number(budget, "budget", least=0))
+    if memory_limit is not None:
+        check_memory(
+            cost.bytes, what, "raise the limit, or ask about fewer at a time", check_memory_limit(memory_limit)
+        )
+
+
+def check_policy(on_impossible: Any) -> str:
+    """The policy as users give it."""
+    return check_choice(on_impossible, POLICIES, "on_impossible")
+
+
+def impossible_indices(log_evidence: np.ndarray) -> tuple[int, ...]:
+    """The indices of the rows or sequences of probability zero."""
+    return tuple(np.flatnonzero(np.isneginf(log_evidence)).tolist())
+
+
+def check_evidence(
+    log_evidence: np.ndarray,
+    explain: Callable[[int], str],
+    *,
+    is_single: bool,
+    on_impossible: Any = "warn",
+    unit: str = "row",
+    single: str = "the evidence",
+) -> None:
+    """Raise for single evidence of probability zero; warn of some among many, or raise on request.
+
+    `explain` gives the reason for one row or sequence; `unit` is what messages call one of many, and `single` one that
+    is alone.
+    """
+    impossible = impossible_indices(log_evidence)
+    if not impossible:
+        return
+    first = impossible[0]
+    if is_single or on_impossible == "raise":
+        where = single if is_single else f"{unit} {first}"
+        raise ImpossibleEvidence(f"{where} has probability zero: {explain(first)}")
+    warn_user(
+        f"{len(impossible)} of {len(log_evidence)} {unit}s have probability zero, the first is {unit} {first}; their"
+        ' answers are NaN and `impossible` holds their indices; on_impossible="raise" says why',
+        ImpossibleEvidenceWarning,
+    )
+
+
+def check_data(log_evidence: np.ndarray, weights: np.ndarray, explain: Callable[[int], str]) -> None:
+    """Raise for the first row or sequence to learn from that counts and has probability zero; `explain` says it."""
+    impossible = np.flatnonzero(np.isneginf(log_evidence) & (weights > 0))
+    if impossible.size:
+        raise ImpossibleEvidence(explain(int(impossible[0])))

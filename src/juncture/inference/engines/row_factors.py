@@ -1,0 +1,68 @@
+"""`RowFactors`: a table for each row of evidence or each step of a sequence; marginals as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from juncture.errors import InvalidModel, MissingExtra
+from juncture.factors.tables import state_codes
+from juncture.values import number_of
+from juncture.variables import Scope, State
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RowFactors:
+    """A table per row: `values` has the row first, then one axis per variable; NaN where a row was impossible.
+
+    Of a sequence, the steps are the rows; `unit` says which.
+    """
+
+    scope: Scope
+    values: np.ndarray
+    unit: str = "row"
+
+    def __getitem__(self, states: object) -> np.ndarray:
+        """The entry at these states, one number a row."""
+        index: tuple[Any, ...] = (slice(None), *state_codes(self.scope, states))
+        return self.values[index]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def to_dict(self) -> dict[State, Any]:
+        """State → one number a row, for a single variable."""
+        if len(self.scope) != 1:
+            raise InvalidModel(f"to_dict is for one variable; these tables are over ({', '.join(self.scope.names)})")
+        (variable,) = self.scope
+        return dict(zip(variable.labels, self.values.T, strict=True))
+
+    def __repr__(self) -> str:
+        return f"RowFactors({', '.join(self.scope.names)}; {number_of(len(self), self.unit)})"
+
+
+def marginals_frame(marginals: Mapping[str, Mapping[State, Any]], unit: str | None) -> pd.DataFrame:
+    """A frame of variable, state and probability; with a `unit`, "row" or "step", a column that numbers them first."""
+    pandas = import_pandas()
+    records = [
+        (index, name, str(label), float(probability))
+        for name, marginal in marginals.items()
+        for label, column in marginal.items()
+        for index, probability in enumerate(np.atleast_1d(column))
+    ]
+    frame = pandas.DataFrame(records, columns=[unit or "row", "variable", "state", "probability"])
+    return frame.drop(columns="row") if unit is None else frame
+
+
+def import_pandas() -> Any:
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingExtra.named("pandas", "pandas") from None
+    return pd

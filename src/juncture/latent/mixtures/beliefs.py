@@ -1,0 +1,105 @@
+"""`MixtureBeliefs`: which component each row came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from juncture import numerics
+from juncture.components.mixture import Mixture
+from juncture.data.dataset import Dataset
+from juncture.errors import Unsupported
+from juncture.factors.factor import Factor
+from juncture.inference.engines.contract import EXACT, Diagnostics
+from juncture.inference.engines.diagnosed import OneVariable
+from juncture.inference.engines.display import steps_html
+from juncture.inference.engines.draws import check_num_rows
+from juncture.inference.engines.options import impossible_indices
+from juncture.inference.engines.row_factors import RowFactors, marginals_frame
+from juncture.options import as_generator
+from juncture.values import number_of
+from juncture.variables import Scope, State, Variable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MixtureBeliefs(OneVariable):
+    """Which component each row came from: `beliefs["component"]` is p(component | row), `log_evidence` log p(row).
+
+    Of one row that is a `Factor` and a number; of many, `.values` is (row, component), NaN where a row is impossible.
+    """
+
+    variable = "component"
+    model: Mixture
+    log_joint: np.ndarray  # (row, component): log p(row, component)
+    is_single: bool
+    method: str = "enumeration"
+    diagnostics: Diagnostics = EXACT
+
+    @cached_property
+    def log_evidences(self) -> np.ndarray:
+        """log p(row), (row,)."""
+        return numerics.log_sum_exp(self.log_joint, axis=1)
+
+    @property
+    def log_evidence(self) -> Any:
+        """log p(row): a float of one row, (row,) of many."""
+        return float(self.log_evidences[0]) if self.is_single else self.log_evidences
+
+    @cached_property
+    def responsibilities(self) -> np.ndarray:
+        """p(component | row), (row, component)."""
+        total = self.log_evidences[:, None]
+        shares = np.full_like(self.log_joint, np.nan)
+        np.subtract(self.log_joint, total, out=shares, where=total > -np.inf)
+        return np.asarray(np.exp(shares))
+
+    @cached_property
+    def impossible(self) -> tuple[int, ...]:
+        """The rows that no component can have made."""
+        return impossible_indices(self.log_evidences)
+
+    @property
+    def scope(self) -> Scope:
+        return Scope([Variable("component", self.model.num_components)])
+
+    def __getitem__(self, name: str) -> Any:
+        """p(component | row): a `Factor`, or one row of it per row."""
+        self._check_variable(name)
+        values = self.responsibilities
+        return Factor(self.scope, values[0]) if self.is_single else RowFactors(self.scope, values)
+
+    def to_dict(self) -> dict[str, dict[State, Any]]:
+        """Name → component → probability (one number, or one a row)."""
+        return {name: self[name].to_dict() for name in self}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A frame of variable, component and probability, with the row first when there are many."""
+        return marginals_frame(self.to_dict(), None if self.is_single else "row")
+
+    def sample(self, n: int, *, rng: Any = None) -> Dataset:
+        """`n` components drawn from the posterior, given one row."""
+        if not self.is_single:
+            raise Unsupported("components are drawn given one row; infer and sample once for each row")
+        count, shares = check_num_rows(n), self.responsibilities[0]
+        codes = as_generator(rng).choice(len(shares), count, p=shares / shares.sum())
+        return Dataset.from_codes(self.scope, {"component": codes})
+
+    def __len__(self) -> int:
+        return len(self.log_joint)
+
+    def __repr__(self) -> str:
+        rows = f"log_evidence={self.log_evidence:.6g}" if self.is_single else number_of(len(self), "row")
+        components = number_of(self.model.num_components, "component")
+        return f"MixtureBeliefs({components}; {rows}; exact, by {self.method})"
+
+    def _repr_html_(self) -> str:
+        if not len(self):
+            return f"<p><code>{escape(repr(self))}</code></p>"
+        return steps_html(repr(self), range(self.model.num_components), self.responsibilities, "row")

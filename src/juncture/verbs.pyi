@@ -1,0 +1,315 @@
+# What type checkers know of the verbs: one overload for each kind of model, so that answers complete by themselves.
+# tests/typing/ checks that every overload has the options of its implementation and gives what it says.
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Sequence as Steps
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict, Unpack, overload
+
+import numpy as np
+
+from juncture.components.mixture import Mixture
+from juncture.data.dataset import Dataset
+from juncture.data.sequences.sequences import Sequence, Sequences
+from juncture.families.vectors.inverse_wishart import InverseWishart
+from juncture.graphs.directed import DirectedGraph
+from juncture.inference.engines.beliefs import Beliefs
+from juncture.inference.most_probable import MostProbable, MostProbableRows
+from juncture.latent.mixtures.beliefs import MixtureBeliefs
+from juncture.learning.fit import Fit
+from juncture.learning.networks.statistics import NetworkStatistics
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import FactorProduct
+from juncture.sequences.hidden_markov.beliefs import ChainBeliefs
+from juncture.sequences.hidden_markov.model import HiddenMarkovModel
+from juncture.sequences.hidden_markov.most_probable import MostProbablePath
+from juncture.sequences.hidden_markov.online_filter import ChainFilter
+from juncture.sequences.hidden_markov.statistics import HiddenMarkovStatistics
+from juncture.sequences.markov_chains.model import MarkovChain
+from juncture.sequences.markov_chains.statistics import MarkovChainStatistics
+from juncture.sequences.state_space.beliefs import StateSpaceBeliefs
+from juncture.sequences.state_space.infer import MostProbableStates
+from juncture.sequences.state_space.model import LinearGaussianStateSpace
+from juncture.sequences.state_space.online_filter import KalmanFilter
+from juncture.variables import Variable
+
+KINDS: dict[str, tuple[str, ...]]
+
+class Table(Protocol):  # an array, a series or a frame
+    def __array__(self, *arguments: Any, **options: Any) -> Numbers: ...
+
+Network: TypeAlias = BayesianNetwork | FactorProduct
+Directed: TypeAlias = BayesianNetwork | DirectedGraph
+Chain: TypeAlias = HiddenMarkovModel | MarkovChain
+StateSpace: TypeAlias = LinearGaussianStateSpace
+SequenceModel: TypeAlias = HiddenMarkovModel | MarkovChain | LinearGaussianStateSpace
+Row: TypeAlias = Mapping[str, Any]
+Rows: TypeAlias = Dataset | list[dict[str, Any]]
+NoisePriors: TypeAlias = Mapping[str, InverseWishart] | None
+Numbers: TypeAlias = np.ndarray[Any, Any]
+Many: TypeAlias = Steps[Numbers] | Steps[Sequence]  # sequences
+OneOrMany: TypeAlias = Steps[Steps[Any]]  # one sequence of vectors, or many of numbers
+One: TypeAlias = Sequence | Steps[float | str | None] | Table  # one sequence
+Lengths: TypeAlias = Iterable[int] | Numbers
+OnImpossible: TypeAlias = Literal["warn", "raise"]
+Extra: TypeAlias = Literal["error", "ignore"]
+OnUnseen: TypeAlias = Literal["uniform", "error"]
+Point: TypeAlias = Literal["mean", "mode"]
+Progress: TypeAlias = Callable[[int, float], object]
+
+class Asking(TypedDict, total=False):
+    method: Any
+    on_impossible: OnImpossible
+    budget: float | None
+    memory_limit: int | None
+
+class AskingNetworks(Asking, total=False):
+    targets: Collection[str] | None
+    extra: Extra
+
+class AskingPaths(Asking, total=False):
+    trellis: bool
+
+class Drawing(TypedDict, total=False):
+    rng: Any
+    method: Any
+
+class DrawingStates(Drawing, total=False):
+    covariates: Any
+
+class Learning(TypedDict, total=False):
+    weights: Any
+    method: Any
+    rng: Any
+    progress: Progress | None
+
+class LearningNetworks(Learning, total=False):
+    variables: Iterable[Variable] | None
+    latent: Iterable[str]
+    fixed: Iterable[str]
+    point: Point
+    on_unseen: OnUnseen
+    engine: Any
+
+class LearningHiddenMarkov(Learning, total=False):
+    lengths: Any
+    fixed: Collection[str]
+    tied: Any
+    point: Point
+    start: Literal["given", "k-means", "random", "left-to-right"]
+    on_unvisited: Literal["hold", "reseed"]
+
+class LearningChains(Learning, total=False):
+    lengths: Any
+    point: Point
+    on_unseen: OnUnseen
+
+class LearningStateSpace(Learning, total=False):
+    lengths: Any
+    fixed: Iterable[str]
+
+class LearningMixtures(Learning, total=False):
+    point: Point
+    start: Literal["given", "random"]
+
+@overload
+def infer(model: Network, evidence: Any = None, **options: Unpack[AskingNetworks]) -> Beliefs: ...
+@overload
+def infer(model: Chain, evidence: Any, *, lengths: Lengths, **options: Unpack[Asking]) -> list[ChainBeliefs]: ...
+@overload
+def infer(model: Chain, evidence: Many, *, lengths: None = None, **options: Unpack[Asking]) -> list[ChainBeliefs]: ...
+@overload
+def infer(model: Chain, evidence: One, *, lengths: None = None, **options: Unpack[Asking]) -> ChainBeliefs: ...
+@overload
+def infer(
+    model: Chain, evidence: OneOrMany, *, lengths: None = None, **options: Unpack[Asking]
+) -> ChainBeliefs | list[ChainBeliefs]: ...
+@overload
+def infer(model: Chain, evidence: Sequences, *, lengths: None = None, **options: Unpack[Asking]) -> Any: ...
+@overload
+def infer(
+    model: StateSpace, evidence: Any, *, lengths: Lengths, **options: Unpack[Asking]
+) -> list[StateSpaceBeliefs]: ...
+@overload
+def infer(
+    model: StateSpace, evidence: Many, *, lengths: None = None, **options: Unpack[Asking]
+) -> list[StateSpaceBeliefs]: ...
+@overload
+def infer(
+    model: StateSpace, evidence: One, *, lengths: None = None, **options: Unpack[Asking]
+) -> StateSpaceBeliefs: ...
+@overload
+def infer(
+    model: StateSpace, evidence: OneOrMany, *, lengths: None = None, **options: Unpack[Asking]
+) -> StateSpaceBeliefs | list[StateSpaceBeliefs]: ...
+@overload
+def infer(model: Mixture, evidence: Any, **options: Unpack[Asking]) -> MixtureBeliefs: ...
+@overload
+def most_probable(
+    model: Network, evidence: Row | None = None, *, k: int, **options: Unpack[AskingNetworks]
+) -> list[MostProbable]: ...
+@overload
+def most_probable(
+    model: Network, evidence: Row | None = None, *, k: None = None, **options: Unpack[AskingNetworks]
+) -> MostProbable: ...
+@overload
+def most_probable(
+    model: Network, evidence: Rows, *, k: None = None, **options: Unpack[AskingNetworks]
+) -> MostProbableRows: ...
+@overload
+def most_probable(model: Network, evidence: Any, *, k: int | None = None, **options: Unpack[AskingNetworks]) -> Any: ...
+@overload
+def most_probable(
+    model: Chain, evidence: One, *, k: int, lengths: None = None, **options: Unpack[AskingPaths]
+) -> list[MostProbablePath]: ...
+@overload
+def most_probable(
+    model: Chain, evidence: Any, *, k: int, lengths: Lengths, **options: Unpack[AskingPaths]
+) -> list[list[MostProbablePath]]: ...
+@overload
+def most_probable(
+    model: Chain, evidence: Many, *, k: int, lengths: None = None, **options: Unpack[AskingPaths]
+) -> list[list[MostProbablePath]]: ...
+@overload
+def most_probable(
+    model: Chain, evidence: Any, *, k: None = None, lengths: Lengths, **options: Unpack[AskingPaths]
+) -> list[MostProbablePath]: ...
+@overload
+def most_probable(
+    model: Chain, evidence: Many, *, k: None = None, lengths: None = None, **options: Unpack[AskingPaths]
+) -> list[MostProbablePath]: ...
+@overload
+def most_probable(
+    model: Chain, evidence: One, *, k: None = None, lengths: None = None, **options: Unpack[AskingPaths]
+) -> MostProbablePath: ...
+@overload
+def most_probable(
+    model: Chain, evidence: OneOrMany, *, k: None = None, lengths: None = None, **options: Unpack[AskingPaths]
+) -> MostProbablePath | list[MostProbablePath]: ...
+@overload
+def most_probable(
+    model: Chain, evidence: Sequences, *, k: int | None = None, lengths: None = None, **options: Unpack[AskingPaths]
+) -> Any: ...
+@overload
+def most_probable(
+    model: StateSpace, evidence: Any, *, lengths: Lengths, **options: Unpack[Asking]
+) -> list[MostProbableStates]: ...
+@overload
+def most_probable(
+    model: StateSpace, evidence: Many, *, lengths: None = None, **options: Unpack[Asking]
+) -> list[MostProbableStates]: ...
+@overload
+def most_probable(
+    model: StateSpace, evidence: One, *, lengths: None = None, **options: Unpack[Asking]
+) -> MostProbableStates: ...
+@overload
+def most_probable(
+    model: StateSpace, evidence: OneOrMany, *, lengths: None = None, **options: Unpack[Asking]
+) -> MostProbableStates | list[MostProbableStates]: ...
+@overload
+def most_probable(model: Mixture, evidence: Any, *, k: int, **options: Unpack[Asking]) -> list[MostProbable]: ...
+@overload
+def most_probable(model: Mixture, evidence: float, *, k: None = None, **options: Unpack[Asking]) -> MostProbable: ...
+@overload
+def most_probable(
+    model: Mixture, evidence: Dataset, *, k: None = None, **options: Unpack[Asking]
+) -> MostProbableRows: ...
+@overload
+def most_probable(
+    model: Mixture, evidence: Any, *, k: None = None, **options: Unpack[Asking]
+) -> MostProbable | MostProbableRows: ...
+@overload
+def sample(model: Network | Mixture, n: int, *, given: Any = None, **options: Unpack[Drawing]) -> Dataset: ...
+@overload
+def sample(model: Chain, n: int, *, given: None = None, **options: Unpack[Drawing]) -> Sequence: ...
+@overload
+def sample(model: Chain, n: Lengths, *, given: None = None, **options: Unpack[Drawing]) -> list[Sequence]: ...
+@overload
+def sample(model: Chain, n: int, *, given: Any, **options: Unpack[Drawing]) -> Numbers: ...
+@overload
+def sample(model: StateSpace, n: int, *, given: None = None, **options: Unpack[DrawingStates]) -> Sequence: ...
+@overload
+def sample(
+    model: StateSpace, n: Lengths, *, given: None = None, **options: Unpack[DrawingStates]
+) -> list[Sequence]: ...
+@overload
+def sample(model: StateSpace, n: int, *, given: Any, **options: Unpack[DrawingStates]) -> Numbers: ...
+@overload
+def log_prob(model: Network, rows: Rows, *, method: Any = "auto", extra: Extra = "error") -> Numbers: ...
+@overload
+def log_prob(model: Network, rows: Any, *, method: Any = "auto", extra: Extra = "error") -> Any: ...
+@overload
+def log_prob(model: SequenceModel, rows: Any, *, lengths: Lengths, method: Any = "auto") -> Numbers: ...
+@overload
+def log_prob(model: SequenceModel, rows: Many, *, lengths: None = None, method: Any = "auto") -> Numbers: ...
+@overload
+def log_prob(model: SequenceModel, rows: One, *, lengths: None = None, method: Any = "auto") -> float: ...
+@overload
+def log_prob(model: SequenceModel, rows: Sequences, *, lengths: None = None, method: Any = "auto") -> Any: ...
+@overload
+def log_prob(model: Mixture, rows: float, *, method: Any = "auto") -> float: ...
+@overload
+def log_prob(model: Mixture, rows: Dataset, *, method: Any = "auto") -> Numbers: ...
+@overload
+def log_prob(model: Mixture, rows: Any, *, method: Any = "auto") -> Any: ...
+@overload
+def online_filter(model: HiddenMarkovModel, *, lag: int = 0) -> ChainFilter: ...
+@overload
+def online_filter(model: StateSpace, *, lag: int = 0) -> KalmanFilter: ...
+@overload
+def fit(
+    structure: Directed, data: Any, prior: Any = None, **options: Unpack[LearningNetworks]
+) -> Fit[BayesianNetwork]: ...
+@overload
+def fit(
+    structure: HiddenMarkovModel, data: Any, prior: Any = None, **options: Unpack[LearningHiddenMarkov]
+) -> Fit[HiddenMarkovModel]: ...
+@overload
+def fit(
+    structure: MarkovChain, data: Any, prior: Any = None, **options: Unpack[LearningChains]
+) -> Fit[MarkovChain]: ...
+@overload
+def fit(
+    structure: StateSpace, data: Any, prior: NoisePriors = None, **options: Unpack[LearningStateSpace]
+) -> Fit[LinearGaussianStateSpace]: ...
+@overload
+def fit(structure: Mixture, data: Any, prior: Any = None, **options: Unpack[LearningMixtures]) -> Fit[Mixture]: ...
+@overload
+def statistics(
+    structure: Directed, data: Any, *, variables: Iterable[Variable] | None = None, weights: Any = None
+) -> NetworkStatistics: ...
+@overload
+def statistics(
+    structure: HiddenMarkovModel, data: Any, *, lengths: Any = None, weights: Any = None
+) -> HiddenMarkovStatistics: ...
+@overload
+def statistics(
+    structure: MarkovChain, data: Any, *, lengths: Any = None, weights: Any = None
+) -> MarkovChainStatistics: ...
+@overload
+def estimate(
+    structure: Directed,
+    statistics: NetworkStatistics,
+    prior: Any = None,
+    *,
+    point: Point = "mean",
+    on_unseen: OnUnseen = "uniform",
+    fixed: Iterable[str] = (),
+) -> BayesianNetwork: ...
+@overload
+def estimate(
+    structure: HiddenMarkovModel,
+    statistics: HiddenMarkovStatistics,
+    prior: Any = None,
+    *,
+    fixed: Iterable[str] = (),
+    point: Point = "mean",
+) -> HiddenMarkovModel: ...
+@overload
+def estimate(
+    structure: MarkovChain,
+    statistics: MarkovChainStatistics,
+    prior: Any = None,
+    *,
+    point: Point = "mean",
+    on_unseen: OnUnseen = "uniform",
+) -> MarkovChain: ...

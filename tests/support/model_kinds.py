@@ -1,0 +1,167 @@
+"""An example of every kind of model with data for it: the laws of answers run over all; a new kind is one entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import juncture as jt
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """A model, evidence of each sort, and what its answers are called."""
+
+    model: Any
+    one: Any  # a row or a sequence
+    many: Any
+    num_many: int
+    variable: str
+    label: Any  # one of its states; None for real states
+    methods: tuple[str, str]  # the algorithms of infer and most_probable
+    impossible_one: Any = None  # None where no evidence is impossible
+    impossible_many: Any = None
+    impossible: tuple[int, ...] = ()
+    per_sequence: bool = False  # many give a list of answers
+    sampled: type = jt.Dataset
+    num_sampled: int = 30
+    learned: Any = None  # the structure that fit takes; the model itself by default
+    dirichlet: Callable[[float], Any] | None = None  # the prior with this concentration in each cell of all tables
+    table: Callable[[Any], np.ndarray] | None = None  # one of the tables that are learned under it
+
+
+def network() -> Kind:
+    a, b = jt.Variable("a", ["no", "yes"]), jt.Variable("b", ["no", "yes"])
+    model = jt.BayesianNetwork([jt.Conditional(a, [], [0.7, 0.3]), jt.Conditional(b, [a], [[1.0, 0.0], [0.4, 0.6]])])
+    return Kind(
+        model,
+        one={"b": "no"},
+        many=[{"b": "no"}, {"b": "yes"}, {}],
+        num_many=3,
+        variable="a",
+        label="yes",
+        methods=("junction-tree", "junction-tree"),
+        impossible_one={"a": "no", "b": "yes"},
+        impossible_many=[{"b": "no"}, {"a": "no", "b": "yes"}],
+        impossible=(1,),
+        dirichlet=lambda count: jt.Dirichlet([count, count]),
+        table=lambda model: model["b"].values,
+    )
+
+
+def markov_network() -> Kind:
+    kind = network()
+    return Kind(**{**vars(kind), "model": kind.model.to_markov_network(), "learned": kind.model, "dirichlet": None})
+
+
+def hidden_markov() -> Kind:
+    model = jt.HiddenMarkovModel(
+        [0.6, 0.4],
+        [[0.9, 0.1], [0.2, 0.8]],
+        [[0.7, 0.3, 0.0], [0.1, 0.9, 0.0]],
+        states=["dry", "wet"],
+    )
+    return Kind(
+        model,
+        one=[0, 1, 1],
+        many=[[0, 1], [1, 1, 0]],
+        num_many=2,
+        variable="state",
+        label="wet",
+        methods=("forward-backward", "viterbi"),
+        impossible_one=[0, 2],
+        impossible_many=[[0, 1], [0, 2]],
+        impossible=(1,),
+        dirichlet=lambda count: jt.HiddenMarkovPrior(
+            jt.Dirichlet([count] * 2), jt.Dirichlet([count] * 2), jt.Dirichlet([count] * 3)
+        ),
+        table=lambda model: np.hstack([model.transition, model.emissions.probabilities]),
+        per_sequence=True,
+        sampled=jt.Sequence,
+    )
+
+
+def markov_chain() -> Kind:
+    model = jt.MarkovChain([[0.9, 0.1], [0.0, 1.0]], [0.5, 0.5], states=["sun", "rain"])
+    return Kind(
+        model,
+        one=["sun", None, "rain"],
+        many=[["sun", None], ["rain", None, None]],
+        num_many=2,
+        variable="state",
+        label="rain",
+        methods=("forward-backward", "viterbi"),
+        impossible_one=["rain", "sun"],
+        impossible_many=[["sun"], ["rain", "sun"]],
+        impossible=(1,),
+        dirichlet=lambda count: jt.Dirichlet([count, count]),
+        table=lambda model: model.transition,
+        per_sequence=True,
+        sampled=jt.Sequence,
+    )
+
+
+def state_space() -> Kind:
+    model = jt.LinearGaussianStateSpace(
+        [[0.9, 0.1], [0.0, 0.8]], [[1.0, 0.5]], np.eye(2) * 0.4, [[0.3]], np.zeros(2), np.eye(2)
+    )
+    return Kind(
+        model,
+        one=[0.5, np.nan, 1.0],
+        many=[np.array([0.5, 1.0]), np.array([0.2, 0.1, 0.4])],
+        num_many=2,
+        variable="state",
+        label=None,
+        methods=("kalman", "kalman"),
+        per_sequence=True,
+        sampled=jt.Sequence,
+    )
+
+
+def mixture_of_numbers() -> Kind:
+    return Kind(
+        jt.Mixture([0.25, 0.75], jt.Exponential([1.0, 5.0])),
+        one=0.5,
+        many=[0.5, 2.0, np.nan],
+        num_many=3,
+        variable="component",
+        label=1,
+        methods=("enumeration", "enumeration"),
+        impossible_one=-1.0,
+        impossible_many=[0.5, -1.0],
+        impossible=(1,),
+        dirichlet=lambda count: jt.MixturePrior(jt.Dirichlet([count, count])),
+        table=lambda model: model.weights,
+    )
+
+
+def mixture_of_columns() -> Kind:
+    parts = [jt.Independent([jt.Gaussian(mean, 1.0), jt.Poisson(rate)]) for mean, rate in ((0.0, 2.0), (3.0, 9.0))]
+    return Kind(
+        jt.Mixture([0.5, 0.5], parts),
+        one=[0.5, 3.0],
+        many=np.array([[0.5, 3.0], [np.nan, 8.0]]),
+        num_many=2,
+        variable="component",
+        label=0,
+        methods=("enumeration", "enumeration"),
+        impossible_one=[0.5, -1.0],
+        impossible_many=[[0.5, 1.0], [0.5, -1.0]],
+        impossible=(1,),
+        dirichlet=lambda count: jt.MixturePrior(jt.Dirichlet([count, count])),
+        table=lambda model: model.weights,
+    )
+
+
+KINDS: dict[str, Callable[[], Kind]] = {
+    "network": network,
+    "markov network": markov_network,
+    "hidden Markov model": hidden_markov,
+    "Markov chain": markov_chain,
+    "state space": state_space,
+    "mixture of numbers": mixture_of_numbers,
+    "mixture of columns": mixture_of_columns,
+}
