@@ -16,7 +16,7 @@ author = "the Juncture contributors"
 copyright = "the Juncture contributors"  # noqa: A001  Sphinx reads this name
 release = version = juncture.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
 myst_heading_anchors = 3
 html_theme = "furo"
@@ -28,6 +28,10 @@ autodoc_member_order = "bysource"
 autodoc_default_options = {"undoc-members": True}
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
+napoleon_google_docstring = False
+napoleon_use_param = False  # `a, b` with one description stay one entry
+napoleon_use_rtype = False
+napoleon_custom_sections = [("Attributes", "params_style")]
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 140
 
@@ -70,5 +74,5 @@ def keep_signs(app: Sphinx, what: str, name: str, subject: Any, options: Any, li
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("picture", PictureDirective)
     app.connect("object-description-transform", keep_first_signature)
-    app.connect("autodoc-process-docstring", keep_signs)
+    app.connect("autodoc-process-docstring", keep_signs, priority=100)  # before napoleon makes markup of sections
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -41,9 +41,14 @@ class FixedPoint(Protocol[State]):
 class Trace:
     """The course of an iterative algorithm.
 
-    `values` holds the objective at the start and after each step; `converged` says whether the algorithm converged, and
-    `reason` why it stopped. For a `FixedPoint`, `values` holds
-    infinity and then the change of each step.
+    Attributes
+    ----------
+    values
+        The objective at the start and after each step; for a `FixedPoint`, infinity and then the change of each step.
+    converged
+        Whether the algorithm converged.
+    reason
+        Why the algorithm stopped.
     """
 
     values: tuple[float, ...]

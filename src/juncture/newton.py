@@ -70,6 +70,8 @@ class DampedNewton:
     max_steps
         The largest number of steps.
 
+    Examples
+    --------
     >>> found = DampedNewton().minimize(lambda x: Expansion(float(x @ x), 2 * x, 2 * np.eye(2)), np.ones(2))
     >>> found.point, found.converged
     (array([0., 0.]), True)

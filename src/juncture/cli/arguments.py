@@ -36,7 +36,7 @@ Likelihood = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]
-Method = Annotated[str, typer.Option("--method", help="The inference engine; auto chooses one that fits the network.")]
+Method = Annotated[str, typer.Option("--method", help="The inference engine, such as junction-tree; auto chooses one.")]
 
 
 def load(network: str) -> Any:

@@ -23,8 +23,17 @@ from juncture.variables import State, Variable
 
 
 class CategoricalEmissions(Emissions):
-    """p(symbol | state) = probabilities[state, symbol]; symbols are 0, 1, …, or have labels.
+    """Emissions of discrete symbols: p(symbol | state) = probabilities[state, symbol].
 
+    Parameters
+    ----------
+    probabilities
+        (state, symbol); each row sums to 1.
+    symbols
+        The labels of the symbols; by default 0, 1, ….
+
+    Examples
+    --------
     >>> CategoricalEmissions([[0.9, 0.1], [0.2, 0.8]], symbols=["no", "umbrella"])[1]
     Categorical(probabilities=[0.2, 0.8])
     """

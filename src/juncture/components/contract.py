@@ -112,7 +112,7 @@ class Emissions(Value):
         raise NotImplementedError
 
     def statistics(self, rows: np.ndarray, weights: np.ndarray) -> EmissionStatistics:
-        """The expected statistics of rows of which each state has the weight (step, state)."""
+        """The expected statistics of rows; the weight of each state at each step is (step, state)."""
         raise NotImplementedError
 
     def estimate(self, statistics: EmissionStatistics, prior: Any = None) -> Self:
@@ -128,7 +128,7 @@ class Emissions(Value):
 
     @property
     def num_parameters(self) -> int:
-        """How many numbers may be chosen freely."""
+        """The number of free parameters."""
         raise NotImplementedError
 
     @property
@@ -153,7 +153,7 @@ class Emissions(Value):
         return np.atleast_1d(check_positions(states, self.num_states, "a state"))
 
     def check(self, sequences: Sequences) -> Sequences:
-        """The sequences with observations as these emissions take them, or one sentence about what is wrong."""
+        """The sequences with observations in the form that these emissions take; wrong observations raise an error."""
         rows = sequences.observations
         return sequences if rows.dtype == np.float64 else replace(sequences, observations=rows.astype(np.float64))
 

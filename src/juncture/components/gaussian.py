@@ -23,16 +23,27 @@ STRUCTURES = ("full", "diagonal", "spherical", "tied")
 
 
 class GaussianEmissions(Emissions):
-    """p(x | state) = N(mean[state], Σ[state]), where `covariance` gives Σ by its `structure`.
+    """Gaussian emissions: p(x | state) = N(mean[state], Σ[state]).
 
-    "full": (state, d, d). "diagonal": the variances, (state, d). "spherical": one variance for each state. "tied": one
-    (d, d) for all states. Means (state, d) are of vectors, (state,) of single numbers, whose "diagonal" variances are
-    (state,) too. Missing entries are summed out, also within a vector.
+    Missing entries are summed out, also within a vector.
 
     Estimates without a prior keep each variance, in every direction, at 1e-8 of the data's variance or above: a state
     that shrinks to a point stops there, and a RegularizedWarning says so. A column that is constant counts as if its
     variance were the square of its mean, or 1.
 
+    Parameters
+    ----------
+    mean
+        (state, d) for vectors, (state,) for single numbers.
+    covariance
+        The covariances Σ, in the form that `structure` names.
+    structure
+        "full": `covariance` is (state, d, d). "diagonal": variances, (state, d), or (state,) for single numbers.
+        "spherical": one variance for each state. "tied": one (d, d) matrix for all states. By default "diagonal" if
+        `covariance` has the shape of `mean`, else "full".
+
+    Examples
+    --------
     >>> GaussianEmissions([0.0, 5.0], [1.0, 4.0])[1]
     Gaussian(mean=5.0, variance=4.0)
     """
@@ -91,7 +102,7 @@ class GaussianEmissions(Emissions):
 
     @property
     def means(self) -> np.ndarray:
-        """(state, d), of single numbers too."""
+        """The means as (state, d), also for single numbers."""
         return self.mean.reshape(self.num_states, -1)
 
     @cached_property

@@ -1,9 +1,9 @@
-"""Means and covariances of Gaussian emissions that fit their moments best.
+"""Maximum likelihood means and covariances of Gaussian emissions, with a lower bound on variances.
 
-A state that shrinks to a point would have an infinite density there. So these are the best ones whose variance in no
-direction is below FLOOR of the data's own, measured in units in which each column of the data has variance 1, nor so
-small that the rounding of the column's values would decide between states. A state that was below it before may stay
-where it was: so the emissions that were there are among those the best is chosen of, and no step of EM makes the fit
+A state that shrinks to a point would have an infinite density there. So in every direction the variance must be at
+least FLOOR of the variance of the data, in units in which each column of the data has variance 1. The variance must
+also be large enough that the rounding of the column's values does not decide between states. A state whose variance was
+below the bound before may keep it: the previous emissions stay among the candidates, so no step of EM makes the fit
 worse.
 """
 

@@ -1,6 +1,7 @@
-"""Vectors that are observed in part, under Gaussians with full covariances: what is missing is summed out.
+"""Partly observed vectors under Gaussians with full covariances: missing entries are summed out.
 
-Rows with the same pattern of holes go together: for each the observed block of the covariance is taken apart once.
+Rows with the same pattern of holes are handled together: the observed block of the covariance is factorised once for
+each pattern.
 """
 
 from __future__ import annotations

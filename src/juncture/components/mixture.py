@@ -35,11 +35,18 @@ ROWS_AT_ONCE = 2**20  # numbers, of rows times states times components
 
 
 class Mixture(Value):
-    """p(x) = Σ weights[c] p(x | component c).
+    """A mixture distribution: p(x) = Σ weights[c] p(x | component c). Missing entries of x are summed out.
 
-    Components are a list of families, of one class or of several, a batch of one family, or emissions, such as
-    `GaussianEmissions` with tied covariances. Missing entries of x are summed out.
+    Parameters
+    ----------
+    weights
+        The probability of each component; they sum to 1.
+    components
+        A list of families, of one class or of several; a batch of one family; or emissions, such as `GaussianEmissions`
+        with tied covariances.
 
+    Examples
+    --------
     >>> from juncture.families.continuous.gaussian import Gaussian
     >>> Mixture([0.25, 0.75], [Gaussian(0.0, 1.0), Gaussian(4.0, 1.0)]).mean
     3.0
@@ -68,7 +75,7 @@ class Mixture(Value):
 
     @property
     def num_parameters(self) -> int:
-        """How many numbers may be chosen freely."""
+        """The number of free parameters."""
         return self.num_components - 1 + self.components.num_parameters
 
     def component_log_prob(self, x: Any) -> np.ndarray:
@@ -115,16 +122,36 @@ class Mixture(Value):
 
 @dataclass(frozen=True)
 class MixturePrior:
-    """The prior of the weights of mixtures, a pseudo-count or a Dirichlet, and that of their components."""
+    """The prior of mixtures: one for the weights, and one for the components.
+
+    Parameters
+    ----------
+    weights
+        A pseudo-count for each weight, or a `Dirichlet`; None for maximum likelihood.
+    components
+        A conjugate prior of the components; None for maximum likelihood.
+    """
 
     weights: Any = None
     components: Any = None
 
 
 class MixtureEmissions(Emissions):
-    """p(x | state) = Σ weights[state, c] p(x | state, c).
+    """Emissions from a mixture in each state: p(x | state) = Σ weights[state, c] p(x | state, c).
 
-    `components` are emissions for all pairs of state and component, those of the first state first.
+    Parameters
+    ----------
+    weights
+        (state, component); each row sums to 1.
+    components
+        Emissions for all pairs of state and component, those of the first state first.
+
+    Examples
+    --------
+    >>> from juncture.components.gaussian import GaussianEmissions
+    >>> parts = GaussianEmissions([0.0, 1.0, 5.0, 6.0], [1.0, 1.0, 1.0, 1.0])
+    >>> MixtureEmissions([[0.5, 0.5], [0.25, 0.75]], parts)[1].mean
+    5.75
     """
 
     _fields = ("weights", "components")

@@ -1,4 +1,4 @@
-"""`PrecomputedLogLikelihoods`: observations that are log-likelihoods already, one per state, made by something else."""
+"""`PrecomputedLogLikelihoods`: observations that already are log-likelihoods, one per state."""
 
 from __future__ import annotations
 

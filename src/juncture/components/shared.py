@@ -1,4 +1,4 @@
-"""`SharedEmissions`: distributions of the observation of which several states have the same one."""
+"""`SharedEmissions`: emissions in which several states share one distribution of the observation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no learning changes of a distribution: its kind, what must be known of it, and what it forbids."""
+"""Traits of a distribution that learning does not change: its kind, its known parameters, and its zeros."""
 
 from __future__ import annotations
 

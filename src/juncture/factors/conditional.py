@@ -32,7 +32,17 @@ SHOWN_PARENTS = 8
 
 @runtime_checkable
 class AnyConditional(Protocol):
-    """How a child arises from its parents."""
+    """The contract of conditionals p(child | parents), for type annotations and for new kinds of conditionals.
+
+    Attributes
+    ----------
+    child
+        The variable.
+    parents
+        The variables to condition on.
+    num_parameters
+        The number of free parameters.
+    """
 
     @property
     def child(self) -> Variable: ...
@@ -161,7 +171,7 @@ class Conditional(DiscreteConditional):
 
     @classmethod
     def from_joint(cls, joint: Factor, child: str, parents: Iterable[str] = ()) -> Conditional:
-        """p(child | parents) as a table over both has it; equal probabilities where the parents' states cannot occur.
+        """p(child | parents) from a joint table; equal probabilities where the parents' states cannot occur.
 
         >>> rain, wet = Variable("rain", ["no", "yes"]), Variable("wet", ["no", "yes"])
         >>> Conditional.from_joint(Factor([rain, wet], [[7, 1], [1, 1]]), "rain", ["wet"])["yes", "yes"]

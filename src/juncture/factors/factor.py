@@ -146,7 +146,7 @@ class Factor(Value):
         return self.divide(other) if isinstance(other, Factor) else NotImplemented
 
     def sum_out(self, *names: str | Variable) -> Factor:
-        """The factor with these variables summed away."""
+        """The factor with these variables summed out."""
         removed, axes = self._split(names)
         rest = self.scope.without(removed.names)
         if not self.holds_logs:
@@ -157,12 +157,12 @@ class Factor(Value):
         return Factor.from_logs(rest, numerics.log_sum_exp(self.log_values, axis=axes))
 
     def max_out(self, *names: str | Variable) -> Factor:
-        """The factor with these variables maximised away."""
+        """The factor with these variables maximised out."""
         removed, axes = self._split(names)
         return self._like(self.scope.without(removed.names), self._table.max(axis=axes))
 
     def marginal(self, *names: str | Variable) -> Factor:
-        """The factor over these variables, in this order, all others summed away."""
+        """The factor over these variables, in this order, with all others summed out."""
         keep, _ = self._split(names)
         return self.sum_out(*self.scope.without(keep.names)).reorder(*keep)
 
@@ -208,7 +208,7 @@ class Factor(Value):
     def expectation(self, function: Callable[..., float] | str) -> float:
         """E[f] under the distribution proportional to the table.
 
-        `function` takes one state per variable, in scope order, and is asked only where the table is positive;
+        `function` takes one state per variable, in scope order, and is called only where the table is positive;
         a variable's name stands for its own number.
 
         >>> Factor([Variable("die", [1, 2, 3, 4, 5, 6])], [1, 1, 1, 1, 1, 1]).expectation("die")

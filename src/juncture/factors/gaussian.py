@@ -99,7 +99,15 @@ class LinearGaussian(Value):
 
 
 class Constant(Value):
-    """A real-valued child that was set to a `value`; its log-probability is 0 at the value and -inf elsewhere."""
+    """A real-valued child that is set to a value, as by `do`; its log-probability is 0 at the value and -inf elsewhere.
+
+    Parameters
+    ----------
+    child
+        A real-valued variable.
+    value
+        The number, or for a vector the numbers.
+    """
 
     _fields = ("child", "parents", "value")
     child: Variable

@@ -106,7 +106,7 @@ class CurvedFamily(Value):
         Parameters
         ----------
         statistics
-            Those of the whole family, such as `Gaussian.statistics(data)`.
+            The statistics of the whole family, such as `Gaussian.statistics(data)`.
 
         Returns
         -------

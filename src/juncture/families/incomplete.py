@@ -1,6 +1,7 @@
 """Logarithms of the incomplete gamma and beta functions, also where the functions themselves underflow.
 
-There the integral over the tail is taken from its edge outwards: the integrand falls at a known rate from 1.
+Where they underflow, the tail is integrated from its edge outwards: the integrand starts at 1 and falls at a known
+rate.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Logarithms of factorials and of what is made of them, without the cancellation of large gamma functions."""
+"""Logarithms of factorials and of their quotients, without the cancellation of large gamma functions."""
 
 from __future__ import annotations
 

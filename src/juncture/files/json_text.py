@@ -1,7 +1,7 @@
 """JSON text to plain values; any text is safe to parse.
 
-Nesting is bounded before it is parsed, an integer before it is converted; what JSON does not have (NaN, a key twice
-in one object) becomes a value of a class of its own, which is refused when it is used.
+Nesting is bounded before the text is parsed, an integer before it is converted. Values that JSON does not have (NaN, a
+key that occurs twice in one object) become values of a class of their own, which is refused when the value is used.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Files read within limits: only what ends is opened, and a small file never unpacks to an endless one.
+"""Files read within limits: endless files are not opened, and a small file cannot unpack to an endless one.
 
 Regular files, pipes and terminals are read; devices and sockets are refused. A file named `.gz` is unpacked piece by
 piece, to at most 200 times its size (or 64 MiB, if that is more).

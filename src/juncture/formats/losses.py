@@ -1,4 +1,4 @@
-"""What a text format keeps of a model: tables, text labels, and a list of what is lost."""
+"""The part of a model that a text format can hold (tables, text labels), and a list of what is lost."""
 
 from __future__ import annotations
 

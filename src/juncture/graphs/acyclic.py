@@ -67,11 +67,11 @@ class AcyclicGraph(IndependenceGraph):
         return self._children[self._check_name(name)]
 
     def ancestors(self, names: str | Iterable[str]) -> set[str]:
-        """All from which a directed path leads to one of these nodes, without these nodes themselves."""
+        """The nodes from which a directed path leads to one of these nodes, without these nodes themselves."""
         return reachable(self._check_names(names), self._parents)
 
     def descendants(self, names: str | Iterable[str]) -> set[str]:
-        """All to which a directed path leads from one of these nodes, without these nodes themselves."""
+        """The nodes to which a directed path leads from one of these nodes, without these nodes themselves."""
         return reachable(self._check_names(names), self._children)
 
     def topological_order(self) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ class AcyclicGraph(IndependenceGraph):
         return self._order
 
     def components(self) -> tuple[tuple[str, ...], ...]:
-        """The parts that no edge connects, each in node order, and ordered by their first nodes."""
+        """The connected components, each in node order, and ordered by their first nodes."""
         return self.skeleton().components()
 
     def is_forest(self) -> bool:
@@ -87,7 +87,7 @@ class AcyclicGraph(IndependenceGraph):
         return all(len(parents) <= 1 for parents in self._parents.values())
 
     def is_tree(self) -> bool:
-        """Whether one root has no parent, and all other nodes have one: marrying parents then adds nothing."""
+        """Whether one root has no parent and every other node has one; moralising a tree adds no edge."""
         return self.is_forest() and len(self.edges) == len(self.nodes) - 1
 
     def is_chain(self) -> bool:
@@ -95,7 +95,7 @@ class AcyclicGraph(IndependenceGraph):
         return self.is_tree() and all(len(children) <= 1 for children in self._children.values())
 
     def is_polytree(self) -> bool:
-        """Whether exactly one path joins every two nodes, directions aside; every tree is one too."""
+        """Whether exactly one undirected path joins every two nodes; every tree is a polytree."""
         return self.skeleton().is_tree()
 
     def markov_blanket(self, name: str) -> set[str]:
@@ -121,12 +121,12 @@ class AcyclicGraph(IndependenceGraph):
     # --- independence ------------------------------------------------------------------------------------------------
 
     def local_independencies(self) -> tuple[Independence, ...]:
-        """Each node is independent of all that does not descend from it, given its parents."""
+        """Each node is independent of its non-descendants given its parents."""
         every = ((node, self._nondescendants(node), self._parents[node]) for node in self.nodes)
         return tuple(Independence(node, others, parents) for node, others, parents in every if others)
 
     def pairwise_independencies(self) -> tuple[Independence, ...]:
-        """Two nodes that are not adjacent are independent given all else that does not descend from the one."""
+        """Two nodes that are not adjacent are independent given the other non-descendants of one of them."""
         return tuple(
             Independence(
                 node, other, [name for name in (*self._nondescendants(node), *self._parents[node]) if name != other]

@@ -1,7 +1,7 @@
 """`DirectedGraph` and `PartiallyDirectedGraph`, the CPDAG of a class of equivalent directed graphs.
 
-A directed graph has an essential graph, which is partially directed, and a partially directed graph may have an
-extension, which is directed: the two classes know each other.
+A directed graph has an essential graph, which is partially directed, and a partially directed graph may have a
+consistent extension, which is directed. So the two classes refer to each other.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class DirectedGraph(AcyclicGraph):
         return self.skeleton() == other.skeleton() and set(self.immoralities()) == set(other.immoralities())
 
     def covered_edges(self) -> tuple[Edge, ...]:
-        """The edges whose head has the tail's parents, the tail, and no others: turning one states the same."""
+        """The covered edges: those whose head has the tail's parents, the tail, and no other parents."""
         return tuple(edge for edge in self.edges if self.is_covered(*edge))
 
     def is_covered(self, tail: str, head: str) -> bool:
@@ -63,7 +63,7 @@ class DirectedGraph(AcyclicGraph):
         return set(self._parents[head]) == {tail, *self._parents[tail]}
 
     def reverse_edge(self, tail: str, head: str) -> DirectedGraph:
-        """The graph with this edge turned; if the edge is covered, the graph is equivalent to this one."""
+        """The graph with this edge reversed; if the edge is covered, the two graphs are equivalent."""
         self._check_edge(tail, head)
         turned = ((head, tail) if edge == (tail, head) else edge for edge in self.edges)
         return DirectedGraph(turned, self.nodes)
@@ -71,7 +71,7 @@ class DirectedGraph(AcyclicGraph):
     def equivalence_class(self) -> Iterator[DirectedGraph]:
         """All graphs that state the same independencies, this one first, one by one; there may be very many.
 
-        Turning covered edges leads to all of them (Chickering 1995).
+        Reversing covered edges leads to all of them (Chickering 1995).
         """
         found, queue = {self}, [self]
         for graph in queue:

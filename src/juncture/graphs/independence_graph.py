@@ -19,9 +19,9 @@ class IndependenceGraph(Graph):
     """A graph whose missing edges state conditional independencies."""
 
     def is_separated(self, a: Names, b: Names, given: Names = ()) -> bool:
-        """Whether no open trail leads from a to b: then a ⫫ b | given in every distribution along the graph.
+        """Whether no active trail leads from a to b: then the graph implies a ⫫ b | given.
 
-        In a directed graph this is d-separation, in an undirected one that every path meets what is given. It takes
+        In a directed graph this is d-separation; in an undirected graph every path contains a given node. It takes
         time linear in nodes and edges.
         """
         starts, targets, observed = self._sides(a, b, given)
@@ -46,7 +46,7 @@ class IndependenceGraph(Graph):
         return set(self.nodes).difference((node for node, _ in reached), observed)
 
     def minimal_separator(self, a: Names, b: Names, *, within: Names | None = None) -> set[str] | None:
-        """Nodes that separate a from b, none of which can be spared; None where there are none.
+        """A minimal set of nodes that separates a from b; None where no set does.
 
         `within` limits the choice to some nodes. There may be smaller sets of others: see `minimum_separator`.
         """
@@ -61,11 +61,11 @@ class IndependenceGraph(Graph):
         return minimum_separator(neighbors, starts, targets, self._allowed(neighbors, starts | targets, within))
 
     def local_independencies(self) -> tuple[Independence, ...]:
-        """For each node what it is independent of once those next to it are given."""
+        """The local Markov property: an independence for each node."""
         raise NotImplementedError
 
     def pairwise_independencies(self) -> tuple[Independence, ...]:
-        """For each two nodes that are not adjacent, that they are independent given many others."""
+        """The pairwise Markov property: an independence for every two nodes that are not adjacent."""
         raise NotImplementedError
 
     def independencies(self, max_given: int | None = None) -> tuple[Independence, ...]:
@@ -90,7 +90,7 @@ class IndependenceGraph(Graph):
         return all_hold(self._basis(), as_oracle(oracle))
 
     def is_minimal_map(self, oracle: Any) -> bool:
-        """Whether the graph is an I-map that can spare no edge."""
+        """Whether the graph is an I-map, and is none without one of its edges."""
         fewer = (type(self)((e for e in self.edges if e != edge), self.nodes) for edge in self.edges)
         return self.is_map(oracle) and not any(graph.is_map(oracle) for graph in fewer)
 

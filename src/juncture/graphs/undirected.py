@@ -73,7 +73,7 @@ class UndirectedGraph(IndependenceGraph):
         return cls(edges, names)
 
     def components(self) -> tuple[tuple[str, ...], ...]:
-        """The connected parts, each in node order, and ordered by their first nodes."""
+        """The connected components, each in node order, and ordered by their first nodes."""
         return components(self.nodes, self._neighbors)
 
     def is_forest(self) -> bool:
@@ -93,7 +93,7 @@ class UndirectedGraph(IndependenceGraph):
         return set(self.neighbors(name))
 
     def eliminate(self, names: str | Iterable[str]) -> UndirectedGraph:
-        """The graph of what is left when these nodes are summed out: their neighbours become adjacent."""
+        """The graph of the other nodes when these nodes are summed out: their neighbours become adjacent."""
         removed = self._check_names(names)
         added = self.fill_in(node for node in self.nodes if node in removed)
         return UndirectedGraph([*self.edges, *added], self.nodes).subgraph(set(self.nodes) - removed)
@@ -109,7 +109,7 @@ class UndirectedGraph(IndependenceGraph):
         return tuple(Independence(one, other, self._others({one, other})) for one, other in pairs)
 
     def is_clique(self, names: Iterable[str]) -> bool:
-        """Whether these nodes are adjacent to one another; one node alone is a clique, no nodes are none.
+        """Whether these nodes are adjacent to one another; a single node is a clique, the empty set is not.
 
         >>> UndirectedGraph([("a", "b"), ("b", "c")]).is_clique(["a", "b"])
         True
@@ -202,11 +202,11 @@ class UndirectedGraph(IndependenceGraph):
         return CliqueForest(map(self._names, cliques), edges)
 
     def treewidth(self) -> int:
-        """The least width of any junction tree; refused where finding it would take too long."""
+        """The smallest width of any junction tree; raises an error where finding it would take too long."""
         return treewidth(self._neighbor_positions)
 
     def treewidth_bounds(self, *, rng: Any = None) -> TreewidthBounds:
-        """Numbers between which the treewidth lies, found quickly: `lower` by minors, `upper` by heuristic orders."""
+        """Quick bounds on the treewidth: `lower` by minors, `upper` by heuristic orders."""
         return bound_treewidth(self._neighbor_positions, None if rng is None else as_generator(rng))
 
     def _key(self) -> Hashable:

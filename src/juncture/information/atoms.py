@@ -51,7 +51,25 @@ class Atoms(Value):
 
 
 def empirical(data: Any, weights: Any = None) -> Atoms:
-    """The empirical distribution: each distinct value (or row) with its share of the data."""
+    """The empirical distribution: each distinct value (or row) with its share of the data.
+
+    Parameters
+    ----------
+    data
+        Numbers, or rows of numbers.
+    weights
+        The weight of each value or row; by default 1.
+
+    Returns
+    -------
+    Atoms
+        The distinct values (or rows) and their probabilities.
+
+    Examples
+    --------
+    >>> empirical([1, 1, 2, 4]).probabilities
+    array([0.5 , 0.25, 0.25])
+    """
     try:
         rows = np.asarray(data, dtype=float)
     except (TypeError, ValueError) as error:

@@ -14,7 +14,25 @@ from juncture.families.family import Real, plain
 
 
 def chebyshev_bound(variance: Any, distance: Any) -> Real:
-    """P(|X - mean| ≥ distance) ≤ min(1, variance / distance²)."""
+    """Chebyshev's inequality: P(|X - mean| ≥ distance) ≤ min(1, variance / distance²).
+
+    Parameters
+    ----------
+    variance
+        The variance of X.
+    distance
+        A positive distance from the mean.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        The bound on the probability.
+
+    Examples
+    --------
+    >>> chebyshev_bound(variance=1.0, distance=2.0)
+    0.25
+    """
     variance, distance = check_array(variance, "the variance"), check_array(distance, "the distance")
     if not ((variance >= 0).all() and (distance > 0).all()):
         raise InvalidData(f"a variance is at least 0 and a distance positive; got {variance}, {distance}")
@@ -23,16 +41,45 @@ def chebyshev_bound(variance: Any, distance: Any) -> Real:
 
 
 def standard_error(variance: Any, num_samples: int) -> Real:
-    """√(variance / n): the standard deviation of the average of n independent values."""
+    """√(variance / n): the standard deviation of the average of n independent values.
+
+    Parameters
+    ----------
+    variance
+        The variance of one value.
+    num_samples
+        The number n of values.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        The standard error of the mean.
+    """
     check_number(num_samples, "the number of samples", least=1)
     return plain(np.sqrt(check_array(variance, "the variance") / num_samples))
 
 
 def samples_needed(variance: float, error: float, probability: float) -> int:
-    """How many independent values make their average stray by `error` or more with at most this probability.
+    """How many independent values suffice for an accurate average, by the weak law of large numbers.
 
-    The bound of the weak law of large numbers: variance / (n error²) ≤ probability.
+    This is the smallest n with variance / (n error²) ≤ probability.
 
+    Parameters
+    ----------
+    variance
+        The variance of one value.
+    error
+        The deviation of the average from the mean that should not be reached.
+    probability
+        The largest allowed probability of such a deviation.
+
+    Returns
+    -------
+    int
+        The number of values n.
+
+    Examples
+    --------
     >>> samples_needed(variance=0.25, error=0.1, probability=0.05)
     500
     """

@@ -42,6 +42,8 @@ def optimal_test(p: Any, q: Any, prior: float = 0.5) -> OptimalTest:
     OptimalTest
         The values for which the test says "p", and the probabilities of its errors.
 
+    Examples
+    --------
     >>> optimal_test([0.5, 0.3, 0.2], [0.2, 0.2, 0.6]).accepted
     array([ True,  True, False])
     """
@@ -60,7 +62,27 @@ def optimal_test(p: Any, q: Any, prior: float = 0.5) -> OptimalTest:
 
 
 def bayes_error(p: Any, q: Any, prior: float = 0.5) -> Real:
-    """Σ min(prior · p, (1 - prior) · q): no test errs less often. With even odds, ½ (1 - total variation)."""
+    """The smallest probability of error of any test between two hypotheses: Σ min(prior · p, (1 - prior) · q).
+
+    With even odds it is ½ (1 - total variation).
+
+    Parameters
+    ----------
+    p, q
+        The distributions of the observation under the two hypotheses.
+    prior
+        The probability that p is true.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        The probability of error.
+
+    Examples
+    --------
+    >>> bayes_error([0.5, 0.5], [1.0, 0.0])
+    0.25
+    """
     return map_pairs(lambda p, q: optimal_test(p, q, prior).error, p, q)
 
 

@@ -22,11 +22,21 @@ LogDensity = Callable[[np.ndarray], Any]
 
 
 class Density(Value):
-    """A continuous distribution of one number, from any log-density on an interval; it is normalised by quadrature.
+    """A continuous distribution of one number, from any log-density on an interval; quadrature normalises it.
 
-    Panels are halved until they resolve the density. Where it has peaks much narrower than the interval, `cuts` say
-    where: a few points around each.
+    Panels of the interval are halved until they resolve the density.
 
+    Parameters
+    ----------
+    log_density
+        A function of an array of numbers: the logarithm of the density, up to a constant.
+    low, high
+        The ends of the interval.
+    cuts
+        A few points around each peak that is much narrower than the interval.
+
+    Examples
+    --------
     >>> from juncture.families.continuous.gaussian import Gaussian
     >>> bimodal = Density.mixture([0.5, 0.5], [Gaussian(-3.0, 1.0), Gaussian(3.0, 1.0)])
     >>> round(bimodal.expectation(lambda x: x**2), 9)
@@ -82,7 +92,7 @@ class Density(Value):
 
     @classmethod
     def mixture(cls, weights: Any, components: Sequence[Family]) -> Density:
-        """Σ weight · component, of continuous families of one number."""
+        """The mixture Σ weight · component of continuous families of one number."""
         components = check_iterable(components, "the components of a mixture")
         shares = numerics.as_probabilities(weights, (len(components),), name="the weights of the mixture")
         parts = [grid_points(component) for component in components]

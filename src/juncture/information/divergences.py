@@ -21,10 +21,24 @@ SMALL_STEP = 0.5  # below this, expm1 keeps the digits that a difference of powe
 
 
 def kl_divergence(p: Any, q: Any, base: float | None = None) -> Real:
-    """KL(p ‖ q) = Σ p log p/q, infinite where only q is 0.
+    """The Kullback–Leibler divergence (relative entropy) KL(p ‖ q) = Σ p log p/q; infinite where only q is 0.
 
     An array or table q may have any total: KL(p ‖ cq) = KL(p ‖ q) - log c.
 
+    Parameters
+    ----------
+    p, q
+        Two distributions of the same kind.
+    base
+        The base of the logarithm; by default e, which gives nats.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        The divergence; an array for a batch of distributions.
+
+    Examples
+    --------
     >>> round(kl_divergence([0.5, 0.5], [0.25, 0.75], base=2), 12)
     0.207518749639
     """
@@ -36,12 +50,43 @@ def kl_divergence(p: Any, q: Any, base: float | None = None) -> Real:
 
 
 def redundancy(p: Any, q: Any, base: float = 2.0) -> Real:
-    """How much longer messages from p become, on average, with the best code for q: KL(p ‖ q), in bits."""
+    """The redundancy of a code: how much longer messages from p are, on average, with the best code for q; KL(p ‖ q).
+
+    Parameters
+    ----------
+    p
+        The distribution of the messages.
+    q
+        The distribution for which the code is best.
+    base
+        The number of code symbols; 2 gives bits.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        The expected number of additional symbols for each message.
+    """
     return kl_divergence(p, q, base)
 
 
 def total_variation(p: Any, q: Any) -> Real:
-    """½ Σ |p - q|, the largest difference in the probability of any event: from 0 to 1."""
+    """The total variation distance ½ Σ |p - q|: the largest difference in the probability of any event, from 0 to 1.
+
+    Parameters
+    ----------
+    p, q
+        Two distributions of the same kind.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        The distance.
+
+    Examples
+    --------
+    >>> round(total_variation([0.5, 0.5], [0.25, 0.75]), 12)
+    0.25
+    """
 
     def single(p: Any, q: Any) -> Any:
         pair = compare(p, q, threshold=0.0)
@@ -52,13 +97,36 @@ def total_variation(p: Any, q: Any) -> Real:
 
 
 def pinsker_bound(p: Any, q: Any) -> Real:
-    """min(1, √(KL(p ‖ q)/2)), which the total variation never exceeds."""
+    """Pinsker's bound on the total variation: min(1, √(KL(p ‖ q)/2)).
+
+    Parameters
+    ----------
+    p, q
+        Two distributions of the same kind.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        A number that the total variation does not exceed.
+    """
     return plain(np.minimum(np.sqrt(np.asarray(kl_divergence(p, q)) / 2), 1.0))
 
 
 def chi_squared_divergence(p: Any, q: Any) -> Real:
     """χ²(p ‖ q) = Σ (p - q)²/q, which is 2 D_α for α = 2.
 
+    Parameters
+    ----------
+    p, q
+        Two distributions of the same kind.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        The divergence, at least 0; infinite where only q is 0.
+
+    Examples
+    --------
     >>> round(chi_squared_divergence([0.5, 0.5], [0.25, 0.75]), 12)
     0.333333333333
     """
@@ -66,9 +134,24 @@ def chi_squared_divergence(p: Any, q: Any) -> Real:
 
 
 def alpha_divergence(p: Any, q: Any, alpha: float, *, normalized: tuple[bool, bool] = (False, False)) -> Real:
-    """D_α = Σ [αp + (1-α)q - p^α q^(1-α)] / α(1-α); KL(p ‖ q) for α = 1, KL(q ‖ p) for α = 0.
+    """The α-divergence D_α = Σ [αp + (1-α)q - p^α q^(1-α)] / α(1-α); KL(p ‖ q) for α = 1, KL(q ‖ p) for α = 0.
 
-    Arrays and tables may have any total, and the limits then are Σ p log p/q - p + q and its mirror image.
+    Arrays and tables may have any total; the limits then are Σ p log p/q - p + q for α = 1, and the same with p and q
+    exchanged for α = 0.
+
+    Parameters
+    ----------
+    p, q
+        Two distributions of the same kind.
+    alpha
+        α, any number.
+    normalized
+        Whether p and q must sum to 1.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        The divergence in nats, at least 0.
     """
     alpha = check_number(alpha, "alpha", finite=True)
     if not isinstance(normalized, tuple | list) or [isinstance(each, bool) for each in normalized] != [True, True]:

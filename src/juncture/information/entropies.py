@@ -24,8 +24,24 @@ from juncture.information.tables import Names, as_names, check_normalized, masse
 
 
 def entropy(p: Any, base: float | None = None, *, of: Names | None = None) -> Real:
-    """H = -Σ p log p, of a whole table or of some of its variables (`of`); -∫ p log p for a density.
+    """The entropy H = -Σ p log p; -∫ p log p for a density.
 
+    Parameters
+    ----------
+    p
+        A distribution: an array of probabilities along its last axis, a `Factor`, a family, a `Density` or `Atoms`.
+    base
+        The base of the logarithm; by default e, which gives nats.
+    of
+        Names of variables of a `Factor`, whose joint entropy is wanted; by default all.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        The entropy; an array for a batch of distributions.
+
+    Examples
+    --------
     >>> entropy([0.5, 0.25, 0.25], base=2)
     1.5
     """
@@ -53,7 +69,25 @@ def _(p: Atoms) -> np.ndarray:
 
 
 def self_information(probability: Any, base: float | None = None) -> Real:
-    """-log p: the information of an outcome of this probability, and the length of its best code."""
+    """The information of an outcome, -log p: the length of its best code word.
+
+    Parameters
+    ----------
+    probability
+        The probability of the outcome.
+    base
+        The base of the logarithm; by default e, which gives nats.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        The information.
+
+    Examples
+    --------
+    >>> self_information(0.25, base=2)
+    2.0
+    """
     values = check_array(probability, "a probability")
     if not ((values >= 0) & (values <= 1)).all():
         raise InvalidData(f"a probability is a number from 0 to 1; got {probability!r}")
@@ -66,7 +100,20 @@ def perplexity(p: Any) -> Real:
 
 
 def cross_entropy(p: Any, q: Any, base: float | None = None) -> Real:
-    """-Σ p log q: the mean code length for p with the best code for q; infinite where only q is 0."""
+    """The cross-entropy -Σ p log q: the mean code length for p with the best code for q; infinite where only q is 0.
+
+    Parameters
+    ----------
+    p, q
+        Two distributions of the same kind. If p are `Atoms`, q may be continuous: the log-loss of data.
+    base
+        The base of the logarithm; by default e, which gives nats.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        The cross-entropy.
+    """
     return in_base(_cross_entropy(p, q), base)
 
 
@@ -91,14 +138,46 @@ def _(p: Atoms, q: Any) -> np.ndarray:  # q may be continuous here: the log-loss
 
 
 def conditional_entropy(joint: Factor, of: Names, given: Names, base: float | None = None) -> float:
-    """H(of | given) = H(of, given) - H(given)."""
+    """The conditional entropy H(of | given) = H(of, given) - H(given).
+
+    Parameters
+    ----------
+    joint
+        The joint distribution, a normalised `Factor`.
+    of, given
+        Names of variables, or one name.
+    base
+        The base of the logarithm; by default e, which gives nats.
+
+    Returns
+    -------
+    float
+        The conditional entropy.
+    """
     _table(joint)
     of, given = as_names(of), as_names(given)
     return float(in_base(max(_joint(joint, of + given) - _joint(joint, given), 0.0), base))
 
 
 def mutual_information(joint: Factor, a: Names, b: Names, given: Names = (), base: float | None = None) -> float:
-    """I(a; b | given) = H(a, given) + H(b, given) - H(a, b, given) - H(given)."""
+    """The (conditional) mutual information I(a; b | given) = H(a, given) + H(b, given) - H(a, b, given) - H(given).
+
+    Parameters
+    ----------
+    joint
+        The joint distribution, a normalised `Factor`.
+    a, b
+        Names of variables, or one name each.
+    given
+        Names of variables to condition on.
+    base
+        The base of the logarithm; by default e, which gives nats.
+
+    Returns
+    -------
+    float
+        The mutual information, at least 0.
+    """
     _table(joint)
     a, b, given = as_names(a), as_names(b), as_names(given)
     apart = _joint(joint, a + given) + _joint(joint, b + given)
@@ -106,7 +185,23 @@ def mutual_information(joint: Factor, a: Names, b: Names, given: Names = (), bas
 
 
 def total_correlation(joint: Factor, of: Names | None = None, base: float | None = None) -> float:
-    """Σ H(variable) - H(all): how far the variables are from independent; log 2 for the XOR of two fair coins."""
+    """The total correlation Σ H(variable) - H(all): how far the variables are from independent.
+
+    Parameters
+    ----------
+    joint
+        The joint distribution, a normalised `Factor`.
+    of
+        Names of variables; by default all.
+    base
+        The base of the logarithm; by default e, which gives nats.
+
+    Returns
+    -------
+    float
+        The total correlation, at least 0: 0 for independent variables, log 2 for the XOR of two fair coins with both
+        coins.
+    """
     names = tuple(_table(joint).scope.names) if of is None else as_names(of)
     apart = sum(_joint(joint, (name,)) for name in names)
     return float(in_base(max(apart - _joint(joint, names), 0.0), base))

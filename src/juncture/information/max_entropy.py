@@ -63,6 +63,8 @@ def max_entropy(points: Any, features: Features, moments: Any) -> MaximumEntropy
     MaximumEntropy
         The distribution, the multipliers, the entropy and the duality gap.
 
+    Examples
+    --------
     >>> found = max_entropy(range(1, 11), lambda x: x, 2.0)
     >>> round(found.entropy, 10)
     1.385292317

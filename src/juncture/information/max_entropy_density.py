@@ -81,6 +81,8 @@ def max_entropy_density(features: Any, moments: Any, low: float = -np.inf, high:
     MaximumEntropy
         The density, the multipliers, the entropy and the duality gap.
 
+    Examples
+    --------
     >>> normal = max_entropy_density([lambda x: x, lambda x: x**2], [0.0, 1.0])
     >>> bool(np.allclose(normal.multipliers, [0.0, -0.5]))
     True

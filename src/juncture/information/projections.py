@@ -31,11 +31,24 @@ class Projection(NamedTuple):
 
 
 def m_projection(p: Any, family: type[Family], **known: Any) -> Any:
-    """argmin KL(p ‖ q) over the family: the member with p's moments E u(X). It covers all of p.
+    """The moment projection: argmin KL(p ‖ q) over a family, which is the member with the moments E u(X) of p.
 
-    `p` is a family, a Density, Atoms (`empirical` data), a table over one variable or an array; `known` are parameters
-    that stay as given.
+    Parameters
+    ----------
+    p
+        A family, a `Density`, `Atoms` (`empirical` data), a table over one variable or an array.
+    family
+        The class of the family.
+    **known
+        Parameters that stay as given.
 
+    Returns
+    -------
+    Family
+        The member of the family.
+
+    Examples
+    --------
     >>> from juncture.families.continuous.gaussian import Gaussian
     >>> from juncture.information.density import Density
     >>> bimodal = Density.mixture([0.5, 0.5], [Gaussian(-3.0, 1.0), Gaussian(3.0, 1.0)])
@@ -49,7 +62,22 @@ def m_projection(p: Any, family: type[Family], **known: Any) -> Any:
 
 
 def i_projection(p: Any, family: type[Family], **known: Any) -> list[Projection]:
-    """The minima of KL(q ‖ p) over the family, best first: members that stay where p is, on one mode or on several."""
+    """The information projection: the minima of KL(q ‖ p) over a family. Members avoid values that p excludes.
+
+    Parameters
+    ----------
+    p
+        A distribution, as in `m_projection`.
+    family
+        The class of the family.
+    **known
+        Parameters that stay as given.
+
+    Returns
+    -------
+    list of Projection
+        Each local minimum, a `member` and its `divergence`, the smallest divergence first.
+    """
     return alpha_projection(p, family, 0.0, **known)
 
 

@@ -11,9 +11,18 @@ M = TypeVar("M")
 
 
 class Fit(Value, Generic[M]):
-    """The result of learning: the model, the log-likelihood of the data under the model, and the trace.
+    """The result of learning.
 
-    `statistics` are those of the data: where rows had holes, those expected under the model.
+    Attributes
+    ----------
+    model
+        The learned model.
+    log_likelihood
+        The log-likelihood of the data under the model.
+    trace
+        The objective at each step, and whether the algorithm converged.
+    statistics
+        The sufficient statistics of the data; where rows had holes, the expected ones under the model.
     """
 
     _fields = ("model", "log_likelihood", "trace", "statistics")

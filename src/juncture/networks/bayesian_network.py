@@ -157,7 +157,7 @@ class BayesianNetwork(Value):
         return BayesianNetwork(merged.values(), tied=self.tied, plates=self.plates)
 
     def reverse_edge(self, tail: str, head: str) -> BayesianNetwork:
-        """The same joint with a covered edge turned: p(head | parents) and p(tail | head, parents), by Bayes' rule."""
+        """The same joint with a covered edge reversed by Bayes' rule: p(head | parents), p(tail | head, parents)."""
         if not self.graph.is_covered(tail, head):
             raise InvalidModel(
                 f"the edge {tail} -> {head} is not covered: turning it would state other independencies; "

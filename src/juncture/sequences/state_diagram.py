@@ -1,4 +1,4 @@
-"""How the states of a chain lead to one another, as a diagram."""
+"""The transitions between the states of a chain as a diagram."""
 
 from __future__ import annotations
 

@@ -265,7 +265,7 @@ def test_what_cannot_be_learned_is_refused():
     distribution = jt.InverseWishart(3.0, [[1.0]])
     with pytest.raises(InvalidData, match="a prior is one of a noise; 'transition' is none"):
         jt.fit(WALK, [1.0, 2.0], {"transition": distribution})
-    with pytest.raises(InvalidData, match="is fixed, so that its prior"):
+    with pytest.raises(InvalidData, match="is fixed, so its prior has no effect"):
         jt.fit(WALK, [1.0, 2.0], {"transition_noise": distribution}, fixed=["transition_noise"])
     with pytest.raises(InvalidData, match="InverseWishart of 1 × 1"):
         jt.fit(WALK, [1.0, 2.0], {"transition_noise": jt.InverseWishart(3.0, np.eye(2))})

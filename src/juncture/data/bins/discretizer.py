@@ -126,7 +126,7 @@ class FittedDiscretizer(Value):
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """What the cut columns become: a variable each, with the intervals as states."""
+        """The variables of the discretised columns, with the intervals as states."""
         return tuple(Variable(name, interval_labels(cuts)) for name, cuts in self.cuts.items())
 
     def transform(self, data: Any, variables: Iterable[Variable] | None = None) -> Dataset:

@@ -54,6 +54,8 @@ def as_source(
     RowSource
         Its `blocks()` are fixed, in order, and readable again: each is a `Dataset` and the place it comes from.
 
+    Examples
+    --------
     >>> source = as_source({"smoke": ["no", "yes", "no"]}, block_rows=2)
     >>> [block.rows.to_dict() for block in source.blocks()]
     [{'smoke': ['no', 'yes']}, {'smoke': ['no']}]

@@ -10,11 +10,19 @@ from juncture.estimators.classifiers.network_classifier import BayesianNetworkCl
 
 @dataclass(eq=False, repr=False)
 class NaiveBayes(BayesianNetworkClassifier):
-    """Naive Bayes over states: `BayesianNetworkClassifier` with the class as the one parent of all columns.
+    """Naive Bayes over discrete columns: all columns are independent given the class.
 
-    `prior` is a pseudo-count per cell, also for the classes; the other parameters and all attributes are those of
-    `BayesianNetworkClassifier`.
+    The attributes are those of `BayesianNetworkClassifier`.
 
+    Parameters
+    ----------
+    prior
+        A pseudo-count for each cell, also for the classes.
+    target, method, variables, discretize, random_state
+        As in `BayesianNetworkClassifier`.
+
+    Examples
+    --------
     >>> NaiveBayes().fit([["sun"], ["sun"], ["rain"]], ["out", "out", "in"]).predict([["rain"], [None]]).tolist()
     ['in', 'out']
     """

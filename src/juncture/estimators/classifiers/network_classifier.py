@@ -39,22 +39,47 @@ from juncture.verbs import fit
 
 
 class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A Bayesian network that predicts the class, or any other of its variables, from whatever columns there are.
+    """A Bayesian network that predicts the class, or any other of its variables, from any columns.
 
-    `structure` is a `DirectedGraph` or a `BayesianNetwork` over the names of the columns and of the class; None makes
-    the class the one parent of all columns. `target` names the class; None takes the name of `y`, else the one node of
-    the structure that is no column, else "y". The columns of a plain array are called x0, x1 and so on.
+    Text, booleans and whole numbers are states. Cells may be missing (NaN, None), also in `y`: rows without a class are
+    learned from too. States that no row of `fit` had are taken as missing, with a warning. The columns of a plain array
+    are called x0, x1 and so on.
 
-    `prior` and `method` are those of `fit`; `variables` declares states that may not all be in the rows, and latent
-    variables; `random_state` is for the start of the latter. Text, booleans and whole numbers are states. A column of
-    other numbers is cut into `discretize` intervals of equal frequency, or as a `Discretizer` says; None refuses it.
+    Parameters
+    ----------
+    structure
+        A `DirectedGraph` or a `BayesianNetwork` over the names of the columns and of the class; None makes the class
+        the only parent of all columns.
+    prior, method
+        As in `fit`.
+    target
+        The name of the class. None takes the name of `y`, else the only node of the structure that is not a column,
+        else "y".
+    variables
+        Declares latent variables, and states that may not all be in the rows.
+    discretize
+        Columns of real numbers are cut into this many intervals of equal frequency, or as a `Discretizer` says; None
+        refuses them.
+    random_state
+        The seed for latent variables.
 
-    Cells may be missing (NaN, None), also in `y`: rows without a class are learned from too. States that no row of
-    `fit` had are taken as missing, with a warning.
+    Attributes
+    ----------
+    model_
+        The `BayesianNetwork`.
+    fit_
+        The `Fit`.
+    classes_
+        The classes, sorted.
+    target_
+        The name of the class.
+    discretizer_
+        The fitted discretizer.
+    n_features_in_, feature_names_in_
+        The number of columns, and their names if they have any.
 
-    After `fit` there are `model_` (the `BayesianNetwork`), `fit_` (the `Fit`), `classes_` (sorted), `target_`,
-    `discretizer_`, `n_features_in_` and, if the columns have names, `feature_names_in_`.
-
+    Examples
+    --------
     >>> rows = {"rain": [1, 1, 0, 0, 1, 0], "wet": ["yes", "yes", "no", "no", "no", None]}
     >>> classifier = BayesianNetworkClassifier(target="rain").fit(rows)
     >>> classifier.predict({"wet": ["yes", "no", None]}).tolist()

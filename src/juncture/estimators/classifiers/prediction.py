@@ -1,4 +1,4 @@
-"""Probabilities of one variable for many rows, from only those columns that are relevant to it."""
+"""Probabilities of one variable for many rows, from the columns on which it depends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the network is over: the name of the class, declared variables, and the structure of naive Bayes."""
+"""The structure of a classifier: the name of the class, the declared variables, and the graph of naive Bayes."""
 
 from __future__ import annotations
 

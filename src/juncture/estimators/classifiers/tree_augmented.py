@@ -13,12 +13,22 @@ from juncture.learning.structure.searches.trees import TreeAugmented
 
 @dataclass(eq=False, repr=False)
 class TreeAugmentedNaiveBayes(NaiveBayes):
-    """Naive Bayes over states in which each column has the class and at most one other column as parents.
+    """Tree-augmented naive Bayes (TAN): each column has the class and at most one other column as parents.
 
-    The tree among the columns is learned from the rows by `jt.TreeAugmented` with the score `tree_score`: None is the
-    log-likelihood, or "node-average" where cells are missing; "bic" leaves out edges that cost more than they gain.
-    The other parameters and all attributes are those of `NaiveBayes`.
+    `jt.TreeAugmented` learns the tree among the columns. The attributes are those of `BayesianNetworkClassifier`.
 
+    Parameters
+    ----------
+    prior
+        A pseudo-count for each cell, also for the classes.
+    target, method, variables, discretize, random_state
+        As in `BayesianNetworkClassifier`.
+    tree_score
+        The score of the tree. None is the log-likelihood, or "node-average" where cells are missing; "bic" leaves out
+        edges that cost more than they gain.
+
+    Examples
+    --------
     >>> rows = [["a", "a"], ["b", "b"], ["a", "b"], ["b", "a"]] * 5
     >>> TreeAugmentedNaiveBayes().fit(rows, ["same", "same", "other", "other"] * 5).predict([["b", "b"]]).tolist()
     ['same']

@@ -25,13 +25,24 @@ from juncture.variables import Variable
 
 @dataclass(eq=False, repr=False)
 class CategoricalHMM(HiddenMarkovEstimator):
-    """A hidden Markov model whose states each have probabilities of symbols.
+    """A hidden Markov model with discrete symbols, as a scikit-learn estimator.
 
-    Symbols are text, truth values or numbers. `symbols` are their number (0, 1, …) or their labels, of every column;
-    None takes those that are in X. Several columns are independent given the state. Symbols that no row of `fit` had
-    are taken as missing, with a warning. `prior` is a pseudo-count for all tables, or a `HiddenMarkovPrior`. The other
-    parameters and all attributes are those of `GaussianHMM`; the start is at random.
+    Symbols are text, truth values or numbers. Several columns are independent given the state. Symbols that no row of
+    `fit` had are taken as missing, with a warning. The attributes are those of `GaussianHMM`.
 
+    Parameters
+    ----------
+    symbols
+        The number of symbols (0, 1, …) or their labels, for every column; None takes the symbols in X.
+    prior
+        A pseudo-count for all tables, or a `HiddenMarkovPrior`.
+    start
+        "random", "left-to-right", or a `HiddenMarkovModel`.
+    states, fixed, restarts, tolerance, max_steps, decoder, random_state
+        As in `GaussianHMM`.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> words = [np.array(["sun", "sun", "rain", "rain", "rain"]), np.array(["rain", None, "sun"])]
     >>> CategoricalHMM(states=2, prior=0.1).fit(words).predict_proba(words)[1].shape

@@ -1,4 +1,4 @@
-"""What the hidden Markov models behind scikit-learn's names share: they read sequences, and ask `fit` and `infer`."""
+"""The base class of the hidden Markov estimators: it reads sequences, and calls `fit` and `infer`."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _first_model(self, rows: np.ndarray, states: Variable) -> HiddenMarkovModel:
-        """A model with the same parameters for all states; a start makes the states differ."""
+        """A model whose states are all equal; the start of EM makes them differ."""
         size = states.num_states
         even = np.full((size, size), 1.0 / size)
         return HiddenMarkovModel(even[0], even, self._first_emissions(rows, size), states=states.labels)

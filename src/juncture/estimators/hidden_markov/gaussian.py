@@ -17,32 +17,45 @@ from juncture.sequences.hidden_markov.initial_model import first_gaussian, repea
 
 @dataclass(eq=False, repr=False)
 class GaussianHMM(HiddenMarkovEstimator):
-    """A hidden Markov model whose states each have a Gaussian distribution of the rows.
+    """A hidden Markov model with Gaussian emissions, as a scikit-learn estimator.
+
+    X is a table, which is one sequence or, with `lengths`, several; or a list of sequences. NaN is a missing cell.
 
     Parameters
     ----------
     states
-        The number of states, or their labels. None takes the labels in `y`; without these, there are two states.
+        The number of states, or their labels; None takes the labels in `y`, or two states.
     covariance
         "full", "diagonal", "spherical", or "tied": one covariance for all states.
     start
-        "k-means", "random", "left-to-right", or a `HiddenMarkovModel`, which then says states and covariance.
+        "k-means", "random", "left-to-right", or a `HiddenMarkovModel`, which then gives states and covariance.
     prior
         A pseudo-count for initial and transition probabilities, or a `HiddenMarkovPrior`.
     fixed
-        The parts that keep their parameters: "initial", "transition", "emissions".
+        The names of parts that stay as they are: "initial", "transition", "emissions".
     restarts
-        The number of further random starts. The best end wins.
+        The number of further random starts of EM; the best model is kept.
     tolerance, max_steps
         EM ends when a step gains less than `tolerance` of the log-likelihood, or after `max_steps`.
     decoder
-        What `predict` gives: the most probable path ("viterbi") or the most probable state of each step ("posterior").
+        The states that `predict` gives: "viterbi" for the most probable path, or "posterior" for the most probable
+        state of each step.
     random_state
-        The source of randomness, as in scikit-learn.
+        The seed of random starts.
 
-    X is a table, one sequence or several with `lengths`, or a list of sequences; NaN is a missing cell. After `fit`
-    there are `model_` (the `HiddenMarkovModel`), `fit_` (the `Fit`), `classes_` (the states) and `n_features_in_`.
+    Attributes
+    ----------
+    model_
+        The `HiddenMarkovModel`.
+    fit_
+        The `Fit`.
+    classes_
+        The states.
+    n_features_in_
+        The number of columns.
 
+    Examples
+    --------
     >>> rows = [[0.1], [0.2], [5.1], [4.9], [float("nan")], [5.2], [0.0]]
     >>> GaussianHMM(states=2).fit(rows).predict(rows).tolist()
     [0, 0, 1, 1, 1, 1, 0]

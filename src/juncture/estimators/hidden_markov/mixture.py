@@ -22,9 +22,20 @@ from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 class MixtureHMM(HiddenMarkovEstimator):
     """A hidden Markov model whose states each emit rows from a mixture of `num_components` Gaussians.
 
-    `covariance` "tied" is one for all components of all states. The start "k-means" takes clusters as components, and
-    those after which the same comes as one state. The other parameters and all attributes are those of `GaussianHMM`.
+    The start "k-means" takes clusters as components; clusters that are followed by the same clusters form a state. The
+    attributes are those of `GaussianHMM`.
 
+    Parameters
+    ----------
+    num_components
+        The number of Gaussians of each state.
+    covariance
+        As in `GaussianHMM`; "tied" is one covariance for all components of all states.
+    states, start, prior, fixed, restarts, tolerance, max_steps, decoder, random_state
+        As in `GaussianHMM`.
+
+    Examples
+    --------
     >>> values = [0, 0, 5, 5, 0, 5, 5, 0, 20, 20, 25, 25, 20, 25, 25, 20, 0, 0, 5, 5]
     >>> rows = [[value + position % 3] for position, value in enumerate(values)]
     >>> MixtureHMM(states=2, num_components=2).fit(rows).predict(rows).tolist()

@@ -1,8 +1,8 @@
-"""Lists of sequences as one table of steps, and which lists are such.
+"""Lists of sequences as one table of steps, and which lists are lists of sequences.
 
-A list of arrays, frames or `Sequence`s is many sequences. Plain lists of values may be these too, or the rows of a
-table, as scikit-learn reads them: rows of one value are a column, lists of different lengths are sequences, and where
-the model is known so is its number of columns. All else is refused, for it could be both.
+A list of arrays, frames or `Sequence`s is a list of sequences. A plain list of lists may also be a table, as
+scikit-learn reads it. Rows of one value are a column; lists of different lengths are sequences; a fitted model knows
+its number of columns. Every other list is refused as ambiguous.
 """
 
 from __future__ import annotations

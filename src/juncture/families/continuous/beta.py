@@ -35,8 +35,15 @@ TINY = float(np.finfo(float).tiny)
 class Beta(ExponentialFamily, ConjugatePrior):
     """p(x) = x^(a-1) (1-x)^(b-1) / B(a, b) on [0, 1]: u = (log x, log(1-x)), η = (a-1, b-1).
 
-    As a prior, of the probability of a Bernoulli, binomial, negative binomial or geometric.
+    The conjugate prior of the probability of a Bernoulli, binomial, negative binomial or geometric.
 
+    Parameters
+    ----------
+    a, b
+        The shapes, positive numbers or arrays. As a prior they are pseudo-counts of ones and zeros.
+
+    Examples
+    --------
     >>> from juncture.families.discrete.bernoulli import Bernoulli
     >>> Beta(1, 1).posterior(Bernoulli.statistics([1, 1, 0, 0, 0, 1, 1])).predictive()
     Bernoulli(probability=0.5555555555555556)
@@ -93,7 +100,7 @@ class Beta(ExponentialFamily, ConjugatePrior):
         return columns(log(x), log1p(-x))
 
     def kl_divergence(self, other: Any) -> Real:
-        """That of the two as Dirichlets of two parameters."""
+        """The divergence of the two as Dirichlet distributions."""
         if type(other) is not Beta:
             return super().kl_divergence(other)
         common_shape(self, other)
@@ -116,7 +123,7 @@ class Beta(ExponentialFamily, ConjugatePrior):
     def mode(self) -> Real:
         """(a - 1) / (a + b - 2) for a, b ≥ 1; 0 where a < 1 ≤ b, and 1 where b < 1 ≤ a: the density is infinite there.
 
-        Two parameters below 1 make both ends modes, and two that are 1 make all values alike: then there is none.
+        There is no single mode if both parameters are below 1 (both ends are modes), or if both are 1 (a constant).
         """
         a, b = np.broadcast_arrays(self._given["a"], self._given["b"])
         if not ((np.maximum(a, b) >= 1) & ((a != 1) | (b != 1))).all():

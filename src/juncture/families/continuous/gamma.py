@@ -33,8 +33,17 @@ from juncture.numerics import log
 class Gamma(ExponentialFamily, ConjugatePrior):
     """p(x) = rate^shape x^(shape-1) exp(-rate x) / Γ(shape): u = (log x, x), η = (shape - 1, -rate).
 
-    As a prior, of the rate of a Poisson or Exponential, the shape of a Pareto, the precision of a Gaussian.
+    The conjugate prior of the rate of a Poisson or Exponential, the shape of a Pareto, the precision of a Gaussian.
 
+    Parameters
+    ----------
+    shape
+        The shape, positive.
+    rate
+        The rate, positive: the inverse of the scale.
+
+    Examples
+    --------
     >>> Gamma.estimate(Gamma.statistics([1.0, 2.0, 3.0], shape=4))
     Gamma(shape=4.0, rate=2.0)
     """

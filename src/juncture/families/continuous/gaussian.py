@@ -27,8 +27,17 @@ from juncture.parallel import block_rows, map_blocks
 class Gaussian(ExponentialFamily, ConjugatePrior):
     """p(x) = exp(-(x - mean)² / 2 variance) / √(2π variance): u = (x, x²), η = (mean, -½) / variance.
 
-    As a prior, of the mean of a Gaussian whose variance is known.
+    The conjugate prior of the mean of a Gaussian whose variance is known.
 
+    Parameters
+    ----------
+    mean
+        The mean, a number or an array.
+    variance
+        The variance σ², positive; not the standard deviation.
+
+    Examples
+    --------
     >>> Gaussian(mean=0.0, variance=1.0).kl_divergence(Gaussian(1.0, 1.0))
     0.5
     >>> Gaussian.estimate(Gaussian.statistics([1.0, 2.0, 3.0]))

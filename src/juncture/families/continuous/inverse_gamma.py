@@ -30,8 +30,17 @@ from juncture.numerics import log
 class InverseGamma(ExponentialFamily, ConjugatePrior):
     """p(x) = scale^shape x^(-shape-1) exp(-scale/x) / Γ(shape): u = (log x, 1/x), η = (-shape - 1, -scale).
 
-    As a prior, of the variance of a Gaussian whose mean is known, or of the scale of a Laplace.
+    The conjugate prior of the variance of a Gaussian whose mean is known, or of the scale of a Laplace.
 
+    Parameters
+    ----------
+    shape
+        The shape, positive.
+    scale
+        The scale, positive.
+
+    Examples
+    --------
     >>> InverseGamma(shape=3, scale=4).mean
     2.0
     """
@@ -83,7 +92,7 @@ class InverseGamma(ExponentialFamily, ConjugatePrior):
         return np.asarray(fit - log_normalizer(self._given["shape"], self._given["scale"]))
 
     def kl_divergence(self, other: Any) -> Real:
-        """That of the two Gammas of the inverses."""
+        """The divergence of the Gamma distributions of the inverses."""
         if type(other) is not InverseGamma:
             return super().kl_divergence(other)
         return plain(divergence_of(self, other, "scale"))

@@ -19,6 +19,15 @@ from juncture.numerics import log
 class Laplace(PartlyExponential):
     """p(x) = exp(-|x - location| / scale) / 2 scale. Of a known location: u = |x - location|, η = -1/scale.
 
+    Parameters
+    ----------
+    location
+        The median.
+    scale
+        The scale, positive: the mean distance from the location.
+
+    Examples
+    --------
     >>> Laplace.estimate(Laplace.statistics([1.0, 2.0, 6.0], location=1.0))
     Laplace(location=1.0, scale=2.0)
     """

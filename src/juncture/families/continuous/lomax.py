@@ -1,4 +1,4 @@
-"""Lomax: Pareto's power tail shifted to start at 0; what a Gamma predicts of exponential waiting times."""
+"""Lomax: Pareto's power tail shifted to start at 0; the predictive of exponential waiting times under a Gamma prior."""
 
 from __future__ import annotations
 
@@ -21,6 +21,15 @@ from juncture.numerics import log1p
 class Lomax(Sampled):
     """p(x) = shape/scale (1 + x/scale)^(-shape-1) for x ≥ 0: Pareto of the second type.
 
+    Parameters
+    ----------
+    shape
+        The exponent of the tail, positive.
+    scale
+        The scale, positive.
+
+    Examples
+    --------
     >>> Lomax(shape=3, scale=4).mean
     2.0
     """
@@ -41,7 +50,7 @@ class Lomax(Sampled):
         return np.asarray(np.log(shape) - np.log(scale) - (shape + 1) * _log_above(x, scale))
 
     def entropy(self) -> Real:
-        """log(scale / shape) + 1 + 1/shape, in nats: that of the Pareto it is a shift of."""
+        """log(scale / shape) + 1 + 1/shape, in nats: the entropy of the Pareto that is shifted."""
         return Pareto(self._given["shape"], self._given["scale"]).entropy()
 
     @np.errstate(over="ignore")
@@ -56,7 +65,7 @@ class Lomax(Sampled):
 
     @property
     def variance(self) -> Real:
-        """That of the Pareto: scale² shape / (shape - 1)² (shape - 2); infinite for a shape of at most 2."""
+        """As of the Pareto: scale² shape / (shape - 1)² (shape - 2); infinite for a shape of at most 2."""
         return Pareto(self._given["shape"], self._given["scale"]).variance
 
     @property

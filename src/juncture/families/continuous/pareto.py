@@ -20,6 +20,15 @@ from juncture.numerics import log, log1p
 class Pareto(PartlyExponential):
     """p(x) = shape scale^shape / x^(shape+1) for x ≥ scale. Of a known scale: u = log x, η = -shape - 1.
 
+    Parameters
+    ----------
+    shape
+        The exponent of the tail, positive.
+    scale
+        The smallest value, positive.
+
+    Examples
+    --------
     >>> Pareto(shape=3, scale=2).mean
     3.0
     """

@@ -22,8 +22,18 @@ from juncture.families.supports import Interval
 class ScaledInverseChiSquared(ExponentialFamily, ConjugatePrior):
     """degrees · scale / χ², for a χ² with these degrees: InverseGamma(degrees / 2, degrees · scale / 2).
 
-    As a prior, of the variance of a Gaussian whose mean is known: worth `degrees` values with the variance `scale`.
+    The conjugate prior of the variance of a Gaussian whose mean is known; the prior is worth `degrees` values with the
+    variance `scale`.
 
+    Parameters
+    ----------
+    degrees
+        The degrees of freedom, positive.
+    scale
+        The scale, positive: a variance, not a standard deviation.
+
+    Examples
+    --------
     >>> ScaledInverseChiSquared(degrees=6, scale=2).to_inverse_gamma()
     InverseGamma(shape=3.0, scale=6.0)
     """
@@ -82,7 +92,7 @@ class ScaledInverseChiSquared(ExponentialFamily, ConjugatePrior):
         return self.to_inverse_gamma()._log_prob(x)
 
     def kl_divergence(self, other: Any) -> Real:
-        """That of the two as inverse gammas."""
+        """The divergence of the two as inverse gamma distributions."""
         if type(other) is not ScaledInverseChiSquared:
             return super().kl_divergence(other)
         return self.to_inverse_gamma().kl_divergence(other.to_inverse_gamma())

@@ -1,4 +1,4 @@
-"""StudentT: a bell with heavy tails. No sum over data is enough to estimate it: it is not an exponential family."""
+"""StudentT: a bell-shaped density with heavy tails; not an exponential family, so it is estimated from the sample."""
 
 from __future__ import annotations
 
@@ -23,6 +23,17 @@ from juncture.numerics import log
 class StudentT(Sampled):
     """p(x) ∝ (1 + z²/degrees)^(-(degrees+1)/2) / scale, with z = (x - location) / scale: the scale is not squared.
 
+    Parameters
+    ----------
+    degrees
+        The degrees of freedom, positive.
+    location
+        The centre.
+    scale
+        The scale, positive; in the units of x, like a standard deviation.
+
+    Examples
+    --------
     >>> StudentT(degrees=5, location=1.0, scale=3.0).variance
     15.0
     """

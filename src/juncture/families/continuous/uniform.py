@@ -1,4 +1,4 @@
-"""Uniform: every number between two ends alike. Its ends move the support, so it is not an exponential family."""
+"""Uniform: a constant density between two ends. The support depends on them, so it is not an exponential family."""
 
 from __future__ import annotations
 
@@ -21,6 +21,13 @@ LONG_BLOCK = 1 << 17  # smallest and largest need no room beside the rows
 class Uniform(Family):
     """p(x) = 1 / (high - low) for low ≤ x ≤ high.
 
+    Parameters
+    ----------
+    low, high
+        The ends of the interval.
+
+    Examples
+    --------
     >>> Uniform(0, 0.5).prob(0.25)
     2.0
     >>> Uniform.estimate(Uniform.statistics([0.3, 0.1, 0.2]))

@@ -28,6 +28,15 @@ class VonMises(ExponentialFamily):
 
     Angles count modulo one turn; densities are per turn, quantiles from -π to π.
 
+    Parameters
+    ----------
+    mean
+        The mean direction, an angle in radians.
+    concentration
+        κ, at least 0; with 0 all directions are equally probable.
+
+    Examples
+    --------
     >>> round(VonMises(0.0, 2.0).entropy(), 6)
     1.266321
     """

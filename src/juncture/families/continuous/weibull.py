@@ -27,6 +27,15 @@ FACTORS = zeta(ORDERS) * (-1.0) ** ORDERS * (2.0**ORDERS - 2) / ORDERS
 class Weibull(PartlyExponential):
     """p(x) = shape/scale (x/scale)^(shape-1) exp(-(x/scale)^shape). Of a known shape k: u = x^k, η = -1/scale^k.
 
+    Parameters
+    ----------
+    shape
+        The shape, positive; 1 gives an exponential distribution.
+    scale
+        The scale, positive.
+
+    Examples
+    --------
     >>> round(Weibull.estimate(Weibull.statistics([3.0, 4.0], shape=2)).scale ** 2, 12)
     12.5
     """

@@ -1,4 +1,4 @@
-"""BetaBinomial: a Binomial whose probability is a Beta; as a prior, of the targets in a population."""
+"""BetaBinomial: a Binomial whose probability has a Beta distribution; a prior of the targets in a population."""
 
 from __future__ import annotations
 
@@ -25,8 +25,19 @@ from juncture.families.supports import Integers
 class BetaBinomial(Summed, ConjugatePrior):
     """p(offset + k) = C(n, k) B(a+k, b+n-k) / B(a, b) for k = 0..n: the predictive of Beta for Binomial.
 
-    As a prior, of the targets of a Hypergeometric; the offset is how many of them have been seen already.
+    The conjugate prior of the targets of a Hypergeometric; the offset is how many of them have been seen already.
 
+    Parameters
+    ----------
+    trials
+        The number of trials n.
+    a, b
+        The shapes of the Beta distribution of the probability.
+    offset
+        A number that is added to every count.
+
+    Examples
+    --------
     >>> BetaBinomial(trials=3, a=1, b=1).prob([0, 1, 2, 3]).round(12)
     array([0.25, 0.25, 0.25, 0.25])
     """

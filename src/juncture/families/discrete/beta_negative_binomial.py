@@ -1,4 +1,4 @@
-"""BetaNegativeBinomial: a NegativeBinomial whose probability is a Beta."""
+"""BetaNegativeBinomial: a NegativeBinomial whose probability has a Beta distribution."""
 
 from __future__ import annotations
 
@@ -28,6 +28,15 @@ class BetaNegativeBinomial(Family):
     The predictive of Beta for NegativeBinomial, and with one success for Geometric. Its tail is a power of x: the mean
     is infinite for a ≤ 1, the variance for a ≤ 2.
 
+    Parameters
+    ----------
+    successes
+        The number r of successes waited for, positive.
+    a, b
+        The shapes of the Beta distribution of the probability.
+
+    Examples
+    --------
     >>> BetaNegativeBinomial(successes=1, a=2, b=3).prob([0, 1]).round(12)
     array([0.4, 0.2])
     """

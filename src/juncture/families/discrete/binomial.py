@@ -23,6 +23,15 @@ from juncture.families.supports import Integers
 class Binomial(ExponentialFamily):
     """p(x) = C(n, x) p^x (1-p)^(n-x) for x = 0..n: u = x, η = log p/(1-p), A = n log(1 + e^η); n is known.
 
+    Parameters
+    ----------
+    trials
+        The number of trials n.
+    probability
+        The probability of success in each trial.
+
+    Examples
+    --------
     >>> Binomial.estimate(Binomial.statistics([3, 5, 4], trials=10))
     Binomial(trials=10, probability=0.4)
     """

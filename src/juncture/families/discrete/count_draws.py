@@ -1,6 +1,6 @@
-"""Draws of counts, also of counts beyond the largest integer: those are whole floating-point numbers.
+"""Draws of counts. Counts beyond the largest integer are drawn as whole floating-point numbers.
 
-A count so large is normal, to more digits than a floating-point number has; one that is rare is Poisson.
+The distribution of so large a count is normal to floating-point precision; the distribution of a rare count is Poisson.
 """
 
 from __future__ import annotations

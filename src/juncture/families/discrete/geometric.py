@@ -1,4 +1,4 @@
-"""Geometric: how many trials fail before the first that succeeds."""
+"""Geometric: how many trials fail before the first success."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hypergeometric: how many targets are among the members drawn from a population, without putting back."""
+"""Hypergeometric: how many targets are among members drawn from a population without replacement."""
 
 from __future__ import annotations
 
@@ -28,6 +28,17 @@ class Hypergeometric(Summed):
 
     Not an exponential family. Its statistics count how often each x = 0..n was seen, and estimate the targets.
 
+    Parameters
+    ----------
+    population
+        The number N of members.
+    targets
+        The number K of targets among them.
+    draws
+        The number n of draws without replacement.
+
+    Examples
+    --------
     >>> Hypergeometric.estimate(Hypergeometric.statistics([2], population=50, draws=10))
     Hypergeometric(population=50, targets=10, draws=10)
     """

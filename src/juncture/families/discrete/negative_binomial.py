@@ -1,4 +1,4 @@
-"""NegativeBinomial: how many trials fail before a known number succeeds."""
+"""NegativeBinomial: how many trials fail before a given number of successes."""
 
 from __future__ import annotations
 
@@ -28,6 +28,15 @@ class NegativeBinomial(ExponentialFamily):
     p is the probability of success in each trial, and r, the number of successes waited for, may be any positive
     number: it is a Poisson whose rate is Gamma(r, p/(1-p)). Some books call p what is 1-p here.
 
+    Parameters
+    ----------
+    successes
+        The number r of successes waited for, positive.
+    probability
+        The probability p of success in each trial.
+
+    Examples
+    --------
     >>> NegativeBinomial.estimate(NegativeBinomial.statistics([4, 2, 6], successes=4))
     NegativeBinomial(successes=4.0, probability=0.5)
     """

@@ -13,8 +13,22 @@ from juncture.families.supports import Integers
 
 
 def one_hot(labels: Any, num_states: int) -> np.ndarray:
-    """1 at the index of each label and 0 elsewhere, along a new last axis; labels count from 0.
+    """One-hot vectors: 1 at the index of each label and 0 elsewhere, along a new last axis.
 
+    Parameters
+    ----------
+    labels
+        Whole numbers from 0 to num_states - 1, in an array of any shape.
+    num_states
+        The length of each vector.
+
+    Returns
+    -------
+    numpy.ndarray
+        Of the shape (*labels.shape, num_states).
+
+    Examples
+    --------
     >>> one_hot([3, 0], num_states=5)
     array([[0, 0, 0, 1, 0],
            [1, 0, 0, 0, 0]])

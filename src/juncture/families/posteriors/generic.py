@@ -25,6 +25,19 @@ class GenericPrior(Value):
 
     For families with one or two natural parameters; the normaliser B comes from quadrature.
 
+    Parameters
+    ----------
+    family
+        An exponential family.
+    chi
+        χ, the sum of the sufficient statistics of the pseudo-observations.
+    nu
+        ν, the number of pseudo-observations, positive.
+    **known
+        The parameters of the family that are known, such as the trials of a binomial.
+
+    Examples
+    --------
     >>> from juncture.families.discrete.bernoulli import Bernoulli
     >>> coin = GenericPrior(Bernoulli, [1.0], 2.0).posterior(Bernoulli.statistics([1, 1, 0, 0, 0, 1, 1]))
     >>> coin.likelihood_at_mode()

@@ -70,8 +70,22 @@ class ImproperPrior:
 
 
 def jeffreys(family: type[Family], **known: Any) -> Any:
-    """The Jeffreys prior of a family's parameters, given what is known: a conjugate prior, or an `ImproperPrior`.
+    """The Jeffreys prior p(θ) ∝ √det I(θ), where I is the Fisher information.
 
+    Parameters
+    ----------
+    family
+        The family whose parameters have the prior.
+    **known
+        The parameters of the family that are known, such as the variance of a Gaussian.
+
+    Returns
+    -------
+    Family or ImproperPrior
+        A conjugate prior where the Jeffreys prior is one, else an `ImproperPrior`. Both have `posterior`.
+
+    Examples
+    --------
     >>> jeffreys(Bernoulli)
     Beta(a=0.5, b=0.5)
     >>> jeffreys(Poisson).posterior(Poisson.statistics([2, 3]))

@@ -44,6 +44,8 @@ def laplace_approximation(log_joint: Callable[[Any], Any], start: Any) -> Laplac
     LaplaceApproximation
         The Gaussian, the mode, the information there, and the log-evidence.
 
+    Examples
+    --------
     >>> found = laplace_approximation(lambda mean: -0.5 * (mean - 3.0) ** 2 / 4, 0.0)
     >>> round(found.mode, 6), round(found.family.variance, 6), round(found.log_evidence, 6)
     (3.0, 4.0, 1.612086)
@@ -76,9 +78,25 @@ def laplace_approximation(log_joint: Callable[[Any], Any], start: Any) -> Laplac
 
 
 def laplace_evidence(log_joint: float, information: Any) -> float:
-    """log p(data, θ̂) + (k/2) log 2π - ½ log |information|, the information being that of all data together.
+    """Laplace's approximation of the log-evidence: log p(data, θ̂) + (k/2) log 2π - ½ log |information|.
 
-    At the maximum likelihood estimate in natural parameters it is n ∇²A(θ̂); then log_joint still needs log p(θ̂).
+    Parameters
+    ----------
+    log_joint
+        log p(data, θ̂) at the mode θ̂, which includes the log prior.
+    information
+        Minus the second derivatives of log p(data, θ) at θ̂, (k, k), of all data together; a number for one parameter.
+        At the maximum likelihood estimate in natural parameters it is n ∇²A(θ̂).
+
+    Returns
+    -------
+    float
+        log p(data), approximately.
+
+    Examples
+    --------
+    >>> round(laplace_evidence(log_joint=-3.0, information=4.0), 6)
+    -2.774209
     """
     matrix = np.atleast_2d(check_array(information, "the information"))
     if matrix.ndim != 2 or not matrix.size or matrix.shape[0] != matrix.shape[1]:

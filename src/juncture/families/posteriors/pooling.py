@@ -1,6 +1,7 @@
 """Groups that share a prior: the concentration of a Dirichlet or a Beta by evidence, and the posterior of each group.
 
-Between the limits, all groups alike (full pooling) and each group for itself (no pooling), the data choose.
+The data choose a point between the two limits: one distribution for all groups (full pooling), and a separate
+distribution for each group (no pooling).
 """
 
 from __future__ import annotations

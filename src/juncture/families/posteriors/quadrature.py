@@ -94,6 +94,8 @@ def quadrature_posterior(
     Where a parameter of the likelihood overflows, or is rounded to the end of its range, the density is 0 if it falls
     off on the way there. A prior with mass where there is no likelihood (a negative rate) is an error.
 
+    Examples
+    --------
     >>> from juncture.families.continuous.gaussian import Gaussian
     >>> posterior = quadrature_posterior(Gaussian(0.0, 1.0), lambda mean: Gaussian(mean, 4.0), [2.0, 4.0])
     >>> round(posterior.mean, 10), round(posterior.variance, 10)

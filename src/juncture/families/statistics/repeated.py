@@ -1,4 +1,4 @@
-"""Whole numbers repeat: statistics and log-probabilities of long data are computed once for each value that occurs."""
+"""Whole numbers repeat: statistics and log-probabilities of long data are computed once for each distinct value."""
 
 from __future__ import annotations
 

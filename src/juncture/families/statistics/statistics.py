@@ -24,7 +24,22 @@ if TYPE_CHECKING:
 class Statistics(Value):
     """Summed sufficient statistics Σ w u(x) of one family, or of a batch; `a + b` are those of both data sets.
 
-    `known` holds what was not estimated (the trials of a binomial, a variance that is given).
+    `Family.statistics(data)` makes them.
+
+    Parameters
+    ----------
+    family
+        The class of the family.
+    weight
+        Σ w, the total weight of the observations.
+    total
+        Σ w u(x), one entry for each sufficient statistic.
+    log_base
+        Σ w log h(x), the logarithm of the base measure.
+    log_base_rest
+        The rounding error of `log_base`.
+    known
+        The parameters that are not estimated, such as the trials of a binomial.
     """
 
     _fields: ClassVar[tuple[str, ...]] = ("family", "weight", "total", "log_base", "log_base_rest", "known")

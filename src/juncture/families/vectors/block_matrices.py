@@ -41,6 +41,20 @@ def block(matrix: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarr
 def schur_complement(matrix: Any, indices: Any) -> np.ndarray:
     """[M/A] = U - R A⁻¹ L for M = [[A, L], [R, U]], where A is the block at the indices.
 
+    Parameters
+    ----------
+    matrix
+        M, square.
+    indices
+        The rows and columns of the block A.
+
+    Returns
+    -------
+    numpy.ndarray
+        The Schur complement of A, over the other indices in their order.
+
+    Examples
+    --------
     >>> schur_complement([[2.0, 1.0], [1.0, 2.0]], [0])
     array([[1.5]])
     """
@@ -51,9 +65,21 @@ def schur_complement(matrix: Any, indices: Any) -> np.ndarray:
 
 
 def block_inverse(matrix: Any, indices: Any) -> np.ndarray:
-    """M⁻¹ from the inverses of the block A at the indices and of its Schur complement S.
+    """The inverse of a matrix M from the inverses of a block A and of its Schur complement S.
 
-    With A at the top left it is [[A⁻¹ + A⁻¹ L S⁻¹ R A⁻¹, -A⁻¹ L S⁻¹], [-S⁻¹ R A⁻¹, S⁻¹]].
+    With A at the top left the inverse is [[A⁻¹ + A⁻¹ L S⁻¹ R A⁻¹, -A⁻¹ L S⁻¹], [-S⁻¹ R A⁻¹, S⁻¹]].
+
+    Parameters
+    ----------
+    matrix
+        M, square.
+    indices
+        The rows and columns of the block A.
+
+    Returns
+    -------
+    numpy.ndarray
+        M⁻¹, with rows and columns in the order of M.
     """
     matrix = as_square(matrix)
     one, two = split(indices, matrix.shape[-1])
@@ -80,6 +106,20 @@ def woodbury_inverse(factor: Any, strength: float = 1.0, diagonal: Any = 1.0) ->
     """(D + λ F Fᵀ)⁻¹ = D⁻¹ - D⁻¹ F (I/λ + Fᵀ D⁻¹ F)⁻¹ Fᵀ D⁻¹ for a diagonal D and F of n rows and few columns p.
 
     Only a p × p matrix is inverted.
+
+    Parameters
+    ----------
+    factor
+        F, (n, p).
+    strength
+        λ, a number.
+    diagonal
+        The diagonal of D: n numbers, or one number for all.
+
+    Returns
+    -------
+    numpy.ndarray
+        The inverse, (n, n).
     """
     factor = check_array(factor, "the factor", ndim=2)
     size, width = factor.shape

@@ -31,7 +31,7 @@ ROUNDING = 4 * float(np.finfo(float).eps)
 class Dirichlet(VectorFamily, ExponentialFamily, ConjugatePrior):
     """p(x) = Γ(Σα) / ΠΓ(α_k) Π x_k^(α_k-1) on the simplex: u = log x, η = α - 1.
 
-    As a prior, of the probabilities of a Categorical or Multinomial.
+    The conjugate prior of the probabilities of a Categorical or Multinomial.
 
     >>> Dirichlet([1.0, 2.0, 5.0]).mean
     array([0.125, 0.25 , 0.625])

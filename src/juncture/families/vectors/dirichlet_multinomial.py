@@ -1,4 +1,4 @@
-"""DirichletMultinomial: a Multinomial whose probabilities are a Dirichlet."""
+"""DirichletMultinomial: a Multinomial whose probabilities have a Dirichlet distribution."""
 
 from __future__ import annotations
 
@@ -23,6 +23,15 @@ class DirichletMultinomial(Family):
 
     The predictive of Dirichlet for Multinomial; Pólya's urn, from which n balls are drawn.
 
+    Parameters
+    ----------
+    trials
+        The number of trials n.
+    concentration
+        α, (…, category), positive.
+
+    Examples
+    --------
     >>> DirichletMultinomial(trials=2, concentration=[1, 1, 1]).prob([[2, 0, 0], [1, 0, 1]]).round(12)
     array([0.16666667, 0.16666667])
     """
@@ -81,7 +90,7 @@ class DirichletMultinomial(Family):
 
     @property
     def variance(self) -> Real:
-        """Of each count."""
+        """The variance of each count."""
         return plain(np.diagonal(self.covariance, axis1=-2, axis2=-1))
 
     @property

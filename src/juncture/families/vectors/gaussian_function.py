@@ -70,7 +70,7 @@ class GaussianFunction(Value):
     def conditional(self, indices: Any, values: Any) -> Self:
         """The function of the other entries where those at the indices have these values: η2 - Λ21 x1, Λ22.
 
-        It is not scaled anew: its integral is the density of the values.
+        The function is not normalised: its integral is the density of the values.
         """
         given, rest = blocks.split(indices, self.dimension)
         if not rest.size:

@@ -27,8 +27,17 @@ from juncture.families.vectors.whitening import Spectrum, Whitening
 class InverseWishart(MatrixFamily):
     """p(X) ∝ |X|^(-(ν+d+1)/2) exp(-½ tr ΨX⁻¹): u = (log |X|, vec X⁻¹), η = (-(ν+d+1)/2, -½ vec Ψ).
 
-    As a prior, of the covariance of a MultivariateGaussian whose mean is known.
+    The conjugate prior of the covariance of a MultivariateGaussian whose mean is known.
 
+    Parameters
+    ----------
+    degrees
+        ν, the degrees of freedom, above d - 1.
+    scale
+        Ψ, (…, d, d), positive definite.
+
+    Examples
+    --------
     >>> InverseWishart(5.0, [[2.0, 0.0], [0.0, 4.0]]).mean
     array([[1., 0.],
            [0., 2.]])
@@ -63,7 +72,7 @@ class InverseWishart(MatrixFamily):
         return concatenate(spectrum.log_determinant, spectrum.inverse)
 
     def kl_divergence(self, other: Any) -> Real:
-        """That of the gammas along the axes on which both scales are diagonal."""
+        """The sum of Gamma divergences along axes on which both scales are diagonal."""
         if type(other) is not InverseWishart:
             return super().kl_divergence(other)
         self._sibling(other)  # refuses another dimension or batch

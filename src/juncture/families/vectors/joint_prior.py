@@ -1,6 +1,7 @@
 """`JointPrior`: a prior of a Gaussian's mean together with its variance, precision or covariance. Its values are pairs.
 
-Each is a distribution of the second value, and a Gaussian of the first given the second, `strength` times as precise.
+The second entry of a pair has a distribution of its own. The mean, given the second entry, is Gaussian with `strength`
+times the precision of an observation.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`MatrixFamily`: what Wishart and InverseWishart share, from their constructor to their predictive."""
+"""`MatrixFamily`: the base class of Wishart and InverseWishart, from the constructor to the predictive."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""The gamma function of matrices, and what the Wishart, its inverse and the joint priors of a Gaussian share.
+"""The multivariate gamma function, and functions that Wishart, InverseWishart and the joint priors of a Gaussian share.
 
-exp(-tr BX) |X|^(a - (d+1)/2) integrates to Γ_d(a) |B|^-a over the positive definite X; for d = 1 it is a Gamma.
+exp(-tr BX) |X|^(a - (d+1)/2) integrates to Γ_d(a) |B|^-a over the positive definite X; for d = 1 this is the Gamma
+integral.
 """
 
 from __future__ import annotations

@@ -27,6 +27,15 @@ class Multinomial(ExponentialFamily):
 
     A = n log Σ e^η; n is known.
 
+    Parameters
+    ----------
+    trials
+        The number of trials n.
+    probabilities
+        π, (…, category); each row sums to 1.
+
+    Examples
+    --------
     >>> Multinomial.estimate(Multinomial.statistics([[3, 1, 0], [1, 1, 2]], trials=4))
     Multinomial(trials=4, probabilities=[0.5, 0.25, 0.25])
     """
@@ -102,14 +111,14 @@ class Multinomial(ExponentialFamily):
         return np.asarray(log_factorial(self._given["trials"]) - sum_expectation(counts, log_factorial).sum(axis=-1))
 
     def cross_entropy(self, other: Family) -> Real:
-        """n times that of a single trial, less E log h(X); infinite for another number of trials."""
+        """n times the cross-entropy of a single trial, less E log h(X); infinite for another number of trials."""
         if type(other) is not Multinomial:
             return super().cross_entropy(other)
         each = Categorical(self._given["probabilities"]).cross_entropy(Categorical(other._given["probabilities"]))
         return plain(self._over_trials(each, other) - self._expected_log_base())
 
     def kl_divergence(self, other: Family) -> Real:
-        """n times that of a single trial; infinite for another number of trials."""
+        """n times the divergence of a single trial; infinite for another number of trials."""
         if type(other) is not Multinomial:
             return super().kl_divergence(other)
         each = Categorical(self._given["probabilities"]).kl_divergence(Categorical(other._given["probabilities"]))
@@ -138,7 +147,7 @@ class Multinomial(ExponentialFamily):
 
     @property
     def variance(self) -> Real:
-        """Of each count: n π (1 - π)."""
+        """The variance of each count: n π (1 - π)."""
         return plain(self._mean() * (1 - self._given["probabilities"]))
 
     @property

@@ -36,9 +36,18 @@ if TYPE_CHECKING:
 class MultivariateGaussian(VectorFamily, ExponentialFamily, ConjugatePrior):
     """p(x) = |2πΣ|^-½ exp(-½ (x-μ)ᵀΣ⁻¹(x-μ)): u = (x, vec xxᵀ), η = (Σ⁻¹μ, -½ vec Σ⁻¹).
 
-    As a prior, of the mean of a MultivariateGaussian whose covariance is known. An estimate from a scatter that leaves
-    a direction out adds 1e-6 of the average variance to the diagonal, and says so in a RegularizedWarning.
+    The conjugate prior of the mean of a MultivariateGaussian whose covariance is known. An estimate from a singular
+    scatter matrix adds 1e-6 of the average variance to the diagonal, with a RegularizedWarning.
 
+    Parameters
+    ----------
+    mean
+        μ, (…, d).
+    covariance
+        Σ, (…, d, d), positive definite.
+
+    Examples
+    --------
     >>> MultivariateGaussian([0.0, 0.0], [[2.0, 1.0], [1.0, 2.0]]).conditional([0], [1.0])
     MultivariateGaussian(mean=[0.5], covariance=[[1.5]])
     """
@@ -268,6 +277,17 @@ class CanonicalGaussian(GaussianFunction):
 
     Λ need not be positive definite (a constant has Λ = 0), except where a density or an integral is asked for.
 
+    Parameters
+    ----------
+    loading
+        η = Λμ, (…, d).
+    precision
+        Λ, (…, d, d), symmetric.
+    log_scale
+        The constant term of the logarithm of the function; by default the one of a density.
+
+    Examples
+    --------
     >>> one = CanonicalGaussian([2.0], [[2.0]])
     >>> (one * one).to_moments()
     MultivariateGaussian(mean=[1.0], covariance=[[0.25]])

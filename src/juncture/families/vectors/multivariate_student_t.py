@@ -1,4 +1,4 @@
-"""MultivariateStudentT: a MultivariateGaussian with heavy tails; the predictive of one whose covariance is unknown."""
+"""MultivariateStudentT: a heavy-tailed MultivariateGaussian; the predictive of a Gaussian with unknown covariance."""
 
 from __future__ import annotations
 
@@ -21,6 +21,17 @@ FARTHEST = 1e140  # squares of distances are finite
 class MultivariateStudentT(VectorFamily):
     """p(x) ∝ (1 + (x-m)ᵀS⁻¹(x-m) / ν)^(-(ν+d)/2), with ν degrees, location m and scale S; no exponential family.
 
+    Parameters
+    ----------
+    degrees
+        ν, the degrees of freedom, positive.
+    location
+        m, (…, d).
+    scale
+        S, (…, d, d), positive definite.
+
+    Examples
+    --------
     >>> MultivariateStudentT(4.0, [0.0, 1.0], [[1.0, 0.0], [0.0, 2.0]]).variance
     array([2., 4.])
     """

@@ -28,9 +28,21 @@ class MeanAndPrecision(NamedTuple):
 class NormalGamma(GammaJointPrior):
     """τ from Gamma(shape, rate), and μ given τ from a Gaussian with the mean `mean` and the precision strength · τ.
 
-    u = (log τ, τ, τμ, τμ²), η = (shape - ½, -rate - ½ strength mean², strength mean, -½ strength). As a prior, of a
-    Gaussian's mean and precision.
+    u = (log τ, τ, τμ, τμ²), η = (shape - ½, -rate - ½ strength mean², strength mean, -½ strength).
 
+    The conjugate prior of a Gaussian's mean and precision.
+
+    Parameters
+    ----------
+    mean
+        The mean of μ.
+    strength
+        How many observations the prior mean is worth, positive.
+    shape, rate
+        The parameters of the Gamma distribution of the precision τ, positive.
+
+    Examples
+    --------
     >>> NormalGamma(mean=0.0, strength=1.0, shape=2.0, rate=4.0).expected_precision
     0.5
     """
@@ -128,9 +140,21 @@ class MeanAndVariance(NamedTuple):
 class NormalInverseGamma(GammaJointPrior):
     """σ² from InverseGamma(shape, scale), and μ given σ² from a Gaussian with the variance σ² / strength.
 
-    u = (log σ², 1/σ², μ/σ², μ²/σ²), η = (-shape - 3/2, -scale - ½ strength mean², strength mean, -½ strength). As a
-    prior, of a Gaussian's mean and variance.
+    u = (log σ², 1/σ², μ/σ², μ²/σ²), η = (-shape - 3/2, -scale - ½ strength mean², strength mean, -½ strength).
 
+    The conjugate prior of a Gaussian's mean and variance.
+
+    Parameters
+    ----------
+    mean
+        The mean of μ.
+    strength
+        How many observations the prior mean is worth, positive.
+    shape, scale
+        The parameters of the InverseGamma distribution of the variance σ², positive.
+
+    Examples
+    --------
     >>> NormalInverseGamma(mean=0.0, strength=1.0, shape=3.0, scale=4.0).expected_variance
     2.0
     """

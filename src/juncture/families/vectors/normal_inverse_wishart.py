@@ -34,7 +34,18 @@ class NormalInverseWishart(JointPrior):
     """Σ from InverseWishart(degrees, scale), μ given Σ from a MultivariateGaussian with the covariance Σ / strength.
 
     u = (log |Σ|, vec Σ⁻¹, Σ⁻¹μ, μᵀΣ⁻¹μ), η = (-½ (ν+d+2), -½ vec(Ψ + κmmᵀ), κm, -½κ), with degrees ν, scale Ψ,
-    strength κ and mean m. As a prior, of the mean and covariance of a MultivariateGaussian.
+    strength κ and mean m. The conjugate prior of the mean and covariance of a MultivariateGaussian.
+
+    Parameters
+    ----------
+    mean
+        m, the mean of μ, (…, d).
+    strength
+        κ, how many observations the prior mean is worth, positive.
+    degrees
+        ν, the degrees of freedom, above d - 1.
+    scale
+        Ψ, (…, d, d), positive definite.
     """
 
     parameters: ClassVar = {

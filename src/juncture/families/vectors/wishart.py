@@ -1,4 +1,4 @@
-"""Wishart: positive definite matrices; a Gamma in more dimensions."""
+"""Wishart: positive definite matrices; the generalisation of the Gamma to matrices."""
 
 from __future__ import annotations
 
@@ -27,8 +27,17 @@ from juncture.families.vectors.whitening import Spectrum, Whitening
 class Wishart(MatrixFamily):
     """p(X) ∝ |X|^((ν-d-1)/2) exp(-½ tr V⁻¹X): u = (log |X|, vec X), η = ((ν-d-1)/2, -½ vec V⁻¹); mean νV.
 
-    As a prior, of the precision of a MultivariateGaussian whose mean is known.
+    The conjugate prior of the precision of a MultivariateGaussian whose mean is known.
 
+    Parameters
+    ----------
+    degrees
+        ν, the degrees of freedom, above d - 1.
+    scale
+        V, (…, d, d), positive definite.
+
+    Examples
+    --------
     >>> Wishart(3.0, [[2.0, 0.0], [0.0, 1.0]]).mean
     array([[6., 0.],
            [0., 3.]])
@@ -63,7 +72,7 @@ class Wishart(MatrixFamily):
         return concatenate(Spectrum.of(matrix).log_determinant, matrix)
 
     def kl_divergence(self, other: Any) -> Real:
-        """That of the gammas along the axes on which both scales are diagonal."""
+        """The sum of Gamma divergences along axes on which both scales are diagonal."""
         if type(other) is not Wishart:
             return super().kl_divergence(other)
         self._sibling(other)  # refuses another dimension or batch

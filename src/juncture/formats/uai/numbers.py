@@ -1,7 +1,7 @@
-"""The numbers of a UAI file, taken from the front; what is refused is refused with its line.
+"""The numbers of a UAI file, taken from the front; an error gives the line.
 
-All UAI files are a word or none, then numbers between spaces, where lines mean nothing. The numbers are converted in
-bulk; the line of one is only looked for when it is wrong. Lines that begin with a lone "c" are comments.
+A UAI file is an optional word, then numbers between spaces; lines have no meaning. The numbers are converted in bulk;
+the line of a number is looked up only when the number is wrong. Lines that begin with a lone "c" are comments.
 """
 
 from __future__ import annotations

@@ -30,9 +30,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Beliefs:
-    """Posterior marginals, joints and the evidence's log-probability, for one row of evidence or many.
+    """Posterior marginals, joints and the log-probability of the evidence, for one row of evidence or many.
 
-    `views` is a short cut to single marginals: where each lies in `flat`, the array of all of them.
+    `beliefs["lung"]` is a marginal; `infer` makes beliefs.
+
+    Attributes
+    ----------
+    model
+        The model.
+    engine
+        The engine that ran, with its options.
+    targets
+        The names of the variables that can be asked for.
+    answers
+        The answers of the engine.
+    is_single
+        Whether the evidence is one row, whose answers have no row axis.
+    views, flat
+        A short cut to single marginals: where each marginal lies in `flat`, the array of all of them.
     """
 
     model: Any

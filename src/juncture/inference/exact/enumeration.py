@@ -49,7 +49,7 @@ class Enumeration:
     answers: ClassVar[frozenset[Question]] = ALL_QUESTIONS
 
     def with_memory_limit(self, memory_limit: int) -> Enumeration:
-        """The same engine, refusing what would need more than so many bytes."""
+        """The same engine; a question that needs more bytes raises `TooLarge`."""
         return Enumeration(int(min(self.max_cells, check_memory_limit(memory_limit) // BYTES_PER_CELL)))
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnumerationPlan:

@@ -30,9 +30,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MixtureBeliefs(OneVariable):
-    """Which component each row came from: `beliefs["component"]` is p(component | row), `log_evidence` log p(row).
+    """The posterior of the component of each row: `beliefs["component"]` is p(component | row).
 
-    Of one row that is a `Factor` and a number; of many, `.values` is (row, component), NaN where a row is impossible.
+    For one row, `beliefs["component"]` is a `Factor` and `log_evidence` a number. For many rows, `values` is (row,
+    component), with NaN where a row is impossible.
+
+    Attributes
+    ----------
+    model
+        The mixture.
+    log_joint
+        log p(row, component), (row, component).
+    is_single
+        Whether there is one row.
+    method
+        The name of the algorithm.
+    diagnostics
+        Whether the answers are exact, and further facts about the run.
     """
 
     variable = "component"

@@ -1,4 +1,4 @@
-"""What each kind of conditional learns from; importing the folder registers them all."""
+"""How each kind of conditional learns; importing the folder registers all kinds."""
 
 from __future__ import annotations
 

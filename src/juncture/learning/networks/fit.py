@@ -1,4 +1,4 @@
-"""`fit`: a model learned from data; where rows have holes, by expectation maximisation."""
+"""`fit` for networks: counting for complete rows, expectation maximisation for rows with holes."""
 
 from __future__ import annotations
 

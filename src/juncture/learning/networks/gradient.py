@@ -1,7 +1,7 @@
 """Gradient ascent on the observed-data log-likelihood, whose gradient follows from the expected statistics.
 
-Fisher's identity: ∇ log p(seen) = E[∇ log p(seen, unseen) | seen]. L-BFGS often takes fewer
-steps than EM near the optimum.
+Fisher's identity: ∇ log p(observed) = E[∇ log p(observed, hidden) | observed]. L-BFGS often takes fewer steps than EM
+near the optimum.
 """
 
 from __future__ import annotations
@@ -33,11 +33,18 @@ OUT_OF_STEPS = 1  # the status in which L-BFGS ends by the number of its steps
 
 @dataclass(frozen=True)
 class GradientAscent:
-    """L-BFGS on the observed log-likelihood, with a prior plus its logarithm, in the logarithms of the tables.
+    """L-BFGS on the observed-data log-likelihood (plus the log prior), in the logarithms of the tables.
 
-    L-BFGS ends when one of its steps gains less than `tolerance` relative to the objective, which may happen far from
-    the optimum. So a few steps of EM follow: where they gain more, or would gain more if they went on, L-BFGS
-    starts again; also where entries near zero should be larger, which both methods change only slowly.
+    L-BFGS may stop far from the optimum. So a few steps of EM follow. L-BFGS starts again if these steps gain more than
+    the tolerance, if further steps would, or if entries near zero should be larger, which both methods change only
+    slowly.
+
+    Parameters
+    ----------
+    tolerance
+        L-BFGS stops when a step gains less than this, relative to the objective.
+    max_steps
+        The largest number of steps.
     """
 
     tolerance: float = 1e-10

@@ -41,7 +41,17 @@ class RareRow(NamedTuple):
 
 
 class NetworkStatistics(Value):
-    """The statistics of every family, by the name of its child; `a + b` are those of both data sets."""
+    """The sufficient statistics of a network, one part for each conditional; `a + b` are those of both data sets.
+
+    `jt.statistics(network, rows)` makes them.
+
+    Parameters
+    ----------
+    parts
+        The statistics of each conditional, by the name of its child.
+    weight
+        The total weight of the rows.
+    """
 
     _fields = ("parts", "weight")
     parts: dict[str, Any]

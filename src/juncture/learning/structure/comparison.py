@@ -19,10 +19,18 @@ AnyGraph: TypeAlias = DirectedGraph | PartiallyDirectedGraph
 class GraphComparison:
     """A learned graph compared with the true graph.
 
-    `distance` (SHD) counts the pairs whose edge is missing, extra or otherwise directed; `class_distance` the same
-    between the classes of both, where directions that data cannot identify do not count. Precision and recall are of
-    edges whatever their direction, `arrow_…` of edges with it. `score_gap` is the score of the truth less that
-    of the learned graph, where data were given.
+    Attributes
+    ----------
+    distance
+        The structural Hamming distance (SHD): the number of pairs whose edge is missing, extra or differently directed.
+    class_distance
+        The SHD between the equivalence classes, where directions that data cannot identify do not count.
+    precision, recall
+        Of the edges, whatever their direction.
+    arrow_precision, arrow_recall
+        Of the edges with their direction.
+    score_gap
+        The score of the true graph less the score of the learned graph, where data were given.
     """
 
     distance: int
@@ -46,7 +54,8 @@ def compare_graphs(learned: Any, truth: Any, data: Any = None, score: Any = "bic
 
     Returns
     -------
-    A `GraphComparison`.
+    GraphComparison
+        Distances, precision and recall.
 
     Examples
     --------

@@ -71,7 +71,8 @@ def learn_structure(
 
     Returns
     -------
-    A `DirectedGraph`; from PC and GES a `PartiallyDirectedGraph`, the equivalence class, unless `directed=True`.
+    DirectedGraph or PartiallyDirectedGraph
+        PC and GES give a `PartiallyDirectedGraph`, the equivalence class, unless `directed=True`.
 
     Examples
     --------
@@ -105,7 +106,8 @@ def search_structure(
 
     Returns
     -------
-    A `SearchResult`: the graph, the name of the search that found it, and the scores that the searches reached.
+    SearchResult
+        The graph, the name of the search that found it, and the scores that the searches reached.
 
     Examples
     --------

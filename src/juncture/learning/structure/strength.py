@@ -27,10 +27,19 @@ SHOWN = 5  # edges that the repr shows
 
 
 class EdgeStrengths(Value):
-    """The share of samples in which each edge was learned.
+    """The share of bootstrap samples in which each edge was learned.
 
-    `joined[i, j]` is that of an edge between two names, either way; `directed[i, j]` that of i -> j, where an edge
-    whose direction data cannot identify counts half for each.
+    Attributes
+    ----------
+    names
+        The variables, in the order of the rows and columns of the matrices.
+    joined
+        (i, j): the share of samples with an edge between two variables, in either direction.
+    directed
+        (i, j): the share of samples with the edge i -> j. An edge whose direction data cannot identify counts half for
+        each direction.
+    bounds
+        The constraints under which the edges were learned.
     """
 
     _fields = ("names", "joined", "directed", "bounds")
@@ -53,9 +62,9 @@ class EdgeStrengths(Value):
         return content_key((self.names, self.directed, *limits))
 
     def threshold(self) -> float:
-        """The strength from which an edge is taken for real: where the strengths part best into 0 and 1.
+        """The strength from which an edge is significant: the best split of the strengths into 0 and 1.
 
-        Scutari and Nagarajan's (2013): the distribution of strengths is nearest, in area, to one of zeros and ones.
+        After Scutari and Nagarajan (2013): the distribution of strengths is nearest, in area, to one of zeros and ones.
         """
         strengths = np.sort(self.joined[np.triu_indices(len(self.names), 1)])
         if not len(strengths):
@@ -68,7 +77,7 @@ class EdgeStrengths(Value):
         return float(strengths[index]) if index < len(strengths) else 1.0
 
     def average(self, threshold: float | None = None) -> DirectedGraph:
-        """The edges at least as strong, the strongest first, each in its stronger direction; none closes a cycle."""
+        """The edges above the threshold, the strongest first, each in its stronger direction; none closes a cycle."""
         least = self.threshold() if threshold is None else check_number(threshold, "the threshold")
         least = max(least, 1e-9)
         edges = np.zeros(self.joined.shape, dtype=np.bool_)
@@ -91,7 +100,7 @@ class EdgeStrengths(Value):
         return bool(may and has_room and not find_paths(edges)[head, tail])
 
     def strongest(self) -> list[tuple[str, str, float, float]]:
-        """(tail, head, strength, share of that direction), the strongest first."""
+        """Each edge as (tail, head, strength, share of that direction), the strongest first."""
         found = []
         for one, other in np.argwhere(np.triu(self.joined, 1) > 0).tolist():
             tail, head = (one, other) if self.directed[one, other] >= self.directed[other, one] else (other, one)
@@ -126,7 +135,8 @@ def edge_strengths(
 
     Returns
     -------
-    `EdgeStrengths`, with the strength and the direction of each edge and their average graph.
+    EdgeStrengths
+        The strength and the direction of each edge, and their average graph.
     """
     check_whole(samples, "samples", least=1)
     check_progress(progress)

@@ -1,7 +1,7 @@
 """Baum-Welch: expectation maximisation for hidden Markov models.
 
-Each step asks how likely every state and every pair of neighbouring states is at each step of each sequence, and
-estimates from these as if they were counts. The log-likelihood, with a prior plus its logarithm, never falls (Baum,
+The E-step computes the posterior of every state and of every pair of adjacent states at each step of each sequence. The
+M-step estimates the model from them as if they were counts. The log-likelihood (plus the log prior) never falls (Baum,
 Petrie, Soules and Weiss 1970).
 """
 

@@ -38,7 +38,15 @@ SHOWN = 4  # steps and states
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ChainForecast:
-    """Distributions of the states to come, (step, state), and of what they will emit, each given what was observed."""
+    """Distributions of the future states and observations of a sequence, given what was observed.
+
+    Attributes
+    ----------
+    model
+        The hidden Markov model.
+    states
+        p(state), (step, state).
+    """
 
     model: HiddenMarkovModel
     states: np.ndarray
@@ -84,7 +92,24 @@ def predict_distributions(first: np.ndarray, transition: np.ndarray, num_steps: 
 class ChainBeliefs(OneVariable):
     """Distributions of the hidden states of one sequence, in the order of the model's states.
 
-    `smoothed` is p(state at t | all observations); other distributions are computed when first asked for.
+    Distributions other than `smoothed` are computed when first asked for.
+
+    Attributes
+    ----------
+    model
+        The model.
+    hidden
+        The hidden Markov model that was run; for a Markov chain, the chain with states that emit themselves.
+    sequences, position
+        The checked sequences, and the position of this one among them.
+    log_evidence
+        log p(observations).
+    smoothed
+        p(state at t | all observations), (step, state).
+    method
+        The name of the algorithm.
+    diagnostics
+        Whether the answers are exact, and further facts about the run.
     """
 
     variable = "state"

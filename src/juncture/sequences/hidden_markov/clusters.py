@@ -1,4 +1,4 @@
-"""Clusters of observations as the states to start from."""
+"""Clusters of observations, from which the first emissions of the states are estimated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`initial_hidden_markov`: a first hidden Markov model from data, for Baum-Welch to go on from."""
+"""`initial_hidden_markov`: an initial hidden Markov model from data, from which Baum-Welch starts."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def first_distribution(kind: Any, data: Any, read: Callable[..., Sequences], sym
         return first_member(kind, read(event_shape=event_shape_of(data)))
     if isinstance(kind, str) or not hasattr(kind, "log_prob"):
         known = (*STRUCTURES, "categorical")
-        raise Unsupported(f"there is no kind of emissions {kind!r}; a family will do, or {hint(kind, known)}")
+        raise Unsupported(f"there is no kind of emissions {kind!r}; give a family, or a name: {hint(kind, known)}")
     return kind
 
 

@@ -1,4 +1,4 @@
-"""A hidden Markov model as HTML for notebooks: how it starts, how it moves on, and what each state emits."""
+"""`HiddenMarkovModel`: a Markov chain of hidden states that emit observations; and its HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class HiddenMarkovModel(Value):
 
     @property
     def num_parameters(self) -> int:
-        """How many numbers may be chosen freely; zeros of the transitions stay zeros."""
+        """The number of free parameters; zeros of the transitions stay zeros."""
         free = int((self.transition > 0).sum() - self.num_states + (self.initial > 0).sum() - 1)
         return free + self.emissions.num_parameters
 
@@ -144,7 +144,7 @@ class HiddenMarkovModel(Value):
         return unroll_network(self, length)
 
     def to_factor_graph(self, sequence: Any) -> FactorGraph:
-        """The states of one sequence, whose observations enter as a factor of likelihoods each: its Z is p(sequence).
+        """The states of one sequence; each observation is a factor of likelihoods. Z is p(sequence).
 
         Labels of states, if the sequence has any, enter as factors too.
         """
@@ -153,7 +153,7 @@ class HiddenMarkovModel(Value):
         return unroll_factors(self, self.sequences(sequence))
 
     def to_diagram(self) -> StateDiagram:
-        """The states, how probable a start in each is, and the transitions between them of 0.005 or more."""
+        """The states, their initial probabilities, and the transitions of probability 0.005 or more."""
         from juncture.sequences.state_diagram import state_diagram
 
         return state_diagram(self.states, self.transition, self.initial)

@@ -33,7 +33,7 @@ from juncture.sequences.hidden_markov.trellis import Trellis
 
 
 def decode_long(chain: Chain, sequence: Sequences, path: np.ndarray) -> float:
-    """The log-weight of the best path, which is nonempty_parts in; -inf if none is possible."""
+    """The log-weight of the best path, whose states are filled in; -inf if none is possible."""
     blocks = LikelihoodBlocks(chain, sequence, Form.LOG)
     lattice = np.empty((sequence.num_steps, chain.num_states))
     positions, middle = range(len(blocks)), len(blocks) // 2
@@ -89,7 +89,24 @@ class Scorer:
 class MostProbablePath(Diagnosed):
     """A path of states, and the log of its joint probability with the observations.
 
-    Of an impossible sequence among others the codes are -1, log_joint is -inf and log_prob NaN.
+    For an impossible sequence among others the codes are -1, log_joint is -inf and log_prob is NaN.
+
+    Attributes
+    ----------
+    model
+        The model.
+    hidden
+        The hidden Markov model that was run.
+    sequences, position
+        The checked sequences, and the position of this one among them.
+    codes
+        The positions of the states, (step,); `path` has their labels.
+    log_joint
+        log p(path, observations).
+    method
+        The name of the algorithm.
+    diagnostics
+        Whether the answers are exact, and further facts about the run.
     """
 
     model: Any  # the model that was asked: a hidden Markov model, or a Markov chain

@@ -60,10 +60,23 @@ def as_array(observation: Any) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ChainFilter:
-    """What has been observed so far, in the order it came: `step` gives the filter after one more observation.
+    """An online filter for a hidden Markov model: `step` gives the filter after one more observation.
 
-    `recent` has, for each of the last lag + 1 steps, the logarithm of the filtered distribution and the log-likelihoods
-    of the observation.
+    Attributes
+    ----------
+    model
+        The hidden Markov model.
+    lag
+        How many steps the smoothed distribution `lagged` stays behind.
+    num_steps
+        The number of observations so far.
+    log_evidence
+        The log-probability of the observations so far.
+    log_predicted
+        The logarithm of `predicted`, (state,).
+    recent
+        For each of the last lag + 1 steps, the logarithm of the filtered distribution and the log-likelihoods of the
+        observation.
     """
 
     model: HiddenMarkovModel

@@ -26,11 +26,22 @@ PARTS = ("initial", "transition", "emissions")
 class HiddenMarkovPrior(Value):
     """A prior for each part of a hidden Markov model; None for maximum likelihood.
 
-    For `initial` and `transition` a number or an array of such counts each cell as if it had been seen so often; so
-    does a `Dirichlet` (one for all rows, or a batch with one a row) by its concentration: the mean of the posterior.
-    With `point="mode"` in `fit` each of these adds 1 less, and must be at least 1. What the model forbids stays
-    forbidden. `emissions` is what the emissions take: the same for tables, or a conjugate prior of their family, whose
-    posterior mode is learned.
+    Probabilities that are zero in the model stay zero.
+
+    Parameters
+    ----------
+    initial, transition
+        A pseudo-count for every cell, an array of pseudo-counts, or a `Dirichlet`: one for all rows, or a batch with
+        one for each row. Pseudo-counts and the concentrations of a `Dirichlet` are added to the counts, which gives
+        the mean of the posterior. With `point="mode"` in `fit` each adds 1 less, and must be at least 1.
+    emissions
+        The prior that the emissions take: as above for tables, or a conjugate prior of their family, whose posterior
+        mode is learned.
+
+    Examples
+    --------
+    >>> HiddenMarkovPrior(transition=1.0)
+    HiddenMarkovPrior(transition=1.0)
     """
 
     _fields = ("initial", "transition", "emissions")

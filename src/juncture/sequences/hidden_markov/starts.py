@@ -1,7 +1,7 @@
-"""Where Baum-Welch starts: the model given, clusters, stretches of data drawn at random, or one after the other.
+"""Starting points of Baum-Welch: the given model, clusters, random segments of the data, or consecutive segments.
 
-Each start but the first assigns every step to the states in shares, and estimates from the shares. Labelled steps
-belong to the state of their label.
+Each start but the first assigns every step to the states with weights, and estimates a model from the weights. Labelled
+steps belong to the state of their label.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The statistics of sequences that a hidden Markov model needs, and the model estimated from them."""
+"""The sufficient statistics of a hidden Markov model, and the model estimated from them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,17 @@ def has_values(values: np.ndarray, unknown: int | None = None) -> bool:
 
 
 class HiddenMarkovStatistics(Value):
-    """Expected starts in each state, transitions, and statistics of the emissions; statistics add."""
+    """The (expected) sufficient statistics of a hidden Markov model; `a + b` are those of both data sets.
+
+    Parameters
+    ----------
+    initial
+        (state,): how often each state came first.
+    transitions
+        (from, to): how often each state followed each state.
+    emissions
+        The statistics of the emissions.
+    """
 
     _fields = ("initial", "transitions", "emissions")
     initial: np.ndarray  # (state,)
@@ -138,13 +148,13 @@ def check_labelled(sequences: Sequences) -> None:
     if sequences.states is None:
         raise InvalidData(
             "the statistics of labelled sequences were asked for, but no step is labelled; give"
-            " jt.Sequence(observations, states=…), or let jt.fit learn without"
+            " jt.Sequence(observations, states=…), or use jt.fit, which needs no labels"
         )
     unknown = np.flatnonzero(sequences.states < 0)
     if unknown.size:
         raise InvalidData(
             "the statistics of labelled sequences were asked for, but there is no label at"
-            f" {sequences.describe_step(int(unknown[0]))}; jt.fit learns without"
+            f" {sequences.describe_step(int(unknown[0]))}; jt.fit needs no labels"
         )
 
 

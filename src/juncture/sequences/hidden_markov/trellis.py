@@ -1,4 +1,4 @@
-"""`Trellis`: the best way to each state at each step, of which one is the best path (S2-162)."""
+"""`Trellis`: the best path to each state at each step (the table of the Viterbi algorithm), and the best path."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """EM for Markov chains of order 1 with missing states.
 
-Sequences are summed up once, as counts of which state is seen next after which, by the number of steps between them;
-what passed in between is expected anew at each step.
+Sequences are summarised once: counts of pairs of consecutively observed states, by the number of steps between them.
+The E-step computes the expected transitions between the two states of each pair.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def chain_statistics(
     sequences = with_weights(model.sequences(data, lengths), weights)
     hole = first_hole(sequences)
     if hole is not None:
-        raise InvalidData(f"statistics are of complete sequences; {hole} is missing: jt.fit learns from such")
+        raise InvalidData(f"statistics are of complete sequences; {hole} is missing: jt.fit allows holes")
     return count_complete(model, sequences)
 
 

@@ -1,4 +1,4 @@
-"""`MarkovChain`: states that follow one another, the next by the last one, or by the last few."""
+"""`MarkovChain`: a sequence of states in which the next state depends on the last one, or on the last few."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class MarkovChain(ChainQuestions):
 
     @classmethod
     def uniform(cls, states: Iterable[State] | int, order: int = 1) -> MarkovChain:
-        """The chain in which all is equally likely: what `fit` takes, to learn a chain of these states.
+        """The chain with uniform probabilities: a template from which `fit` learns a chain of these states.
 
         >>> MarkovChain.uniform(["A", "C", "G", "T"], order=2)
         MarkovChain(4 states, order 2)
@@ -108,14 +108,14 @@ class MarkovChain(ChainQuestions):
 
     @property
     def num_parameters(self) -> int:
-        """How many numbers may be chosen freely, those of the initial distribution among them."""
+        """The number of free parameters, including those of the initial distribution."""
         histories = int(self.num_states**self.order)
         return histories - 1 + histories * (self.num_states - 1)
 
     # --- over time ---------------------------------------------------------------------------------------------------
 
     def transition_after(self, steps: int) -> np.ndarray:
-        """The transitions of `steps` steps at once: the power S^steps."""
+        """The transition matrix of `steps` steps: the power S^steps."""
         return power(self.matrix, check_count(steps, "the number of steps"))
 
     def distribution_at(self, time: int, start: Any = None) -> np.ndarray:
@@ -145,7 +145,7 @@ class MarkovChain(ChainQuestions):
         return MarkovChain(self.transition, initial, states=self.labels, order=self.order)
 
     def reversed(self) -> MarkovChain:
-        """The stationary chain watched backwards: π(y) S(y, x) / π(x)."""
+        """The time reversal of the stationary chain: π(y) S(y, x) / π(x)."""
         distribution = self.stationary
         if not distribution.all():
             never = shown(self.labels.at(np.flatnonzero(distribution == 0)))
@@ -161,13 +161,13 @@ class MarkovChain(ChainQuestions):
         return MarkovChain(first_order_matrix(self.transition), initial, states=labels)
 
     def to_bayesian_network(self, length: int) -> BayesianNetwork:
-        """The variables state0, state1, …, each with the `order` ones before it as parents; their tables are tied."""
+        """A network of state0, state1, …; the parents of a state are the `order` states before it. Tables are tied."""
         length = check_count(length, "the length of a chain", least=1)
         check_steps_fit(length, self.transition.shape, f"a network of {length:,} steps")
         return unroll(self.initial_distribution(), self.transition, self.labels.plain, length)
 
     def to_hidden_markov_model(self) -> HiddenMarkovModel:
-        """The same chain, with each state seen as itself: `infer` then answers for missing states."""
+        """A hidden Markov model with the same transitions, in which every state emits itself."""
         from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 
         check_table_fits((self.num_states,) * 2, f"a model of {self.num_states:,} states", "ask the chain itself")
@@ -180,7 +180,7 @@ class MarkovChain(ChainQuestions):
         )
 
     def to_diagram(self) -> StateDiagram:
-        """The states, how probable a start in each is, and the transitions between them of 0.005 or more."""
+        """The states, their initial probabilities, and the transitions of probability 0.005 or more."""
         from juncture.sequences.state_diagram import state_diagram
 
         return state_diagram(self.states, self.matrix, self.initial)
@@ -191,8 +191,8 @@ class MarkovChain(ChainQuestions):
     def matrix(self) -> np.ndarray:
         if self.order > 1:
             raise Unsupported(
-                f"this is asked of a chain of order 1, and this one has order {self.order}: ask its to_first_order(),"
-                " whose states are the last ones together"
+                f"this is a question to a chain of order 1, and this chain has order {self.order}: ask its"
+                f" to_first_order(), whose states are tuples of {self.order} states"
             )
         return self.transition
 

@@ -1,7 +1,7 @@
-"""`page_rank`: how important pages are by the links between them.
+"""`page_rank`: the importance of pages by the links between them.
 
-A reader follows one of the links of a page with probability `damping`, and else goes to any page at random; a page's
-rank is its share of the reader's time. Of weighted links the heavier are followed the more often.
+A surfer follows a link of the current page with probability `damping`, in proportion to the weights of the links, and
+otherwise goes to a random page. The rank of a page is the share of time that the surfer spends there.
 """
 
 from __future__ import annotations
@@ -25,8 +25,19 @@ SHOWN = 10
 
 
 class PageRank(Value):
-    """The rank of each page, and how it was found: the trace has the error's bound at each step, with a minus sign.
+    """The PageRank of each page, from `page_rank`; `ranks[page]` is one rank.
 
+    Attributes
+    ----------
+    pages
+        The pages.
+    values
+        The ranks, in the order of the pages; they sum to 1.
+    trace
+        The course of the computation: at each step minus a bound on the error.
+
+    Examples
+    --------
     >>> ranks = page_rank([(1, 2), (1, 3), (2, 3), (3, 1)])
     >>> ranks
     PageRank(3 pages: 3 0.3974, 1 0.3878, 2 0.2148)
@@ -49,7 +60,7 @@ class PageRank(Value):
         return float(self.values[self.pages.index(page)])
 
     def ranking(self) -> list[Hashable]:
-        """The pages, the highest rank first; of equal ones the earlier."""
+        """The pages, the highest rank first; ties keep the order of the pages."""
         return [self.pages[position] for position in np.argsort(-self.values, kind="stable")]
 
     def to_dict(self) -> dict[Hashable, float]:

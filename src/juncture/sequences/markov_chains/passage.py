@@ -1,7 +1,7 @@
-"""Whether and when a chain comes somewhere, by elimination without subtraction, as for stationary distributions.
+"""Hitting probabilities and hitting times of a chain, by elimination without subtraction.
 
-Solving (I - Q) t = 1 as it stands loses as many digits as the time is long; here a passage of 1e12 steps on average is
-found to nearly full precision.
+Solving (I - Q) t = 1 directly loses as many digits as the time is long. Without subtraction, a mean passage time of
+1e12 steps is found to nearly full precision.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What can be asked of the transition matrix of a chain, in the labels of its states."""
+"""`ChainQuestions`: the questions about a chain's transition matrix, in the labels of its states."""
 
 from __future__ import annotations
 
@@ -54,17 +54,17 @@ class ChainQuestions(Value):
 
     @property
     def closed_classes(self) -> tuple[tuple[Label, ...], ...]:
-        """The classes that no way leads out of."""
+        """The communicating classes that the chain cannot leave."""
         return tuple(self.labels.at(members) for members in self._structure.closed)
 
     @property
     def transient_states(self) -> tuple[Label, ...]:
-        """The states that the chain leaves for ever, sooner or later."""
+        """The transient states: those outside all closed classes."""
         return self.labels.at(np.flatnonzero(~self._structure.is_recurrent))
 
     @property
     def absorbing_states(self) -> tuple[Label, ...]:
-        """The states that are never left."""
+        """The absorbing states: those that the chain cannot leave."""
         return tuple(members[0] for members in self.closed_classes if len(members) == 1)
 
     @property
@@ -73,7 +73,7 @@ class ChainQuestions(Value):
         return len(self._structure.is_closed) == 1
 
     def period(self, state: Any = None) -> int:
-        """gcd of the numbers of steps in which a state can come back to itself; 0 if it never can.
+        """The gcd of the numbers of steps after which a state can return to itself; 0 if it never can.
 
         Without a state, the period of the chain: the number of steps after which its distribution repeats in the long
         run, the least common multiple of the periods of its closed classes.
@@ -85,12 +85,12 @@ class ChainQuestions(Value):
 
     @property
     def is_aperiodic(self) -> bool:
-        """Whether every state that can come back to itself has the period 1."""
+        """Whether every state that can return to itself has the period 1."""
         return bool((self._structure.periods <= 1).all())
 
     @property
     def is_positive(self) -> bool:
-        """Whether every state can follow every state at once; some texts call only such a chain regular."""
+        """Whether the transition matrix has no zero; some texts call only such a chain regular."""
         return bool((self.matrix > 0).all())
 
     @property
@@ -100,12 +100,12 @@ class ChainQuestions(Value):
 
     @property
     def positive_power(self) -> int | None:
-        """The smallest number of steps in which every state can come from every state; None if there is none."""
+        """The smallest power of the transition matrix without zeros; None if every power has zeros."""
         return first_positive_power(self.matrix > 0) if self.is_regular else None
 
     @property
     def has_unique_limit(self) -> bool:
-        """Whether all starts tend to one and the same distribution; the chain need not be regular for that."""
+        """Whether the limiting distribution is the same from every start; the chain need not be regular."""
         closed = self._structure.is_closed
         return bool(closed.sum() == 1 and (self._structure.periods[closed] == 1).all())
 
@@ -113,12 +113,12 @@ class ChainQuestions(Value):
 
     @cached_property
     def stationary_distributions(self) -> np.ndarray:
-        """One for each of `closed_classes`: (class, state). All stationary distributions are mixtures of these."""
+        """The stationary distribution of each of `closed_classes`: (class, state). All others are mixtures of these."""
         return read_only(stationary.stationary_distributions(self.matrix, self._structure))
 
     @property
     def stationary(self) -> np.ndarray:
-        """The distribution that a step does not change, if there is only one; each closed class has its own."""
+        """The stationary distribution π = πS, if it is unique; each closed class has one."""
         if len(self.stationary_distributions) > 1:
             sets = " and ".join(shown(members) for members in self.closed_classes[:3])
             more = ", …" if len(self.closed_classes) > 3 else ""
@@ -130,7 +130,7 @@ class ChainQuestions(Value):
         return np.asarray(self.stationary_distributions[0])
 
     def is_stationary(self, distribution: Any, tolerance: float = 1e-9) -> bool:
-        """Whether a step does not change this distribution: Σ_x π(x) S(x, y) = π(y)."""
+        """Whether this distribution is stationary: Σ_x π(x) S(x, y) = π(y)."""
         given = as_distribution(distribution, self.labels, 1, "the distribution")
         return bool(np.abs(given @ self.matrix - given).max() <= check_number(tolerance, "tolerance", least=0))
 
@@ -141,7 +141,7 @@ class ChainQuestions(Value):
         for share, members, period in zip(shares, self.closed_classes, periods, strict=True):
             if share > 0 and period > 1:
                 raise InvalidModel(
-                    f"the distribution tends to none: it goes round in {shown(members)} with the period {period}"
+                    f"the distribution does not converge: it cycles through {shown(members)} with the period {period}"
                 )
         return np.asarray(shares @ self.stationary_distributions)
 
@@ -156,13 +156,13 @@ class ChainQuestions(Value):
 
     @property
     def is_reversible(self) -> bool:
-        """Whether the chain looks the same backwards, once it is stationary: detailed balance holds."""
+        """Whether the stationary chain equals its time reversal: detailed balance holds."""
         return self.satisfies_detailed_balance()
 
     # --- passages ----------------------------------------------------------------------------------------------------
 
     def hitting_probabilities(self, targets: Any) -> np.ndarray:
-        """The probability of ever coming to a target, a state or several, from each state."""
+        """The probability of ever reaching a target (a state, or several), from each state."""
         return passage.hitting_probabilities(self.matrix, self._marked(targets))
 
     def hitting_times(self, targets: Any) -> np.ndarray:
@@ -199,7 +199,7 @@ class ChainQuestions(Value):
 
     @cached_property
     def eigenvalues(self) -> np.ndarray:
-        """Those of the transition matrix, the largest in modulus first; real numbers where all are."""
+        """The eigenvalues of the transition matrix, the largest in modulus first; real numbers if all are real."""
         return read_only(spectrum.eigenvalues(self.matrix, self._structure))
 
     @property

@@ -1,7 +1,7 @@
 """Stationary distributions, one for each closed class, by elimination without subtraction.
 
-The result has nearly full relative precision also where classes hang together by probabilities as small as 1e-300: only
-sums, products and quotients of non-negative numbers are taken (Grassmann, Taksar and Heyman 1985).
+The result has nearly full relative precision also where states communicate only by probabilities as small as 1e-300,
+because only sums, products and quotients of non-negative numbers are taken (Grassmann, Taksar and Heyman 1985).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from juncture.errors import Unsupported
 from juncture.sequences.markov_chains.structure import ChainStructure
 
 LARGE = 1e150
-BEYOND_FLOATS = "some states hang together by probabilities below 1e-308, which floats cannot tell from 0"
+BEYOND_FLOATS = "some states communicate only by probabilities below 1e-308, which floats cannot distinguish from 0"
 
 
 def stationary_distributions(transition: np.ndarray, structure: ChainStructure) -> np.ndarray:

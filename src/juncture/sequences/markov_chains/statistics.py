@@ -1,4 +1,4 @@
-"""What a Markov chain needs to know of sequences: how they begin, and what follows what."""
+"""The sufficient statistics of a Markov chain: counts of initial states and of transitions."""
 
 from __future__ import annotations
 
@@ -17,10 +17,15 @@ from juncture.variables import Scope, State, Variable
 
 
 class MarkovChainStatistics(Value):
-    """How often each state came first, and each followed each; `a + b` are those of both sets of sequences.
+    """The sufficient statistics of a Markov chain; `a + b` are those of both sets of sequences.
 
-    Of a chain of order m, `starts` has m tables: of the first state, of the second given the first, and so on; so also
-    sequences shorter than m count.
+    Parameters
+    ----------
+    starts
+        For a chain of order m, m tables: the counts of the first state, of the second state given the first, and so on.
+        So sequences shorter than m count too.
+    transitions
+        The counts of each state given the m states before it.
     """
 
     _fields = ("starts", "transitions")
@@ -49,7 +54,7 @@ class MarkovChainStatistics(Value):
 
     @cached_property
     def weight(self) -> float:
-        """Of all sequences that have a first step."""
+        """The weight of all sequences that have a first step."""
         return self.starts[0].weight
 
     def __add__(self, other: object) -> MarkovChainStatistics:

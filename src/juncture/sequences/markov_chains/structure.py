@@ -1,4 +1,4 @@
-"""Which states a chain can go to from which: communicating classes, closed ones, periods."""
+"""Reachability in a chain: communicating classes, closed classes, periods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reader of linked pages, who follows a link or goes anywhere: shares of time, solved for or iterated."""
+"""The random surfer of PageRank, who follows a link or jumps to any page: shares of time, solved for or iterated."""
 
 from __future__ import annotations
 

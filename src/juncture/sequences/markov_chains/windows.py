@@ -1,4 +1,4 @@
-"""Where the steps of coded sequences fall in tables: a state with those before it, or with the last one observed."""
+"""The table cells of the steps of coded sequences: a state with the states before it, or with the last observed one."""
 
 from __future__ import annotations
 

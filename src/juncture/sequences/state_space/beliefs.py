@@ -35,9 +35,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StateSpaceBeliefs(OneVariable):
-    """The Gaussian of each state: predicted from the observations before it, filtered with its own, smoothed by all.
+    """The Gaussian of each state of one sequence: predicted from the observations before it, filtered, and smoothed.
 
-    Covariances are symmetric and positive semidefinite, being products of the factors that were computed.
+    Covariances are symmetric and positive semidefinite.
+
+    Attributes
+    ----------
+    model
+        The state-space model.
+    sequence
+        The checked sequence.
+    forward
+        The results of the Kalman filter, with factors of the covariances.
+    backward
+        The results of the Rauch-Tung-Striebel smoother, with factors of the covariances.
+    method
+        The name of the algorithm.
+    diagnostics
+        Whether the answers are exact, and further facts about the run.
     """
 
     variable = "state"

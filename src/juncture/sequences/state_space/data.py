@@ -1,4 +1,4 @@
-"""Sequences for a state space: observations and inputs, and states where some are given."""
+"""Sequences for a state-space model: observations and inputs, and states where some are given."""
 
 from __future__ import annotations
 

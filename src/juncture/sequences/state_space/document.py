@@ -1,4 +1,4 @@
-"""State spaces as plain data: the parts that the model has, by name; one that varies has time as its first axis."""
+"""State-space models as plain data: the parts that a model has, by name; a varying part has time as its first axis."""
 
 from __future__ import annotations
 

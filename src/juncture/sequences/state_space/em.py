@@ -1,7 +1,7 @@
-"""Expectation maximisation for linear-Gaussian state spaces, each step in closed form.
+"""Expectation maximisation for linear-Gaussian state-space models, each step in closed form.
 
-The expectation step smooths the sequences, the maximisation step is three regressions (Shumway and Stoffer 1982). The
-log-likelihood, with priors plus their logarithms, never falls.
+The E-step smooths the sequences; the M-step is three regressions (Shumway and Stoffer 1982). The log-likelihood (plus
+the log prior) never falls.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The maximisation step of a linear-Gaussian state space: three regressions on what the model left over."""
+"""The M-step of a linear-Gaussian state-space model: three regressions of the residuals of the current model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`fit` for linear-Gaussian state spaces."""
+"""`fit` for linear-Gaussian state-space models."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def check_priors(model: LinearGaussianStateSpace, prior: Any, fixed: Iterable[st
         if name not in noises:
             raise InvalidData(f"a prior is one of a noise; {name!r} is none; {hint(name, noises)}")
         if name in fixed:
-            raise InvalidData(f"{name} is fixed, so that its prior has nothing to say; leave out one of the two")
+            raise InvalidData(f"{name} is fixed, so its prior has no effect; leave out one of the two")
         size = len(model.parts[name])
         if not isinstance(own, InverseWishart) or own.batch_shape or np.shape(own.scale) != (size, size):
             raise InvalidData(f"the prior of {name} is an InverseWishart of {size} × {size} matrices; got {own!r}")

@@ -1,4 +1,4 @@
-"""StateSpaceForecast: the distributions of states and observations at steps that are still to come."""
+"""`StateSpaceForecast`: the distributions of future states and observations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,19 @@ from juncture.values import number_of
 
 @dataclass(frozen=True, eq=False)
 class StateSpaceForecast:
-    """Gaussian distributions of states and observations, one a step, each given all observations before them."""
+    """Gaussian distributions of states and observations, one a step, each given all observations before them.
+
+    Attributes
+    ----------
+    state_mean
+        (step, state).
+    state_covariance
+        (step, state, state).
+    observation_mean
+        (step, value).
+    observation_covariance
+        (step, value, value).
+    """
 
     state_mean: np.ndarray  # (step, state)
     state_covariance: np.ndarray  # (step, state, state)
@@ -28,12 +40,12 @@ class StateSpaceForecast:
 
     @property
     def states(self) -> MultivariateGaussian:
-        """A batch of Gaussians, one a step."""
+        """The distributions of the states: a batch of Gaussians, one a step."""
         return MultivariateGaussian(self.state_mean, self.state_covariance)
 
     @property
     def observations(self) -> MultivariateGaussian:
-        """A batch of Gaussians, one a step."""
+        """The distributions of the observations: a batch of Gaussians, one a step."""
         return MultivariateGaussian(self.observation_mean, self.observation_covariance)
 
     def interval(self, probability: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
@@ -41,7 +53,7 @@ class StateSpaceForecast:
         return central(self.observation_mean, self.observation_covariance, probability)
 
     def state_interval(self, probability: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """The same of the states."""
+        """The lower and upper end (step, state) of the central interval that holds each state with this probability."""
         return central(self.state_mean, self.state_covariance, probability)
 
     def __len__(self) -> int:

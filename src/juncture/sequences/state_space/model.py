@@ -1,4 +1,4 @@
-"""LinearGaussianStateSpace: a hidden vector that moves linearly with Gaussian noise, seen through a noisy map."""
+"""`LinearGaussianStateSpace`: a hidden vector with linear-Gaussian dynamics and linear-Gaussian observations."""
 
 from __future__ import annotations
 
@@ -29,16 +29,37 @@ MOVING = ("transition", "transition_noise", "input_to_state", "transition_offset
 
 
 class LinearGaussianStateSpace(Value):
-    """States z that move linearly with noise, and noisy observations y of them; inputs u where there are any.
+    """A linear-Gaussian state-space model: hidden states z, observations y, and inputs u where there are any.
 
         z[0] ~ N(initial_mean, initial_covariance)
         z[t+1] = transition z[t] + input_to_state u[t] + transition_offset + noise of covariance transition_noise
         y[t] = observation z[t] + input_to_observation u[t] + observation_offset + noise of covariance observation_noise
 
-    Every part but the initial ones may vary: with a leading axis of time, entry t is that of y[t], or of the move from
-    z[t] to z[t+1]. Covariances may be singular. A number stands for a matrix of one entry. Inputs come with the data:
-    `Sequence(observations, covariates=u)`.
+    Every part except the initial ones may vary with time. Such a part has a leading axis of time; its entry t belongs
+    to y[t], or to the transition from z[t] to z[t+1]. Covariances may be singular. A number stands for a matrix of one
+    entry. Inputs come with the data: `Sequence(observations, covariates=u)`.
 
+    Parameters
+    ----------
+    transition
+        (state, state).
+    observation
+        (value, state).
+    transition_noise
+        (state, state), the covariance of the noise of the states.
+    observation_noise
+        (value, value), the covariance of the noise of the observations.
+    initial_mean
+        (state,).
+    initial_covariance
+        (state, state).
+    input_to_state, input_to_observation
+        (state, input) and (value, input).
+    transition_offset, observation_offset
+        (state,) and (value,).
+
+    Examples
+    --------
     >>> walk = LinearGaussianStateSpace(1.0, 1.0, 0.5, 2.0, initial_mean=0.0, initial_covariance=1.0)
     >>> walk.to_gaussian(1).covariance.tolist()
     [[1.0, 1.0], [1.0, 3.0]]
@@ -129,7 +150,7 @@ class LinearGaussianStateSpace(Value):
 
     @property
     def max_length(self) -> int | None:
-        """The longest sequence that the parts that vary are given for; None where none varies."""
+        """The longest sequence for which the varying parts are given; None if no part varies."""
         return min((len(self.parts[name]) + (name in MOVING) for name in self.varying), default=None)
 
     # -- changes and forms

@@ -1,8 +1,8 @@
-"""Expected statistics of a linear-Gaussian state space: what is left over by the model, and what could explain it.
+"""Expected statistics of a linear-Gaussian state-space model: moments of residuals and regressors.
 
 Each of the three conditionals (first state, next state, observation) is a linear regression with Gaussian noise. Its
-statistics are second moments of regressors x and of the residual e that the current model leaves: unlike in those of
-the states themselves nothing cancels when states lie far from 0, and fixed parts are already accounted for.
+statistics are second moments of the regressors x and of the residual e of the current model. In these, unlike in the
+moments of the states, nothing cancels when states lie far from 0, and fixed parts are already accounted for.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The least noise that is learned: below it a likelihood could grow without end, as a noise goes to nothing.
+"""Lower bounds on the noise that is learned, without which a likelihood could grow without bound.
 
-Where few steps are seen, or many parts are free, a state space can pass through its observations exactly, and its
-density there is infinite as the noise vanishes. So no covariance that is learned has, in any direction, less than that
-of independent noises with FLOOR of the variances: those of the observations for their noise, those of the
-expected states for the two others; nor, as values' noises become all but the same, less than ALIKE of their own
-variances. A noise that was below this, and fits better there, may stay where it was; so no step of EM makes the fit
+With few steps or many free parts, a state-space model can pass through its observations exactly; its density there
+becomes infinite as the noise vanishes. So a learned covariance is, in every direction, at least that of independent
+noises with FLOOR of certain variances: those of the observations for the observation noise, those of the expected
+states for the two other noises. Where noises become almost perfectly correlated, ALIKE of their own variances is the
+bound. A noise that was below the bound, and fits better there, may keep its value; so no step of EM makes the fit
 worse.
 """
 

@@ -1,4 +1,4 @@
-"""The Kalman filter one observation at a time."""
+"""`online_filter` of state-space models: the Kalman filter, one observation at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,23 @@ from juncture.values import number_of
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KalmanFilter:
-    """What is known of the states after `num_steps` observations; `step` gives the filter after one more."""
+    """An online Kalman filter: `step` gives the filter after one more observation.
+
+    Attributes
+    ----------
+    model
+        The state-space model.
+    lag
+        How many steps the smoothed distribution (`lagged_mean`, `lagged_covariance`) stays behind.
+    num_steps
+        The number of observations so far.
+    log_evidence
+        The log-density of the observations so far.
+    next_mean, next_factor
+        The mean of the next state, and a matrix F such that F Fᵀ is its covariance.
+    window
+        The filtered distributions of the last lag + 1 steps.
+    """
 
     model: LinearGaussianStateSpace
     lag: int
@@ -56,7 +72,7 @@ class KalmanFilter:
 
     @property
     def filtered_mean(self) -> np.ndarray:
-        """Of the last state, (state,); before the first observation, of the first one."""
+        """The filtered mean of the last state, (state,); before the first observation, the initial mean."""
         return np.asarray(self.window.filtered_mean[-1] if self.num_steps else self.next_mean)
 
     @property
@@ -65,7 +81,7 @@ class KalmanFilter:
 
     @property
     def predicted_mean(self) -> np.ndarray:
-        """Of the next state."""
+        """The predicted mean of the next state, (state,)."""
         self.model.check_length(self.num_steps + 1, "a prediction")
         return self.next_mean
 
@@ -76,7 +92,7 @@ class KalmanFilter:
 
     @property
     def lagged_mean(self) -> np.ndarray:
-        """Of the state `lag` steps before the last given all observations so far; of the first while there is none."""
+        """The mean of the state `lag` steps before the last (or of the first state) given all observations so far."""
         return np.asarray(self._smoothed_window().smoothed_mean[0] if self.num_steps else self.next_mean)
 
     @property

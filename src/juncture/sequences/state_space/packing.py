@@ -1,4 +1,4 @@
-"""A state space and sequences as the arrays that the Kalman kernels take."""
+"""A state-space model and sequences as the arrays that the Kalman kernels take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of a linear-Gaussian state space, checked: matrices, offsets and covariances, of one step or of each."""
+"""The parts of a linear-Gaussian state-space model, checked: matrices, offsets, covariances, constant or per step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other starts for learning a state space, at random."""
+"""Random starting points for learning a state-space model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A state space over so many steps as one Gaussian: states and observations are linear in independent noises."""
+"""A state-space model over a number of steps as one Gaussian: all variables are linear in independent noises."""
 
 from __future__ import annotations
 

@@ -29,7 +29,15 @@ from juncture.variables import Scope, first_repeated
 
 @dataclass(frozen=True)
 class VariableElimination:
-    """The engine's options: an order that names all variables, by default a good one; and how many bytes to take."""
+    """Bucket elimination: sum out one variable after another.
+
+    Parameters
+    ----------
+    order
+        The order of elimination, which names all variables; by default an order with small tables.
+    memory_limit
+        In bytes; by default a share of the free memory. A question that needs more raises `TooLarge`.
+    """
 
     order: Sequence[str] | None = None
     memory_limit: int | None = None
@@ -45,7 +53,7 @@ class VariableElimination:
                 raise InvalidData(f"the elimination order names {self.order[first_repeated(self.order)]!r} twice")
 
     def with_memory_limit(self, memory_limit: int) -> VariableElimination:
-        """The same engine, refusing what would need more than so many bytes."""
+        """The same engine; a question that needs more bytes raises `TooLarge`."""
         return replace(self, memory_limit=memory_limit)
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EliminationPlan:

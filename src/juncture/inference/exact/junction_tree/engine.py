@@ -83,7 +83,7 @@ class JunctionTree:
         return sliced + OPERATIONS_PER_SLICE * len(lowered.factors) < whole.operations
 
     def cost(self, model: Any) -> Cost:
-        """What a run on the whole model takes, worked out once."""
+        """The cost of a run on the whole model, computed once."""
         derived = getattr(model, "derived", None)
         if type(derived) is not dict or "cost" not in derived:
             check_factors(model, "a junction tree")

@@ -1,8 +1,8 @@
 """`sensitivity`: how an answer changes with every entry of every table.
 
-The probability of evidence is linear in each table entry, and its derivative is the sum of the products of all_nodes
-else: the product of the messages to the clique that holds the table. Messages towards the root and back give the
-derivatives of all tables at once, without dividing, so zero entries have derivatives too (Darwiche 2003).
+The probability of evidence is linear in each table entry. Its derivative is the sum of the products of all other
+factors, which is the product of the messages to the clique that holds the table. Messages towards the root and back
+give the derivatives of all tables at once, without division, so zero entries have derivatives too (Darwiche 2003).
 """
 
 from __future__ import annotations

@@ -41,7 +41,8 @@ def independence_test(
 
     Returns
     -------
-    The p-value; 1 where one of the two columns is constant, or a function of the given columns.
+    float
+        The p-value; 1 where one of the two columns is constant, or a function of the given columns.
 
     Examples
     --------

@@ -19,10 +19,17 @@ from juncture.learning.structure.scores.local_scores import NOTHING, score_subse
 
 @dataclass(frozen=True)
 class BGe:
-    """The evidence of rows that are jointly Gaussian, under a normal-Wishart prior (Geiger and Heckerman 2002).
+    """The Bayesian Gaussian score: the log-evidence of jointly Gaussian rows under a normal-Wishart prior.
 
-    `strength` is how many rows the prior mean, which is that of the data, is worth; `degrees` those of the Wishart,
-    by default two more than there are variables. As Kuipers, Moffa and Heckerman (2014) correct it.
+    After Geiger and Heckerman (2002), as corrected by Kuipers, Moffa and Heckerman (2014). The prior mean is the mean
+    of the data.
+
+    Parameters
+    ----------
+    strength
+        How many rows the prior mean is worth.
+    degrees
+        The degrees of freedom of the Wishart distribution; by default the number of variables plus two.
     """
 
     strength: float = 1.0

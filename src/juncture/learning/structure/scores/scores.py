@@ -31,7 +31,7 @@ class LogLikelihood:
     """The log-likelihood at its maximum; it never falls when an edge is added."""
 
     def cost(self, num_rows: float) -> float:
-        """What one free parameter costs."""
+        """The penalty of one free parameter."""
         return 0.0
 
 
@@ -63,7 +63,15 @@ class BDs:
 
 @dataclass(frozen=True)
 class EdgePrior:
-    """A score, and a prior by which a variable has `expected_parents` parents: an edge costs its log-odds."""
+    """A score plus the log prior of a graph in which edges are independent and equally probable.
+
+    Parameters
+    ----------
+    score
+        The name of a score, or a score such as `BDeu(10)`.
+    expected_parents
+        The expected number of parents of a variable under the prior. Each edge adds its log-odds to the score.
+    """
 
     score: Any = "bdeu"
     expected_parents: float = 1.0
@@ -127,6 +135,11 @@ def structure_score(graph: DirectedGraph | PartiallyDirectedGraph, data: Any, sc
         What `Dataset` takes.
     score
         The name of a score, or a score such as `BDeu(10)`; the higher the better.
+
+    Returns
+    -------
+    float
+        The score, in nats for the scores that are log-probabilities.
 
     Examples
     --------

@@ -26,10 +26,17 @@ from juncture.values import Value
 
 
 class SearchResult(Value):
-    """A learned graph, the name of the search that found it, and the score that each search reached.
+    """A learned graph, the search that found it, and the score that each search reached.
 
-    Of a `CombinedSearch`, `method` is "hill-climbing", "ges" (with a climb from the graph of GES), "restarts" or
-    "further walks" (the tabu walk and the restarts asked for). Of other searches `scores` is empty.
+    Attributes
+    ----------
+    graph
+        The learned graph.
+    method
+        The name of the search. For a `CombinedSearch` it is "hill-climbing", "ges" (GES followed by hill climbing),
+        "restarts", or "further walks" (`tabu` and `restarts` that were asked for).
+    scores
+        The score that each search of a `CombinedSearch` reached, by its name; empty for other searches.
     """
 
     _fields = ("graph", "method", "_scores")
@@ -59,12 +66,19 @@ FEW_VARIABLES = 10  # variables up to which GES is quick with any number of edge
 
 @dataclass(frozen=True, kw_only=True)
 class CombinedSearch(ClimbingOptions):
-    """The best graph of hill climbing, of GES with a climb from there, and of a few restarts from the better one.
+    """The best graph of hill climbing, of GES followed by hill climbing, and of a few restarts from the better one.
 
-    `reinsert` is that of `HillClimbing`; `tabu` and `restarts` walk on from the graph that the search without them
-    finds. GES does not run where it would take long: above 256 variables, and where the climb ends with more than 8
-    parents or, above 10 variables, with more than two edges for each variable. Above 64 variables and under constraints
-    GES does not reinsert; above 64 variables only the restarts asked for are made. Without these `rng` has no part.
+    GES does not run where it would take long: above 256 variables, and where the climb ends with more than 8 parents
+    or, above 10 variables, with more than two edges for each variable. Above 64 variables and under constraints GES
+    does not reinsert; above 64 variables only the `restarts` asked for are made. Without `tabu` and `restarts` the
+    result does not depend on `rng`.
+
+    Parameters
+    ----------
+    required, forbidden, tiers, max_parents, score, reinsert
+        As in `HillClimbing`.
+    tabu, restarts
+        As in `HillClimbing`; they continue from the best graph of the searches above.
     """
 
     def run(

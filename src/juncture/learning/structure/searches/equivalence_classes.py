@@ -53,7 +53,7 @@ def count_violations(
 
 
 def matrices(graph: PartiallyDirectedGraph, indices: dict[str, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Arrows (tail, head), and plain edges, both ways."""
+    """Arrows (tail, head), and undirected edges, both ways."""
     arrows = np.zeros((len(indices), len(indices)), dtype=np.bool_)
     plain = arrows.copy()
     for tail, head in graph.directed_edges:
@@ -97,7 +97,7 @@ class GraphClass:
         return self.neighbors[head] & self.adjacent[tail]
 
     def is_blocked(self, start: int, end: int, block: Positions) -> bool:
-        """Whether every path from start to end, along plain edges and arrows, goes through the block."""
+        """Whether every path from start to end, along undirected edges and arrows, goes through the block."""
         seen, frontier = 1 << start | block, 1 << start
         while frontier:
             reached = 0

@@ -27,7 +27,15 @@ MAX_VARIABLES = 30  # sets are 32-bit numbers
 
 @dataclass(frozen=True, kw_only=True)
 class ExactSearch(Constrained):
-    """A graph of the largest score within the constraints; no search finds a better one."""
+    """A graph with the globally best score under the constraints, by dynamic programming over sets of variables.
+
+    Memory doubles with every variable, up to 30 variables.
+
+    Parameters
+    ----------
+    required, forbidden, tiers, max_parents, score
+        As in `HillClimbing`.
+    """
 
     score: Any = "bic"
 

@@ -137,7 +137,7 @@ class ClimbingOptions(Constrained):
 
 @dataclass(frozen=True, kw_only=True)
 class HillClimbing(ClimbingOptions):
-    """The best graph that the climb meets.
+    """The best graph that hill climbing finds.
 
     Parameters
     ----------

@@ -27,7 +27,22 @@ from juncture.learning.structure.sets import graph_of
 
 @dataclass(frozen=True, kw_only=True)
 class MMHC(Constrained):
-    """Hill climbing along pairs that no set of at most `max_given` others makes independent at the level."""
+    """Max-min hill climbing (MMHC): hill climbing over the pairs of variables that tests leave.
+
+    Tests of independence exclude a pair if the two variables are independent given some set of at most `max_given`
+    other variables.
+
+    Parameters
+    ----------
+    required, forbidden, tiers, max_parents, score, tabu, restarts
+        As in `HillClimbing`.
+    test
+        The name of an independence test, or a test such as `PermutationTest(1000)`.
+    level
+        The significance level of the tests.
+    max_given
+        The largest number of variables to condition on.
+    """
 
     score: Any = "bic"
     test: Any = "auto"

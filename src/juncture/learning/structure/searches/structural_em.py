@@ -31,9 +31,20 @@ PATIENCE = 3  # steps without a better graph that end it: completions are drawn,
 
 @dataclass(frozen=True, kw_only=True)
 class StructuralEM(Constrained):
-    """Hill climbing on completed rows, repeated; the first graph maximises the node-average score.
+    """Structural EM for rows with holes: draw the missing cells, climb on the completed rows, fit, and repeat.
 
-    `completions` is how often each hole is drawn; `prior` the pseudo-count of each cell while parameters are fitted.
+    The first graph maximises the node-average score. Complete rows need one climb.
+
+    Parameters
+    ----------
+    required, forbidden, tiers, max_parents, score, tabu, restarts
+        As in `HillClimbing`.
+    completions
+        How many times the missing cells of each row are drawn.
+    max_steps
+        The largest number of repetitions.
+    prior
+        The pseudo-count of each cell when parameters are fitted.
     """
 
     score: Any = "bic"

@@ -86,10 +86,17 @@ def find_cycle(parents: dict[int, int], root: int) -> list[int]:
 
 @dataclass(frozen=True, kw_only=True)
 class ChowLiu(Constrained):
-    """The tree of the largest score: with the log-likelihood, of the most mutual information along its edges.
+    """The tree with the best score; with the log-likelihood, the tree with the most mutual information along its edges.
 
-    A score with a cost for parameters, such as "bic", gives a forest: an edge that costs more than it gains is left
-    out. Without constraints the root, which no score identifies, is the first variable.
+    A score that penalises parameters, such as "bic", gives a forest: an edge that costs more than it gains is left out.
+
+    Parameters
+    ----------
+    required, forbidden, tiers, max_parents, score
+        As in `HillClimbing`.
+    root
+        The variable without a parent. No score identifies the root; by default, without constraints, it is the first
+        variable.
     """
 
     score: Any = "log-likelihood"
@@ -111,10 +118,17 @@ class ChowLiu(Constrained):
 
 @dataclass(frozen=True, kw_only=True)
 class TreeAugmented(Constrained):
-    """Naive Bayes with a tree among the features: each has the class and at most one other feature as parents.
+    """Tree-augmented naive Bayes (TAN): each feature has the class and at most one other feature as parents.
 
-    The tree has the most mutual information given the class (Friedman, Geiger and Goldszmidt 1997); with "bic" it
-    is a forest. `target` is the class.
+    The tree has the most mutual information given the class (Friedman, Geiger and Goldszmidt 1997); with the score
+    "bic" it is a forest.
+
+    Parameters
+    ----------
+    required, forbidden, tiers, max_parents, score
+        As in `HillClimbing`.
+    target
+        The name of the class variable.
     """
 
     target: str
