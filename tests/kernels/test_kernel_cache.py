@@ -154,6 +154,16 @@ def test_a_lock_that_was_removed_while_it_was_waited_for_is_taken_anew(tmp_path,
     assert len(waited) == 2
 
 
+def test_a_lock_that_cannot_be_removed_stays(tmp_path, monkeypatch):
+    def refuse(*arguments):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with kernel_cache.hold_lock(tmp_path / "lock"):
+        pass
+    assert (tmp_path / "lock").exists() == (kernel_cache.fcntl is not None)
+
+
 def test_every_compilation_is_logged_with_its_name_and_time(caplog, monkeypatch):
     monkeypatch.setattr(kernel_cache, "can_write", lambda folder: False)
     kernel_cache.find_folders.cache_clear()

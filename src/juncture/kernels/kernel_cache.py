@@ -189,8 +189,9 @@ def hold_lock(path: Path | None) -> Iterator[None]:
         try:
             yield
         finally:
-            if is_open_at(path, file):
-                path.unlink(missing_ok=True)
+            with suppress(OSError):
+                if is_open_at(path, file):
+                    path.unlink()
 
 
 def open_lock(path: Path) -> IO[bytes] | None:
