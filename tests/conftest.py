@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 settings.register_profile(
     "test",
-    max_examples=20,
+    max_examples=15,
     deadline=None,
     derandomize=False,
     print_blob=True,
