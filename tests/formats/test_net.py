@@ -144,7 +144,8 @@ def test_quotes_line_ends_and_nul_are_kept():
 REFUSED = [
     ("", 1, "the file is empty; expected 'net'"),
     ("% nothing", 1, "the file is empty; expected 'net'"),
-    ("node a { }", 1, "expected 'net', found 'node'"),
+    ("node a { }", 1, "'node a' needs one attribute 'states', found 0"),
+    ("variable a { }", 1, "expected 'net', found 'variable'"),
     ("\nclass Parts { }", 2, "classes of object-oriented networks cannot be read"),
     ("net { }\nutility u { }", 2, "'utility u' is not a discrete chance node, and only these can be read"),
     ("net { }\ndecision d { }", 2, "'decision d' is not a discrete chance node"),
@@ -152,7 +153,7 @@ REFUSED = [
     ("net { }\ncontinuous node height { }", 2, "'continuous node height' is not a discrete chance node"),
     ("net { }\nvariable a { }", 2, "expected 'node' or 'potential', found 'variable'"),
     ("net { }\nnode a {", 2, "the file ends inside the block 'node a'; expected '}'"),
-    ('net { }\nnode a { states = ("x" "y); }', 2, "this quoted text is not closed on its line"),
+    ('net { }\nnode a { states = ("x" "y); }', 2, "this quoted text is never closed"),
     ("net { }\nnode { }", 2, "expected one name after 'node', in quotes if it has spaces; found none"),
     ("net { }\nnode a { }", 2, "'node a' needs one attribute 'states', found 0"),
     ("net { }\nnode a { states; }", 2, "expected 'attribute = value;', found 'states'"),

@@ -19,11 +19,10 @@ from itertools import product
 
 from juncture.errors import FormatError
 from juncture.factors.conditional import Conditional
-from juncture.files.reading import decode
 from juncture.formats.bif.tables import read_values, splittings
 from juncture.formats.blocks import Block, blocks, check_keyword, read_name, statements
 from juncture.formats.blocks.families import Declared, as_nonempty_tables, build_network, declare, read_tables
-from juncture.formats.blocks.source import Source, shield
+from juncture.formats.blocks.source import Source, read_source
 from juncture.formats.files import warn_losses
 from juncture.formats.losses import find_losses, state_texts
 from juncture.formats.rows import RowRepair
@@ -36,7 +35,7 @@ WORD = re.compile(r"(?!.*(?://|/\*))[A-Za-z0-9_<>=+./-]+")
 
 
 def read_bif(data: bytes, rows: RowRepair) -> BayesianNetwork:
-    source = shield(decode(data), CLOSINGS)
+    source = read_source(data, CLOSINGS)
     declared: dict[str, Declared] = {}
     probabilities: list[Block] = []
     for block in blocks_after_network(source):

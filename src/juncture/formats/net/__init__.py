@@ -7,7 +7,8 @@
     potential (wet | rain) { data = ((0.9 0.1) (0.2 0.8)); }
 
 Data list the parents in order, the first changing slowest, and the child fastest; inner brackets may be left
-out. Comments run from `%` to the line's end. Attributes other than `states` and `data` are ignored. Utilities,
+out. Comments run from `%` or `//` to the line's end, a quoted text may go on over lines, and the `net` block may be
+missing: programs that read NET files take these too. Attributes other than `states` and `data` are ignored. Utilities,
 decisions, continuous nodes and classes are refused.
 
 A node's name must be a letter or underscore, then letters, digits and underscores. Any other name is written as
@@ -20,11 +21,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
 from juncture.factors.conditional import Conditional
-from juncture.files.reading import decode
 from juncture.formats.blocks import Block, blocks, check_keyword, read_name, split_keyword, statements
 from juncture.formats.blocks.families import (
     SEPARATORS,
@@ -36,7 +37,7 @@ from juncture.formats.blocks.families import (
     read_numbers,
     read_tables,
 )
-from juncture.formats.blocks.source import Source, shield
+from juncture.formats.blocks.source import Source, read_source
 from juncture.formats.files import warn_losses
 from juncture.formats.losses import find_losses, state_texts
 from juncture.formats.net.names import make_identifiers, quote, unescape
@@ -44,15 +45,17 @@ from juncture.formats.rows import RowRepair, check_size
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
 
-CLOSINGS = {'"': re.compile(r'[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"'), "%": re.compile(r"[^\n]*+")}
+TO_LINE_END = re.compile(r"[^\n]*+")
+CLOSINGS = {'"': re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL), "%": TO_LINE_END, "//": TO_LINE_END}
 GROUP = re.compile(r"\(([^()]*)\)")
 NAME_ATTRIBUTE = "JUNCTURE_name"
 INDENT = "\n            "
+NODES = {"node", "discrete", "continuous"}
 OTHER_KINDS = {"continuous", "decision", "function", "instance", "interval", "utility"}
 
 
 def read_net(data: bytes, rows: RowRepair) -> BayesianNetwork:
-    source = shield(decode(data), CLOSINGS)
+    source = read_source(data, CLOSINGS)
     by_identifier: dict[str, Declared] = {}
     by_name: dict[str, Declared] = {}
     potentials: list[Block] = []
@@ -67,12 +70,15 @@ def read_net(data: bytes, rows: RowRepair) -> BayesianNetwork:
 
 
 def blocks_after_header(source: Source) -> Iterator[Block]:
-    """The blocks of discrete nodes and potentials, after `net { … }`."""
+    """The blocks of nodes and potentials, after `net { … }`, which some programs leave out."""
     found = blocks(source)
-    header = next(found, None)
-    if header and header.keyword == "class":
+    first = next(found, None)
+    if first and first.keyword == "class":
         raise source.error("classes of object-oriented networks cannot be read; save the network without them", 0)
-    check_keyword(source, header, ["net"])
+    if first and first.keyword in NODES:
+        found = chain([first], found)
+    else:
+        check_keyword(source, first, ["net"])
     for block in map(partial(as_discrete, source), found):
         check_keyword(source, block, ["node", "potential"])
         yield block

@@ -55,7 +55,9 @@ class Node(NamedTuple):
 def read_xdsl(data: bytes, rows: RowRepair) -> BayesianNetwork:
     root = read_xml(data, "smile")
     for element in root.all("dynamic"):
-        element.fail("makes this a network over time, which is not read")
+        element.fail(
+            "makes this a network over time, which is not read; unroll it in GeNIe and save the unrolled network"
+        )
     body = root.only("nodes")
     nodes = read_nodes(body)
     variables = {name: node.variable for name, node in nodes.items()}

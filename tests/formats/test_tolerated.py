@@ -1,0 +1,193 @@
+"""Files as other programs write them: each peculiarity that is read, with a small copy; and the genuine files."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import juncture as jt
+from juncture.errors import FormatError, NotDirectedWarning, RenormalizedWarning
+
+WILD = Path(__file__).parents[3] / "shared" / "files-in-the-wild"
+
+A, B = jt.Variable("a", ["x", "y"]), jt.Variable("b", ["u", "v"])
+SMALL = jt.BayesianNetwork([jt.Conditional(A, [], [0.25, 0.75]), jt.Conditional(B, [A], [[0.5, 0.5], [0.625, 0.375]])])
+NET = """net { }
+node a { states = ("x" "y"); }
+node b { states = ("u" "v"); }
+potential (a) { data = (0.25 0.75); }
+potential (b | a) { data = ((0.5 0.5) (0.625 0.375)); }
+"""
+XMLBIF = """<?xml version="1.0"?>
+<BIF VERSION="0.3"><NETWORK><NAME>n</NAME>
+<VARIABLE><NAME>a</NAME><OUTCOME>x</OUTCOME><OUTCOME>y</OUTCOME></VARIABLE>
+<VARIABLE><NAME>b</NAME><OUTCOME>u</OUTCOME><OUTCOME>v</OUTCOME></VARIABLE>
+<DEFINITION><FOR>a</FOR><TABLE>0.25 0.75</TABLE></DEFINITION>
+<DEFINITION><FOR>b</FOR><GIVEN>a</GIVEN><TABLE>0.5 0.5 0.625 0.375</TABLE></DEFINITION>
+</NETWORK></BIF>
+"""
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read_text(text, suffix, **options):
+        path = tmp_path / f"file{suffix}"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return jt.read(path, **options)
+
+    return read_text
+
+
+# --- Hugin NET -------------------------------------------------------------------------------------------------------
+
+ODD_NET = {
+    "no header": NET.removeprefix("net { }\n"),
+    "comments after slashes": "/// written by another program\n" + NET.replace("{ data", "{ // numbers\n data", 1),
+    "a quoted text over two lines": NET.replace("net { }", 'net { tree = "(one,\ntwo;}"; }'),
+    "Latin-1 in a comment": b"%% S\xf8ren\n" + NET.encode(),
+    "Latin-1 in a label that is not read": NET.encode().replace(b"node a {", b'node a { label = "Gr\xf6\xdfe";'),
+}
+
+
+@pytest.mark.parametrize("kind", ODD_NET)
+def test_odd_net_files_are_read(read, kind):
+    assert read(ODD_NET[kind], ".net") == SMALL
+
+
+def test_lines_count_through_quoted_texts_of_several_lines(read):
+    with pytest.raises(FormatError, match=r":5: the row of 'a' sums to 0\.5"):
+        read(ODD_NET["a quoted text over two lines"].replace("(0.25 0.75)", "(0.25 0.25)"), ".net")
+
+
+@pytest.mark.parametrize("place", [b"node a", b'"x"'])
+def test_latin1_in_a_name_or_state_is_refused(read, place):
+    data = NET.encode().replace(place, place.replace(b"a", b"\xe4").replace(b"x", b"\xdf"), 1)
+    with pytest.raises(FormatError, match=":2: the file is not UTF-8 text; save it in that encoding"):
+        read(data, ".net")
+
+
+def test_rounded_zeros_below_zero_are_set_to_zero(read):
+    with pytest.warns(RenormalizedWarning, match="1 entries between -1e-06 and 0 were set to 0"):
+        model = read(NET.replace("(0.25 0.75)", "(-1.19e-07 1.0)"), ".net")
+    assert model["a"].values.tolist() == [0.0, 1.0]
+    with pytest.raises(FormatError, match="has the entry -2e-06"):
+        read(NET.replace("(0.25 0.75)", "(-2e-06 1.0)"), ".net")
+
+
+# --- rows that are no probabilities ----------------------------------------------------------------------------------
+
+
+def test_counts_are_refused_with_what_to_do_and_divided_on_request(read):
+    text = NET.replace("(0.25 0.75)", "(250 750)").replace("(0.5 0.5)", "(0 0)").replace("(0.625 0.375)", "(62.5 37.5)")
+    with pytest.raises(FormatError, match=r"sums to 1000; .* jt.read\(path, normalize=True\) divides each by its sum"):
+        read(text, ".net")
+    with pytest.warns(RenormalizedWarning) as said:
+        model = read(text, ".net", normalize=True)
+
+    assert model == SMALL
+    assert "2 rows did not sum to 1 and were divided by their sum" in str(said[0].message)
+    assert "1 rows of zeros became uniform; the first is the row of 'b' given a=x" in str(said[0].message)
+
+
+def test_normalize_leaves_rows_that_sum_to_1_and_refuses_what_is_no_number(read):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read(NET, ".net", normalize=True) == SMALL
+    for row in ("1e308 1e308", "-1 2", "nan 1", "inf 1"):
+        with pytest.raises(FormatError, match="the row of 'a'"):
+            read(NET.replace("0.25 0.75", row), ".net", normalize=True)
+
+
+# --- UAI -------------------------------------------------------------------------------------------------------------
+
+
+def test_comments_of_uai_files_after_a_hash(read):
+    plain = "MARKOV\n2\n2 2\n1\n2 0 1\n4\n1 2\n3 4\n"
+    remarks = "#\n# made elsewhere\n#\nMARKOV\n2 # nodes\n2 2\n1\n2 0 1 # b, 7\n4\n1 2#\n3 4\n# end"
+    assert read(remarks, ".uai") == read(plain, ".uai")
+    with pytest.raises(FormatError, match=":10: expected a number, found 'z'"):
+        read(remarks.replace("1 2#", "z 2#"), ".uai")
+
+
+def test_a_bayes_file_with_absorbed_evidence_is_a_markov_network(read):
+    text = "BAYES\n2\n2 2\n2\n1 0\n2 0 1\n2\n0.25 0.75\n4\n0 0\n0.5 0.5\n"
+    with pytest.warns(NotDirectedWarning, match="the row of 'x1' given x0=0 is all 0.*read as a MarkovNetwork"):
+        model = read(text, ".uai")
+
+    assert isinstance(model, jt.MarkovNetwork)
+    assert np.allclose(jt.infer(model).log_evidence, np.log(0.75))
+
+
+# --- XML -------------------------------------------------------------------------------------------------------------
+
+OLD = XMLBIF.replace("<?xml version", "<?XML VERSION").replace(' VERSION="0.3"', "").replace("OUTCOME", "VALUE")
+ODD_XML = {
+    "space before the declaration": "  \n " + XMLBIF,
+    "a declaration in capitals": XMLBIF.replace("<?xml version", "<?XML VERSION"),
+    "the child slowest, before version 0.3": OLD.replace("DEFINITION", "PROBABILITY").replace("0.5 0.625", "0.625 0.5"),
+}
+
+
+@pytest.mark.parametrize("suffix", [".xml", ".bifxml"])
+@pytest.mark.parametrize("kind", ODD_XML)
+def test_odd_xml_files_are_read(read, kind, suffix):
+    assert read(ODD_XML[kind], suffix) == SMALL
+
+
+def test_lines_count_from_the_top_with_space_before_the_declaration(read):
+    with pytest.raises(FormatError, match=":6: the row of 'a'"):
+        read("\n" + XMLBIF.replace("0.25 0.75", "0.25 0.5"), ".xml")
+
+
+def test_an_xml_file_is_looked_into(tmp_path):
+    for suffix in (".xmlbif", ".xdsl"):
+        jt.write(SMALL, tmp_path / f"model{suffix}")
+        (tmp_path / "model.xml").write_bytes((tmp_path / f"model{suffix}").read_bytes())
+        assert jt.read(tmp_path / "model.xml") == SMALL
+
+
+def test_xmlbif_has_no_document_type_and_xdsl_has_titles(tmp_path):
+    """Without these pyAgrum does not read them."""
+    jt.write(SMALL, tmp_path / "model.xmlbif")
+    jt.write(SMALL, tmp_path / "model.xdsl")
+    assert "DOCTYPE" not in (tmp_path / "model.xmlbif").read_text()
+    assert '<node id="a"><name>a</name></node>' in (tmp_path / "model.xdsl").read_text()
+
+
+# --- the genuine files -----------------------------------------------------------------------------------------------
+
+READ = {  # the number of variables
+    "ChestClinicNetica.net": 8,
+    "Pathfinder.net.gz": 135,
+    "Pigs_latin1.net.gz": 441,
+    "Water_leading_space.bifxml.gz": 32,
+    "asia_genie_export.net": 8,
+    "cancer_no_header.net": 5,
+    "dog-problem_uppercase_declaration.xml": 5,
+    "dog_comments.uai": 5,
+    "hailfinder25_uppercase_declaration.xml": 56,
+    "markov_comments.uai": 3,
+    "pedigree1_BAYES_zero_rows.uai": 334,
+}
+NORMALIZED = {"Chest_Clinic_counts.net": 8, "test1_percent.net": 4, "formed_rows_0.998.xdsl": 88}
+
+genuine = pytest.mark.skipif(not WILD.is_dir(), reason="the files are not part of this repository")
+
+
+@genuine
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", READ)
+def test_genuine_files_are_read(name):
+    assert len(jt.read(WILD / name).variables) == READ[name]
+
+
+@genuine
+@pytest.mark.parametrize("name", NORMALIZED)
+def test_genuine_files_of_other_sums_are_read_on_request(name):
+    with pytest.raises(FormatError, match="normalize=True"):
+        jt.read(WILD / name)
+    with pytest.warns(RenormalizedWarning):
+        assert len(jt.read(WILD / name, normalize=True).variables) == NORMALIZED[name]
