@@ -157,6 +157,88 @@ def test_xmlbif_has_no_document_type_and_xdsl_has_titles(tmp_path):
     assert '<node id="a"><name>a</name></node>' in (tmp_path / "model.xdsl").read_text()
 
 
+# --- linear Gaussians ------------------------------------------------------------------------------------------------
+
+GAUSSIAN_NET = """net { }
+continuous node y { }
+continuous node x { label = ""; }
+node a { states = ("x" "y"); }
+potential (y | a x) { data = ( normal ( 2 + 1.5 * x, 1 ) normal ( -.5 - x * 2, 2e0 ) ); }
+potential (x) { data = normal ( 3, 0.75 ); }
+potential (a) { data = (0.25 0.75); }
+"""
+X, Y = jt.Variable("x"), jt.Variable("y")
+GAUSSIAN_XDSL = """<smile version="1.0" id="n"><nodes>
+<equation id="x"><definition>x=Normal(3,2)</definition></equation>
+<equation id="y"><parents>x</parents><definition>y=x*2+Normal(-1,0.5)-x/4</definition></equation>
+</nodes></smile>
+"""
+
+
+def test_continuous_nodes_of_net_files_are_linear_gaussians(read):
+    model = read(GAUSSIAN_NET, ".net")
+    y = jt.LinearGaussian(Y, [A, X], [[1.5], [-2.0]], [2.0, -0.5], [1.0, 2.0])
+    assert model == jt.BayesianNetwork([y, jt.LinearGaussian(X, [], [], 3.0, 0.75), SMALL["a"]])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("1.5 * x", "x * x", "which is not linear"),
+        ("1.5 * x", "1.5 * z", "'z' in .* is not a continuous parent of this node"),
+        ("1.5 * x", "sin x", "'\\+' or '-' was expected, not 'x'"),
+        ("1.5 * x, 1 )", "1.5 * x, x )", "the variance in .* must be a number"),
+        ("1.5 * x, 1 )", "1.5 * x, 0 )", "the variance of 'y' must be positive"),
+        ("1.5 * x, 1 )", "1.5 * x, 1e999 )", "the variance of 'y'"),
+        ("normal ( 2 + 1.5 * x, 1 )", "", "need 2 normal"),
+        ("normal ( 3, 0.75 )", "beta ( 3, 0.75 )", "must be normal"),
+        ("potential (a) {", "potential (a | x) {", "'x'"),
+        ("potential (a)", "potential (x)", "second 'potential' block"),
+    ],
+)
+def test_other_continuous_nodes_of_net_files_are_refused(read, old, new, message):
+    with pytest.raises(FormatError, match=message):
+        read(GAUSSIAN_NET.replace(old, new), ".net")
+
+
+def test_equations_of_xdsl_files_are_linear_gaussians(read):
+    model = read(GAUSSIAN_XDSL, ".xdsl")
+    y = jt.LinearGaussian(Y, [X], [1.75], -1.0, 0.25)
+    assert model == jt.BayesianNetwork([jt.LinearGaussian(X, [], [], 3.0, 4.0), y])
+    with pytest.warns(UserWarning, match=r"the bounds of 'x' \(lower\) are ignored: its Gaussian is not truncated"):
+        bounded = read(GAUSSIAN_XDSL.replace("<definition>x", '<definition lower="0" upper="inf">x'), ".xdsl")
+    assert bounded == model
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("x*2", "x*x", "which is not linear"),
+        ("x*2", "z*2", "names 'z', which is not among the <parents>"),
+        ("x*2", "Exp(x)", "'Exp' is not known in it"),
+        ("Normal(-1,0.5)", "1", "has no Normal"),
+        ("Normal(-1,0.5)", "Normal(-1,0)", "the variance of 'y' must be positive"),
+        ("Normal(-1,0.5)", "Normal(-1", "two numbers|ends where"),
+        ("x/4", "x/0", "divides by 0"),
+        ("y=x", "z=x", "must be 'y = …'"),
+        ("<parents>x</parents>", "<parents>s</parents>", "'s' with states"),
+        (
+            "</nodes>",
+            '<cpt id="t"><state id="u" /><parents>x</parents><probabilities>1</probabilities></cpt></nodes>',
+            "'x'",
+        ),
+    ],
+)
+def test_other_equations_of_xdsl_files_are_refused(read, old, new, message):
+    states = (
+        "</nodes>"
+        if "'s'" not in message
+        else '<cpt id="s"><state id="u" /><probabilities>1</probabilities></cpt></nodes>'
+    )
+    with pytest.raises(FormatError, match=message):
+        read(GAUSSIAN_XDSL.replace(old, new).replace("</nodes>", states), ".xdsl")
+
+
 # --- the genuine files -----------------------------------------------------------------------------------------------
 
 READ = {  # the number of variables
@@ -164,7 +246,11 @@ READ = {  # the number of variables
     "Pathfinder.net.gz": 135,
     "Pigs_latin1.net.gz": 441,
     "Water_leading_space.bifxml.gz": 32,
+    "Example_CLG.net": 5,
     "asia_genie_export.net": 8,
+    "exampleBN_CLG.net": 7,
+    "gauss_equations.xdsl": 7,
+    "sachs_gaussian_equations.xdsl": 11,
     "cancer_no_header.net": 5,
     "dog-problem_uppercase_declaration.xml": 5,
     "dog_comments.uai": 5,

@@ -55,8 +55,8 @@ def check_count(element: Element, found: int, expected: int, what: str) -> None:
         element.fail(f"has {found:,} {what}; the states of the child and its parents call for {expected:,}")
 
 
-def read_variable(name: str, states: Sequence[str], element: Element) -> Variable:
-    check_distinct(states, element, f"gives the variable {shorten(name)} the state")
+def read_variable(name: str, states: Sequence[str] | None, element: Element) -> Variable:
+    check_distinct(states or (), element, f"gives the variable {shorten(name)} the state")
     try:
         return Variable(name, states)
     except InvalidModel as error:
