@@ -157,6 +157,53 @@ def test_xmlbif_has_no_document_type_and_xdsl_has_titles(tmp_path):
     assert '<node id="a"><name>a</name></node>' in (tmp_path / "model.xdsl").read_text()
 
 
+# --- BIF -------------------------------------------------------------------------------------------------------------
+
+MAXIMUM = """network n { }
+variable p { type discrete [ 3 ] { 0, 1, 2 }; }
+variable q { type discrete [ 2 ] { 0, 1 }; }
+variable c { type discrete [ 3 ] { 0, 1, 2 }; }
+probability ( p ) { table 0.2, 0.3, 0.5; }
+probability ( q ) { table 0.5, 0.5; }
+probability ( c | p, q ) {
+  property function max;
+  (0, 0) 0.75, 0.125, 0.125; // leak
+  (1, 0) 0.5, 0.25, 0.25;
+  (2, 0) 0.125, 0.5, 0.375;
+  (0, 1) 0.25, 0.75, 0.0;
+}
+"""
+
+
+def test_a_noisy_maximum_of_bif_is_the_table_that_it_stands_for(read):
+    model = read(MAXIMUM, ".bif")
+    tables = [[[1, 0, 0], [0.5, 0.25, 0.25], [0.125, 0.5, 0.375]], [[1, 0, 0], [0.25, 0.75, 0.0]]]
+    expected = jt.NoisyMax(model.variable("c"), model["c"].parents, tables, [0.75, 0.125, 0.125]).to_table()
+    assert np.allclose(model["c"].values, expected.values, rtol=0, atol=1e-15)
+
+
+def test_a_noisy_maximum_of_one_cause_has_a_leak_too(read):
+    text = MAXIMUM[: MAXIMUM.index("probability ( c")]
+    text += "probability ( c | q ) { property function max; (0) 0.5, 0.25, 0.25; (1) 0.5, 0.5, 0; }"
+    assert read(text, ".bif")["c"].values.tolist() == [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("  (2, 0) 0.125, 0.5, 0.375;\n", "", "the row of 'c' given p=2, q=0 is missing; 'c' is a noisy maximum"),
+        ("(0, 1)", "(1, 1)", "the row of 'c' given p=0, q=1 is missing"),
+        ("  (0, 1)", "  (1, 1) 1, 0, 0;\n  (0, 1)", "the row of 'c' given p=1, q=1 is too much"),
+        ("(2, 0)", "(1, 0)", "given twice"),
+        ("function max", "function min", "the row of 'c' given p=1, q=1 is missing; add it"),
+        ("0.5, 0.25, 0.25", "0.5, 0.25, 0.5", "sums to 1.25"),
+    ],
+)
+def test_incomplete_noisy_maxima_of_bif_are_refused(read, old, new, message):
+    with pytest.raises(FormatError, match=message):
+        read(MAXIMUM.replace(old, new), ".bif")
+
+
 # --- linear Gaussians ------------------------------------------------------------------------------------------------
 
 GAUSSIAN_NET = """net { }
@@ -277,3 +324,19 @@ def test_genuine_files_of_other_sums_are_read_on_request(name):
         jt.read(WILD / name)
     with pytest.warns(RenormalizedWarning):
         assert len(jt.read(WILD / name, normalize=True).variables) == NORMALIZED[name]
+
+
+@genuine
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_genuine_file_of_noisy_maxima_lacks_one_table(tmp_path):
+    text = (WILD / "carpo_function_max.bif").read_text()
+    (tmp_path / "carpo.bif").write_text(text + "probability ( N117 ) { table 0.5, 0.5; }")
+    assert len(jt.read(tmp_path / "carpo.bif").variables) == 61
+    with pytest.raises(FormatError, match="the variable 'N117' has no table; add a block"):
+        jt.read(WILD / "carpo_function_max.bif")
+
+
+@genuine
+def test_a_genuine_network_over_time_says_what_to_do():
+    with pytest.raises(FormatError, match="unroll it in GeNIe"):
+        jt.read(WILD / "tutorial6_dynamic.xdsl")

@@ -7,7 +7,8 @@
     probability ( wet | rain ) { (no) 0.9, 0.1; (yes) 0.2, 0.8; }
 
 Names and labels are plain words or stand in double quotes, which have no escape: a name with a quote or a line
-end cannot be written. Comments are `// …` and `/* … */`. The network's name and all properties are ignored.
+end cannot be written. Comments are `// …` and `/* … */`. The network's name and properties are ignored,
+except `property function max;` (see tables.py).
 States are text. Compact conditionals are written out; ties and plates are lost, with a warning.
 """
 
