@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 import juncture as jt
-from juncture.errors import FormatError, RenormalizedWarning
+from juncture.errors import FormatError, NotDirectedWarning, RenormalizedWarning
 from juncture.formats.files import FORMATS
 from juncture.formats.json import write_json
 from support.bounded import bounded
@@ -76,6 +76,7 @@ class Subject(NamedTuple):
 def check_model(path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RenormalizedWarning)
+        warnings.simplefilter("ignore", NotDirectedWarning)
         try:
             model = jt.read(path)
         except FormatError:

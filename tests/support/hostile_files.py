@@ -97,7 +97,7 @@ BROKEN = {
         "too many states": ('<state id="high" />', '<state id="high" /><state id="higher" />'),
         "no states": ('    <state id="low" />\n    <state id="high" />\n', ""),
         "a missing row": ("<probabilities>0.5 0.5\n", "<probabilities>"),
-        "a variable twice": ('id="beta"', 'id="alpha"'),
+        "a variable twice": ('<cpt id="beta"', '<cpt id="alpha"'),
         "a state twice": ('id="high"', 'id="low"'),
         "a table twice": ("<probabilities>0.25 0.75", "<probabilities>0.25 0.75</probabilities><probabilities>"),
         "no table": ("    <probabilities>0.25 0.75</probabilities>\n", ""),

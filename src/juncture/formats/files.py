@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,9 +32,10 @@ class Format(NamedTuple):
         return importlib.import_module(f"juncture.formats.{self.name}")
 
 
+XML_ROOT = re.compile(rb"<(bif|smile)[\s>]", re.IGNORECASE)
 FORMATS = (
     Format("bif", (".bif",)),
-    Format("xmlbif", (".xmlbif", ".bifxml")),
+    Format("xmlbif", (".xmlbif", ".bifxml", ".xml")),
     Format("uai", (".uai",)),
     Format("net", (".net",)),
     Format("xdsl", (".xdsl",)),
@@ -41,14 +43,18 @@ FORMATS = (
 )
 
 
-def read(path: str | os.PathLike[str]) -> Any:
+def read(path: str | os.PathLike[str], *, normalize: bool = False) -> Any:
     """The model in a file.
 
     Parameters
     ----------
     path
-        The file; its suffix gives the format: .bif, .xmlbif, .bifxml, .uai, .net, .xdsl or .json. A further `.gz` says
-        that the file is compressed.
+        The file; its suffix gives the format: .bif, .xmlbif, .bifxml, .uai, .net, .xdsl or .json; an .xml file holds
+        XMLBIF or XDSL. A further `.gz` says that the file is compressed.
+    normalize
+        Divide each row of a table of probabilities by its sum, for files that hold counts, percentages or rounded
+        numbers; a row of zeros becomes uniform. A warning counts the rows. Without it, a row that is more than 1e-3
+        away from 1 is an error.
 
     Returns
     -------
@@ -57,10 +63,10 @@ def read(path: str | os.PathLike[str]) -> Any:
     """
     path = check_path(path)
     file_format = format_of(path)
-    rows = RowRepair()
+    rows = RowRepair(normalize=normalize)
     data = read_bytes(path)
     try:
-        model = file_format.reader()(data, rows)
+        model = look_into(path, data, file_format).reader()(data, rows)
     except FormatError as error:
         raise error.in_file(str(path)) from error
     rows.warn(str(path))
@@ -100,6 +106,15 @@ def format_of(path: Path) -> Format:
     raise FormatError(
         f"the suffix {Path(name).suffix!r} belongs to no format; {hint(Path(name).suffix, known)}", file=str(path)
     )
+
+
+def look_into(path: Path, data: bytes, file_format: Format) -> Format:
+    """The format of a file whose suffix does not tell: `.xml` may be XMLBIF, with <BIF>, or XDSL, with <smile>."""
+    if not path.name.lower().removesuffix(".gz").endswith(".xml"):
+        return file_format
+    root = XML_ROOT.search(data)
+    wanted = "xdsl" if root and root[1].lower() == b"smile" else "xmlbif"
+    return next(each for each in FORMATS if each.name == wanted)
 
 
 def warn_losses(losses: list[str], format_name: str) -> None:

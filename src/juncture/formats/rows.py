@@ -11,32 +11,39 @@ from juncture.numerics import ROW_SUM_TOLERANCE
 from juncture.variables import Scope, Variable
 
 REPAIR_TOLERANCE = 1e-3
+ADVICE = "Where the rows are counts, percentages or rounded, jt.read(path, normalize=True) divides each by its sum"
+ROUNDED_ZERO = 1e-6  # a negative entry above -1e-6 is a zero that single precision has rounded
 
 
 class RowRepair:
-    """What happened to the rows of one file.
+    """What happened to the rows of one file, and what else its reader must tell.
 
     Those within 1e-9 of 1 stay as they are, bit for bit; those within 1e-3 are divided by their sum and counted;
-    others are refused, by name.
+    others are refused, by name. With `normalize` every row is divided by its sum, and a row of zeros becomes uniform.
     """
 
-    def __init__(self) -> None:
-        self.count = 0
+    def __init__(self, *, normalize: bool = False) -> None:
+        self.normalize = normalize
+        self.count = self.zero_count = self.negative_count = 0
         self.worst = 0.0
-        self.worst_row = ""
+        self.worst_row = self.zero_row = ""
+        self.notes: list[tuple[str, type[Warning]]] = []
 
     def repair(self, child: Variable, parents: Scope, values: np.ndarray, *, line: int | None = None) -> np.ndarray:
         """The table with one axis per parent, then the child, every row of which sums to 1."""
-        rows = values.reshape(-1, child.num_states)
+        rows = self._without_rounded_zeros(values.reshape(-1, child.num_states))
         check_entries(rows, child, parents, line)
+        if self.normalize:
+            rows = self._without_zero_rows(rows, child, parents)
         with np.errstate(over="ignore"):  # a sum of inf is refused below
             sums = rows.sum(axis=1)
         errors = np.abs(sums - 1)
         index = int(np.argmax(errors))
-        if errors[index] > REPAIR_TOLERANCE:
+        if errors[index] > REPAIR_TOLERANCE and not (self.normalize and np.isfinite(sums).all()):
             row = describe_row(child, parents, index)
             raise FormatError(
-                f"{row} sums to {sums[index]:.12g}; a row must sum to 1 within {REPAIR_TOLERANCE:g}", line=line
+                f"{row} sums to {sums[index]:.12g}; a row must sum to 1 within {REPAIR_TOLERANCE:g}. {ADVICE}",
+                line=line,
             )
         bad = errors > ROW_SUM_TOLERANCE
         if bad.any():
@@ -44,18 +51,38 @@ class RowRepair:
             self._note(int(bad.sum()), float(sums[index]), describe_row(child, parents, index))
         return rows.reshape((*parents.shape, child.num_states))
 
+    def _without_rounded_zeros(self, rows: np.ndarray) -> np.ndarray:
+        rounded = (rows < 0) & (rows > -ROUNDED_ZERO)
+        self.negative_count += int(rounded.sum())
+        return np.where(rounded, 0.0, rows) if rounded.any() else rows
+
+    def _without_zero_rows(self, rows: np.ndarray, child: Variable, parents: Scope) -> np.ndarray:
+        zero = (rows == 0).all(axis=1)
+        if not zero.any():
+            return rows
+        self.zero_count += int(zero.sum())
+        self.zero_row = self.zero_row or describe_row(child, parents, int(np.argmax(zero)))
+        return np.where(zero[:, None], 1.0 / child.num_states, rows)
+
     def _note(self, count: int, worst: float, row: str) -> None:
         self.count += count
         if abs(worst - 1) > abs(self.worst - 1) or not self.worst_row:
             self.worst, self.worst_row = worst, row
 
     def warn(self, file: str) -> None:
-        """One warning a file."""
+        """One warning a file about rows that changed, and those that its reader has noted."""
+        found = []
         if self.count:
-            message = (
-                f"{file}: {self.count} rows did not sum to 1 and were divided by their sum; the worst, {self.worst_row}"
-            )
-            warn_user(f"{message}, summed to {self.worst:.9g}", RenormalizedWarning)
+            divided = f"{self.count} rows did not sum to 1 and were divided by their sum"
+            found.append(f"{divided}; the worst, {self.worst_row}, summed to {self.worst:.9g}")
+        if self.zero_count:
+            found.append(f"{self.zero_count} rows of zeros became uniform; the first is {self.zero_row}")
+        if self.negative_count:
+            found.append(f"{self.negative_count} entries between -{ROUNDED_ZERO:g} and 0 were set to 0")
+        if found:
+            warn_user(f"{file}: {'. '.join(found)}", RenormalizedWarning)
+        for note, category in self.notes:
+            warn_user(f"{file}: {note}", category)
 
 
 def check_entries(rows: np.ndarray, child: Variable, parents: Scope, line: int | None) -> None:

@@ -2,7 +2,9 @@
 
 Kept: the order of variables, their names and states (as text), every double bit for bit. Properties are ignored on
 reading. A variable of a kind other than `nature` (a decision, a utility) is refused. Files of the earlier versions
-are read too: VALUE for OUTCOME, PROBABILITY for DEFINITION, names of elements in any case. White space around a
+are read too: VALUE for OUTCOME, PROBABILITY for DEFINITION, names of elements in any case. In a PROBABILITY of a file
+without VERSION, as JavaBayes wrote them, the child's states vary slowest, as in BIF. No document type is written, since
+pyAgrum does not read past one. White space around a
 name is not part of it, unless the element says xml:space="preserve".
 """
 
@@ -26,30 +28,16 @@ from juncture.formats.xml.networks import (
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
 
-DOCTYPE = """\
-<!DOCTYPE BIF [
-  <!ELEMENT BIF ( NETWORK )*>
-  <!ATTLIST BIF VERSION CDATA #REQUIRED>
-  <!ELEMENT NETWORK ( NAME, ( PROPERTY | VARIABLE | DEFINITION )* )>
-  <!ELEMENT NAME (#PCDATA)>
-  <!ELEMENT VARIABLE ( NAME, ( OUTCOME | PROPERTY )* )>
-  <!ATTLIST VARIABLE TYPE (nature|decision|utility) "nature">
-  <!ELEMENT OUTCOME (#PCDATA)>
-  <!ELEMENT DEFINITION ( FOR | GIVEN | TABLE | PROPERTY )*>
-  <!ELEMENT FOR (#PCDATA)>
-  <!ELEMENT GIVEN (#PCDATA)>
-  <!ELEMENT TABLE (#PCDATA)>
-  <!ELEMENT PROPERTY (#PCDATA)>
-]>"""
-
 
 def read_xmlbif(data: bytes, rows: RowRepair) -> BayesianNetwork:
-    network = read_xml(data, "bif").only("network")
+    root = read_xml(data, "bif")
+    network = root.only("network")
     network.check_children({"name", "property", "variable", "definition", "probability"})
     variables = read_variables(network)
     conditionals: dict[str, Conditional] = {}
     for element in network.all("definition", "probability"):
-        conditional = read_conditional(element, variables, rows)
+        child_slowest = element.name == "probability" and "version" not in root.attributes
+        conditional = read_conditional(element, variables, rows, child_slowest=child_slowest)
         if conditional.child.name in conditionals:
             element.fail(f"is the second one for {shorten(conditional.child.name)}; each variable has one")
         conditionals[conditional.child.name] = conditional
@@ -82,20 +70,21 @@ def check_kind(element: Element, name: str) -> None:
             element.fail(f"{shorten(name)} is of the kind {shorten(kind)}; only chance variables (nature) are read")
 
 
-def read_conditional(element: Element, variables: dict[str, Variable], rows: RowRepair) -> Conditional:
+def read_conditional(
+    element: Element, variables: dict[str, Variable], rows: RowRepair, *, child_slowest: bool
+) -> Conditional:
     element.check_children({"for", "given", "table", "property"})
     name = element.only("for").content
     if name not in variables:
         element.fail(f"is for {shorten(name)}, which no <variable> declares")
     parents = read_parents(name, [given.content for given in element.all("given")], variables, element)
-    return read_table(variables[name], parents, element.only("table"), rows)
+    return read_table(variables[name], parents, element.only("table"), rows, child_slowest=child_slowest)
 
 
 def write_xmlbif(model: Any) -> str:
     tables = as_tables(model, "XMLBIF")
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
-        DOCTYPE,
         '<BIF VERSION="0.3">',
         "<NETWORK>",
         "<NAME>network</NAME>",

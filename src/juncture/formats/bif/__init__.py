@@ -7,7 +7,8 @@
     probability ( wet | rain ) { (no) 0.9, 0.1; (yes) 0.2, 0.8; }
 
 Names and labels are plain words or stand in double quotes, which have no escape: a name with a quote or a line
-end cannot be written. Comments are `// …` and `/* … */`. The network's name and all properties are ignored.
+end cannot be written. Comments are `// …` and `/* … */`. The network's name and properties are ignored,
+except `property function max;` (see tables.py).
 States are text. Compact conditionals are written out; ties and plates are lost, with a warning.
 """
 
@@ -19,11 +20,10 @@ from itertools import product
 
 from juncture.errors import FormatError
 from juncture.factors.conditional import Conditional
-from juncture.files.reading import decode
 from juncture.formats.bif.tables import read_values, splittings
 from juncture.formats.blocks import Block, blocks, check_keyword, read_name, statements
 from juncture.formats.blocks.families import Declared, as_nonempty_tables, build_network, declare, read_tables
-from juncture.formats.blocks.source import Source, shield
+from juncture.formats.blocks.source import Source, read_source
 from juncture.formats.files import warn_losses
 from juncture.formats.losses import find_losses, state_texts
 from juncture.formats.rows import RowRepair
@@ -36,7 +36,7 @@ WORD = re.compile(r"(?!.*(?://|/\*))[A-Za-z0-9_<>=+./-]+")
 
 
 def read_bif(data: bytes, rows: RowRepair) -> BayesianNetwork:
-    source = shield(decode(data), CLOSINGS)
+    source = read_source(data, CLOSINGS)
     declared: dict[str, Declared] = {}
     probabilities: list[Block] = []
     for block in blocks_after_network(source):

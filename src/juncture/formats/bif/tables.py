@@ -3,6 +3,7 @@
 `(yes, no) 0.1, 0.9;` is the row of these states of the parents, in any order of rows. `default 0.5, 0.5;` is
 the row of all states that have none. `table …;` lists all numbers with the variables as in the block's head,
 the last one changing fastest, so that the child changes slowest; a variable without parents has just this.
+`property function max;` says that the rows are the parameters of a noisy maximum, and the table is computed from them.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Rows:
     numbers: list[float] = field(default_factory=list)
     default: list[float] | None = None
     table: list[float] | None = None
+    is_maximum: bool = False
 
 
 def read_values(source: Source, block: Block, family: Family, room: int) -> np.ndarray:
@@ -43,6 +45,9 @@ def read_values(source: Source, block: Block, family: Family, room: int) -> np.n
         if given.indices or given.default is not None:
             raise FormatError(f"{what} is given whole and by rows; give one of the two")
         return np.array(given.table).reshape(num_states, -1).T
+    num_causes = 1 + sum(states - 1 for states in family.parents.shape)  # and the leak
+    if given.is_maximum and given.default is None and not num_causes < family.parents.size == len(given.indices):
+        return noisy_maximum(source, given, family)
     check_complete(source, given, family)
     values = np.empty((size // num_states, num_states))
     values[:] = np.nan if given.default is None else given.default
@@ -76,11 +81,37 @@ def read_keyword(source: Source, given: Rows, family: Family, size: int, stateme
         given.default = read_numbers(source, rest, family.child.num_states, f"the default row of {name}", offset)
     elif words[0] in {"table", "default"}:
         raise source.error(f"{name} has two {words[0]!r} entries; give one", offset)
-    elif words[0] != "property":
+    elif words[0] == "property":
+        given.is_maximum |= rest.split() == ["function", "max"]
+    else:
         found = source.excerpt(statement)
         raise source.error(
             f"expected a row '(states) numbers;', 'table', 'default' or 'property', found {found}", offset
         )
+
+
+def noisy_maximum(source: Source, given: Rows, family: Family) -> np.ndarray:
+    """P(child ≤ y | parents) = leak(≤ y) · Π row(≤ y), over the rows of each parent alone in its state.
+
+    The row in which all parents are in their first states is the leak; the other rows are without it.
+    """
+    check_repeated(source, given, family)
+    shape, name = family.parents.shape, repr(family.child.name)
+    rows = dict(
+        zip(given.indices, np.cumsum(np.reshape(given.numbers, (-1, family.child.num_states)), axis=1), strict=True)
+    )
+    strides = [int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
+    needed = {0} | {state * stride for size, stride in zip(shape, strides, strict=True) for state in range(1, size)}
+    if needed != set(rows):
+        missing = next(iter(sorted(needed - set(rows)) or sorted(set(rows) - needed)))
+        row = describe_row(family.child, family.parents, missing)
+        rule = f"{name} is a noisy maximum: give the row of each cause alone and no other, or all rows"
+        raise FormatError(f"{row} is {'missing' if missing in needed else 'too much'}; {rule}")
+    at_most = rows[0]
+    for size, stride in zip(shape, strides, strict=True):
+        cause = np.array([np.ones_like(rows[0]), *(rows[state * stride] for state in range(1, size))])
+        at_most = at_most[..., None, :] * cause
+    return np.diff(at_most, axis=-1, prepend=0.0).reshape(-1, family.child.num_states)
 
 
 def read_axis(source: Source, variable: Variable) -> Axis:
@@ -138,13 +169,17 @@ def join_lines(label: str) -> str:
 def check_complete(source: Source, given: Rows, family: Family) -> None:
     """Each row is given exactly once, or by default."""
     child, parents = family.child, family.parents
+    check_repeated(source, given, family)
     seen = set(given.indices)
-    if len(seen) < len(given.indices):
-        index, offset = first_repeated(given)
-        raise source.error(f"{describe_row(child, parents, index)} is given twice; give it once", offset)
     if given.default is None and len(seen) < parents.size:
         missing = next(index for index in range(parents.size) if index not in seen)
         raise FormatError(f"{describe_row(child, parents, missing)} is missing; add it, or a 'default' entry")
+
+
+def check_repeated(source: Source, given: Rows, family: Family) -> None:
+    if len(set(given.indices)) < len(given.indices):
+        index, offset = first_repeated(given)
+        raise source.error(f"{describe_row(family.child, family.parents, index)} is given twice; give it once", offset)
 
 
 def first_repeated(given: Rows) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from juncture.errors import FormatError, InvalidModel, hint
-from juncture.factors.conditional import Conditional
+from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.formats.blocks import Block
 from juncture.formats.blocks.source import SHOWN, Source
 from juncture.formats.losses import as_tables
@@ -124,7 +124,7 @@ def read_tables(
 
 
 def build_network(
-    source: Source, declared: Mapping[str, Declared], tables: Mapping[str, Conditional]
+    source: Source, declared: Mapping[str, Declared], tables: Mapping[str, AnyConditional]
 ) -> BayesianNetwork:
     """The network of these tables, its variables in the order of their declarations."""
     if not declared:
@@ -140,7 +140,7 @@ def build_network(
         raise source.error(str(error), declared[name_on_cycle(tables)].offset) from error
 
 
-def name_on_cycle(tables: Mapping[str, Conditional]) -> str:
+def name_on_cycle(tables: Mapping[str, AnyConditional]) -> str:
     """The first variable of a directed cycle; the tables are known to have one."""
     parents = {name: table.parents.names for name, table in tables.items()}
     children = adjacency(parents, ((parent, name) for name, names in parents.items() for parent in names))

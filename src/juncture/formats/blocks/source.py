@@ -3,6 +3,8 @@
 After `shield`, each brace, bracket, comma and semicolon in the text is structure: a quoted string that is not
 a plain word is replaced by a NUL, a number and a NUL, and `Source.unshield` gives it back. Line ends stay, so an
 offset into the text still gives the line of the file. The time is linear in the length.
+
+Bytes that are not UTF-8 may stand where nothing is read: in comments, and in quoted strings that no reader asks for.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from juncture.errors import FormatError, InvalidModel
 PLAIN = re.compile(r'[^\s"\\\x00{}\[\]();,|]+')
 SPACE = re.compile(r"\s*")
 SHIELDED = re.compile(r"\x00[0-9]+\x00")
+NOT_UTF8 = re.compile("[\udc80-\udcff]")  # what `surrogateescape` makes of such bytes
+REFUSED_BYTES = "the file is not UTF-8 text; save it in that encoding"
 SHOWN = 60
 
 
@@ -40,12 +44,14 @@ class Source(NamedTuple):
             return word
         if word not in self.strings:
             raise self.error(f"expected one word or one quoted text, found {self.excerpt(word)}", offset)
+        if NOT_UTF8.search(self.strings[word]):
+            raise self.error(REFUSED_BYTES, offset)
         return self.strings[word]
 
     def excerpt(self, text: str) -> str:
         """The beginning of a piece of the file, for messages."""
         start = SHIELDED.sub(lambda match: f'"{self.strings[match[0]]}"', text.strip()[: 4 * SHOWN])
-        words = " ".join(start.replace("\0", "").split())
+        words = NOT_UTF8.sub("\ufffd", " ".join(start.replace("\0", "").split()))
         return repr(words[:SHOWN] + "…" if len(words) > SHOWN else words)
 
     @contextmanager
@@ -66,6 +72,15 @@ def skip_space(text: str, position: int) -> int:
     return SPACE.match(text, position).end()  # type: ignore[union-attr]  # it matches any text
 
 
+def read_source(data: bytes, closings: Mapping[str, re.Pattern[str]]) -> Source:
+    """The shielded text of a file; bytes outside of comments and quoted strings must be UTF-8."""
+    source = shield(data.decode("utf-8-sig", "surrogateescape"), closings)
+    wrong = NOT_UTF8.search(source.text)
+    if wrong:
+        raise FormatError(REFUSED_BYTES, line=source.text.count("\n", 0, wrong.start()) + 1)
+    return source
+
+
 def shield(text: str, closings: Mapping[str, re.Pattern[str]]) -> Source:
     """The text with comments blanked and quoted strings replaced.
 
@@ -84,19 +99,27 @@ def shield(text: str, closings: Mapping[str, re.Pattern[str]]) -> Source:
     while match := opening.search(text, position):
         end = closings[match[0]].match(text, match.end())
         if end is None:
-            what = "quoted text is not closed on its line" if match[0] == '"' else "comment is never closed"
+            what = f"quoted text is {unclosed(closings)}" if match[0] == '"' else "comment is never closed"
             raise FormatError(f"this {what}", line=text.count("\n", 0, match.start()) + 1)
         pieces.append(text[position : match.start()])
-        pieces.append(word_for(end[0][:-1], words) if match[0] == '"' else " " + "\n" * end[0].count("\n"))
+        pieces.append(word_for(end[0][:-1], words) if match[0] == '"' else " ")
+        pieces.append("\n" * end[0].count("\n"))
         position = end.end()
     shields = {content: word.strip() for content, word in words.items() if "\0" in word}
     strings = {word: content for content, word in shields.items()}
     return Source("".join([*pieces, text[position:]]), shields, strings)
 
 
+def unclosed(closings: Mapping[str, re.Pattern[str]]) -> str:
+    """What is wrong with a quoted string without an end: some formats allow line ends in it."""
+    return "never closed" if closings['"'].match('\n"') else "not closed on its line"
+
+
 def word_for(content: str, words: dict[str, str]) -> str:
     """What stands for a quoted string: a plain word for itself, else a number between two NULs."""
     if content not in words:
-        plain = PLAIN.fullmatch(content) and "//" not in content and "/*" not in content
+        plain = (
+            PLAIN.fullmatch(content) and "//" not in content and "/*" not in content and not NOT_UTF8.search(content)
+        )
         words[content] = f" {content} " if plain else f" \0{len(words)}\0 "
     return words[content]

@@ -1,4 +1,4 @@
-"""NET, the text format of Hugin, as far as it describes discrete Bayesian networks.
+"""NET, the text format of Hugin, as far as it describes Bayesian networks, discrete or conditional Gaussian.
 
     net { }
     node rain { states = ("no" "yes"); }
@@ -7,8 +7,9 @@
     potential (wet | rain) { data = ((0.9 0.1) (0.2 0.8)); }
 
 Data list the parents in order, the first changing slowest, and the child fastest; inner brackets may be left
-out. Comments run from `%` to the line's end. Attributes other than `states` and `data` are ignored. Utilities,
-decisions, continuous nodes and classes are refused.
+out. Comments run from `%` or `//` to the line's end, a quoted text may go on over lines, and the `net` block may be
+missing: programs that read NET files take these too. Attributes other than `states` and `data` are ignored. Utilities,
+decisions and classes are refused. Continuous nodes are read, as `LinearGaussian`, but not written.
 
 A node's name must be a letter or underscore, then letters, digits and underscores. Any other name is written as
 such an identifier, with the true name in the attribute `JUNCTURE_name`, from which it is read back. States are
@@ -20,11 +21,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
 from juncture.factors.conditional import Conditional
-from juncture.files.reading import decode
+from juncture.factors.gaussian import LinearGaussian
 from juncture.formats.blocks import Block, blocks, check_keyword, read_name, split_keyword, statements
 from juncture.formats.blocks.families import (
     SEPARATORS,
@@ -33,26 +35,30 @@ from juncture.formats.blocks.families import (
     as_nonempty_tables,
     build_network,
     declare,
+    read_family,
     read_numbers,
     read_tables,
 )
-from juncture.formats.blocks.source import Source, shield
+from juncture.formats.blocks.source import Source, read_source
 from juncture.formats.files import warn_losses
 from juncture.formats.losses import find_losses, state_texts
+from juncture.formats.net.gaussian import read_gaussian
 from juncture.formats.net.names import make_identifiers, quote, unescape
 from juncture.formats.rows import RowRepair, check_size
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
 
-CLOSINGS = {'"': re.compile(r'[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"'), "%": re.compile(r"[^\n]*+")}
+TO_LINE_END = re.compile(r"[^\n]*+")
+CLOSINGS = {'"': re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL), "%": TO_LINE_END, "//": TO_LINE_END}
 GROUP = re.compile(r"\(([^()]*)\)")
 NAME_ATTRIBUTE = "JUNCTURE_name"
 INDENT = "\n            "
+NODES = {"node", "discrete", "continuous"}
 OTHER_KINDS = {"continuous", "decision", "function", "instance", "interval", "utility"}
 
 
 def read_net(data: bytes, rows: RowRepair) -> BayesianNetwork:
-    source = shield(decode(data), CLOSINGS)
+    source = read_source(data, CLOSINGS)
     by_identifier: dict[str, Declared] = {}
     by_name: dict[str, Declared] = {}
     potentials: list[Block] = []
@@ -63,33 +69,60 @@ def read_net(data: bytes, rows: RowRepair) -> BayesianNetwork:
             identifier, variable = read_node(source, block)
             declare(source, by_identifier, identifier, Declared(variable, block.offset))
             declare(source, by_name, variable.name, Declared(variable, block.offset))
-    return build_network(source, by_name, read_tables(source, potentials, by_identifier, read_values, rows))
+    if not any(declared.variable.is_real for declared in by_name.values()):
+        return build_network(source, by_name, read_tables(source, potentials, by_identifier, read_values, rows))
+    real = [block for block in potentials if read_family(source, block, by_identifier).child.is_real]
+    rest = sorted(set(potentials) - set(real), key=lambda block: block.offset)
+    tables = read_tables(source, rest, by_identifier, read_values, rows)
+    return build_network(source, by_name, {**tables, **read_gaussians(source, real, by_identifier)})
+
+
+def read_gaussians(source: Source, found: list[Block], declared: dict[str, Declared]) -> dict[str, LinearGaussian]:
+    """The conditional of each continuous node."""
+    conditionals: dict[str, LinearGaussian] = {}
+    for block in found:
+        family = read_family(source, block, declared)
+        if family.child.name in conditionals:
+            raise source.error(f"{family.child.name!r} has a second 'potential' block; give one", block.offset)
+        offset, data = attribute(source, block, "data")
+        conditionals[family.child.name] = read_gaussian(source, data, offset, family, declared)
+    return conditionals
 
 
 def blocks_after_header(source: Source) -> Iterator[Block]:
-    """The blocks of discrete nodes and potentials, after `net { … }`."""
+    """The blocks of nodes and potentials, after `net { … }`, which some programs leave out."""
     found = blocks(source)
-    header = next(found, None)
-    if header and header.keyword == "class":
+    first = next(found, None)
+    if first and first.keyword == "class":
         raise source.error("classes of object-oriented networks cannot be read; save the network without them", 0)
-    check_keyword(source, header, ["net"])
-    for block in map(partial(as_discrete, source), found):
-        check_keyword(source, block, ["node", "potential"])
+    if first and first.keyword in NODES:
+        found = chain([first], found)
+    else:
+        check_keyword(source, first, ["net"])
+    for block in map(partial(as_plain_node, source), found):
+        check_keyword(source, block, ["node", "potential"] if block.keyword != "continuous" else ["continuous"])
         yield block
 
 
-def as_discrete(source: Source, block: Block) -> Block:
-    """`discrete node x` as `node x`; other kinds of nodes are refused by name."""
+def as_plain_node(source: Source, block: Block) -> Block:
+    """`discrete node x` as `node x`, `continuous node x` as `continuous x`; other kinds are refused by name."""
     keyword, head = split_keyword(block.head) if block.keyword == "discrete" else (block.keyword, block.head)
+    if block.keyword == "continuous" and split_keyword(block.head)[0] == "node":
+        return block._replace(head=split_keyword(block.head)[1])
     if keyword in OTHER_KINDS:
         whole = source.excerpt(f"{block.keyword} {block.head}")
-        raise source.error(f"{whole} is not a discrete chance node, and only these can be read", block.offset)
+        raise source.error(
+            f"{whole} is not a discrete or continuous chance node, and only these can be read", block.offset
+        )
     return block._replace(keyword=keyword, head=head)
 
 
 def read_node(source: Source, block: Block) -> tuple[str, Variable]:
     """A node's identifier, and the variable with its true name."""
     identifier = read_name(source, block)
+    if block.keyword == "continuous":
+        with source.locate_errors(block.offset):
+            return identifier, Variable(identifier)
     offset, value = attribute(source, block, "states")
     labels = GROUP.fullmatch(value)
     if labels is None:

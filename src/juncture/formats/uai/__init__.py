@@ -5,7 +5,9 @@ size, then its variables by position), then the table of each (its size, then it
 In `BAYES` files the last variable of a scope is the child. See https://uaicompetition.github.io/uci-2022/file-formats/.
 
 The format has no names: variables are read as x0, x1, … and their states as 0, 1, …; writing a model with other names
-or labels loses them, with a warning. `MARKOV` is read as a `MarkovNetwork`; a `FactorGraph` is written as one.
+or labels loses them, with a warning. `MARKOV` is read as a `MarkovNetwork`; a `FactorGraph` is written as one. A
+`BAYES` file in which a row is 0 throughout, as where evidence was absorbed, is read as a `MarkovNetwork` too, with a
+warning.
 """
 
 from __future__ import annotations
@@ -14,12 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.errors import FormatError
+from juncture.errors import FormatError, NotDirectedWarning
 from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor
 from juncture.formats.files import warn_losses
 from juncture.formats.losses import as_tables, find_losses
-from juncture.formats.rows import RowRepair, check_size
+from juncture.formats.rows import RowRepair, check_size, describe_row
 from juncture.formats.uai.numbers import NumberReader, blank_comments, first_word
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph, MarkovNetwork
@@ -49,7 +51,7 @@ def read_uai(data: bytes, rows: RowRepair) -> BayesianNetwork | MarkovNetwork:
     numbers.check((numbers.values >= 0) & (numbers.values < np.inf), "numbers must be finite and not negative")
     variables = read_variables(numbers)
     functions = read_functions(numbers, variables)
-    if word == "BAYES":
+    if word == "BAYES" and not has_absorbed_evidence(functions, rows):
         return to_network(variables, functions, numbers, rows)
     return MarkovNetwork([Factor(function.scope, function.values) for function in functions], variables)
 
@@ -96,6 +98,20 @@ def read_table(numbers: NumberReader, scope: Scope, scope_at: int) -> Function:
             return Function(scope, values.reshape(scope.shape), scope_at, at + 1)
         except ValueError as error:
             raise FormatError(f"{what} has {len(scope)} variables; a table has at most 64") from error
+
+
+def has_absorbed_evidence(functions: list[Function], rows: RowRepair) -> bool:
+    """Whether some rows are 0 throughout, so that the functions are no conditionals, but still factors; noted if so."""
+    if rows.normalize:
+        return False
+    for scope, values, *_ in functions:
+        zero = ~values.reshape(-1, values.shape[-1] if values.ndim else 1).any(axis=1)
+        if zero.any() and scope:
+            row = describe_row(scope[-1], Scope(scope[:-1]), int(np.argmax(zero)))
+            note = f"the file says BAYES, but {row} is all 0, as where evidence was absorbed"
+            rows.notes.append((f"{note}; it was read as a MarkovNetwork of the same numbers", NotDirectedWarning))
+            return True
+    return False
 
 
 def to_network(

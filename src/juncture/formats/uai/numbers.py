@@ -1,7 +1,8 @@
 """The numbers of a UAI file, taken from the front; an error gives the line.
 
 A UAI file is an optional word, then numbers between spaces; lines have no meaning. The numbers are converted in bulk;
-the line of a number is looked up only when the number is wrong. Lines that begin with a lone "c" are comments.
+the line of a number is looked up only when the number is wrong. Lines that begin with a lone "c" are comments, and so
+is the rest of a line after "#".
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from juncture.errors import FormatError, InvalidModel
 
 CHUNK = 2**20
 COMMENT = re.compile(rb"^c(?:[ \t][^\n]*)?$", re.MULTILINE)
+REMARK = re.compile(rb"#[^\n]*")
 WORD = re.compile(rb"\S+")
 SPACE = re.compile(rb"\s")
 IN_NUMBERS = b"0123456789+-.eE \t\r\n\v\f"
@@ -28,6 +30,7 @@ SHOWN = 30
 def blank_comments(data: bytes) -> bytes:
     """The bytes with comments blanked, line by line, and without a byte order mark."""
     data = data.removeprefix(b"\xef\xbb\xbf")
+    data = REMARK.sub(b"", data) if b"#" in data else data
     return COMMENT.sub(b"", data) if data.startswith(b"c") or b"\nc" in data else data
 
 

@@ -2,7 +2,8 @@
 
 `<cpt>` gives a `Conditional`, `<deterministic>` a `Deterministic`. A `<noisymax>` is written out as a table: its
 child is the least, in the order of its states, of the values that its causes produce, since SMILE lists the
-strongest state first, while a `NoisyMax` takes the greatest. Other kinds of nodes are refused by name. What is
+strongest state first, while a `NoisyMax` takes the greatest. An `<equation>` gives a `LinearGaussian` if it is linear
+with Gaussian noise (see equations.py). Other kinds of nodes are refused by name. What is
 not a `Deterministic` is written as a `<cpt>`, with a warning where that loses a compact form.
 
 A variable is named by its node's id, a state by its id; the titles and pictures under `<extensions>` and other
@@ -22,9 +23,11 @@ import numpy as np
 
 from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.factors.deterministic import Deterministic
+from juncture.factors.gaussian import LinearGaussian
 from juncture.formats.files import warn_losses
 from juncture.formats.losses import as_bayesian_network, find_losses
 from juncture.formats.rows import RowRepair, check_size
+from juncture.formats.xdsl.equations import read_equation
 from juncture.formats.xdsl.text import NAME, POSITION, STATE, network_text
 from juncture.formats.xml import Element, read_xml, shorten
 from juncture.formats.xml.networks import (
@@ -55,17 +58,28 @@ class Node(NamedTuple):
 def read_xdsl(data: bytes, rows: RowRepair) -> BayesianNetwork:
     root = read_xml(data, "smile")
     for element in root.all("dynamic"):
-        element.fail("makes this a network over time, which is not read")
+        element.fail(
+            "makes this a network over time, which is not read; unroll it in GeNIe and save the unrolled network"
+        )
     body = root.only("nodes")
     nodes = read_nodes(body)
     variables = {name: node.variable for name, node in nodes.items()}
     parents = {
         name: read_parents(name, parent_ids(node.element), variables, node.element) for name, node in nodes.items()
     }
+    check_parents(nodes, parents)
     check_expanded_size(nodes, parents)
     order = sorted(nodes, key=lambda name: nodes[name].position)
     conditionals = [READERS[nodes[name].element.name](nodes[name], parents[name], rows) for name in order]
     return read_network(conditionals, body)
+
+
+def check_parents(nodes: dict[str, Node], parents: dict[str, Scope]) -> None:
+    """The parents of a table have states."""
+    for name, node in nodes.items():
+        real = next((parent.name for parent in parents[name] if parent.is_real), None)
+        if real is not None and not node.variable.is_real:
+            node.element.fail(f"has states and the parent {shorten(real)}, an equation, which is not read")
 
 
 def check_expanded_size(nodes: dict[str, Node], parents: dict[str, Scope]) -> None:
@@ -101,11 +115,11 @@ def read_node(element: Element, index: int) -> Node:
     own = {item.attributes.get("id", ""): item for item in element.all("property")}
     name = own[NAME].content if NAME in own else element.attribute("id")
     ids = [state.attribute("id") for state in element.all("state")]
-    if not ids:
+    if not ids and element.name != "equation":
         element.fail(f"gives {shorten(name)} no <state>; it must have at least one")
     check_distinct(ids, element, f"gives {shorten(name)} the state")
     labels = [own[f"{STATE}{code}"].content if f"{STATE}{code}" in own else key for code, key in enumerate(ids)]
-    variable = read_variable(name, labels, element)
+    variable = read_variable(name, labels if element.name != "equation" else None, element)
     position = whole_number(own[POSITION].content, own[POSITION]) if POSITION in own else index
     return Node(element, variable, {key: code for code, key in enumerate(ids)}, position)
 
@@ -155,6 +169,10 @@ def read_noisymax(node: Node, parents: Scope, rows: RowRepair) -> Conditional:
     return Conditional(child, parents, noisy_minimum(repaired, rows.repair(child, Scope(), leak, line=element.line)))
 
 
+def read_linear_gaussian(node: Node, parents: Scope, rows: RowRepair) -> LinearGaussian:
+    return read_equation(node.element, node.variable, parent_ids(node.element), parents, rows)
+
+
 def strength_orders(element: Element, sizes: Sequence[int]) -> list[list[int]]:
     """For each parent its states from the strongest to the neutral one; by default in their own order."""
     found = element.all("strengths")
@@ -187,6 +205,7 @@ READERS: dict[str, Callable[[Node, Scope, RowRepair], AnyConditional]] = {
     "cpt": read_cpt,
     "deterministic": read_deterministic,
     "noisymax": read_noisymax,
+    "equation": read_linear_gaussian,
 }
 
 

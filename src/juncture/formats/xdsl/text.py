@@ -34,7 +34,14 @@ def network_text(network: BayesianNetwork) -> str:
     parts = {part.child.name: as_writable(part) for part in network.conditionals}
     for name in order:
         lines += node_lines(parts[name], ids, positions)
-    return "\n".join([*lines, "</nodes>", "</smile>", ""])
+    return "\n".join([*lines, "</nodes>", *extension_lines(order, ids), "</smile>", ""])
+
+
+def extension_lines(order: Sequence[str], ids: dict[str, str]) -> list[str]:
+    """The titles that GeNIe shows, and without which pyAgrum does not read a file."""
+    titles = [f'    <node id="{ids[name]}">{format_element("name", name, name)}</node>' for name in order]
+    head = '  <genie version="1.0" app="Juncture" name="network">'
+    return ["<extensions>", head, *titles, "  </genie>", "</extensions>"]
 
 
 def parents_first(network: BayesianNetwork) -> tuple[str, ...]:

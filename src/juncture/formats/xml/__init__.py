@@ -3,11 +3,13 @@
 Read by expat, with no entities, nothing from outside, and everything bounded.
 
 An internal DTD of ELEMENT and ATTLIST declarations is accepted and ignored. Names of elements and attributes
-are lower-cased, since both formats are found in the wild in either case.
+are lower-cased, since both formats are found in the wild in either case. So is the XML declaration, before which white
+space may stand.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Any, NamedTuple, NoReturn
 from xml.parsers import expat
@@ -23,6 +25,7 @@ PIECE = 2**20
 
 ENCODINGS = frozenset({"utf-8", "utf-16", "iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii", "windows-1252"})
 WHITESPACE = " \t\r\n"
+DECLARATION = re.compile(rb"(\s*+)(<\?xml\s[^?>]{0,200}\?>)", re.IGNORECASE)
 
 
 class Element(NamedTuple):
@@ -153,7 +156,7 @@ def read_xml(data: bytes, root: str) -> Element:
     """The root element of a document, which must have the name `root`."""
     builder = TreeBuilder()
     try:
-        feed(builder, data)
+        feed(builder, mend_declaration(data))
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code)
         raise FormatError(f"the file is not well-formed XML: {reason}", line=error.lineno) from error
@@ -163,6 +166,15 @@ def read_xml(data: bytes, root: str) -> Element:
     if found.name != root:
         found.fail(f"is the outermost element; it must be <{root}>")
     return found
+
+
+def mend_declaration(data: bytes) -> bytes:
+    """The XML declaration first and in lower case, as expat wants it; the lines of all that follows stay the same.
+
+    JavaBayes wrote `<?XML VERSION="1.0"?>`, and other programs white space before it.
+    """
+    found = None if data.startswith(b"<?xml") else DECLARATION.match(data)
+    return found[2].lower() + found[1] + data[found.end() :] if found else data
 
 
 def feed(builder: TreeBuilder, data: bytes) -> None:

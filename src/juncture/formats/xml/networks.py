@@ -55,8 +55,8 @@ def check_count(element: Element, found: int, expected: int, what: str) -> None:
         element.fail(f"has {found:,} {what}; the states of the child and its parents call for {expected:,}")
 
 
-def read_variable(name: str, states: Sequence[str], element: Element) -> Variable:
-    check_distinct(states, element, f"gives the variable {shorten(name)} the state")
+def read_variable(name: str, states: Sequence[str] | None, element: Element) -> Variable:
+    check_distinct(states or (), element, f"gives the variable {shorten(name)} the state")
     try:
         return Variable(name, states)
     except InvalidModel as error:
@@ -77,12 +77,16 @@ def read_parents(child: str, names: Sequence[str], variables: Mapping[str, Varia
     return Scope(variables[name] for name in names)
 
 
-def read_table(child: Variable, parents: Scope, element: Element, rows: RowRepair) -> Conditional:
-    """P(child | parents) from numbers in which the child varies fastest and the first parent slowest."""
+def read_table(
+    child: Variable, parents: Scope, element: Element, rows: RowRepair, *, child_slowest: bool = False
+) -> Conditional:
+    """P(child | parents) from numbers in which the child varies fastest (or slowest), and of the parents the last."""
     sizes = (*parents.shape, child.num_states)
     what = f"the table of {shorten(child.name)}"
     cells = check_size(sizes, len(element.leaf_text) // 2 + 1, what, line=element.line)
-    values = rows.repair(child, parents, read_numbers(element, cells), line=element.line)
+    numbers = read_numbers(element, cells)
+    numbers = numbers.reshape(child.num_states, -1).T if child_slowest else numbers
+    values = rows.repair(child, parents, numbers, line=element.line)
     return Conditional(child, parents, values)
 
 
