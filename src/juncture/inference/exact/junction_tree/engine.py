@@ -100,7 +100,7 @@ class JunctionTree:
         soft = {name: table for name, table in findings.likelihoods.items() if name not in codes}
         rest = Findings(packed.variables, {}, {}, soft)
         free = tuple(name for name in targets if name not in codes)
-        return SlicedAnswers(model.variables, findings, TreeAnswers.of(packed, rest, free), codes)
+        return SlicedAnswers(model.variables, findings, TreeAnswers.of(packed, rest, free, self.memory_limit), codes)
 
     def answer_row(self, model: Any, evidence: dict[str, Any]) -> TreeAnswers | None:
         """All marginals given one row of exact labels; None where `answer` has to check the evidence."""
@@ -204,7 +204,7 @@ class JunctionTreePlan:
         packed = self.engine.packed_model(self.part) if model is self.model else self.pack(model)
         if questions == {Question.EXPECTED}:
             return ExpectedAnswers(packed, findings, self.targets, self.code_findings(findings, packed))
-        return TreeAnswers.of(packed, findings, self.targets)
+        return TreeAnswers.of(packed, findings, self.targets, self.engine.memory_limit)
 
     def pack(self, model: Any) -> PackedModel:
         """The tables of another model of the same structure, in the cliques of this plan."""
