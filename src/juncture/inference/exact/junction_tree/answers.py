@@ -15,13 +15,15 @@ from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import EXACT, Diagnostics, Request
 from juncture.inference.exact.junction_tree.best_assignments import best_assignments, best_of_marginal
-from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
+from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.expected_cells import expected_cells, factor_sum
 from juncture.inference.exact.junction_tree.packed_tree import PackedTree, pack_factors
 from juncture.inference.exact.junction_tree.plan import CliquePlan
 from juncture.inference.exact.lowering import Lowered
 from juncture.kernels.junction_tree.sampling import draw_rows
 from juncture.variables import Scope, State
+
+NOTHING_SOFT = (np.empty(0, np.int64), np.empty(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +56,24 @@ class PackedModel:
     def all_nodes(self) -> np.ndarray:
         """The nodes of all variables; hidden ones come after."""
         return np.arange(len(self.variables))
+
+    def code_labels(self, evidence: dict[str, Any]) -> CodedFinding | None:
+        """One row of labels by node; None if one of them is not exactly that of a state."""
+        observed, codes = [], []
+        for name, value in evidence.items():
+            known = self.labels.get(name)
+            code = None if known is None or type(value) not in {str, int} else known[1].get(value)
+            if known is None or code is None:
+                return None
+            observed.append(known[0])
+            codes.append(code)
+        return CodedFinding(np.array(observed, np.int64), np.array(codes, np.int64), *NOTHING_SOFT)
+
+    def find_nodes(self, names: Sequence[Any]) -> np.ndarray | None:
+        """The nodes of these variables; None if one of the names is not that of a variable."""
+        if not all(type(name) is str and name in self.labels for name in names):
+            return None
+        return np.array([self.labels[name][0] for name in names], np.int64)
 
     @cached_property
     def starts(self) -> list[int]:
@@ -103,7 +123,8 @@ class TreeAnswers:
 
     @property
     def views(self) -> dict[str, tuple[Scope, slice]]:
-        return self.packed.views
+        views = self.packed.views
+        return views if self.targets is self.packed.names else {name: views[name] for name in self.targets}
 
     @cached_property
     def findings(self) -> Findings:
