@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -57,7 +59,7 @@ def test_what_is_no_target_is_refused():
 def test_a_large_network_is_cut_to_the_part_that_the_targets_need():
     chain = [jt.Variable(f"x{step}", 2) for step in range(600)]
     parts = [jt.Conditional(chain[0], [], [0.3, 0.7])]
-    parts += [jt.Conditional(b, [a], [[0.9, 0.1], [0.2, 0.8]]) for a, b in zip(chain, chain[1:], strict=False)]
+    parts += [jt.Conditional(b, [a], [[0.9, 0.1], [0.2, 0.8]]) for a, b in pairwise(chain)]
     model = jt.BayesianNetwork(parts)
     beliefs = jt.infer(model, {"x1": 1}, targets=["x0"])
     assert len(beliefs.answers.packed.variables) == 2
