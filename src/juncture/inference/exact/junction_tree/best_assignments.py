@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from juncture import numerics
-from juncture.inference.exact.best_states import TIE, Allowed, Solver, allow_only, best_states
+from juncture.inference.exact.best_states import TIE, Allowed, Solver, best_states
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.marginal_map import best_targets, rank_targets
 from juncture.inference.exact.junction_tree.packed_tree import PackedTree
+from juncture.inference.exact.junction_tree.tied_states import first_assignment
 
 
 def best_of_marginal(marginal: np.ndarray, log_evidence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -65,22 +66,19 @@ def best_row_by_row(
 def max_product_solver(tree: PackedTree, evidence: CodedFinding) -> Solver:
     """All nodes at once, read off the max-marginals; ties go to the earlier state, in node order."""
     num_states = tree.plan.num_states
-    all_nodes = np.arange(len(num_states))
+    all_nodes, starts = np.arange(len(num_states)), np.cumsum(num_states) - num_states
     seen, seen_logs = evidence.as_logs(num_states)
 
     def solve(allowed: Allowed) -> tuple[dict[int, int], float] | None:
-        fixed = dict(allowed)
-        while True:
-            nodes = np.concatenate([seen, np.array(list(fixed), dtype=np.int64)])
-            logs = np.concatenate([seen_logs, *fixed.values()])
-            marginals, top = tree.run_logs(nodes, logs, all_nodes, maximize=True)
-            if top == -np.inf:
-                return None
-            parts = np.split(marginals, np.cumsum(num_states))[:-1]
-            winners = [np.flatnonzero(part >= part.max() - TIE * max(1.0, abs(part.max()))) for part in parts]
-            tied = next((node for node, states in enumerate(winners) if len(states) > 1), None)
-            if tied is None:
-                return {node: int(states[0]) for node, states in enumerate(winners)}, top + evidence.log_scale
-            fixed[tied] = allow_only(int(winners[tied][0]), num_states[tied])
+        nodes = np.concatenate([seen, np.array(list(allowed), dtype=np.int64)])
+        logs, work = np.concatenate([seen_logs, *allowed.values()]), np.empty(tree.plan.num_cells)
+        marginals, top = tree.run_logs(nodes, logs, all_nodes, maximize=True, work=work)
+        if top == -np.inf:
+            return None
+        tops = np.repeat(np.maximum.reduceat(marginals, starts), num_states)
+        winners = np.flatnonzero(marginals >= tops - TIE * np.maximum(1.0, np.abs(tops)))
+        is_tied = len(winners) > len(num_states)
+        codes = first_assignment(tree.plan, work) if is_tied else (winners - starts).tolist()
+        return dict(enumerate(codes)), top + evidence.log_scale
 
     return solve

@@ -203,7 +203,7 @@ def leave_one_out_sums(values: Sequence[float]) -> list[float]:
     """For each value the sum of all others, without subtraction."""
     before = np.cumsum([0.0, *values])[:-1]
     after = np.cumsum([0.0, *reversed(values)])[:-1][::-1]
-    return (before + after).tolist()  # type: ignore[no-any-return]
+    return (before + after).tolist()
 
 
 def sum_to(factor: LogFactor, nodes: tuple[int, ...]) -> np.ndarray:
