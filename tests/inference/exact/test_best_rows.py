@@ -122,3 +122,24 @@ def test_the_first_of_k_is_the_best_to_the_bit(seed):
     except jt.ImpossibleEvidence:
         return
     assert jt.most_probable(model, evidence, targets=targets, k=3)[0] == best
+
+
+def test_nothing_is_left_to_choose():
+    """Everything is observed, with hidden nodes inside the noisy-or; and no targets at all."""
+    causes = [jt.Variable(f"c{number}", 2) for number in range(9)]
+    effect = jt.Variable("e", 2)
+    parts = [jt.Conditional(cause, [], [0.6, 0.4]) for cause in causes]
+    model = jt.BayesianNetwork([*parts, jt.NoisyOr(effect, causes, [0.5] * 9, leak=0.1)])
+    row = dict.fromkeys(model.variables.names, 1)
+    for evidence, options in (
+        (row, {}),
+        (row, {"k": 2}),
+        ({"e": 1}, {"targets": []}),
+        ({"e": 1}, {"targets": [], "k": 2}),
+    ):
+        found = jt.most_probable(model, evidence, **options)
+        best = found[0] if isinstance(found, list) else found
+        assert best.assignment == {}
+        assert best.log_prob == pytest.approx(0.0, abs=1e-12)
+    many = jt.most_probable(model, [row, row])
+    assert many.log_prob == pytest.approx([0.0, 0.0], abs=1e-12)

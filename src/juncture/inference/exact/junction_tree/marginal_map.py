@@ -42,7 +42,8 @@ def best_targets(
         some = rows.take(np.arange(block.start, block.stop))
         found = some.codes_by_node()
         best, values[block] = best_of_rows(elimination, row_factors(tree, some, found), free, some.num_rows)
-        codes[block] = np.stack([{**found, **best}[node] for node in targets], axis=1)
+        for column, node in enumerate(targets):
+            codes[block, column] = best[node] if node in best else found[node]
         values[block] += tree.log_scale + some.log_scale
     return codes, values
 
@@ -60,7 +61,8 @@ def rank_targets(
     sizes = {node: int(tree.plan.num_states[node]) for node in free}
     codes, values = best_states(first_of_ties(solve, sizes), sizes, count)
     columns = {**found, **dict(zip(free, codes.T, strict=True))}
-    return np.stack([np.broadcast_to(columns[node], values.shape) for node in targets], axis=1), values
+    ranked = [np.broadcast_to(columns[node], values.shape) for node in targets]
+    return np.array(ranked, np.int64).reshape(len(targets), len(values)).T, values
 
 
 def plan_targets(
