@@ -168,9 +168,13 @@ class Scope(tuple[Variable, ...]):  # noqa: SLOT001 (names and shape are kept)
 
     def axis(self, name: str) -> int:
         try:
-            return self.names.index(name)
-        except ValueError:
+            return self._axes[name]
+        except (KeyError, TypeError):
             raise UnknownVariable.among(name, self.names, where="the scope") from None
+
+    @cached_property
+    def _axes(self) -> dict[str, int]:
+        return {name: axis for axis, name in enumerate(self.names)}
 
     def variable(self, name: str) -> Variable:
         return self[self.axis(name)]

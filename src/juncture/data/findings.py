@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -52,10 +53,13 @@ class Findings(Value):
         return tuple(variable.name for variable in self.variables if variable.name in found)
 
     def variable(self, name: str) -> Variable:
-        known = {variable.name: variable for variable in self.variables}
-        if name not in known:
-            raise UnknownVariable.among(name, known)
-        return known[name]
+        if name not in self._by_name:
+            raise UnknownVariable.among(name, self._by_name)
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Variable]:
+        return {variable.name: variable for variable in self.variables}
 
     def is_observed(self, name: str) -> np.ndarray:
         """(row,): whether the value itself is known; a vector must be known in full."""

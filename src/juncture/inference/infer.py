@@ -65,8 +65,8 @@ def infer_factors(
 ) -> Beliefs:
     check_policy(on_impossible)
     engine = engine_for(method, memory_limit)
-    if targets is None and type(evidence) is dict and budget is None:
-        answers = engine.answer_row(model, evidence) if hasattr(engine, "answer_row") else None
+    if type(evidence) is dict and budget is None:
+        answers = engine.answer_row(model, evidence, targets) if hasattr(engine, "answer_row") else None
         if answers is not None:
             beliefs = Beliefs(model, engine, answers.targets, answers, True, answers.views, answers.marginals[0])
             check_possible(beliefs)

@@ -193,5 +193,5 @@ class Engine(Protocol):
 class FastRowEngine(Engine, Protocol):
     """An engine with a faster path for one row of evidence."""
 
-    def answer_row(self, model: Any, evidence: dict[str, Any]) -> RowAnswers | None:
-        """All marginals given one row of labels; None where a plan has to be run."""
+    def answer_row(self, model: Any, evidence: dict[str, Any], targets: Any = None) -> RowAnswers | None:
+        """The marginals of the targets, or all, given one row of labels; None where a plan has to be run."""

@@ -75,7 +75,13 @@ class Elimination:
         self, factors: Iterable[LogFactor], remembered: Collection[int] | None = None
     ) -> tuple[LogFactor, list[Bucket]]:
         """What is left, and the buckets of the `remembered` nodes (by default the maximised ones), last first."""
-        remembered = self.maximized if remembered is None else remembered
+        left, buckets = self.reduce(factors, self.maximized if remembered is None else remembered)
+        return multiply(left), buckets
+
+    def reduce(
+        self, factors: Iterable[LogFactor], remembered: Collection[int] = ()
+    ) -> tuple[list[LogFactor], list[Bucket]]:
+        """The factors that are left, not multiplied, and the buckets of the `remembered` nodes, last first."""
         indices = {step.node: index for index, step in enumerate(self.steps)}
         waiting = [[LogFactor((step.node,), np.zeros(step.shape[-1]))] for step in self.steps] + [[]]
         for factor in factors:
@@ -88,7 +94,14 @@ class Elimination:
             waiting[first_step(rest, indices)].append(LogFactor(tuple(rest), out))
             if step.node in remembered:
                 buckets.append(Bucket(step.node, tuple(rest), logs))
-        return multiply(waiting[-1]), buckets[::-1]
+        return waiting[-1], buckets[::-1]
+
+    def split(self) -> tuple[Elimination, Elimination]:
+        """The steps that sum, and the steps that maximise what these leave."""
+        summed = tuple(step for step in self.steps if step.node not in self.maximized)
+        both = summed, self.steps[len(summed) :]
+        first, second = (Elimination(steps, self.maximized, self.left) for steps in both)
+        return first, second
 
     def describe(self, names: Sequence[str]) -> str:
         """A line for each step: what goes, out of a table over what, of how many entries."""

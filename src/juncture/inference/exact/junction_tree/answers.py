@@ -14,16 +14,16 @@ from juncture.data.findings import Findings
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import EXACT, Diagnostics, Request
-from juncture.inference.exact.best_states import TIE, Allowed, Solver, allow_only, best_states, first_of_ties
-from juncture.inference.exact.elimination.buckets import LogFactor, marginal_map_solver, plan_elimination
+from juncture.inference.exact.junction_tree.best_assignments import best_assignments, best_of_marginal
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.expected_cells import expected_cells, factor_sum
 from juncture.inference.exact.junction_tree.packed_tree import PackedTree, pack_factors
 from juncture.inference.exact.junction_tree.plan import CliquePlan
 from juncture.inference.exact.lowering import Lowered
 from juncture.kernels.junction_tree.sampling import draw_rows
-from juncture.memory import default_memory_limit
 from juncture.variables import Scope, State
+
+NOTHING_SOFT = (np.empty(0, np.int64), np.empty(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +57,24 @@ class PackedModel:
         """The nodes of all variables; hidden ones come after."""
         return np.arange(len(self.variables))
 
+    def code_labels(self, evidence: dict[str, Any]) -> CodedFinding | None:
+        """One row of labels by node; None if one of them is not exactly that of a state."""
+        observed, codes = [], []
+        for name, value in evidence.items():
+            known = self.labels.get(name)
+            code = None if known is None or type(value) not in {str, int} else known[1].get(value)
+            if known is None or code is None:
+                return None
+            observed.append(known[0])
+            codes.append(code)
+        return CodedFinding(np.array(observed, np.int64), np.array(codes, np.int64), *NOTHING_SOFT)
+
+    def find_nodes(self, names: Sequence[Any]) -> np.ndarray | None:
+        """The nodes of these variables; None if one of the names is not that of a variable."""
+        if not all(type(name) is str and name in self.labels for name in names):
+            return None
+        return np.array([self.labels[name][0] for name in names], np.int64)
+
     @cached_property
     def starts(self) -> list[int]:
         """Where each node's states start in an array of all marginals."""
@@ -89,20 +107,24 @@ class TreeAnswers:
     targets: tuple[str, ...]
     marginals: np.ndarray  # (1, states of all nodes in order), or (row, states of the targets in their order)
     log_evidence: np.ndarray  # (row,)
+    memory_limit: int | None = None  # of searches for the best states; None: half of what is free
     diagnostics: ClassVar[Diagnostics] = EXACT
 
     @classmethod
-    def of(cls, packed: PackedModel, findings: Findings, targets: tuple[str, ...]) -> TreeAnswers:
+    def of(
+        cls, packed: PackedModel, findings: Findings, targets: tuple[str, ...], memory_limit: int | None = None
+    ) -> TreeAnswers:
         nodes = np.array([packed.nodes[name] for name in targets], dtype=np.int64)
         rows = CodedFindings.of(findings, packed.nodes)
         if not findings.is_single:
-            return cls(packed, findings, targets, *packed.tree.run_rows(rows, nodes))
+            return cls(packed, findings, targets, *packed.tree.run_rows(rows, nodes), memory_limit)
         marginals, log_evidence = packed.tree.run(rows.row(0), nodes)
-        return cls(packed, findings, targets, marginals[np.newaxis], np.array([log_evidence]))
+        return cls(packed, findings, targets, marginals[np.newaxis], np.array([log_evidence]), memory_limit)
 
     @property
     def views(self) -> dict[str, tuple[Scope, slice]]:
-        return self.packed.views
+        views = self.packed.views
+        return views if self.targets is self.packed.names else {name: views[name] for name in self.targets}
 
     @cached_property
     def findings(self) -> Findings:
@@ -142,21 +164,16 @@ class TreeAnswers:
         return table.reshape(num_rows, *scope.shape)
 
     def best(self, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
-        sizes = {self.packed.nodes[name]: self.packed.variables.variable(name).num_states for name in targets}
-        num_rows = len(self.log_evidence)
-        found = [best_states(self._solver(row, sizes), sizes, count) for row in range(num_rows)]
-        ranks = max((len(values) for _, values in found), default=1) or 1
-        codes = np.zeros((num_rows, ranks, len(targets)), dtype=np.int64)
-        values = np.full((num_rows, ranks), -np.inf)
-        for row, (row_codes, row_values) in enumerate(found):
-            codes[row, : len(row_values)], values[row, : len(row_values)] = row_codes, row_values
+        if count == 1 and len(targets) == 1:
+            return best_of_marginal(self.marginal(targets), self.log_evidence)
+        nodes = tuple(self.packed.nodes[name] for name in targets)
+        rows, which = (self.rows, np.zeros(1, np.int64)) if self.findings.is_single else self.rows.distinct()
+        codes, values = best_assignments(self.packed.tree, rows, nodes, count, self.memory_limit)
+        codes, values = codes[which], values[which]
+        if len(targets) == 1:  # with the same bits as the best alone
+            first, top = best_of_marginal(self.marginal(targets), self.log_evidence)
+            values[:, :1] = np.where(codes[:, :1, 0] == first[:, :, 0], top, values[:, :1])
         return codes, values
-
-    def _solver(self, row: int, sizes: dict[int, int]) -> Solver:
-        evidence = self.rows.row(row)
-        if len(sizes.keys() | set(evidence.observed.tolist())) == len(self.packed.nodes):
-            return max_product_solver(self.packed.tree, evidence)
-        return first_of_ties(sum_max_solver(self.packed.tree, evidence, frozenset(sizes)), sizes)
 
     def expected(self, requests: Sequence[Request], weights: np.ndarray) -> list[list[np.ndarray]]:
         return expected_tables(self.packed, self.rows, requests, weights)[0]
@@ -230,44 +247,3 @@ def find_clashes(findings: Findings, codes: dict[str, np.ndarray], times: int) -
             seen = np.repeat(findings.codes[name], times)
             clash |= (seen >= 0) & (seen != column)
     return clash
-
-
-def max_product_solver(tree: PackedTree, evidence: CodedFinding) -> Solver:
-    """All nodes at once, read off the max-marginals; ties go to the earlier state, in node order."""
-    num_states = tree.plan.num_states
-    all_nodes = np.arange(len(num_states))
-    seen, seen_logs = evidence.as_logs(num_states)
-
-    def solve(allowed: Allowed) -> tuple[dict[int, int], float] | None:
-        fixed = dict(allowed)
-        while True:
-            nodes = np.concatenate([seen, np.array(list(fixed), dtype=np.int64)])
-            logs = np.concatenate([seen_logs, *fixed.values()])
-            marginals, top = tree.run_logs(nodes, logs, all_nodes, maximize=True)
-            if top == -np.inf:
-                return None
-            parts = np.split(marginals, np.cumsum(num_states))[:-1]
-            winners = [np.flatnonzero(part >= part.max() - TIE * max(1.0, abs(part.max()))) for part in parts]
-            tied = next((node for node, states in enumerate(winners) if len(states) > 1), None)
-            if tied is None:
-                return {node: int(states[0]) for node, states in enumerate(winners)}, top + evidence.log_scale
-            fixed[tied] = allow_only(int(winners[tied][0]), num_states[tied])
-
-    return solve
-
-
-def sum_max_solver(tree: PackedTree, evidence: CodedFinding, targets: frozenset[int]) -> Solver:
-    """The targets maximised after all other nodes were summed out, by bucket elimination on the tree's factors."""
-    plan, limit = tree.plan, default_memory_limit()
-    scopes = [plan.scope_nodes[a:b].tolist() for a, b in zip(plan.scope_starts, plan.scope_starts[1:], strict=False)]
-    elimination = plan_elimination(scopes, plan.num_states, maximized=targets, memory_limit=limit)
-    tables = [
-        LogFactor(tuple(scope), logs)
-        for scope, logs in zip(scopes, tree.log_factors, strict=True)
-        if scope  # a factor without variables is in the tree's log scale
-    ]
-    unary = [LogFactor((node,), np.zeros(size)) for node, size in enumerate(plan.num_states)]
-    observed, logs = evidence.as_logs(plan.num_states)
-    pieces = np.split(logs, np.cumsum(plan.num_states[observed])[:-1]) if len(observed) else []
-    known = [LogFactor((int(node),), piece) for node, piece in zip(observed, pieces, strict=True)]
-    return marginal_map_solver(elimination, [*tables, *unary, *known], tree.log_scale + evidence.log_scale)

@@ -10,6 +10,7 @@ import numpy as np
 
 from juncture import numerics
 from juncture.data.findings import Findings
+from juncture.data.tables.distinct import distinct_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +82,39 @@ class CodedFindings:
     @property
     def num_rows(self) -> int:
         return int(self.codes.shape[1])
+
+    def take(self, indices: np.ndarray) -> CodedFindings:
+        """Some of the rows."""
+        logs = None if self.log_likelihoods is None else self.log_likelihoods[:, indices]
+        return CodedFindings(
+            self.observed,
+            self.codes[:, indices],
+            self.soft,
+            self.likelihoods[:, indices],
+            self.log_scale[indices],
+            logs,
+        )
+
+    def distinct(self) -> tuple[CodedFindings, np.ndarray]:
+        """Each different row once, and for each row which of them it is, (row,)."""
+        logs = self.likelihoods[:0] if self.log_likelihoods is None else self.log_likelihoods
+        which, first = distinct_rows(np.vstack([self.codes, self.likelihoods, logs, self.log_scale]).T)
+        return self.take(first), which
+
+    def patterns(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """(the nodes that are observed, the rows in which just these are), for each pattern of holes."""
+        if self.num_rows == 1 or not len(self.codes):
+            return [(self.observed[(self.codes >= 0).all(axis=1)], np.arange(self.num_rows))]
+        which, first = distinct_rows((self.codes >= 0).T)
+        return [
+            (self.observed[self.codes[:, row] >= 0], np.flatnonzero(which == number))
+            for number, row in enumerate(first)
+        ]
+
+    def codes_by_node(self) -> dict[int, np.ndarray]:
+        """Node → its codes (row,), for the nodes that are observed in every row."""
+        pairs = zip(self.observed.tolist(), self.codes, strict=True)
+        return {node: codes for node, codes in pairs if (codes >= 0).all()}
 
     def row(self, index: int) -> CodedFinding:
         known = self.codes[:, index] >= 0

@@ -20,7 +20,7 @@ from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, Cost, Question, check_budget
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.junction_tree.answers import ExpectedAnswers, PackedModel, TreeAnswers
-from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
+from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree.plan import (
     CliquePlan,
     Structure,
@@ -41,7 +41,6 @@ LONG_RUN = 6e6  # operations, some milliseconds: from here on a plan for what wa
 SLICED_RUNS = 4  # packing and collecting anew and running, in runs
 OPERATIONS_PER_SLICE = 24_000  # what slicing one factor costs
 Entry = TypeVar("Entry")
-NOTHING_SOFT = (np.empty(0, np.int64), np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -100,31 +99,29 @@ class JunctionTree:
         soft = {name: table for name, table in findings.likelihoods.items() if name not in codes}
         rest = Findings(packed.variables, {}, {}, soft)
         free = tuple(name for name in targets if name not in codes)
-        return SlicedAnswers(model.variables, findings, TreeAnswers.of(packed, rest, free), codes)
+        return SlicedAnswers(model.variables, findings, TreeAnswers.of(packed, rest, free, self.memory_limit), codes)
 
-    def answer_row(self, model: Any, evidence: dict[str, Any]) -> TreeAnswers | None:
-        """All marginals given one row of exact labels; None where `answer` has to check the evidence."""
+    def answer_row(self, model: Any, evidence: dict[str, Any], targets: Any = None) -> TreeAnswers | None:
+        """The marginals of the targets, or all, given one row of exact labels; None where a plan has to be run.
+
+        With targets it answers from the whole model, as `part_for` says, or not at all.
+        """
+        if targets is not None and (type(targets) not in {list, tuple} or not self.is_quick(model)):
+            return None
         try:
             if evidence and self.cost(model).operations >= LONG_RUN:
                 return None
             packed = self.packed_model(model)
         except TooLarge:
             return None
-        labels = packed.labels
-        observed, codes = [], []
-        for name, value in evidence.items():
-            known = labels.get(name)
-            if known is None or type(value) not in {str, int}:
-                return None
-            code = known[1].get(value)
-            if code is None:
-                return None
-            observed.append(known[0])
-            codes.append(code)
-        row = CodedFinding(np.array(observed, np.int64), np.array(codes, np.int64), *NOTHING_SOFT)
-        marginals, log_evidence = packed.tree.run(row, packed.all_nodes)
+        row = packed.code_labels(evidence)
+        nodes = packed.all_nodes if targets is None else packed.find_nodes(targets)
+        if row is None or nodes is None:
+            return None
+        marginals, log_evidence = packed.tree.run(row, nodes)
         marginals.setflags(write=False)
-        return TreeAnswers(packed, evidence.copy(), packed.names, marginals[None], np.array([log_evidence]))
+        names = packed.names if targets is None else tuple(targets)
+        return TreeAnswers(packed, evidence.copy(), names, marginals[None], np.array([log_evidence]), self.memory_limit)
 
     def packed_model(self, model: Any) -> PackedModel:
         """The model's tables in their junction tree, compiled at the first call and kept with the model."""
@@ -204,7 +201,7 @@ class JunctionTreePlan:
         packed = self.engine.packed_model(self.part) if model is self.model else self.pack(model)
         if questions == {Question.EXPECTED}:
             return ExpectedAnswers(packed, findings, self.targets, self.code_findings(findings, packed))
-        return TreeAnswers.of(packed, findings, self.targets)
+        return TreeAnswers.of(packed, findings, self.targets, self.engine.memory_limit)
 
     def pack(self, model: Any) -> PackedModel:
         """The tables of another model of the same structure, in the cliques of this plan."""

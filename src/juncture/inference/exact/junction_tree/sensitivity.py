@@ -7,8 +7,8 @@ give the derivatives of all tables at once, without division, so zero entries ha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import Any
 
@@ -18,10 +18,10 @@ from juncture import numerics
 from juncture.errors import ImpossibleEvidence, InvalidData, Unsupported
 from juncture.evidence import as_findings
 from juncture.inference.exact.elimination.buckets import LogFactor, multiply
-from juncture.inference.exact.junction_tree.engine import scopes_of
-from juncture.inference.exact.junction_tree.plan import CliquePlan, compile_plan
+from juncture.inference.exact.junction_tree.engine import JunctionTree, scopes_of
+from juncture.inference.exact.junction_tree.plan import CliquePlan, lay_out_plan
 from juncture.inference.exact.lowering import Lowered
-from juncture.kernels.junction_tree.layout import PARENT
+from juncture.kernels.junction_tree.layout import NODE_CLIQUE, PARENT
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.variables import State
@@ -105,87 +105,105 @@ def log_likelihoods(model: Any, findings: Any) -> list[tuple[int, np.ndarray]]:
 
 def log_derivatives(model: Any, known: list[LogFactor]) -> tuple[float, list[np.ndarray]]:
     """(log of the total, log of its derivative by each entry of each factor)."""
-    scopes = scopes_of(Lowered(model.variables, (), model.factors))
-    plan = compile_plan(scopes, model.variables.shape)
-    tables = [LogFactor(tuple(scope), part.log_values) for scope, part in zip(scopes, model.factors, strict=True)]
+    lowered = Lowered(model.variables, (), model.factors)
+    plan = lay_out_plan(JunctionTree().structure(model, lowered))
+    tables = [
+        LogFactor(tuple(scope), part.log_values) for scope, part in zip(scopes_of(lowered), model.factors, strict=True)
+    ]
     tree = MessageTree.of(plan, tables, known)
-    constants = sum(float(part.logs) for part in tables if not part.nodes)
-    slopes = []
-    for index, part in enumerate(tables):
-        clique = int(plan.factor_cliques[index])
-        if clique < 0:
-            slopes.append(np.asarray(tree.log_total + constants - part.logs))
-            continue
-        others = [other for other in tree.inside[clique] if other is not part]
-        around = [*others, *tree.messages_into(clique), zeros_over(part, model.variables.shape)]
-        slopes.append(sum_to(multiply(around), part.nodes) + constants + tree.log_total_beside(clique))
-    return tree.log_total + constants, slopes
+    constants = [index for index, clique in enumerate(plan.factor_cliques) if clique < 0]
+    beside = leave_one_out_sums([float(tables[index].logs) for index in constants])
+    log_constant = float(sum(float(tables[index].logs) for index in constants))
+    slopes = {index: np.asarray(tree.log_total + rest) for index, rest in zip(constants, beside, strict=True)}
+    for clique, indices in enumerate(tree.held):
+        scale = log_constant + tree.log_beside[clique]
+        for index, product in zip(indices, tree.products_beside_tables(clique), strict=True):
+            slopes[index] = sum_to(product, tables[index].nodes) + scale
+    return tree.log_total + log_constant, [slopes[index] for index in range(len(tables))]
 
 
 @dataclass(frozen=True)
 class MessageTree:
     """What every clique holds, and the messages along every edge of the tree in both directions, as logarithms."""
 
-    inside: list[list[LogFactor]]
-    parents: list[int]
+    tables: list[LogFactor]
+    held: list[list[int]]  # (clique,): the numbers of its tables
+    inside: list[list[LogFactor]]  # (clique,): zeros over its nodes, and the evidence that it holds
     children: list[list[int]]
-    up: Mapping[int, LogFactor]  # clique → its message to its parent
-    down: Mapping[int, LogFactor]  # clique → its parent's message to it
-    totals: Mapping[int, float]  # root → log of its tree's total
-
-    @property
-    def log_total(self) -> float:
-        return sum(self.totals.values())
-
-    def log_total_beside(self, clique: int) -> float:
-        """The log of the product of all trees' totals but that of the clique's own."""
-        while self.parents[clique] >= 0:
-            clique = self.parents[clique]
-        return sum(total for root, total in self.totals.items() if root != clique)
+    up: dict[int, LogFactor]  # clique → its message to its parent
+    down: dict[int, LogFactor]  # clique → its parent's message to it
+    log_total: float
+    log_beside: np.ndarray  # (clique,): the log of the product of all trees' totals but that of its own
 
     @classmethod
     def of(cls, plan: CliquePlan, tables: list[LogFactor], known: list[LogFactor]) -> MessageTree:
-        sizes = plan.num_states
         axes = [tuple(plan.nodes[a:b].tolist()) for a, b in zip(plan.starts, plan.starts[1:], strict=False)]
-        parents = [int(parent) for parent in plan.table[:, PARENT]]
-        inside: list[list[LogFactor]] = [[LogFactor(nodes, np.zeros([sizes[n] for n in nodes]))] for nodes in axes]
-        for part, clique in zip(tables, plan.factor_cliques, strict=True):
-            if clique >= 0:
-                inside[clique].append(part)
-        for part in known:
-            inside[int(plan.node_table[part.nodes[0], 0])].append(part)
-        up: dict[int, LogFactor] = {}
-        down: dict[int, LogFactor] = {}
-        totals: dict[int, float] = {}
+        separators = [nodes[:count] for nodes, count in zip(axes, plan.shared.tolist(), strict=True)]
+        parents = plan.table[:, PARENT].tolist()
+        inside = [[LogFactor(nodes, np.zeros(plan.num_states[list(nodes)]))] for nodes in axes]
+        held: list[list[int]] = [[] for _ in axes]
         children: list[list[int]] = [[] for _ in axes]
+        for index, clique in enumerate(plan.factor_cliques):
+            if clique >= 0:
+                held[clique].append(index)
+        for part in known:
+            inside[int(plan.node_table[part.nodes[0], NODE_CLIQUE])].append(part)
         for clique, parent in enumerate(parents):
             if parent >= 0:
                 children[parent].append(clique)
-        tree = cls(inside, parents, children, up, down, totals)
-        separators = [axes[clique][: int(plan.shared[clique])] for clique in range(len(axes))]
-        for clique in reversed(range(len(axes))):
-            product = multiply([*inside[clique], *tree.messages_into(clique)])
-            message = LogFactor(separators[clique], sum_to(product, separators[clique]))
-            if parents[clique] < 0:
-                totals[clique] = float(message.logs)
-            else:
-                up[clique] = message
-        for clique in range(len(axes)):
-            parent = parents[clique]
-            if parent >= 0:
-                product = multiply([*inside[parent], *tree.messages_into(parent, but=clique)])
-                down[clique] = LogFactor(separators[clique], sum_to(product, separators[clique]))
-        return tree
+        roots = [clique for clique, parent in enumerate(parents) if parent < 0]
+        tree = cls(tables, held, inside, children, {}, {}, 0.0, np.zeros(len(axes)))
+        tree.collect(separators)
+        tree.distribute(separators)
+        totals = [float(tree.up[root].logs) for root in roots]
+        beside = dict(zip(roots, leave_one_out_sums(totals), strict=True))
+        for clique, parent in enumerate(parents):  # parents come first
+            tree.log_beside[clique] = beside[clique] if parent < 0 else tree.log_beside[parent]
+        return replace(tree, log_total=sum(totals))
 
-    def messages_into(self, clique: int, but: int = -1) -> list[LogFactor]:
-        """From the children, except one, and from the parent, as far as they have been sent."""
-        sent = [self.up[child] for child in self.children[clique] if child in self.up and child != but]
-        return [*sent, *([self.down[clique]] if clique in self.down else [])]
+    def collect(self, separators: list[tuple[int, ...]]) -> None:
+        """Send the messages to the parents; that of a root is the log of its tree's total."""
+        for clique in reversed(range(len(separators))):
+            tables = [self.tables[index] for index in self.held[clique]]
+            sent = [self.up[child] for child in self.children[clique]]
+            product = multiply([*self.inside[clique], *tables, *sent])
+            self.up[clique] = LogFactor(separators[clique], sum_to(product, separators[clique]))
+
+    def distribute(self, separators: list[tuple[int, ...]]) -> None:
+        """Send the messages to the children: to each what its parent holds and gets from all others."""
+        for clique, children in enumerate(self.children):
+            tables = [self.tables[index] for index in self.held[clique]]
+            rest = multiply([*self.inside[clique], *tables, *self.from_parent(clique)])
+            for child, product in zip(
+                children, leave_one_out([self.up[child] for child in children], rest), strict=True
+            ):
+                self.down[child] = LogFactor(separators[child], sum_to(product, separators[child]))
+
+    def from_parent(self, clique: int) -> list[LogFactor]:
+        return [self.down[clique]] if clique in self.down else []
+
+    def products_beside_tables(self, clique: int) -> Iterator[LogFactor]:
+        """For each table of a clique the product of all else that the clique holds and gets."""
+        sent = [self.up[child] for child in self.children[clique]]
+        rest = multiply([*self.inside[clique], *sent, *self.from_parent(clique)])
+        return leave_one_out([self.tables[index] for index in self.held[clique]], rest)
 
 
-def zeros_over(part: LogFactor, shape: tuple[int, ...]) -> LogFactor:
-    """Zeros over the nodes of a factor, so that a product covers them."""
-    return LogFactor(part.nodes, np.zeros([shape[node] for node in part.nodes]))
+def leave_one_out(factors: Sequence[LogFactor], rest: LogFactor) -> Iterator[LogFactor]:
+    """For each factor the product of `rest` and all other factors, without division: halves are multiplied in turn."""
+    if len(factors) < 2:
+        yield from [rest] * len(factors)
+        return
+    first, second = factors[: len(factors) // 2], factors[len(factors) // 2 :]
+    yield from leave_one_out(first, multiply([rest, *second]))
+    yield from leave_one_out(second, multiply([rest, *first]))
+
+
+def leave_one_out_sums(values: Sequence[float]) -> list[float]:
+    """For each value the sum of all others, without subtraction."""
+    before = np.cumsum([0.0, *values])[:-1]
+    after = np.cumsum([0.0, *reversed(values)])[:-1][::-1]
+    return (before + after).tolist()
 
 
 def sum_to(factor: LogFactor, nodes: tuple[int, ...]) -> np.ndarray:
