@@ -6,6 +6,8 @@ row is a mapping; many rows are a frame, a `Dataset` or a list of mappings.
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import singledispatch
@@ -79,6 +81,19 @@ def findings_of(evidence: Any, variables: tuple[Variable, ...], extra: Extra) ->
     codes = {variable.name: dataset.columns[variable.name] for variable in dataset.variables if not variable.is_real}
     reals = {variable.name: dataset.columns[variable.name] for variable in dataset.variables if variable.is_real}
     return Findings(variables, drop_unobserved(codes), drop_unobserved(reals), num_rows=dataset.num_rows)
+
+
+@findings_of.register(str)
+@findings_of.register(os.PathLike)
+def _(evidence: str | os.PathLike[str], variables: tuple[Variable, ...], extra: Extra) -> Findings:
+    """Many rows in a file."""
+    try:
+        return findings_of(as_table(evidence), variables, extra)
+    except FileNotFoundError as error:
+        name, _, state = str(evidence).partition("=")
+        wanted = f"{{{name.strip()!r}: {state.strip()!r}}}" if state else "{name: state}"
+        advice = f"a text is the path of a table of rows; evidence is a mapping, such as {wanted}"
+        raise FileNotFoundError(errno.ENOENT, f"{os.strerror(errno.ENOENT)}; {advice}", str(evidence)) from error
 
 
 @findings_of.register

@@ -17,7 +17,7 @@ from juncture.data.tables.export import decode_column, to_arrow, to_pandas, to_p
 from juncture.data.tables.table import Table
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, UnknownVariable
-from juncture.values import Value, content_key, read_only
+from juncture.values import Value, content_key, number_of, read_only
 from juncture.variables import Scope, State, Variable
 
 __all__ = ["Dataset", "Extra", "Unseen"]
@@ -173,7 +173,8 @@ class Dataset(Value):
         names = list(self.columns)
         shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
         weighted = ", weighted" if self.weights is not None else ""
-        return f"Dataset({self.num_rows} rows of {len(names)} variables{f': {shown}' if names else ''}{weighted})"
+        sizes = f"{number_of(self.num_rows, 'row')} of {number_of(len(names), 'variable')}"
+        return f"Dataset({sizes}{f': {shown}' if names else ''}{weighted})"
 
     def _repr_html_(self) -> str:
         from juncture.drawing.html import html_table
