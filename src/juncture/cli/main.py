@@ -16,9 +16,11 @@ from typing import Annotated, Any, NoReturn, TextIO
 import typer
 
 import juncture
+from juncture.cli.arguments import WrongUsage
 from juncture.cli.convert import convert
 from juncture.cli.draw import draw
 from juncture.cli.fit import fit
+from juncture.cli.help import Command, Group
 from juncture.cli.info import info
 from juncture.cli.learn import learn
 from juncture.cli.mpe import mpe
@@ -32,7 +34,9 @@ from juncture.errors import JunctureError
 
 app = typer.Typer(
     help="Probabilistic graphical models: inspect, query, learn, sample, draw and convert networks.",
+    cls=Group,
     no_args_is_help=True,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -54,7 +58,7 @@ def end_when_unread(command: Callable[..., None]) -> Callable[..., None]:
 
 
 for command in (info, query, mpe, separation, sample, fit, learn, predict, convert, draw, warmup):
-    app.command()(end_when_unread(command))
+    app.command(cls=Command)(end_when_unread(command))
 
 
 def show_version(wanted: bool) -> None:
@@ -79,7 +83,9 @@ def run() -> NoReturn:
     warnings.simplefilter("always")
     is_plain = not any(map(CONTROLS.search, sys.argv))
     try:
-        code = app(standalone_mode=is_plain)  # else what is wrong with the arguments is printed below
+        code = app(prog_name="juncture", standalone_mode=is_plain)  # else what is wrong with the arguments is printed below
+    except WrongUsage as error:
+        end(2, str(error))
     except JunctureError as error:
         end(1, str(error))
     except OSError as error:

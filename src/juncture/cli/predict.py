@@ -9,6 +9,7 @@ import numpy as np
 import typer
 
 from juncture.cli.arguments import AsJson, Method, Network, load
+from juncture.cli.completion import complete_variable
 from juncture.cli.output import CSV, DataStream, check_target, console, print_json, print_note, table
 from juncture.cli.rows import SHOWN, Missing, RowsFile, read_rows
 from juncture.data.dataset import Dataset
@@ -19,8 +20,13 @@ from juncture.inference.engines.display import format_method
 from juncture.variables import Variable
 from juncture.verbs import infer
 
-Target = Annotated[str, typer.Option("--target", "-t", metavar="NAME", help="The variable to predict.")]
-Out = Annotated[str, typer.Option("--out", "-o", help="The CSV file to write, or - for standard output.")]
+Target = Annotated[
+    str,
+    typer.Option("--target", "-t", metavar="NAME", autocompletion=complete_variable, help="The variable to predict."),
+]
+Out = Annotated[
+    str, typer.Option("--out", "-o", metavar="FILE", help="The CSV file to write, or - for standard output.")
+]
 
 
 def predict(

@@ -15,7 +15,10 @@ from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, hint
 
 RowsFile = Annotated[
-    str, typer.Argument(help='A CSV or Parquet file, a pattern such as "rows/*.csv", or - for CSV on standard input.')
+    str,
+    typer.Argument(
+        metavar="ROWS", help='A CSV or Parquet file, a pattern such as "rows/*.csv", or - for CSV on standard input.'
+    ),
 ]
 Missing = Annotated[
     list[str],

@@ -7,13 +7,17 @@ from typing import Annotated
 import typer
 
 from juncture.cli.arguments import Given, Likelihood, Network, evidence, load
+from juncture.cli.numbers import whole_number
 from juncture.cli.output import CSV, DataStream, check_target
 from juncture.data.files.csv import write_csv
 from juncture.verbs import sample as draw_rows
 
-Rows = Annotated[int, typer.Argument(min=0, help="The number of rows to draw.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="The same seed gives the same rows.")]
-Out = Annotated[str, typer.Option("--out", "-o", help="A CSV file, or - for standard output.")]
+Rows = Annotated[int, typer.Argument(parser=whole_number(), metavar="ROWS", help="The number of rows to draw.")]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", parser=whole_number(), metavar="NUMBER", help="The same seed gives the same rows."),
+]
+Out = Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="A CSV file, or - for standard output.")]
 
 
 def sample(
