@@ -83,7 +83,9 @@ def run() -> NoReturn:
     warnings.simplefilter("always")
     is_plain = not any(map(CONTROLS.search, sys.argv))
     try:
-        code = app(prog_name="juncture", standalone_mode=is_plain)  # else what is wrong with the arguments is printed below
+        code = app(
+            prog_name="juncture", standalone_mode=is_plain
+        )  # else what is wrong with the arguments is printed below
     except WrongUsage as error:
         end(2, str(error))
     except JunctureError as error:
