@@ -11,7 +11,7 @@ from juncture.cli.arguments import AsJson, Network, load
 from juncture.cli.numbers import real_number, whole_number
 from juncture.cli.output import check_target, console, print_json, save, table
 from juncture.cli.progress import show_progress
-from juncture.cli.rows import Missing, RowsFile, read_rows
+from juncture.cli.rows import Ignore, Missing, RowsFile, note_identifiers, read_rows
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import missingness
 from juncture.errors import InvalidData
@@ -87,6 +87,7 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
     restarts: Restarts = 0,
     seed: Seed = 0,
     missing: Missing = [],  # noqa: B006
+    ignore: Ignore = [],  # noqa: B006
     json: AsJson = False,
 ) -> None:
     """Learn the parameters of a network from data, by EM if values are missing; Ctrl-C keeps the best so far.
@@ -95,7 +96,8 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
     """
     check_target(out)
     model = load(network)
-    data = read_rows(model, network, rows, missing)
+    data = read_rows(model, network, rows, missing, ignore)
+    note_identifiers(data)
     check_columns(model, data, rows, latent)
     if not len(data):
         raise InvalidData(f"{rows} has no rows to learn from")

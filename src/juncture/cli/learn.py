@@ -13,12 +13,10 @@ from juncture.cli.completion import complete_search
 from juncture.cli.numbers import real_number, whole_number
 from juncture.cli.output import check_target, console, print_json, print_note, save, table
 from juncture.cli.progress import show_progress
-from juncture.cli.rows import Missing, RowsFile
+from juncture.cli.rows import Ignore, Missing, RowsFile, note_identifiers, read_table
 from juncture.cli.search_options import check_choices, check_options
 from juncture.data.bins.discretizer import Discretizer
 from juncture.data.dataset import Dataset
-from juncture.data.entries import as_table
-from juncture.data.files.files import read_csv_table
 from juncture.errors import InvalidData
 from juncture.graphs.edges import Edge
 from juncture.graphs.text import parse_chains, quote_name
@@ -160,6 +158,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     prior: Prior = None,
     seed: Seed = 0,
     missing: Missing = [],  # noqa: B006
+    ignore: Ignore = [],  # noqa: B006
     json: AsJson = False,
 ) -> None:
     """Learn a network from data: first its graph, then its parameters.
@@ -169,7 +168,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     if out is not None:
         check_target(out)
     check_choices(method, score, test, level)
-    data = read_data(rows, missing, bins)
+    data = read_data(rows, missing, bins, ignore)
     search = str(resolve_method(method, data, score))
     given = {"score": score, "test": test, "level": level, "tabu": tabu, "restarts": restarts, "target": target}
     search_options = {name: value for name, value in given.items() if value is not None}
@@ -203,13 +202,15 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
         print_facts(facts, data.variables, sys.stderr if out == "-" else sys.stdout)
 
 
-def read_data(rows: str, missing: list[str], bins: int | None) -> Dataset:
+def read_data(rows: str, missing: list[str], bins: int | None, ignore: list[str]) -> Dataset:
     """The columns with the states that they show; numbers in bins if `bins` is given."""
-    cells = read_csv_table(sys.stdin) if rows == "-" else as_table(rows)
+    cells = read_table(rows, ignore)
     if not len(cells):
         raise InvalidData(f"{'standard input' if rows == '-' else rows} has no rows to learn from")
     data = Dataset(cells, missing=missing or None)
-    return data if bins is None else Discretizer(bins).fit(data).transform(data)
+    data = data if bins is None else Discretizer(bins).fit(data).transform(data)
+    note_identifiers(data)
+    return data
 
 
 def prior_for(data: Dataset, prior: float | None) -> float | None:

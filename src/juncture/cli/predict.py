@@ -10,10 +10,9 @@ import typer
 
 from juncture.cli.arguments import AsJson, Method, Network, load
 from juncture.cli.completion import complete_variable
-from juncture.cli.output import CSV, DataStream, check_target, console, print_json, print_note, table
+from juncture.cli.output import ROWS, check_target, console, print_json, print_note, save_rows, table
 from juncture.cli.rows import SHOWN, Missing, RowsFile, read_rows
 from juncture.data.dataset import Dataset
-from juncture.data.files.csv import write_csv
 from juncture.errors import ImpossibleEvidenceWarning
 from juncture.inference.engines.beliefs import Beliefs, explain
 from juncture.inference.engines.display import format_method
@@ -25,7 +24,7 @@ Target = Annotated[
     typer.Option("--target", "-t", metavar="NAME", autocompletion=complete_variable, help="The variable to predict."),
 ]
 Out = Annotated[
-    str, typer.Option("--out", "-o", metavar="FILE", help="The CSV file to write, or - for standard output.")
+    str, typer.Option("--out", "-o", metavar="FILE", help="The CSV or Parquet file to write, or - for standard output.")
 ]
 
 
@@ -42,7 +41,7 @@ def predict(
 
     Example: juncture predict fitted.bif rows.csv --target lung --out predicted.csv
     """
-    check_target(out, CSV)
+    check_target(out, ROWS)
     model = load(network)
     variable = model.variable(target)
     data = read_rows(model, network, rows, missing)
@@ -53,7 +52,7 @@ def predict(
     predicted = as_predicted(variable, beliefs[target].values)
     warn_impossible(beliefs)
     if not json or out != "-":
-        write_csv(predicted, DataStream() if out == "-" else out)
+        save_rows(predicted, out)
     if json:
         print_json(as_document(predicted, variable, beliefs))
     elif out != "-":

@@ -169,6 +169,12 @@ class Dataset(Value):
 
         write_csv(self, path)
 
+    def to_parquet(self, path: Any) -> None:
+        """Write a Parquet file that reads back equal, with PyArrow; missing values are null."""
+        from juncture.data.files.parquet import write_parquet
+
+        write_parquet(self, path)
+
     def __repr__(self) -> str:
         names = list(self.columns)
         shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
