@@ -9,10 +9,8 @@ from unittest import mock
 import pytest
 
 import juncture as jt
-from juncture.cli.main import app
+from juncture.cli.commands import COMMANDS
 from support.command_line import juncture
-
-COMMANDS = [command.callback.__name__ for command in app.registered_commands]
 
 
 def complete(*words: str) -> list[str]:

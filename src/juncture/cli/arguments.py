@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from juncture.cli.completion import complete_finding, complete_method, complete_network
+from juncture.cli.output import WrongUsage
 from juncture.errors import FormatError, InvalidData, UnknownVariable, Unsupported, hint
 from juncture.files.reading import MAX_BYTES, read_at_most
 from juncture.formats.bundled import example, examples
@@ -55,10 +56,6 @@ Method = Annotated[
         help="The inference engine, such as junction-tree; auto chooses one.",
     ),
 ]
-
-
-class WrongUsage(InvalidData):
-    """An argument that is not written as the command asks; the command exits with 2."""
 
 
 def load(network: str) -> Any:

@@ -23,7 +23,7 @@ class Group(TyperGroup):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         write_parameters(self.get_params(ctx), formatter)
         with formatter.section("Commands"):
-            formatter.write_dl([(name, first_sentence(command)) for name, command in self.commands.items()])
+            formatter.write_dl([(name, self.get_command(ctx, name).help) for name in self.list_commands(ctx)])
 
 
 def write_parameters(parameters: list[Any], formatter: Any) -> None:
@@ -32,10 +32,6 @@ def write_parameters(parameters: list[Any], formatter: Any) -> None:
         if lines:
             with formatter.section(title):
                 formatter.write_dl(lines)
-
-
-def first_sentence(command: Any) -> str:
-    return " ".join((command.help or "").partition("\n\n")[0].split())
 
 
 def describe(parameter: Any) -> tuple[str, str]:

@@ -8,10 +8,10 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from juncture.cli.arguments import AsJson, WrongUsage, split_names
+from juncture.cli.arguments import AsJson, split_names
 from juncture.cli.completion import complete_search
 from juncture.cli.numbers import real_number, whole_number
-from juncture.cli.output import check_target, console, print_json, print_note, save, table
+from juncture.cli.output import WrongUsage, check_target, console, print_json, print_note, save, table
 from juncture.cli.progress import show_progress
 from juncture.cli.rows import Ignore, Missing, RowsFile, note_identifiers, read_table
 from juncture.cli.search_options import check_choices, check_options

@@ -9,9 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from juncture.data.files.files import is_parquet
-from juncture.errors import FormatError
-from juncture.formats.files import format_of, write
+from juncture.errors import FormatError, InvalidData
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,6 +21,10 @@ ROWS = (".csv", ".tsv", ".txt", ".parquet", ".pq")
 # characters that move the cursor of a terminal, set its title, break a line or change the writing direction
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 CONTROLS_OF_DATA = re.compile(f"(?![\n\t]){CONTROLS.pattern}")
+
+
+class WrongUsage(InvalidData):
+    """An argument that is not written as the command asks; the command exits with 2."""
 
 
 def escape_controls(text: str) -> str:
@@ -98,6 +100,8 @@ def write_json_text(text: str) -> None:
 def save(model: Any, target: str) -> None:
     """Write a model to a file, or as JSON to standard output."""
     if target != "-":
+        from juncture.formats.files import write
+
         write(model, target)
         return
     from juncture.formats.json import write_json
@@ -107,6 +111,8 @@ def save(model: Any, target: str) -> None:
 
 def save_rows(rows: Dataset, target: str) -> None:
     """Write rows as CSV or, by the suffix, as Parquet; `-` is CSV on standard output."""
+    from juncture.data.files.files import is_parquet
+
     if target == "-":
         rows.to_csv(DataStream())
     elif is_parquet(target):
@@ -122,6 +128,8 @@ def check_target(target: str, suffixes: tuple[str, ...] = ()) -> None:
     if not Path(target).parent.is_dir():
         raise FormatError(f"there is no folder {str(Path(target).parent)!r} to write to", file=target)
     if not suffixes:
+        from juncture.formats.files import format_of
+
         format_of(Path(target))
     elif not target.lower().removesuffix(".gz").endswith(suffixes):
         raise FormatError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import singledispatch
 from typing import Any
 
@@ -88,7 +88,8 @@ def prepare_rows(
 ) -> tuple[BayesianNetwork, Any]:
     """What `prepare` gives; the rows of a source stay where they are. The cells that `missing` marks are holes."""
     declared = None if variables is None else Scope(variables)
-    source = as_lazy_source(data, declared, missing)
+    known = structure.variables if isinstance(data, Iterator) and isinstance(structure, BayesianNetwork) else declared
+    source = as_lazy_source(data, known, missing)
     if source is None:
         rows = data if missing is None else mark_rows(data, declared, missing)
         return prepare(structure, rows, declared, latent, weights)
