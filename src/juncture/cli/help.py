@@ -23,7 +23,8 @@ class Group(TyperGroup):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         write_parameters(self.get_params(ctx), formatter)
         with formatter.section("Commands"):
-            formatter.write_dl([(name, self.get_command(ctx, name).help) for name in self.list_commands(ctx)])
+            commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+            formatter.write_dl([(name, command.help or "") for name, command in commands.items() if command])
 
 
 def write_parameters(parameters: list[Any], formatter: Any) -> None:
