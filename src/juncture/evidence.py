@@ -6,6 +6,9 @@ row is a mapping; many rows are a frame, a `Dataset` or a list of mappings.
 
 from __future__ import annotations
 
+import errno
+import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import singledispatch
@@ -31,7 +34,8 @@ class Evidence(Value):
     Parameters
     ----------
     rows
-        A mapping from names to states is one row; a frame, a `Dataset` or a list of mappings is many rows.
+        A mapping from names to states, or a pandas series, is one row; a frame, a `Dataset` or a list of mappings is
+        many rows.
     likelihoods
         Soft evidence by variable, (state,) for one row or (row, state). A row of NaN is no evidence.
 
@@ -74,11 +78,26 @@ def as_findings(evidence: Any, variables: Iterable[Variable], *, extra: Extra = 
 
 @singledispatch
 def findings_of(evidence: Any, variables: tuple[Variable, ...], extra: Extra) -> Findings:
-    """Many rows without likelihoods: a frame or a dataset."""
+    """Many rows without likelihoods: a frame or a dataset; a series of pandas is one row."""
+    if is_series(evidence):
+        return findings_of(evidence.to_dict(), variables, extra)
     dataset = Dataset(evidence, variables, extra=extra)
     codes = {variable.name: dataset.columns[variable.name] for variable in dataset.variables if not variable.is_real}
     reals = {variable.name: dataset.columns[variable.name] for variable in dataset.variables if variable.is_real}
     return Findings(variables, drop_unobserved(codes), drop_unobserved(reals), num_rows=dataset.num_rows)
+
+
+@findings_of.register(str)
+@findings_of.register(os.PathLike)
+def _(evidence: str | os.PathLike[str], variables: tuple[Variable, ...], extra: Extra) -> Findings:
+    """Many rows in a file."""
+    try:
+        return findings_of(as_table(evidence), variables, extra)
+    except FileNotFoundError as error:
+        name, _, state = str(evidence).partition("=")
+        wanted = f"{{{name.strip()!r}: {state.strip()!r}}}" if state else "{name: state}"
+        advice = f"a text is the path of a table of rows; evidence is a mapping, such as {wanted}"
+        raise FileNotFoundError(errno.ENOENT, f"{os.strerror(errno.ENOENT)}; {advice}", str(evidence)) from error
 
 
 @findings_of.register
@@ -149,10 +168,16 @@ def _(evidence: Evidence, variables: tuple[Variable, ...], extra: Extra) -> Find
     return hard.merge(Findings(variables, likelihoods=likelihoods, num_rows=hard.num_rows))
 
 
+def is_series(rows: Any) -> bool:
+    """Whether this is a series of pandas, as `frame.iloc[0]` gives; the package is not imported for the question."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(rows, pandas.Series)
+
+
 @singledispatch
 def copy_rows(rows: Any) -> Any:
     """A copy of rows, which later changes by the caller do not reach."""
-    return as_table(rows).convert_columns()
+    return rows.to_dict() if is_series(rows) else as_table(rows).convert_columns()
 
 
 @copy_rows.register

@@ -78,9 +78,9 @@ def softmax(x: np.ndarray) -> np.ndarray:
     return raised / raised.sum(axis=-1, keepdims=True)
 
 
-def as_table(values: Any, shape: tuple[int, ...], *, name: str) -> np.ndarray:
+def as_table(values: Any, shape: tuple[int, ...], *, name: str, axes: str = "") -> np.ndarray:
     """A read-only float table of the given shape whose entries are finite and not negative."""
-    table = as_numbers(values, shape, name=name)
+    table = as_numbers(values, shape, name=name, axes=axes)
     negative = table < 0
     if negative.any():
         raise InvalidModel(
@@ -89,7 +89,7 @@ def as_table(values: Any, shape: tuple[int, ...], *, name: str) -> np.ndarray:
     return table
 
 
-def as_logs(values: Any, shape: tuple[int, ...], *, name: str) -> np.ndarray:
+def as_logs(values: Any, shape: tuple[int, ...], *, name: str, axes: str = "") -> np.ndarray:
     """A read-only table of logarithms of the given shape; -inf, the logarithm of 0, is an ordinary entry."""
     try:
         given = np.asarray(values)
@@ -97,9 +97,9 @@ def as_logs(values: Any, shape: tuple[int, ...], *, name: str) -> np.ndarray:
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidModel(f"{name} must be a table of numbers of shape {shape}: {error}") from error
     if given.dtype.kind not in "biuf":
-        return as_numbers(given, shape, name=name)  # refused there, by its type
+        return as_numbers(given, shape, name=name, axes=axes)  # refused there, by its type
     is_zero = np.isneginf(given)
-    logs = np.where(is_zero, -np.inf, as_numbers(np.where(is_zero, 0.0, given), shape, name=name))
+    logs = np.where(is_zero, -np.inf, as_numbers(np.where(is_zero, 0.0, given), shape, name=name, axes=axes))
     beyond = np.isfinite(logs) & (np.abs(logs) > MAX_LOG)
     if beyond.any():
         raise InvalidModel(
@@ -119,9 +119,9 @@ def keeps_entries(table: np.ndarray, is_positive: np.ndarray) -> bool:
     return bool(np.isfinite(table).all()) and not ((table < SMALLEST) & is_positive).any()
 
 
-def as_probabilities(values: Any, shape: tuple[int, ...], *, name: str) -> np.ndarray:
+def as_probabilities(values: Any, shape: tuple[int, ...], *, name: str, axes: str = "") -> np.ndarray:
     """A read-only table that sums to 1 along its last axis, within 1e-9."""
-    table = as_table(values, shape, name=name)
+    table = as_table(values, shape, name=name, axes=axes)
     sums = table.sum(axis=-1)
     wrong = np.abs(sums - 1) > ROW_SUM_TOLERANCE
     if wrong.any():
@@ -131,8 +131,8 @@ def as_probabilities(values: Any, shape: tuple[int, ...], *, name: str) -> np.nd
     return table
 
 
-def as_numbers(values: Any, shape: tuple[int, ...], *, name: str) -> np.ndarray:
-    """A read-only float array of the given shape whose entries are finite."""
+def as_numbers(values: Any, shape: tuple[int, ...], *, name: str, axes: str = "") -> np.ndarray:
+    """A read-only float array of the given shape whose entries are finite; `axes` says what its axes are."""
     try:
         given = np.asarray(values)
         array = given.astype(np.float64, copy=False) if given.dtype.kind in "biufO" else None
@@ -141,7 +141,8 @@ def as_numbers(values: Any, shape: tuple[int, ...], *, name: str) -> np.ndarray:
     if array is None:
         raise InvalidModel(f"{name} must be a table of numbers of shape {shape}; got values of type {given.dtype}")
     if array.shape != shape:
-        raise InvalidModel(f"{name} must have the shape {shape}, one axis per variable; it has {array.shape}")
+        wanted = f"{shape}, {axes}" if axes else f"{shape}"
+        raise InvalidModel(f"{name} must have the shape {wanted}; it has {array.shape}")
     if not np.isfinite(array).all():
         raise InvalidModel(f"{name} has an entry that is not a finite number{where(~np.isfinite(array))}")
     return read_only(array + 0.0)  # + 0.0 turns -0.0 into 0.0

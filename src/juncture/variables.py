@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence, Sized
+from collections.abc import Hashable, Iterable, KeysView, Sequence, Set, Sized
 from dataclasses import FrozenInstanceError
 from functools import cached_property
 from typing import Any, NoReturn, TypeAlias
@@ -58,6 +58,11 @@ class Variable(Value):
         if isinstance(states, int | np.integer) and not isinstance(states, bool):
             check_num_states(int(states), name)
             states = range(int(states))
+        if isinstance(states, Set) and not isinstance(states, KeysView):
+            raise InvalidModel(
+                f"the states of {name!r} are a set, which has no order, and the numbers of a table follow the order of"
+                " the states: give a list"
+            )
         if isinstance(states, str | bool) or not (states is None or is_iterable(states)):
             raise InvalidModel(f"the states of {name!r} must be a list of labels or their number; got {states!r}")
         check_num_states(len_at_most(states, sys.maxsize), name)

@@ -224,7 +224,8 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
         one) adds its concentration to the counts: the mean of the posterior; `point="mode"` adds 1 less.
     **options
         For networks: `variables` declares states, also of latent variables. `latent` names variables whose columns, if
-        there are any, are not used. `weights` are those of the rows, or the name of their column. `fixed` names
+        there are any, are not used. `weights` are those of the rows, or the name of their column. `missing` is a
+        marker of missing values, such as "?" or -999, or a list of markers. `fixed` names
         children whose conditionals are kept. `point` is "mean" or "mode" of the posterior. `on_unseen` is "uniform" or
         "error", for configurations of the parents that no row has. For rows with holes, `method` is "em", "gradient",
         an `ExpectationMaximization` or a `GradientAscent`; `engine` is the engine of the E-step, as `method` in

@@ -89,6 +89,7 @@ class LearningNetworks(Learning, total=False):
     point: Point
     on_unseen: OnUnseen
     engine: Any
+    missing: Any
 
 class LearningHiddenMarkov(Learning, total=False):
     lengths: Any

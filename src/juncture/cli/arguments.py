@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from juncture.cli.completion import complete_finding, complete_method, complete_network
+from juncture.cli.output import WrongUsage
 from juncture.errors import FormatError, InvalidData, UnknownVariable, Unsupported, hint
 from juncture.files.reading import MAX_BYTES, read_at_most
 from juncture.formats.bundled import example, examples
@@ -19,12 +21,20 @@ from juncture.variables import Scope
 
 Network = Annotated[
     str,
-    typer.Argument(help="A model file, the name of a bundled network such as asia, or - for JSON on standard input."),
+    typer.Argument(
+        metavar="NETWORK",
+        autocompletion=complete_network,
+        help="A model file, the name of a bundled network such as asia, or - for JSON on standard input.",
+    ),
 ]
 Given = Annotated[
     list[str],
     typer.Option(
-        "--given", "-g", metavar="NAME=STATE", help="Evidence: an observed variable and its state; may be repeated."
+        "--given",
+        "-g",
+        metavar="NAME=STATE",
+        autocompletion=complete_finding,
+        help="Evidence: an observed variable and its state; may be repeated.",
     ),
 ]
 Likelihood = Annotated[
@@ -32,11 +42,20 @@ Likelihood = Annotated[
     typer.Option(
         "--likelihood",
         metavar="NAME=A,B,…",
+        autocompletion=complete_finding,
         help="Soft evidence: the likelihood p(evidence | state) of each state; may be repeated.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]
-Method = Annotated[str, typer.Option("--method", help="The inference engine, such as junction-tree; auto chooses one.")]
+Method = Annotated[
+    str,
+    typer.Option(
+        "--method",
+        metavar="NAME",
+        autocompletion=complete_method,
+        help="The inference engine, such as junction-tree; auto chooses one.",
+    ),
+]
 
 
 def load(network: str) -> Any:
@@ -85,7 +104,7 @@ def split_finding(text: str, variables: Scope) -> tuple[str, str]:
     """`name=state` at the first `=` after which a variable's name ends; names may hold `=` themselves."""
     names = set(variables.names)
     if "=" not in text:
-        raise InvalidData(f"evidence is written NAME=STATE; got {text!r}")
+        raise WrongUsage(f"evidence is written NAME=STATE; got {text!r}")
     for index, character in enumerate(text):
         if character == "=" and text[:index] in names:
             return text[:index], text[index + 1 :]
@@ -110,4 +129,4 @@ def as_numbers(text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise InvalidData(f"a likelihood is one number for each state, such as 0.2,0.9; got {text!r}") from None
+        raise WrongUsage(f"a likelihood is one number for each state, such as 0.2,0.9; got {text!r}") from None

@@ -10,7 +10,8 @@ from importlib import import_module
 from typing import Any, TextIO
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+
+from juncture.cli.help import Command, Group
 
 # name → the first sentence of its help; the command is the function of this name in the module of this name
 COMMANDS: dict[str, str] = {
@@ -32,7 +33,7 @@ COMMANDS: dict[str, str] = {
 }
 
 
-class LazyGroup(TyperGroup):
+class LazyGroup(Group):
     """The group of all subcommands; listing them imports none of them."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -40,7 +41,7 @@ class LazyGroup(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The name and the help of a command, for lists."""
-        return TyperCommand(cmd_name, help=COMMANDS[cmd_name]) if cmd_name in COMMANDS else None
+        return Command(cmd_name, help=COMMANDS[cmd_name]) if cmd_name in COMMANDS else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command that the arguments call, imported."""
@@ -50,8 +51,10 @@ class LazyGroup(TyperGroup):
 
 def load_command(name: str) -> Any:
     function = getattr(import_module(f"juncture.cli.{name}"), name)
-    app = typer.Typer(add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
-    app.command(name)(end_when_unread(function))
+    app = typer.Typer(
+        add_completion=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}
+    )
+    app.command(name, cls=Command)(end_when_unread(function))
     return typer.main.get_command(app)
 
 

@@ -10,7 +10,10 @@ from juncture.cli.arguments import Network, load_model
 from juncture.cli.output import save
 
 Target = Annotated[
-    str, typer.Argument(help="The file to write; its suffix gives the format; - writes JSON to standard output.")
+    str,
+    typer.Argument(
+        metavar="FILE", help="The file to write; its suffix gives the format; - writes JSON to standard output."
+    ),
 ]
 
 

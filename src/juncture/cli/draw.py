@@ -11,7 +11,7 @@ from juncture.cli.output import DataStream
 from juncture.networks.picture import draw as draw_model
 from juncture.verbs import infer
 
-Target = Annotated[str, typer.Argument(help="The SVG file to write, or - for standard output.")]
+Target = Annotated[str, typer.Argument(metavar="FILE", help="The SVG file to write, or - for standard output.")]
 ShowBeliefs = Annotated[
     bool, typer.Option("--beliefs", help="Show the marginal distribution of each node as bars, also without evidence.")
 ]

@@ -8,9 +8,10 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from juncture.cli.arguments import AsJson, Network, load
+from juncture.cli.numbers import real_number, whole_number
 from juncture.cli.output import check_target, console, print_json, save, table
 from juncture.cli.progress import show_progress
-from juncture.cli.rows import Missing, RowsFile, read_rows
+from juncture.cli.rows import Ignore, Missing, RowsFile, note_identifiers, read_rows
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import missingness
 from juncture.errors import InvalidData
@@ -23,12 +24,20 @@ from juncture.verbs import fit as learn
 Out = Annotated[
     str,
     typer.Option(
-        "--out", "-o", help="The file to write; its suffix gives the format; - writes JSON to standard output."
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="The file to write; its suffix gives the format; - writes JSON to standard output.",
     ),
 ]
 Prior = Annotated[
     float | None,
-    typer.Option("--prior", min=0, help="Dirichlet pseudo-count of each table entry; without it, maximum likelihood."),
+    typer.Option(
+        "--prior",
+        parser=real_number(0),
+        metavar="NUMBER",
+        help="Dirichlet pseudo-count of each table entry; without it, maximum likelihood.",
+    ),
 ]
 Latent = Annotated[
     list[str],
@@ -36,17 +45,33 @@ Latent = Annotated[
         "--latent", metavar="NAME", help="A variable that is never observed, so that it has no column; may be repeated."
     ),
 ]
-MaxSteps = Annotated[int, typer.Option("--max-steps", min=1, help="The largest number of EM steps from each start.")]
+MaxSteps = Annotated[
+    int,
+    typer.Option(
+        "--max-steps", parser=whole_number(1), metavar="NUMBER", help="The largest number of EM steps from each start."
+    ),
+]
 Tolerance = Annotated[
     float,
     typer.Option(
-        "--tolerance", min=0, help="EM stops when a step improves the objective by less than this fraction of it."
+        "--tolerance",
+        parser=real_number(0),
+        metavar="NUMBER",
+        help="EM stops when a step improves the objective by less than this fraction of it.",
     ),
 ]
 Restarts = Annotated[
-    int, typer.Option("--restarts", min=0, help="Random restarts of EM; the model with the largest objective is kept.")
+    int,
+    typer.Option(
+        "--restarts",
+        parser=whole_number(),
+        metavar="NUMBER",
+        help="Random restarts of EM; the model with the largest objective is kept.",
+    ),
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="The seed of the random restarts.")]
+Seed = Annotated[
+    int, typer.Option("--seed", parser=whole_number(), metavar="NUMBER", help="The seed of the random restarts.")
+]
 UNSEEN = 1e-9  # rows: a smaller expected weight is rounding
 FEW = 5  # rows: combinations of parents' states with fewer rows are reported
 
@@ -62,6 +87,7 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
     restarts: Restarts = 0,
     seed: Seed = 0,
     missing: Missing = [],  # noqa: B006
+    ignore: Ignore = [],  # noqa: B006
     json: AsJson = False,
 ) -> None:
     """Learn the parameters of a network from data, by EM if values are missing; Ctrl-C keeps the best so far.
@@ -70,7 +96,8 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
     """
     check_target(out)
     model = load(network)
-    data = read_rows(model, network, rows, missing)
+    data = read_rows(model, network, rows, missing, ignore)
+    note_identifiers(data)
     check_columns(model, data, rows, latent)
     if not len(data):
         raise InvalidData(f"{rows} has no rows to learn from")

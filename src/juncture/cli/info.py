@@ -9,6 +9,7 @@ from typing import Any
 from juncture.cli.arguments import AsJson, Network, load_model
 from juncture.cli.model_facts import facts_of_model
 from juncture.cli.output import console, print_json, table
+from juncture.memory import format_bytes
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.networks.lint import lint
@@ -33,7 +34,7 @@ def info(network: Network, json: AsJson = False) -> None:
         return
     summary = table(network, "", "")
     for name, value in facts.items():
-        summary.add_row(name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value))
+        summary.add_row(name.replace("_", " "), format_fact(name, value))
     out = console()
     out.print(summary)
     for remark in remarks[:MAX_REMARKS]:
@@ -48,7 +49,7 @@ def collect_facts(model: Any) -> dict[str, Any]:
         "kind": type(model).__name__,
         "variables": len(model.variables),
         "edges": len(model.graph.edges),
-        "states_per_variable": format_num_states(sizes),
+        "states_per_variable": {"least": min(sizes), "most": max(sizes)} if sizes else None,
         "joint_parameters": joint_parameters(sizes),
         **cost_facts(model),
     }
@@ -56,6 +57,21 @@ def collect_facts(model: Any) -> dict[str, Any]:
         **facts,
         **(directed_facts(model) if isinstance(model, BayesianNetwork) else {"factors": len(model.factors)}),
     }
+
+
+def format_fact(name: str, value: Any) -> str:
+    """A fact as people read it; beside numbers there are the least and the most states, and counts by kind."""
+    if name == "memory":
+        return format_bytes(value)
+    if name == "states_per_variable":
+        if value is None:
+            return "real-valued only"
+        return str(value["least"]) if value["least"] == value["most"] else f"{value['least']} to {value['most']}"
+    if isinstance(value, dict):
+        return ", ".join(f"{count} {kind}" for kind, count in value.items())
+    if isinstance(value, int | float) and value < 10**COUNTED_DIGITS:
+        return f"{value:,}"
+    return f"{value:.3e}" if isinstance(value, float) else str(value)
 
 
 def joint_parameters(sizes: list[int]) -> int | str:
@@ -73,26 +89,23 @@ def cost_facts(model: Any) -> dict[str, Any]:
     if any(variable.is_real for variable in model.variables):
         return {}
     from juncture.inference.planning import cost
-    from juncture.memory import format_bytes
 
     found = cost(model)
     return {
         "width": found.width,
-        "largest_table": round(found.largest_table) if found.largest_table < 1e15 else f"{found.largest_table:.3e}",
-        "memory": format_bytes(found.bytes),
+        "largest_table": as_count(found.largest_table),
+        "memory": as_count(found.bytes),
     }
 
 
-def format_num_states(sizes: list[int]) -> str:
-    if not sizes:
-        return "real-valued only"
-    return str(sizes[0]) if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
+def as_count(count: float) -> int | float:
+    return round(count) if count < 10**COUNTED_DIGITS else count
 
 
 def directed_facts(model: BayesianNetwork) -> dict[str, Any]:
     kinds = Counter(type(part).__name__ for part in model.conditionals)
     return {
         "parameters": model.num_parameters,
-        "conditionals": ", ".join(f"{count} {kind}" for kind, count in kinds.items()),
+        "conditionals": dict(kinds),
         "most_parents": max((len(part.parents) for part in model.conditionals), default=0),
     }

@@ -9,15 +9,14 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from juncture.cli.arguments import AsJson, split_names
-from juncture.cli.fit import Out
-from juncture.cli.output import check_target, console, print_json, print_note, save, table
+from juncture.cli.completion import complete_search
+from juncture.cli.numbers import real_number, whole_number
+from juncture.cli.output import WrongUsage, check_target, console, print_json, print_note, save, table
 from juncture.cli.progress import show_progress
-from juncture.cli.rows import Missing, RowsFile
+from juncture.cli.rows import Ignore, Missing, RowsFile, note_identifiers, read_table
 from juncture.cli.search_options import check_choices, check_options
 from juncture.data.bins.discretizer import Discretizer
 from juncture.data.dataset import Dataset
-from juncture.data.entries import as_table
-from juncture.data.files.files import read_csv_table
 from juncture.errors import InvalidData
 from juncture.graphs.edges import Edge
 from juncture.graphs.text import parse_chains, quote_name
@@ -25,10 +24,24 @@ from juncture.learning.structure.learn import SEARCHES, resolve_method, search_s
 from juncture.variables import Variable
 from juncture.verbs import fit
 
+Out = Annotated[
+    str | None,
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        help=(
+            "The file to write; its suffix gives the format; - writes JSON to standard output. Without it, the edges"
+            " are printed and no file is written."
+        ),
+    ),
+]
 Method = Annotated[
     str,
     typer.Option(
         "--method",
+        metavar="NAME",
+        autocompletion=complete_search,
         help=(
             "The search: combined (the default: the better of the next two), hill-climbing, ges, pc, exact, mmhc,"
             " chow-liu, tree-augmented, structural-em (the default if values are missing)."
@@ -37,32 +50,64 @@ Method = Annotated[
 ]
 Score = Annotated[
     str | None,
-    typer.Option("--score", help="The score to maximise: bic, aic, bdeu, bds, k2, log-likelihood, bge, node-average."),
+    typer.Option(
+        "--score",
+        metavar="NAME",
+        help="The score to maximise: bic, aic, bdeu, bds, k2, log-likelihood, bge, node-average.",
+    ),
 ]
 Test = Annotated[
     str | None,
     typer.Option(
-        "--test", help="The independence test of pc and mmhc: g2, chi2, permutation; for real-valued data fisher-z."
+        "--test",
+        metavar="NAME",
+        help="The independence test of pc and mmhc: g2, chi2, permutation; for real-valued data fisher-z.",
     ),
 ]
 Level = Annotated[
     float | None,
     typer.Option(
-        "--level", help="Significance level of the tests: two variables with a larger p-value count as independent."
+        "--level",
+        parser=real_number(),
+        metavar="NUMBER",
+        help="Significance level of the tests: two variables with a larger p-value count as independent.",
     ),
 ]
 Tabu = Annotated[
-    int | None, typer.Option("--tabu", min=0, help="Tabu search: stop after this many steps without a better graph.")
+    int | None,
+    typer.Option(
+        "--tabu",
+        parser=whole_number(),
+        metavar="NUMBER",
+        help="Tabu search: stop after this many steps without a better graph.",
+    ),
 ]
 Restarts = Annotated[
-    int | None, typer.Option("--restarts", min=0, help="Random restarts: perturb the best graph and climb again.")
+    int | None,
+    typer.Option(
+        "--restarts",
+        parser=whole_number(),
+        metavar="NUMBER",
+        help="Random restarts: perturb the best graph and climb again.",
+    ),
 ]
 Bins = Annotated[
     int | None,
-    typer.Option("--bins", min=2, help="Discretise real-valued columns into this many bins of equal frequency."),
+    typer.Option(
+        "--bins",
+        parser=whole_number(2),
+        metavar="NUMBER",
+        help="Discretise real-valued columns into this many bins of equal frequency.",
+    ),
 ]
 MaxParents = Annotated[
-    int | None, typer.Option("--max-parents", min=0, help="The largest number of parents that a variable may have.")
+    int | None,
+    typer.Option(
+        "--max-parents",
+        parser=whole_number(),
+        metavar="NUMBER",
+        help="The largest number of parents that a variable may have.",
+    ),
 ]
 Required = Annotated[
     list[str], typer.Option("--require", metavar="A->B", help="An edge that the graph must have; may be repeated.")
@@ -76,18 +121,28 @@ Tiers = Annotated[
         "--tier", metavar="A,B,…", help="A tier: no edge leads from a later tier to an earlier one; may be repeated."
     ),
 ]
-Target = Annotated[str | None, typer.Option("--target", help="The class variable, for --method tree-augmented.")]
-Prior = Annotated[
-    float | None, typer.Option("--prior", min=0, help="Dirichlet pseudo-count of each table entry; 1 by default.")
+Target = Annotated[
+    str | None, typer.Option("--target", metavar="NAME", help="The class variable, for --method tree-augmented.")
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same network.")]
+Prior = Annotated[
+    float | None,
+    typer.Option(
+        "--prior",
+        parser=real_number(0),
+        metavar="NUMBER",
+        help="Dirichlet pseudo-count of each table entry; 1 by default.",
+    ),
+]
+Seed = Annotated[
+    int, typer.Option("--seed", parser=whole_number(), metavar="NUMBER", help="The same seed gives the same network.")
+]
 CLASSES = {"pc", "ges"}  # methods that leave directions open unless directed=True
 PSEUDO_COUNT = 1.0
 
 
 def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     rows: RowsFile,
-    out: Out,
+    out: Out = None,
     score: Score = None,
     method: Method = "auto",
     test: Test = None,
@@ -103,15 +158,17 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     prior: Prior = None,
     seed: Seed = 0,
     missing: Missing = [],  # noqa: B006
+    ignore: Ignore = [],  # noqa: B006
     json: AsJson = False,
 ) -> None:
     """Learn a network from data: first its graph, then its parameters.
 
     Example: juncture learn rows.csv --score bic --out learned.bif
     """
-    check_target(out)
+    if out is not None:
+        check_target(out)
     check_choices(method, score, test, level)
-    data = read_data(rows, missing, bins)
+    data = read_data(rows, missing, bins, ignore)
     search = str(resolve_method(method, data, score))
     given = {"score": score, "test": test, "level": level, "tabu": tabu, "restarts": restarts, "target": target}
     search_options = {name: value for name, value in given.items() if value is not None}
@@ -127,7 +184,8 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     with show_progress(f"learning from {len(data):,} rows", "score") as progress:
         found = search_structure(data, search, rng=seed, progress=progress, **options)
     fitted = fit(found.graph, data, prior_for(data, prior))
-    save(fitted.model, out)
+    if out is not None:
+        save(fitted.model, out)
     facts = {
         "data": rows,
         "rows": len(data),
@@ -144,13 +202,15 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
         print_facts(facts, data.variables, sys.stderr if out == "-" else sys.stdout)
 
 
-def read_data(rows: str, missing: list[str], bins: int | None) -> Dataset:
+def read_data(rows: str, missing: list[str], bins: int | None, ignore: list[str]) -> Dataset:
     """The columns with the states that they show; numbers in bins if `bins` is given."""
-    cells = read_csv_table(sys.stdin) if rows == "-" else as_table(rows)
+    cells = read_table(rows, ignore)
     if not len(cells):
         raise InvalidData(f"{'standard input' if rows == '-' else rows} has no rows to learn from")
     data = Dataset(cells, missing=missing or None)
-    return data if bins is None else Discretizer(bins).fit(data).transform(data)
+    data = data if bins is None else Discretizer(bins).fit(data).transform(data)
+    note_identifiers(data)
+    return data
 
 
 def prior_for(data: Dataset, prior: float | None) -> float | None:
@@ -170,7 +230,7 @@ def as_edge(text: str) -> Edge:
     else:
         ends = [part.strip() for part in text.split("->")]
     if len(ends) != 2 or not all(ends):
-        raise InvalidData(f'an edge is written A->B, or "A"->"B" where a name holds an arrow; got {text!r}')
+        raise WrongUsage(f'an edge is written A->B, or "A"->"B" where a name holds an arrow; got {text!r}')
     return ends[0], ends[1]
 
 
@@ -182,8 +242,9 @@ def print_facts(facts: dict[str, Any], variables: Sequence[Variable], stream: Te
         "method": facts["method"] + (f", {facts['score']}" if facts["score"] else ""),
         **{f"{facts['score']} by {name}": f"{score:,.6f}" for name, score in facts["scores"].items()},
         "log-likelihood": f"{facts['log_likelihood']:,.6f}",
-        "written to": "standard output" if facts["written_to"] == "-" else facts["written_to"],
     }
+    if facts["written_to"] is not None:
+        lines["written to"] = "standard output" if facts["written_to"] == "-" else facts["written_to"]
     summary = table(f"a network learned from {facts['data']}", "", "")
     for name, text in lines.items():
         summary.add_row(name, text)

@@ -14,13 +14,14 @@ import typer
 
 import juncture
 from juncture.cli.commands import LazyGroup, discard_output, open_null_stream
-from juncture.cli.output import CONTROLS, print_note
+from juncture.cli.output import CONTROLS, WrongUsage, print_note
 from juncture.errors import JunctureError
 
 app = typer.Typer(
     cls=LazyGroup,
     help="Probabilistic graphical models: inspect, query, learn, sample, draw and convert networks.",
     no_args_is_help=True,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -48,7 +49,10 @@ def run() -> NoReturn:
     warnings.simplefilter("always")
     is_plain = not any(map(CONTROLS.search, sys.argv))
     try:
-        code = app(standalone_mode=is_plain)  # else what is wrong with the arguments is printed below
+        # if not standalone, what is wrong with the arguments is printed below
+        code = app(prog_name="juncture", standalone_mode=is_plain)
+    except WrongUsage as error:
+        end(2, str(error))
     except JunctureError as error:
         end(1, str(error))
     except OSError as error:

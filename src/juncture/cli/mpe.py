@@ -8,13 +8,28 @@ from typing import Annotated
 import typer
 
 from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, evidence, load
+from juncture.cli.completion import complete_variable
+from juncture.cli.numbers import whole_number
 from juncture.cli.output import console, format_evidence, print_json, table
 from juncture.inference.most_probable import MostProbable
 from juncture.verbs import most_probable
 
-Count = Annotated[int, typer.Option("-k", min=1, help="The number of assignments to find, the most probable first.")]
+Count = Annotated[
+    int,
+    typer.Option(
+        "-k",
+        parser=whole_number(1),
+        metavar="NUMBER",
+        help="The number of assignments to find, the most probable first.",
+    ),
+]
 Targets = Annotated[
-    list[str] | None, typer.Argument(help="Maximise over these variables only and sum out the others (marginal MAP).")
+    list[str] | None,
+    typer.Argument(
+        metavar="VARIABLE",
+        autocompletion=complete_variable,
+        help="Maximise over these variables only and sum out the others (marginal MAP).",
+    ),
 ]
 
 

@@ -9,16 +9,22 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from juncture.errors import FormatError
+from juncture.errors import FormatError, InvalidData
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from juncture.data.dataset import Dataset
+
 BAR_CELLS = 20
-CSV = (".csv", ".txt")
+ROWS = (".csv", ".tsv", ".txt", ".parquet", ".pq")
 # characters that move the cursor of a terminal, set its title, break a line or change the writing direction
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 CONTROLS_OF_DATA = re.compile(f"(?![\n\t]){CONTROLS.pattern}")
+
+
+class WrongUsage(InvalidData):
+    """An argument that is not written as the command asks; the command exits with 2."""
 
 
 def escape_controls(text: str) -> str:
@@ -103,6 +109,18 @@ def save(model: Any, target: str) -> None:
     write_json_text(write_json(model))
 
 
+def save_rows(rows: Dataset, target: str) -> None:
+    """Write rows as CSV or, by the suffix, as Parquet; `-` is CSV on standard output."""
+    from juncture.data.files.files import is_parquet
+
+    if target == "-":
+        rows.to_csv(DataStream())
+    elif is_parquet(target):
+        rows.to_parquet(target)
+    else:
+        rows.to_csv(target)
+
+
 def check_target(target: str, suffixes: tuple[str, ...] = ()) -> None:
     """Check, before the work begins, that a file can be written; without `suffixes`, the file holds a model."""
     if target == "-":
@@ -114,4 +132,7 @@ def check_target(target: str, suffixes: tuple[str, ...] = ()) -> None:
 
         format_of(Path(target))
     elif not target.lower().removesuffix(".gz").endswith(suffixes):
-        raise FormatError("rows are written as CSV; give --out a name that ends in .csv or .csv.gz", file=target)
+        raise FormatError(
+            "rows are written as CSV or Parquet; give --out a name that ends in .csv, .csv.gz, .tsv or .parquet",
+            file=target,
+        )

@@ -9,18 +9,23 @@ import numpy as np
 import typer
 
 from juncture.cli.arguments import AsJson, Method, Network, load
-from juncture.cli.output import CSV, DataStream, check_target, console, print_json, print_note, table
+from juncture.cli.completion import complete_variable
+from juncture.cli.output import ROWS, check_target, console, print_json, print_note, save_rows, table
 from juncture.cli.rows import SHOWN, Missing, RowsFile, read_rows
 from juncture.data.dataset import Dataset
-from juncture.data.files.csv import write_csv
 from juncture.errors import ImpossibleEvidenceWarning
 from juncture.inference.engines.beliefs import Beliefs, explain
 from juncture.inference.engines.display import format_method
 from juncture.variables import Variable
 from juncture.verbs import infer
 
-Target = Annotated[str, typer.Option("--target", "-t", metavar="NAME", help="The variable to predict.")]
-Out = Annotated[str, typer.Option("--out", "-o", help="The CSV file to write, or - for standard output.")]
+Target = Annotated[
+    str,
+    typer.Option("--target", "-t", metavar="NAME", autocompletion=complete_variable, help="The variable to predict."),
+]
+Out = Annotated[
+    str, typer.Option("--out", "-o", metavar="FILE", help="The CSV or Parquet file to write, or - for standard output.")
+]
 
 
 def predict(
@@ -36,7 +41,7 @@ def predict(
 
     Example: juncture predict fitted.bif rows.csv --target lung --out predicted.csv
     """
-    check_target(out, CSV)
+    check_target(out, ROWS)
     model = load(network)
     variable = model.variable(target)
     data = read_rows(model, network, rows, missing)
@@ -47,7 +52,7 @@ def predict(
     predicted = as_predicted(variable, beliefs[target].values)
     warn_impossible(beliefs)
     if not json or out != "-":
-        write_csv(predicted, DataStream() if out == "-" else out)
+        save_rows(predicted, out)
     if json:
         print_json(as_document(predicted, variable, beliefs))
     elif out != "-":

@@ -7,13 +7,19 @@ from typing import Annotated
 import typer
 
 from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, evidence, load
+from juncture.cli.completion import complete_variable
 from juncture.cli.output import bar, console, format_evidence, print_json, table
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.engines.display import format_method
 from juncture.verbs import infer
 
 Targets = Annotated[
-    list[str] | None, typer.Argument(help="The variables whose marginals to print; all of them by default.")
+    list[str] | None,
+    typer.Argument(
+        metavar="VARIABLE",
+        autocompletion=complete_variable,
+        help="The variables whose marginals to print; all of them by default.",
+    ),
 ]
 
 

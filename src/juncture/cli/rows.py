@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -15,7 +16,10 @@ from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, hint
 
 RowsFile = Annotated[
-    str, typer.Argument(help='A CSV or Parquet file, a pattern such as "rows/*.csv", or - for CSV on standard input.')
+    str,
+    typer.Argument(
+        metavar="ROWS", help='A CSV or Parquet file, a pattern such as "rows/*.csv", or - for CSV on standard input.'
+    ),
 ]
 Missing = Annotated[
     list[str],
@@ -23,14 +27,39 @@ Missing = Annotated[
         "--missing", metavar="TEXT", help="A text that marks a missing value, besides the empty cell; may be repeated."
     ),
 ]
+Ignore = Annotated[
+    list[str],
+    typer.Option("--ignore", metavar="COLUMN", help="A column to leave out, such as an identifier; may be repeated."),
+]
 SHOWN = 5
+FEW_ROWS, NEARLY_ALL = 20, 0.9  # a column of more rows, with more different values than this share, is an identifier
 
 
-def read_rows(model: Any, network: str, rows: str, missing: list[str]) -> Dataset:
+def read_table(rows: str, ignore: Sequence[str]) -> Table:
+    """The cells of the rows, without the columns to ignore."""
+    table: Table = read_csv_table(sys.stdin) if rows == "-" else as_table(rows)
+    for name in ignore:
+        if name not in table.cells:
+            raise InvalidData(f"--ignore: {rows} has no column {name!r}; {hint(name, table.cells)}")
+    return table.only(name for name in table.cells if name not in ignore)
+
+
+def note_identifiers(data: Dataset) -> None:
+    """Tell of the columns that have another value in nearly every row, from which nothing can be learned."""
+    for variable in data.variables:
+        known = 0 if variable.is_real else int((data.columns[variable.name] >= 0).sum())
+        if known > FEW_ROWS and variable.num_states > NEARLY_ALL * known:
+            print_note(
+                f"note: the column {variable.name!r} has {variable.num_states:,} different values in {known:,} rows, as"
+                f" an identifier has, and nothing can be learned from it; leave it out with --ignore {variable.name}"
+            )
+
+
+def read_rows(model: Any, network: str, rows: str, missing: list[str], ignore: Sequence[str] = ()) -> Dataset:
     """The columns that are the model's variables, coded by them; a note names the columns that are ignored."""
     if network == rows == "-":
         raise InvalidData("the network and the rows cannot both come from standard input; give one of them as a file")
-    table: Table = read_csv_table(sys.stdin) if rows == "-" else as_table(rows)
+    table = read_table(rows, ignore)
     names = set(model.variables.names)
     others = [name for name in table.cells if name not in names]
     if len(others) == len(table.cells):

@@ -7,13 +7,18 @@ from typing import Annotated
 import typer
 
 from juncture.cli.arguments import Given, Likelihood, Network, evidence, load
-from juncture.cli.output import CSV, DataStream, check_target
-from juncture.data.files.csv import write_csv
+from juncture.cli.numbers import whole_number
+from juncture.cli.output import ROWS, check_target, save_rows
 from juncture.verbs import sample as draw_rows
 
-Rows = Annotated[int, typer.Argument(min=0, help="The number of rows to draw.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="The same seed gives the same rows.")]
-Out = Annotated[str, typer.Option("--out", "-o", help="A CSV file, or - for standard output.")]
+Rows = Annotated[int, typer.Argument(parser=whole_number(), metavar="ROWS", help="The number of rows to draw.")]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", parser=whole_number(), metavar="NUMBER", help="The same seed gives the same rows."),
+]
+Out = Annotated[
+    str, typer.Option("--out", "-o", metavar="FILE", help="A CSV or Parquet file, or - for standard output.")
+]
 
 
 def sample(
@@ -28,8 +33,8 @@ def sample(
 
     Example: juncture sample asia 1000 --seed 1 --out rows.csv
     """
-    check_target(out, CSV)
+    check_target(out, ROWS)
     model = load(network)
     findings = evidence(model, given, likelihood)
     dataset = draw_rows(model, rows, given=findings or None, rng=seed)
-    write_csv(dataset, DataStream() if out == "-" else out)
+    save_rows(dataset, out)

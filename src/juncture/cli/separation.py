@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from juncture.cli.arguments import AsJson, Network, load, split_names
+from juncture.cli.completion import complete_variable
 from juncture.cli.output import console, print_json
 from juncture.errors import InvalidData
 from juncture.graphs.independence import Independence
@@ -15,8 +16,14 @@ from juncture.graphs.trails import Trail
 
 MAX_TRAILS = 100
 
-First = Annotated[str, typer.Argument(metavar="A", help="A variable, or several separated by commas.")]
-Second = Annotated[str, typer.Argument(metavar="B", help="A variable, or several separated by commas.")]
+First = Annotated[
+    str,
+    typer.Argument(metavar="A", autocompletion=complete_variable, help="A variable, or several separated by commas."),
+]
+Second = Annotated[
+    str,
+    typer.Argument(metavar="B", autocompletion=complete_variable, help="A variable, or several separated by commas."),
+]
 Known = Annotated[
     list[str],
     typer.Option(

@@ -17,7 +17,7 @@ from juncture.data.tables.export import decode_column, to_arrow, to_pandas, to_p
 from juncture.data.tables.table import Table
 from juncture.data.tables.weights import as_weights
 from juncture.errors import InvalidData, UnknownVariable
-from juncture.values import Value, content_key, read_only
+from juncture.values import Value, content_key, number_of, read_only
 from juncture.variables import Scope, State, Variable
 
 __all__ = ["Dataset", "Extra", "Unseen"]
@@ -169,11 +169,18 @@ class Dataset(Value):
 
         write_csv(self, path)
 
+    def to_parquet(self, path: Any) -> None:
+        """Write a Parquet file that reads back equal, with PyArrow; missing values are null."""
+        from juncture.data.files.parquet import write_parquet
+
+        write_parquet(self, path)
+
     def __repr__(self) -> str:
         names = list(self.columns)
         shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
         weighted = ", weighted" if self.weights is not None else ""
-        return f"Dataset({self.num_rows} rows of {len(names)} variables{f': {shown}' if names else ''}{weighted})"
+        sizes = f"{number_of(self.num_rows, 'row')} of {number_of(len(names), 'variable')}"
+        return f"Dataset({sizes}{f': {shown}' if names else ''}{weighted})"
 
     def _repr_html_(self) -> str:
         from juncture.drawing.html import html_table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,26 @@ def as_scalar(value: Any) -> Any:
 
 
 def as_likelihood(value: Any, variable: Variable, *, where: str = "") -> np.ndarray:
-    """(1, state): the likelihood of one row."""
+    """(1, state): the likelihood of one row, as numbers in the order of the states or by their labels."""
+    if isinstance(value, Mapping):
+        value = order_by_state(value, variable, where)
     likelihood = as_likelihoods(value, variable.name, where=where)
     if likelihood.ndim != 1:
         raise not_a_list(value, variable.name, where)
     return check_states(likelihood[np.newaxis], variable, where=where)
+
+
+def order_by_state(likelihood: Mapping[Any, Any], variable: Variable, where: str) -> list[Any]:
+    """The numbers in the order of the states; each state must have one."""
+    if variable.is_real:
+        raise InvalidData(f"variable {variable.name!r} is real-valued; only a variable with states has a likelihood")
+    found = {variable.code(label): number for label, number in likelihood.items()}
+    for code, label in enumerate(variable.labels):
+        if code not in found:
+            raise InvalidData(
+                f"the likelihood of {variable.name!r}{where} has no number for {label!r}; each state needs one"
+            )
+    return [found[code] for code in range(variable.num_states)]
 
 
 def as_likelihoods(values: Any, name: str, *, where: str = "") -> np.ndarray:
@@ -66,6 +82,11 @@ def check_possible(likelihoods: np.ndarray, name: str) -> None:
 
 
 def not_a_list(values: Any, name: str, where: str) -> InvalidData:
+    if isinstance(values, Set):
+        return InvalidData(
+            f"{name!r}{where} is given the set {values!r}: give one state, or the likelihood of each state, such as"
+            f" {{{name!r}: {{state: 0.9, …}}}}"
+        )
     return InvalidData(
         f"the likelihood of {name!r}{where} must be a list of numbers, one per state; got {values!r}"
         " (many rows are a frame, a Dataset or a list of mappings)"

@@ -156,7 +156,9 @@ class Conditional(DiscreteConditional):
         parents = as_parents(child, parents)
         shape = Scope((*parents, child)).shape
         title = f"the conditional of {child.name!r}"
-        self._set(child=child, parents=parents, values=numerics.as_probabilities(values, shape, name=title))
+        axes = "one axis per parent, then one for the child" if parents else "one entry per state"
+        table = numerics.as_probabilities(values, shape, name=title, axes=axes)
+        self._set(child=child, parents=parents, values=table)
 
     @classmethod
     def trusted(cls, like: HasScope, values: np.ndarray) -> Conditional:

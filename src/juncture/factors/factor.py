@@ -21,6 +21,8 @@ from juncture.variables import Scope, State, Variable
 if TYPE_CHECKING:
     import pandas as pd
 
+AXES = "one axis per variable"  # of a table, for messages
+
 
 class Factor(Value):
     """A non-negative table over some variables.
@@ -46,7 +48,7 @@ class Factor(Value):
 
     def __init__(self, scope: Iterable[Variable], values: Any) -> None:
         scope = Scope(scope)
-        self._set(scope=scope, values=numerics.as_table(values, scope.shape, name=title_of(scope)))
+        self._set(scope=scope, values=numerics.as_table(values, scope.shape, name=title_of(scope), axes=AXES))
 
     __iter__ = None  # or Python would try factor[0], factor[1], … as labels
 
@@ -67,7 +69,7 @@ class Factor(Value):
         0.731
         """
         scope = Scope(scope)
-        logs = numerics.as_logs(log_values, scope.shape, name=title_of(scope))
+        logs = numerics.as_logs(log_values, scope.shape, name=title_of(scope), axes=AXES)
         if numerics.doubles_hold(logs):
             return cls(scope, np.exp(logs))
         factor = cls.__new__(cls)

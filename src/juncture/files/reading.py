@@ -14,6 +14,8 @@ import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
@@ -22,11 +24,25 @@ from juncture.errors import FormatError
 MAX_BYTES = 2**30  # of a file that is read into memory as a whole
 PIECE = 2**20
 MAX_UNPACKED, MAX_RATIO = 2**26, 200  # a small gzip file can stand for a thousand times its size
+MAX_NAMES = 10_000  # of a folder, among which a similar one is looked for
 PACKING_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
 def is_gzip(path: str | os.PathLike[str]) -> bool:
     return Path(path).suffix.lower() == ".gz"
+
+
+def file_not_found(path: str | os.PathLike[str], advice: str = "") -> FileNotFoundError:
+    """The error of a file that does not exist, with a similar name of the same folder, or else with advice."""
+    folder = Path(path).parent
+    if not folder.is_dir():
+        return FileNotFoundError(errno.ENOENT, f"there is no folder {str(folder)!r}", str(path))
+    entries = islice(os.scandir(folder), MAX_NAMES) if os.access(folder, os.R_OK) else ()
+    names = {Path(entry.name).stem.lower(): entry.name for entry in entries}  # suffixes look all alike
+    close = get_close_matches(Path(path).stem.lower(), sorted(names), n=1)
+    advice = f"did you mean {names[close[0]]!r}?" if close else advice
+    reason = os.strerror(errno.ENOENT)
+    return FileNotFoundError(errno.ENOENT, f"{reason}; {advice}" if advice else reason, str(path))
 
 
 @contextmanager

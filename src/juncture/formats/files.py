@@ -6,12 +6,13 @@ import importlib
 import os
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from juncture.checks import check_path
 from juncture.errors import FormatError, hint, warn_user
-from juncture.files.reading import read_bytes
+from juncture.files.reading import file_not_found, read_bytes
 from juncture.files.writing import write_bytes
 from juncture.formats.rows import RowRepair
 
@@ -64,6 +65,8 @@ def read(path: str | os.PathLike[str], *, normalize: bool = False) -> Any:
     path = check_path(path)
     file_format = format_of(path)
     rows = RowRepair(normalize=normalize)
+    if not path.exists():
+        raise file_not_found(path, example_advice(path))
     data = read_bytes(path)
     try:
         model = look_into(path, data, file_format).reader()(data, rows)
@@ -103,8 +106,10 @@ def format_of(path: Path) -> Format:
         if name.endswith(file_format.suffixes):
             return file_format
     known = [suffix for file_format in FORMATS for suffix in file_format.suffixes]
+    advice = example_advice(path) if not Path(name).suffix and not path.exists() else ""
     raise FormatError(
-        f"the suffix {Path(name).suffix!r} belongs to no format; {hint(Path(name).suffix, known)}", file=str(path)
+        f"the suffix {Path(name).suffix!r} belongs to no format; {advice or hint(Path(name).suffix, known)}",
+        file=str(path),
     )
 
 
@@ -115,6 +120,15 @@ def look_into(path: Path, data: bytes, file_format: Format) -> Format:
     root = XML_ROOT.search(data)
     wanted = "xdsl" if root and root[1].lower() == b"smile" else "xmlbif"
     return next(each for each in FORMATS if each.name == wanted)
+
+
+def example_advice(path: Path) -> str:
+    """How to get the bundled network that a path seems to name, or another."""
+    from juncture.formats.bundled import examples
+
+    close = get_close_matches(path.name.lower().partition(".")[0], examples(), n=1)
+    name = close[0] if close else next(iter(examples()))
+    return f"give the path of a file, or take a bundled network: juncture.example({name!r})"
 
 
 def warn_losses(losses: list[str], format_name: str) -> None:

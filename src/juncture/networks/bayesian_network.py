@@ -20,7 +20,7 @@ from juncture.networks.factor_product import FactorGraph, MarkovNetwork, check_c
 from juncture.networks.marginalization import find_removable_leaves, sum_out_variables, warn_undirected
 from juncture.networks.picture import model_html
 from juncture.networks.plates import Plates, check_groups, check_plates, flatten
-from juncture.values import Value, content_key
+from juncture.values import Value, content_key, number_of
 from juncture.variables import Scope, State, Variable, distinct_variables
 
 
@@ -236,10 +236,8 @@ class BayesianNetwork(Value):
         return (frozenset(content_key(part) for part in self.conditionals), tied, plates)
 
     def __repr__(self) -> str:
-        return (
-            f"BayesianNetwork({len(self.conditionals)} variables, {len(self.graph.edges)} edges, "
-            f"{self.num_parameters:,} parameters)"
-        )
+        sizes = f"{number_of(len(self.conditionals), 'variable')}, {number_of(len(self.graph.edges), 'edge')}"
+        return f"BayesianNetwork({sizes}, {number_of(self.num_parameters, 'parameter')})"
 
     def _repr_html_(self) -> str:
         return model_html(self)

@@ -28,7 +28,7 @@ from juncture.networks.canonical_potentials import canonical_potentials
 from juncture.networks.marginalization import sum_out_variables
 from juncture.networks.picture import model_html
 from juncture.networks.plates import Plates, check_plates, flatten
-from juncture.values import Value
+from juncture.values import Value, number_of
 from juncture.variables import Scope, State, Variable, distinct_variables
 
 
@@ -102,7 +102,8 @@ class FactorProduct(Value):
         return (frozenset(Counter(self.factors).items()), frozenset(self.variables), plates)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({len(self.variables)} variables, {len(self.factors)} factors)"
+        sizes = f"{number_of(len(self.variables), 'variable')}, {number_of(len(self.factors), 'factor')}"
+        return f"{type(self).__name__}({sizes})"
 
     def _repr_html_(self) -> str:
         return model_html(self)

@@ -16,6 +16,7 @@ from juncture.checks import (
     shown,
 )
 from juncture.errors import InvalidModel
+from juncture.values import few
 
 Plates: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]
 """For each plate its label and the positions of its parts in the model's list."""
@@ -98,4 +99,10 @@ def check_plates(plates: Any) -> list[tuple[str, tuple[Any, ...]]]:
 def check_groups(tied: Any) -> tuple[tuple[str, ...], ...]:
     """Lists of names."""
     groups = check_iterable(tied, "tied", error=InvalidModel)
+    names = [group for group in groups if isinstance(group, str)]
+    if names:
+        listed = few(map(repr, names))
+        raise InvalidModel(
+            f"tied must be a list of groups, each a list of names: write tied=[[{listed}]] for one group"
+        )
     return tuple(tuple(check_iterable(group, "a group of tied names", error=InvalidModel)) for group in groups)

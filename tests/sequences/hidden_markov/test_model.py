@@ -135,7 +135,7 @@ def test_zeros_are_no_parameters():
         (
             lambda: HiddenMarkovModel([0.5, 0.5], np.eye(3), None),
             InvalidModel,
-            "the transition matrix must have the shape (2, 2), one axis per variable; it has (3, 3)",
+            "the transition matrix must have the shape (2, 2), one row and one column per state; it has (3, 3)",
         ),
         (
             lambda: HiddenMarkovModel(0.5, np.eye(1), None),

@@ -15,6 +15,7 @@ import numpy as np
 
 from juncture.checks import check_path
 from juncture.data.files.csv_text import CHUNK, Source
+from juncture.data.files.separators import SEPARATORS, is_tabbed
 from juncture.data.tables.export import label_texts
 from juncture.errors import InvalidData
 from juncture.files.writing import replace_text_file
@@ -35,17 +36,18 @@ def write_csv(dataset: Dataset, target: Source) -> None:
         raise InvalidData("a CSV file cannot hold weights; write `dataset.to_pandas()` with a column of them")
     if not dataset.variables:
         raise InvalidData("a dataset without variables cannot be written as CSV: the header would be empty")
+    separator = "\t" if is_tabbed(target) else ","
     hole = '""' if len(dataset.variables) == 1 else ""  # a line that is empty would not be a row
     columns = [CsvColumn(variable, dataset.columns[variable.name], hole) for variable in dataset.variables]
     with replace_text_file(target) if isinstance(target, str | os.PathLike) else nullcontext(target) as stream:
-        write_rows(stream, columns, dataset.num_rows)
+        write_rows(stream, columns, dataset.num_rows, separator)
 
 
-def write_rows(stream: TextIO, columns: Sequence[CsvColumn], num_rows: int) -> None:
-    stream.write(",".join(quote_cell(column.name) for column in columns) + "\n")
+def write_rows(stream: TextIO, columns: Sequence[CsvColumn], num_rows: int, separator: str) -> None:
+    stream.write(separator.join(quote_cell(column.name, SEPARATORS) for column in columns) + "\n")
     for start in range(0, num_rows, CHUNK):
         cells = [column.cells(start, start + CHUNK) for column in columns]
-        stream.writelines(",".join(row) + "\n" for row in zip(*cells, strict=True))
+        stream.writelines(separator.join(row) + "\n" for row in zip(*cells, strict=True))
 
 
 class CsvColumn:
@@ -74,9 +76,9 @@ def csv_texts(variable: Variable) -> Sequence[str]:
     return texts
 
 
-def quote_cell(text: str) -> str:
-    """The text as one cell, in quotes where commas, quotes, line ends or a byte order mark ask for them."""
-    if any(mark in text for mark in ',"\r\n\ufeff') or text != text.strip():
+def quote_cell(text: str, separators: str = ",\t") -> str:
+    """The text as one cell, in quotes where separators, quotes, line ends or a byte order mark ask for them."""
+    if any(mark in text for mark in f'{separators}"\r\n\ufeff') or text != text.strip():
         return '"' + text.replace('"', '""') + '"'
     return text
 

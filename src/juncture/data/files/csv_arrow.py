@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from juncture.data.files.csv_text import BYTE_ORDER_MARK, MAX_COLUMNS, Columns, Source, TextLevels
+from juncture.data.files.separators import find_separator
 from juncture.data.tables.columns import code_type
 from juncture.errors import FormatError
 from juncture.files.reading import read_bytes
@@ -30,10 +31,11 @@ def read_plain(source: Source) -> tuple[Columns, int] | None:
     if b'"' in content or content.count(b"\r") != content.count(b"\r\n"):
         return None
     head, _, rest = content.partition(b"\n")
-    names, lines = as_names(head), rest.rstrip(b"\r\n")
+    separator = find_separator(head.decode(errors="replace"), source)
+    names, lines = as_names(head, separator), rest.rstrip(b"\r\n")
     if not 2 <= len(names) <= MAX_COLUMNS or not all(names) or len(set(names)) < len(names) or has_empty_line(lines):
         return None
-    columns = arrow_columns(lines, names)
+    columns = arrow_columns(lines, names, separator)
     return None if columns is None else (columns, len(columns[names[0]]))
 
 
@@ -50,14 +52,14 @@ def has_empty_line(lines: bytes) -> bool:
     return not lines or lines.startswith((b"\n", b"\r\n")) or b"\n\n" in lines or b"\n\r\n" in lines
 
 
-def as_names(head: bytes) -> list[str]:
+def as_names(head: bytes, separator: str) -> list[str]:
     try:
-        return head.decode().rstrip("\r").removeprefix(BYTE_ORDER_MARK).split(",")
+        return head.decode().rstrip("\r").removeprefix(BYTE_ORDER_MARK).split(separator)
     except UnicodeDecodeError:
         return []
 
 
-def arrow_columns(lines: bytes, names: list[str]) -> Columns | None:
+def arrow_columns(lines: bytes, names: list[str], separator: str) -> Columns | None:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -66,7 +68,7 @@ def arrow_columns(lines: bytes, names: list[str]) -> Columns | None:
         table = arrow_csv.read_csv(
             pa.BufferReader(lines),
             arrow_csv.ReadOptions(column_names=names),
-            arrow_csv.ParseOptions(quote_char=False),
+            arrow_csv.ParseOptions(quote_char=False, delimiter=separator),
             arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, text), null_values=[]),
         )
     except pa.ArrowInvalid:

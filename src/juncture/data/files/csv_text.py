@@ -14,11 +14,12 @@ from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, TextIO, TypeAlias
 
 import numpy as np
 
+from juncture.data.files.separators import find_separator
 from juncture.data.tables.columns import Levels, code_type
 from juncture.errors import FormatError
 from juncture.files.reading import check_decompressed_size, open_decompressed
@@ -62,14 +63,13 @@ def read_table(source: Source) -> tuple[Columns, int]:
     """The columns of a CSV file by name, and the number of rows."""
     file = str(os.fspath(source)) if isinstance(source, str | os.PathLike) else None
     with open_text(source) as stream:
-        length = RowLength()
-        reader = csv.reader(bounded_lines(stream, length), strict=True)
+        rows = SeparatedRows(bounded_lines(stream, length := RowLength()), file)
         try:
-            return read_columns(reader, read_header(reader), length)
+            return read_columns(rows, read_header(rows), length)
         except FormatError as error:
-            raise FormatError(error.message, file=file, line=reader.line_num) from None
+            raise FormatError(error.message, file=file, line=rows.line_num) from None
         except csv.Error as error:
-            raise FormatError(f"not readable as CSV: {error}", file=file, line=reader.line_num) from error
+            raise FormatError(f"not readable as CSV: {error}", file=file, line=rows.line_num) from error
         except UnicodeDecodeError as error:
             raise FormatError(f"not readable as text in UTF-8: {error}", file=file) from error
 
@@ -83,6 +83,39 @@ def open_text(source: Source) -> Iterator[TextIO]:
     check_decompressed_size(source)
     with open_decompressed(source) as stream:
         yield io.TextIOWrapper(stream, encoding="utf-8", newline="")
+
+
+class SeparatedRows:
+    """Python's CSV parser, with the separator that the first line has; lines may come after others of the same file."""
+
+    def __init__(self, lines: Iterator[str], file: str | None, separator: str | None = None, before: int = 0) -> None:
+        self.lines, self.file, self.separator, self.before = lines, file, separator, before
+        self.rows: Any = None
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return self
+
+    def __next__(self) -> list[str]:
+        if self.rows is None:
+            first = [] if self.separator else header_lines(self.lines)
+            self.separator = self.separator or find_separator("".join(first), self.file)
+            self.rows = csv.reader(chain(first, self.lines), strict=True, delimiter=self.separator)
+        row: list[str] = next(self.rows)
+        return row
+
+    @property
+    def line_num(self) -> int:
+        return self.before + (0 if self.rows is None else int(self.rows.line_num))
+
+
+def header_lines(lines: Iterator[str]) -> list[str]:
+    """The lines of the first row: more than one where a name in quotes goes on."""
+    found = [next(lines)]
+    num_quotes = found[0].count('"')
+    while num_quotes % 2 and (line := next(lines, "")):
+        found.append(line)
+        num_quotes += line.count('"')
+    return found
 
 
 class RowLength:
@@ -136,7 +169,7 @@ def check_names(names: Sequence[str], twice: str = "the header names the column 
         raise FormatError(twice.format(names[first_repeated(names)]))
 
 
-def read_columns(reader: Any, names: Sequence[str], length: RowLength) -> tuple[Columns, int]:
+def read_columns(reader: SeparatedRows, names: Sequence[str], length: RowLength) -> tuple[Columns, int]:
     """Cells in order, some rows at a time, until there are no more or they would take more than the memory limit."""
     cells = [CodedCells() for _ in names]
     rows, limit = check_rows(reader, len(names), length), default_memory_limit()
@@ -179,7 +212,7 @@ def typecode(num_texts: int) -> str:
     return np.dtype(code_type(num_texts)).char
 
 
-def check_rows(reader: Any, width: int, length: RowLength) -> Iterator[list[str]]:
+def check_rows(reader: SeparatedRows, width: int, length: RowLength) -> Iterator[list[str]]:
     """The rows as they are, each as wide as the header; only the end of the file may have empty lines."""
     empty_line = length.so_far = 0
     for row in reader:
@@ -189,6 +222,8 @@ def check_rows(reader: Any, width: int, length: RowLength) -> Iterator[list[str]
         elif empty_line:
             raise FormatError(f'line {empty_line} is empty, yet rows follow it; write an empty cell as "" or delete it')
         elif len(row) != width:
-            raise FormatError(f"the row has {len(row)} cells; the header names {width} columns")
+            raise FormatError(
+                f"the row has {len(row)} cells; the header names {width} columns, separated by {reader.separator!r}"
+            )
         else:
             yield row

@@ -13,6 +13,7 @@ from juncture.data.files.csv_text import Source, read_table
 from juncture.data.tables.parts import ColumnParts
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
+from juncture.files.reading import file_not_found
 
 PathLike: TypeAlias = str | os.PathLike[str]
 PARQUET = {".parquet", ".pq"}
@@ -30,8 +31,10 @@ def read_table_files(*paths: PathLike) -> Table:
 
 def expand_pattern(path: PathLike) -> list[PathLike]:
     """The files that a pattern means, sorted; whatever is no pattern means itself."""
-    if not glob.has_magic(str(path)) or Path(path).exists():
+    if Path(path).exists():
         return [path]
+    if not glob.has_magic(str(path)):
+        raise file_not_found(path)
     files = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207 (it leaves hidden files out)
     if not files:
         raise InvalidData(f"no file matches the pattern {str(path)!r}")

@@ -5,18 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from juncture.checks import check_path
 from juncture.data.files.csv_text import check_names
 from juncture.data.tables.columns import Column, Levels
 from juncture.data.tables.export import import_package
 from juncture.data.tables.frames import arrow_levels, series_column
 from juncture.data.tables.parts import is_native
 from juncture.data.tables.table import Table, as_column
-from juncture.errors import FormatError, JunctureError
+from juncture.errors import FormatError, InvalidData, JunctureError
 from juncture.files.reading import open_file
+from juncture.files.writing import replace_file
 from juncture.memory import default_memory_limit, format_bytes
 from juncture.values import Value
+
+if TYPE_CHECKING:
+    from juncture.data.dataset import Dataset
 
 CELL_BYTES = 8
 BATCH = 2**20  # rows
@@ -92,6 +97,19 @@ def read_cells(content: Any, name: str) -> Any:
     cells = arrow.Table.from_batches(parts).column(name) if parts else content.read(columns=[name]).column(name)
     cells.validate(full=True)
     return cells
+
+
+def write_parquet(dataset: Dataset, path: str | os.PathLike[str]) -> None:
+    """Write the rows as a Parquet file, which appears whole or not at all; the weights must be absent."""
+    parquet = import_package("pyarrow.parquet", "arrow")
+    check_path(path)
+    if dataset.weights is not None:
+        raise InvalidData("a Parquet file of rows has no weights; write `dataset.to_arrow()` with a column of them")
+    if not dataset.variables:
+        raise InvalidData("a dataset without variables cannot be written as Parquet: it would have no columns")
+    rows = dataset.to_arrow()
+    with replace_file(path) as stream:
+        parquet.write_table(rows, stream)
 
 
 @contextmanager

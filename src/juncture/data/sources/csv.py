@@ -25,6 +25,7 @@ from juncture.data.files.csv_text import (
     CodedCells,
     Columns,
     RowLength,
+    SeparatedRows,
     bounded_lines,
     check_rows,
     read_header,
@@ -47,20 +48,21 @@ class Position(NamedTuple):
 class CsvReader(Value):
     """One CSV file, perhaps packed by gzip; its header is read at once, its rows when they are asked for."""
 
-    _fields = ("file", "names", "block_rows", "state")
+    _fields = ("file", "names", "block_rows", "state", "separator")
     file: str
     names: tuple[str, ...]
     block_rows: int
     state: FileState
+    separator: str
     num_rows = None
 
     def __init__(self, path: str | os.PathLike[str], block_rows: int | None = None) -> None:
         file = file_name(path)
         self._set(file=file, state=FileState.of(file))
         with open_at(file, 0) as stream:
-            reader = NumberedReader(bounded_lines(stream, RowLength()), 0)
+            reader = SeparatedRows(bounded_lines(stream, RowLength()), file)
             with format_errors(file, lambda: reader.line_num):
-                self._set(names=tuple(read_header(reader)))
+                self._set(names=tuple(read_header(reader)), separator=str(reader.separator))
         self._set(block_rows=block_rows or default_block_rows(len(self.names)))
 
     def tables(self, names: Sequence[str]) -> Iterator[SourceTable]:
@@ -85,12 +87,12 @@ class CsvReader(Value):
             return Position(0, 0)
         with open_decompressed(self.file) as stream:
             head = stream.readline(MAX_ROW)
-            if len(self.names) < 2 or not is_header(head, self.names):
+            if len(self.names) < 2 or not is_header(head, self.names, self.separator):
                 return Position(0, 0)
             position = Position(len(head), 1)
             while lines := self._read_lines(stream):
                 content = b"".join(lines)
-                columns = plain_columns(content, list(self.names))
+                columns = plain_columns(content, list(self.names), self.separator)
                 if columns is None:
                     return position
                 yield columns
@@ -109,7 +111,7 @@ class CsvReader(Value):
     def _parsed_blocks(self, position: Position) -> Iterator[Columns]:
         with open_at(self.file, position.offset) as stream:
             length = RowLength()
-            reader = NumberedReader(bounded_lines(stream, length), position.line)
+            reader = SeparatedRows(bounded_lines(stream, length), self.file, self.separator, position.line)
             with format_errors(self.file, lambda: reader.line_num):
                 if position.offset == 0:
                     read_header(reader)
@@ -138,37 +140,20 @@ class CsvReader(Value):
         )
 
 
-def is_header(line: bytes, names: Sequence[str]) -> bool:
+def is_header(line: bytes, names: Sequence[str], separator: str) -> bool:
     """Whether the first line, by itself, is the header of these names; quotes in it are common."""
     try:
-        rows = csv.reader([line.decode().removeprefix(BYTE_ORDER_MARK)], strict=True)
+        rows = csv.reader([line.decode().removeprefix(BYTE_ORDER_MARK)], strict=True, delimiter=separator)
         return next(rows, []) == list(names)
     except (UnicodeDecodeError, csv.Error):
         return False
 
 
-def plain_columns(content: bytes, names: list[str]) -> Columns | None:
+def plain_columns(content: bytes, names: list[str], separator: str) -> Columns | None:
     """The columns of some lines, read by PyArrow; None where Python's parser might read something else."""
     if b'"' in content or content.count(b"\r") != content.count(b"\r\n") or has_empty_line(content):
         return None
-    return arrow_columns(content, names)
-
-
-class NumberedReader:
-    """Python's CSV parser, for lines that come after others of the same file."""
-
-    def __init__(self, lines: Iterator[str], before: int) -> None:
-        self.rows, self.before = csv.reader(lines, strict=True), before
-
-    def __iter__(self) -> NumberedReader:
-        return self
-
-    def __next__(self) -> list[str]:
-        return next(self.rows)
-
-    @property
-    def line_num(self) -> int:
-        return self.before + self.rows.line_num
+    return arrow_columns(content, names, separator)
 
 
 @contextmanager

@@ -80,21 +80,21 @@ def as_source(
 STREAMED = 2**29  # bytes of files; rows of larger files are read block by block
 
 
-def as_lazy_source(data: Any, variables: Iterable[Variable] | None = None) -> RowSource | None:
+def as_lazy_source(data: Any, variables: Iterable[Variable] | None = None, missing: Any = None) -> RowSource | None:
     """The source that a learner reads block by block; None for rows that it takes into memory.
 
     These are sources, functions and iterators of frames, and files that are large together.
     """
     if is_source(data):
-        return data
+        return data if missing is None else as_source(data, missing=missing)
     if isinstance(data, Iterator) or (callable(data) and not isinstance(data, type)):
-        return as_source(data, variables, extra="ignore")
+        return as_source(data, variables, extra="ignore", missing=missing)
     paths = data if isinstance(data, list | tuple) else [data]
     if not paths or not all(isinstance(path, str | os.PathLike) for path in paths):
         return None
     files = [Path(file) for path in paths for file in expand_pattern(path)]
     size = sum(file.stat().st_size for file in files if file.is_file())
-    return as_source(data, variables, extra="ignore") if size > STREAMED else None
+    return as_source(data, variables, extra="ignore", missing=missing) if size > STREAMED else None
 
 
 def as_reader(data: Any, block_rows: int | None, scope: Scope | None) -> TableReader | None:

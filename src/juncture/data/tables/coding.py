@@ -89,6 +89,15 @@ def as_markers(missing: Any) -> Variable | None:
     return Variable("missing", labels) if labels else None  # type: ignore[arg-type]
 
 
+def mark_missing(table: Table, missing: Any) -> Table:
+    """The table with a hole in each cell that holds one of the markers."""
+    markers = as_markers(missing)
+    if markers is None:
+        return table
+    cells = {name: table.column(name).without(markers) for name in table.cells}
+    return Table(cells, table.num_rows, table.files)
+
+
 def select_columns(table: Table, scope: Scope | None, extra: Extra) -> list[str]:
     """The columns to keep: all that are variables; others are refused, or ignored on request."""
     check_choice(extra, ("error", "ignore"), "extra")

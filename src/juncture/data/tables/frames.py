@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -17,6 +18,9 @@ from juncture.errors import InvalidData
 
 def frame_cells(data: Any) -> tuple[dict[str, Any], int]:
     """The series of a data frame by name, and its number of rows."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None and isinstance(data, arrow.RecordBatch):
+        data = arrow.Table.from_batches([data])
     try:
         frame = nw.from_native(data, eager_only=True)
     except TypeError as error:

@@ -28,6 +28,7 @@ class Question(StrEnum):
 
 
 ALL_QUESTIONS = frozenset(Question)
+WHOLE = 2.0**53  # below it, a double holds every whole number
 BELIEFS = frozenset({Question.MARGINALS, Question.LOG_EVIDENCE})
 Request: TypeAlias = AnyConditional | Factor  # a conditional or a factor of the model
 
@@ -40,6 +41,13 @@ class Cost:
     largest_table: float
     bytes: float
     operations: float
+
+    def __post_init__(self) -> None:
+        """Counts are whole numbers, also where they were summed as logarithms."""
+        for name in ("largest_table", "bytes", "operations"):
+            count = getattr(self, name)
+            if count < WHOLE:
+                object.__setattr__(self, name, float(round(count)))
 
     def __str__(self) -> str:
         return (

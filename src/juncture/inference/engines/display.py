@@ -10,6 +10,7 @@ import numpy as np
 
 from juncture.drawing.html import Markup, html_table
 from juncture.factors.html import MAX_COLUMNS, MAX_ROWS, format_omitted
+from juncture.values import number_of
 
 if TYPE_CHECKING:
     from juncture.inference.engines.beliefs import Beliefs
@@ -20,9 +21,9 @@ BAR_WIDTH, STEP_BAR_WIDTH = 120, 60
 
 def beliefs_text(beliefs: Beliefs) -> str:
     """How the answer was obtained, then a line per variable."""
-    head = f"Beliefs({format_method(beliefs)}, {len(beliefs.targets)} variables"
+    head = f"Beliefs({format_method(beliefs)}, {number_of(len(beliefs.targets), 'variable')}"
     if not beliefs.is_single:
-        return f"{head}, {beliefs.findings.num_rows} rows)"
+        return f"{head}, {number_of(beliefs.findings.num_rows, 'row')})"
     lines = [f"{head}, log evidence {beliefs.log_evidence:.6g})"]
     for name in beliefs.targets[:MAX_VARIABLES]:
         states = ", ".join(f"{label} {p:.4g}" for label, p in beliefs[name].to_dict().items())

@@ -42,13 +42,14 @@ def fit_network(  # noqa: PLR0913 (one verb, many options)
     on_unseen: Any = "uniform",
     method: Any = "em",
     engine: Any = "auto",
+    missing: Any = None,
     rng: Any = 0,
     progress: ProgressCallback | None = None,
 ) -> Fit[BayesianNetwork]:
     check_fixed(structure, fixed)
     learner = resolve_learner(method, "networks", LEARNERS)
     check_progress(progress)
-    template, dataset = prepare_rows(structure, data, variables, latent, weights)
+    template, dataset = prepare_rows(structure, data, variables, latent, weights, missing)
     options, kept = EstimationOptions(resolve_prior(prior, template), point, on_unseen), fixed_children(template, fixed)
     statistics = count_if_complete(template, dataset)
     if statistics is not None:

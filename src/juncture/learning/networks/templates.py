@@ -12,7 +12,7 @@ from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
 from juncture.data.sources.contract import RowSource, check_weights_name
 from juncture.data.sources.entries import as_lazy_source
-from juncture.data.tables.coding import split_weights
+from juncture.data.tables.coding import mark_missing, split_weights
 from juncture.data.tables.columns import code_type
 from juncture.errors import InvalidData, UnknownVariable, Unsupported, hint
 from juncture.factors.conditional import AnyConditional, Conditional
@@ -84,16 +84,24 @@ def prepare_rows(
     variables: Iterable[Variable] | None = None,
     latent: Iterable[str] = (),
     weights: Any = None,
+    missing: Any = None,
 ) -> tuple[BayesianNetwork, Any]:
-    """What `prepare` gives; the rows of a source stay where they are."""
+    """What `prepare` gives; the rows of a source stay where they are. The cells that `missing` marks are holes."""
     declared = None if variables is None else Scope(variables)
     known = structure.variables if isinstance(data, Iterator) and isinstance(structure, BayesianNetwork) else declared
-    source = as_lazy_source(data, known)
+    source = as_lazy_source(data, known, missing)
     if source is None:
-        return prepare(structure, data, declared, latent, weights)
+        rows = data if missing is None else mark_rows(data, declared, missing)
+        return prepare(structure, rows, declared, latent, weights)
     check_weights_name(weights, source.names)
     template, used = prepare(structure, empty_rows(structure, source, declared, weights), declared, latent)
     return template, source.coded(used.variables, weights)
+
+
+def mark_rows(data: Any, declared: Scope | None, missing: Any) -> Any:
+    if isinstance(data, Dataset):  # which keeps its weights
+        return Dataset(data, missing=missing)
+    return mark_missing(as_table(data, None if declared is None else declared.names), missing)
 
 
 def empty_rows(structure: Any, source: RowSource, declared: Scope | None, weights: str | None) -> Dataset:

@@ -78,7 +78,9 @@ class HiddenMarkovModel(Value):
             raise InvalidModel(f"there are {size} states; got {len(labels)} labels")
         self._set(
             initial=numerics.as_probabilities(initial, (size,), name="the initial distribution"),
-            transition=numerics.as_probabilities(transition, (size, size), name="the transition matrix"),
+            transition=numerics.as_probabilities(
+                transition, (size, size), name="the transition matrix", axes="one row and one column per state"
+            ),
             emissions=with_symbols(as_emissions(emissions, size), symbols),
             states=labels,
         )

@@ -76,7 +76,8 @@ class MarkovChain(ChainQuestions):
         order = as_order(order)
         labels = as_labels(states, transition)
         shape = (labels.num_states,) * (order + 1)
-        table = as_probabilities(transition, shape, name="the transition table")
+        axes = "one row and one column per state" if order == 1 else "one axis per earlier state, then one for the next"
+        table = as_probabilities(transition, shape, name="the transition table", axes=axes)
         self._set(transition=table, labels=labels, order=order, initial=None)
         if initial is not None:
             self._set(initial=self._as_distribution(initial, "the initial distribution"))
