@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.errors import InvalidModel, MissingExtra
-from juncture.factors.tables import state_codes
+from juncture.errors import InvalidModel
+from juncture.factors.tables import import_pandas, state_codes
 from juncture.values import number_of
 from juncture.variables import Scope, State
 
@@ -58,11 +58,3 @@ def marginals_frame(marginals: Mapping[str, Mapping[State, Any]], unit: str | No
     ]
     frame = pandas.DataFrame(records, columns=[unit or "row", "variable", "state", "probability"])
     return frame.drop(columns="row") if unit is None else frame
-
-
-def import_pandas() -> Any:
-    try:
-        import pandas as pd
-    except ImportError:
-        raise MissingExtra.named("pandas", "pandas") from None
-    return pd
