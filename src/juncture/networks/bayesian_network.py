@@ -271,6 +271,6 @@ def to_factor(conditional: AnyConditional) -> Factor:
     """A conditional as a table; one that has none is named."""
     if not hasattr(conditional, "to_table"):
         part = signature(conditional)
-        raise Unsupported(f"{part!r} has no table, as exact inference needs; sample and log_prob of full rows take it")
+        raise Unsupported(f"{part} has no table, as exact inference needs; sample and log_prob of full rows take it")
     table: Conditional = conditional.to_table()
     return Factor.trusted(table.scope, table.values)

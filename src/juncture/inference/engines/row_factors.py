@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from juncture.errors import InvalidModel
+from juncture.factors.factor import Factor
 from juncture.factors.tables import import_pandas, state_codes
 from juncture.values import number_of
 from juncture.variables import Scope, State
@@ -45,6 +46,15 @@ class RowFactors:
 
     def __repr__(self) -> str:
         return f"RowFactors({', '.join(self.scope.names)}; {number_of(len(self), self.unit)})"
+
+
+def wide_frame(marginals: Iterable[Factor | RowFactors], index: Any = None) -> pd.DataFrame:
+    """A frame with a line per row and a column "variable=state" for each state of each marginal."""
+    pandas = import_pandas()
+    pairs = [(marginal.scope[0], np.atleast_2d(marginal.values)) for marginal in marginals]
+    names = [f"{variable.name}={label}" for variable, _ in pairs for label in variable.labels]
+    numbers = np.concatenate([values for _, values in pairs], axis=1) if pairs else None
+    return pandas.DataFrame(numbers, index=index, columns=names)
 
 
 def marginals_frame(marginals: Mapping[str, Mapping[State, Any]], unit: str | None) -> pd.DataFrame:

@@ -58,7 +58,7 @@ class Enumeration:
         for variable in part.variables:
             if variable.is_real:
                 conditional = signature(part[variable.name])
-                raise Unsupported(f"enumeration cannot take {conditional!r}: {variable.name!r} has no states to count")
+                raise Unsupported(f"enumeration cannot take {conditional}: {variable.name!r} has no states to count")
         scope = Scope(part.variables)
         if scope.size > self.max_cells:
             raise TooLarge(
