@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from juncture.errors import InvalidModel
 from juncture.factors.factor import Factor
+from juncture.factors.html import MAX_COLUMNS
 from juncture.factors.tables import import_pandas, state_codes
+from juncture.inference.engines.display import steps_html
 from juncture.values import number_of
 from juncture.variables import Scope, State
 
@@ -46,6 +49,11 @@ class RowFactors:
 
     def __repr__(self) -> str:
         return f"RowFactors({', '.join(self.scope.names)}; {number_of(len(self), self.unit)})"
+
+    def _repr_html_(self) -> str:
+        states = islice(product(*(variable.labels for variable in self.scope)), MAX_COLUMNS)
+        labels = [", ".join(map(str, labels)) for labels in states]
+        return steps_html(repr(self), labels, self.values.reshape(len(self), self.scope.size), self.unit)
 
 
 def wide_frame(marginals: Iterable[Factor | RowFactors], index: Any = None) -> pd.DataFrame:
