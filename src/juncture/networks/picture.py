@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from html import escape
 from pathlib import Path
 from typing import Any, Protocol
 
 from juncture.drawing.diagram import Diagram, Node
+from juncture.drawing.notebook import diagram_html, num_lines
 from juncture.drawing.states import StateDiagram
 from juncture.errors import FormatError, InvalidData, TooLarge, Unsupported
 from juncture.files.writing import write_text
 
-MAX_NODES_IN_NOTEBOOK, MAX_LINES_IN_NOTEBOOK = 300, 10_000
 MAX_LINES = 200_000  # of any picture: edges, each with a bend in every layer that it passes
 MAX_ARROWS = 10_000  # between states on a circle
 
@@ -61,7 +60,7 @@ def draw(model: Drawable, beliefs: Any = None) -> Picture:
     from juncture.drawing.svg import to_svg
 
     if not hasattr(model, "to_diagram"):
-        raise Unsupported(f"draw takes a model; got {type(model).__name__}")
+        raise Unsupported(f"draw takes a model or a graph; got {type(model).__name__}")
     diagram = model.to_diagram()
     lines, limit = num_lines(diagram), MAX_ARROWS if isinstance(diagram, StateDiagram) else MAX_LINES
     if lines > limit:
@@ -87,14 +86,4 @@ def add_beliefs(node: Node, beliefs: Any) -> Node:
 
 def model_html(model: Drawable) -> str:
     """What a notebook shows: a line of words, and the picture unless it would be too large to read."""
-    words = f"<p><code>{escape(repr(model))}</code></p>"
-    diagram = model.to_diagram()
-    is_small = len(diagram.nodes) <= MAX_NODES_IN_NOTEBOOK and num_lines(diagram) <= MAX_LINES_IN_NOTEBOOK
-    return words + draw(model).svg if is_small else words
-
-
-def num_lines(diagram: Diagram | StateDiagram) -> int:
-    """The lines of a picture and their bends, counted without drawing it."""
-    from juncture.drawing.layout.arrange import num_bends
-
-    return len(diagram.arrows) if isinstance(diagram, StateDiagram) else len(diagram.edges) + num_bends(diagram)
+    return diagram_html(repr(model), model.to_diagram())

@@ -52,7 +52,9 @@ def test_many_rows_are_named_by_the_index_of_their_frame():
 def test_what_the_tables_say():
     best = jt.most_probable(jt.example("asia"), {"xray": "yes"})
     assert "<tr><th>lung</th><td>yes</td></tr>" in best._repr_html_()
-    path = jt.most_probable(jt.MarkovChain([[0.9, 0.1], [0.2, 0.8]], "sun", states=["sun", "rain"]), ["sun", "sun", "rain"])
+    path = jt.most_probable(
+        jt.MarkovChain([[0.9, 0.1], [0.2, 0.8]], "sun", states=["sun", "rain"]), ["sun", "sun", "rain"]
+    )
     assert "<tr><th>0</th><td>1</td><td>sun</td></tr><tr><th>2</th><td>2</td><td>rain</td></tr>" in path._repr_html_()
     many = jt.infer(jt.example("alarm"), [{}] * 50)._repr_html_()
     assert "cut from 50 rows × 105 columns" in many
