@@ -139,7 +139,8 @@ def compared_line(pair: frozenset[str], mine: Links, other: Links) -> Line:
     elif mine[pair] != other[pair]:
         text, stroke = LEGEND[3]
     edge = mine[pair] if pair in mine else other[pair]
-    return Line(*(edge or sorted(pair)), directed=edge is not None, stroke=stroke, note=text)
+    source, target = edge or sorted(pair)
+    return Line(source, target, directed=edge is not None, stroke=stroke, note=text)
 
 
 def num_different(mine: Links, other: Links) -> int:
