@@ -158,8 +158,9 @@ def new_seed():
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_damaged_files_are_read_or_refused(name, tmp_path):
     subject, random = SUBJECTS[name], Random(f"{name} {os.environ.get('JUNCTURE_FUZZ_SEED', '0')}")
+    seeds = subject.seeds
     for _ in range(SHORT):
-        data = mutated(random, random.choice(subject.seeds), subject.seeds)
+        data = mutated(random, random.choice(seeds), seeds)
         error = broken(subject, data, tmp_path)
         assert error is None, report(name, data, error, tempfile.gettempdir())
 
@@ -178,12 +179,13 @@ def test_damaged_files_for_long(capsys, tmp_path):
     with capsys.disabled():
         print(f"\nfuzzing for {seconds:g} s; JUNCTURE_FUZZ_SEED={seed}; files that break something go to {kept}")  # noqa: T201
     random, names, count = Random(seed), list(SUBJECTS), 0
+    seeds = {name: subject.seeds for name, subject in SUBJECTS.items()}
     found: dict[str, str] = {}
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         name = names[count % len(names)]
         subject, count = SUBJECTS[name], count + 1
-        data = mutated(random, random.choice(subject.seeds), subject.seeds)
+        data = mutated(random, random.choice(seeds[name]), seeds[name])
         error = broken(subject, data, tmp_path)
         if error is not None:
             message = report(name, data, error, kept)

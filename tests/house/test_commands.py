@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import juncture as jt
+from juncture.cli import commands
 from juncture.cli.main import app
 from support.builders import rows_with_holes
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMANDS = {command.callback.__name__: command.callback for command in app.registered_commands}
+COMMANDS = {name: getattr(import_module(f"juncture.cli.{name}"), name) for name in commands.COMMANDS}
 
 
 def example_of(command) -> str:
@@ -28,6 +32,20 @@ def test_help_tells_what_the_command_does(name):
     answer = CliRunner().invoke(app, [name, "--help"], terminal_width=200)
     assert answer.exit_code == 0
     assert "Example: juncture " + name in answer.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_says_the_first_sentence_of_the_help(name):
+    assert commands.COMMANDS[name] == COMMANDS[name].__doc__.splitlines()[0]
+
+
+def test_the_list_imports_no_command():
+    code = (
+        "import sys; from juncture.cli.main import app; app(['--help'], standalone_mode=False);"
+        " print([m for m in ('numpy', 'numba', 'juncture.cli.query') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.endswith("[]\n")
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -6,55 +6,24 @@ Exit codes: 0 success, 1 an error in the input (explained on standard error), 2 
 from __future__ import annotations
 
 import io
-import os
 import sys
 import warnings
-from collections.abc import Callable
-from functools import wraps
-from typing import Annotated, Any, NoReturn, TextIO
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 import juncture
-from juncture.cli.convert import convert
-from juncture.cli.draw import draw
-from juncture.cli.fit import fit
-from juncture.cli.info import info
-from juncture.cli.learn import learn
-from juncture.cli.mpe import mpe
+from juncture.cli.commands import LazyGroup, discard_output, open_null_stream
 from juncture.cli.output import CONTROLS, print_note
-from juncture.cli.predict import predict
-from juncture.cli.query import query
-from juncture.cli.sample import sample
-from juncture.cli.separation import separation
-from juncture.cli.warmup import warmup
 from juncture.errors import JunctureError
 
 app = typer.Typer(
+    cls=LazyGroup,
     help="Probabilistic graphical models: inspect, query, learn, sample, draw and convert networks.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def end_when_unread(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, which ends without an error when its output is no longer read."""
-
-    @wraps(command)
-    def reading(**options: Any) -> None:
-        try:
-            command(**options)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            discard_output()
-            raise typer.Exit from None
-
-    return reading
-
-
-for command in (info, query, mpe, separation, sample, fit, learn, predict, convert, draw, warmup):
-    app.command()(end_when_unread(command))
 
 
 def show_version(wanted: bool) -> None:
@@ -99,10 +68,6 @@ def prepare_streams() -> None:
             stream.reconfigure(errors="replace")  # a terminal without these letters still gets an answer
 
 
-def open_null_stream() -> TextIO:
-    return os.fdopen(os.open(os.devnull, os.O_WRONLY), mode="a", encoding="utf-8", closefd=False)
-
-
 def end(code: int, message: str = "") -> NoReturn:
     """Print an error message, if there is one, and exit; output that no process reads any more is dropped."""
     try:
@@ -113,15 +78,6 @@ def end(code: int, message: str = "") -> NoReturn:
     except OSError:
         discard_output()
     sys.exit(code)
-
-
-def discard_output() -> None:
-    """Discard the output that is still buffered, so that the interpreter does not report it at exit."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except OSError:
-            os.dup2(open_null_stream().fileno(), stream.fileno())
 
 
 def print_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from juncture.errors import FormatError
-from juncture.formats.files import format_of, write
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -95,6 +94,8 @@ def write_json_text(text: str) -> None:
 def save(model: Any, target: str) -> None:
     """Write a model to a file, or as JSON to standard output."""
     if target != "-":
+        from juncture.formats.files import write
+
         write(model, target)
         return
     from juncture.formats.json import write_json
@@ -109,6 +110,8 @@ def check_target(target: str, suffixes: tuple[str, ...] = ()) -> None:
     if not Path(target).parent.is_dir():
         raise FormatError(f"there is no folder {str(Path(target).parent)!r} to write to", file=target)
     if not suffixes:
+        from juncture.formats.files import format_of
+
         format_of(Path(target))
     elif not target.lower().removesuffix(".gz").endswith(suffixes):
         raise FormatError("rows are written as CSV; give --out a name that ends in .csv or .csv.gz", file=target)

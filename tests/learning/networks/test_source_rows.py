@@ -167,3 +167,16 @@ def test_structure_is_learned_from_the_distinct_rows_of_a_source(tmp_path):
     wanted = jt.learn_structure(rows, method=jt.HillClimbing())
     for source in sources(str(tmp_path), rows, 100):
         assert jt.learn_structure(source, method=jt.HillClimbing()) == wanted
+
+
+def test_an_iterator_of_frames_is_read_once():
+    """A network has the states, so that complete rows take one pass; rows with holes take a pass for every step."""
+    frames = ROWS.to_pandas()
+    halves = [frames[:25], frames[25:].assign(other=1)]
+    with pytest.raises(jt.JunctureError):
+        jt.fit(ASIA, iter(halves), 1.0)  # the parts have different columns
+    assert jt.fit(ASIA, iter([frames[:25], frames[25:]]), 1.0) == jt.fit(ASIA, ROWS, 1.0)
+    with pytest.raises(jt.InvalidData, match="can be read once"):
+        jt.fit(ASIA.graph, iter([frames]))
+    with pytest.raises(jt.InvalidData, match="was read already"):
+        jt.fit(ASIA, iter([rows_with_holes(ASIA, 30).to_pandas()]), 1.0)

@@ -90,7 +90,7 @@ def is_acyclic(parents: tuple[frozenset, ...]) -> bool:
     return not left
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(st.integers(0, 10**6), st.sampled_from(SCORES))
 def test_no_climb_ends_below_the_textbook(seed, score):
     rng = np.random.default_rng(seed)
@@ -115,7 +115,7 @@ def test_the_order_of_the_columns_matters_less_to_the_default(score):
     assert lower["auto"] < lower["hill-climbing"]
 
 
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(st.integers(0, 10**6), st.sampled_from(SCORES))
 def test_walks_and_restarts_never_end_below_the_search_without_them(seed, score):
     rng = np.random.default_rng(seed)

@@ -88,13 +88,13 @@ def as_lazy_source(data: Any, variables: Iterable[Variable] | None = None) -> Ro
     if is_source(data):
         return data
     if isinstance(data, Iterator) or (callable(data) and not isinstance(data, type)):
-        return as_source(data, variables)
+        return as_source(data, variables, extra="ignore")
     paths = data if isinstance(data, list | tuple) else [data]
     if not paths or not all(isinstance(path, str | os.PathLike) for path in paths):
         return None
     files = [Path(file) for path in paths for file in expand_pattern(path)]
     size = sum(file.stat().st_size for file in files if file.is_file())
-    return as_source(data, variables) if size > STREAMED else None
+    return as_source(data, variables, extra="ignore") if size > STREAMED else None
 
 
 def as_reader(data: Any, block_rows: int | None, scope: Scope | None) -> TableReader | None:

@@ -19,7 +19,6 @@ from juncture.iteration import (
     INTERRUPTED,
     ProgressCallback,
     Trace,
-    check_no_decrease,
     check_stopping_rule,
     has_fallen,
     iterate,
@@ -79,7 +78,6 @@ class SquaremSteps(EMSteps[Model, Statistics]):
 
     def step(self, state: EMState[Model, Statistics]) -> EMState[Model, Statistics]:
         once = super().step(state)
-        check_no_decrease(state.objective, once.objective, 1)
         twice = super().step(once)
         reached = self.extrapolate(state, once, twice)
         return reached if reached is not None and reached.objective > twice.objective else twice

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import singledispatch
 from typing import Any
 
@@ -87,7 +87,8 @@ def prepare_rows(
 ) -> tuple[BayesianNetwork, Any]:
     """What `prepare` gives; the rows of a source stay where they are."""
     declared = None if variables is None else Scope(variables)
-    source = as_lazy_source(data, declared)
+    known = structure.variables if isinstance(data, Iterator) and isinstance(structure, BayesianNetwork) else declared
+    source = as_lazy_source(data, known)
     if source is None:
         return prepare(structure, data, declared, latent, weights)
     check_weights_name(weights, source.names)

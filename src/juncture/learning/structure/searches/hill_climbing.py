@@ -54,10 +54,6 @@ class ScoredGraph:
         self.family_scores = np.zeros(len(parents))
         self._set_parents(parents, range(len(parents)))
 
-    @property
-    def total(self) -> float:
-        return float(self.family_scores.sum())
-
     def moved_to(self, parents: Sequence[Positions]) -> ScoredGraph:
         """The same at another graph; families that both graphs share are not scored again."""
         other = copy(self)
@@ -80,6 +76,7 @@ class ScoredGraph:
             self.family_scores[child] = self.scores.family(child, parents)
             gains = self.scores.toggle_scores(child, parents, candidates) - self.family_scores[child]
             self.gains[:, child] = np.where(np.isnan(gains), -np.inf, gains)
+        self.total = float(self.family_scores.sum())
 
     def options(self) -> np.ndarray:
         """The gain of every legal change: (change, parent, child), -inf for those that are not."""

@@ -1,0 +1,83 @@
+"""The subcommands by name: a command is imported when it is called, so that help and completion stay quick."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from functools import wraps
+from importlib import import_module
+from typing import Any, TextIO
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+# name → the first sentence of its help; the command is the function of this name in the module of this name
+COMMANDS: dict[str, str] = {
+    "info": (
+        "Print the size of a network and the cost of exact inference; note zero probabilities and impossible states."
+    ),
+    "query": "Print posterior marginals: the probability of each state given the evidence.",
+    "mpe": "Find the most probable joint assignment of the unobserved variables (MPE).",
+    "separation": (
+        "Test whether the graph separates A and B given other variables (d-separation); if not, show an active trail."
+    ),
+    "sample": "Draw rows from a network, or from its posterior given evidence.",
+    "fit": "Learn the parameters of a network from data, by EM if values are missing; Ctrl-C keeps the best so far.",
+    "learn": "Learn a network from data: first its graph, then its parameters.",
+    "predict": "Predict one variable in each row from the other columns; values may be missing.",
+    "convert": "Write a network in another format; all probabilities keep their exact values.",
+    "draw": "Draw a network as SVG; with evidence or --beliefs, each node shows its posterior marginal.",
+    "warmup": "Compile the numerical kernels now, so that the first query does not wait for them.",
+}
+
+
+class LazyGroup(TyperGroup):
+    """The group of all subcommands; listing them imports none of them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The name and the help of a command, for lists."""
+        return TyperCommand(cmd_name, help=COMMANDS[cmd_name]) if cmd_name in COMMANDS else None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command that the arguments call, imported."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, load_command(name) if name in COMMANDS else command, rest
+
+
+def load_command(name: str) -> Any:
+    function = getattr(import_module(f"juncture.cli.{name}"), name)
+    app = typer.Typer(add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
+    app.command(name)(end_when_unread(function))
+    return typer.main.get_command(app)
+
+
+def end_when_unread(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, which ends without an error when its output is no longer read."""
+
+    @wraps(command)
+    def reading(**options: Any) -> None:
+        try:
+            command(**options)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            discard_output()
+            raise typer.Exit from None
+
+    return reading
+
+
+def discard_output() -> None:
+    """Discard the output that is still buffered, so that the interpreter does not report it at exit."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(open_null_stream().fileno(), stream.fileno())
+
+
+def open_null_stream() -> TextIO:
+    return os.fdopen(os.open(os.devnull, os.O_WRONLY), mode="a", encoding="utf-8", closefd=False)
