@@ -223,6 +223,8 @@ _MODULES = {
     "write_result": "formats.uai.results",
     "example": "formats.bundled",
     "examples": "formats.bundled",
+    # threads
+    "set_num_threads": "parallel",
     # plots
     "plot_density": "plotting.density",
     # errors and warnings

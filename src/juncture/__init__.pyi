@@ -192,6 +192,7 @@ from juncture.networks.markov_properties import faithfulness_violations as faith
 from juncture.networks.markov_properties import markov_violations as markov_violations
 from juncture.networks.picture import draw as draw
 from juncture.networks.plates import plate as plate
+from juncture.parallel import set_num_threads as set_num_threads
 from juncture.plotting.density import plot_density as plot_density
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs as ChainBeliefs
 from juncture.sequences.hidden_markov.beliefs import ChainForecast as ChainForecast

@@ -77,9 +77,19 @@ def free_group_memory(limit: str, used: str) -> int | None:
     """The memory that a control group has left; None where there is no group or no limit."""
     try:
         top, taken = Path(limit).read_text(encoding="ascii").strip(), int(Path(used).read_text(encoding="ascii"))
+        return None if top == "max" else max(int(top) - max(taken - group_file_cache(Path(used).parent), 0), 0)
     except (OSError, ValueError):
         return None
-    return None if top == "max" else max(int(top) - taken, 0)
+
+
+def group_file_cache(folder: Path) -> int:
+    """The bytes of files that a control group holds in memory and would give up first: they count as used there."""
+    try:
+        lines = (folder / "memory.stat").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0
+    counts = dict(line.split(maxsplit=1) for line in lines if " " in line)
+    return int(counts.get("total_inactive_file", counts.get("inactive_file", 0)))
 
 
 def check_memory_limit(memory_limit: Any) -> float:

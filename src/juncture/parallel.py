@@ -1,4 +1,8 @@
-"""Work on all cores: the parts do not depend on the number of cores, so that results do not depend on it either."""
+"""Work on all cores: the parts do not depend on the number of cores, so that results do not depend on it either.
+
+How many threads work at once: `set_num_threads`, else `JUNCTURE_NUM_THREADS`, else the cores of this process, or the
+CPU quota of its container if that is less.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,21 @@ import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
-from math import prod
+from functools import cache
+from math import ceil, prod
+from pathlib import Path
 from threading import Thread
 from typing import TypeVar
 
+from juncture.checks import check_count, shown
+from juncture.errors import InvalidData
+
 BLOCK = 65_536  # numbers: those of a block fit a core's cache
 MANY_BLOCKS = 3  # below this, threads cost more than they save
+THREADS_SETTING = "JUNCTURE_NUM_THREADS"
+GROUPS = "/proc/self/cgroup"  # the control groups of this process
+GROUP_FOLDER = "/sys/fs/cgroup"
+OLD_GROUP_FOLDERS = ("/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct")  # of version 1
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -37,7 +50,7 @@ def map(  # noqa: A001 (used as parallel.map)
                 errors[index] = error  # raised below, in the caller's thread
 
     # Threads of our own, not a pool: cheaper than a task per part, and nothing is left over for a fork to lose.
-    threads = [Thread(target=copy_context().run, args=(work,)) for _ in range(min(num_cores(), len(parts)) - 1)]
+    threads = [Thread(target=copy_context().run, args=(work,)) for _ in range(min(num_threads(), len(parts)) - 1)]
     for thread in threads:
         thread.start()
     work()
@@ -64,6 +77,79 @@ def block_rows(*shapes: tuple[int, ...], numbers: int = BLOCK) -> int:
     return max(256, int(numbers // max(1, *(prod(shape) for shape in shapes))))
 
 
+def set_num_threads(number: int | None) -> None:
+    """Let at most `number` threads work at once; None returns to the setting of the environment or the machine.
+
+    Answers do not depend on the number of threads.
+
+    >>> set_num_threads(2)
+    >>> num_threads()
+    2
+    >>> set_num_threads(None)
+    """
+    global _chosen  # noqa: PLW0603 (a setting of the process)
+    _chosen = None if number is None else check_count(number, "the number of threads", least=1)
+
+
+_chosen: int | None = None
+
+
+def num_threads() -> int:
+    """How many threads may work at once."""
+    if _chosen is not None:
+        return _chosen
+    setting = os.environ.get(THREADS_SETTING, "").strip()
+    if not setting:
+        return num_cores()
+    if not (setting.isdecimal() and int(setting) > 0):
+        raise InvalidData(f"{THREADS_SETTING} is a whole number of threads, at least 1; got {shown(setting)}")
+    return int(setting)
+
+
 def num_cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """How many cores this process may use: those it may run on, or the CPU quota of its container if that is less."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    quota = cpu_quota()
+    return cores if quota is None else min(cores, max(1, ceil(quota)))
+
+
+@cache
+def cpu_quota() -> float | None:
+    """The cores' worth of time that the control groups of this process may take; None without a limit."""
+    quotas = [read_quota(folder) for folder in group_folders()] + [
+        read_old_quota(Path(name)) for name in OLD_GROUP_FOLDERS
+    ]
+    return min((quota for quota in quotas if quota is not None), default=None)
+
+
+def group_folders() -> list[Path]:
+    """The folder of this process's control group (version 2), and those that it lies in."""
+    top = Path(GROUP_FOLDER)
+    lines = read_lines(Path(GROUPS))
+    own = next((line[3:].strip("/") for line in lines if line.startswith("0::")), "")
+    folder = top / own if ".." not in own.split("/") else top
+    return [each for each in (folder, *folder.parents) if each.is_relative_to(top)]
+
+
+def read_quota(folder: Path) -> float | None:
+    """The quota in `cpu.max`: microseconds, or max, in a period of microseconds."""
+    return parse_quota(" ".join(read_lines(folder / "cpu.max")).split())
+
+
+def read_old_quota(folder: Path) -> float | None:
+    """The quota of control groups of version 1; -1 is no limit."""
+    return parse_quota([*read_lines(folder / "cpu.cfs_quota_us"), *read_lines(folder / "cpu.cfs_period_us")])
+
+
+def parse_quota(numbers: list[str]) -> float | None:
+    """Quota over period; None where one of them is missing or no positive number."""
+    if len(numbers) != 2 or not all(number.isdecimal() and int(number) > 0 for number in numbers):
+        return None
+    return int(numbers[0]) / int(numbers[1])
+
+
+def read_lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="ascii").splitlines()
+    except (OSError, ValueError):
+        return []

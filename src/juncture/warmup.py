@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -36,24 +37,47 @@ NUM_ROWS = 64
 MANY_STATES = 128  # whose codes need more than a byte
 
 
-def warm_up() -> None:
-    """Ask small models, then learn from a few rows in every way; the compiled code is kept on disk."""
-    warm_up_networks()
-    warm_up_sequences()
+def warm_up(begin: Callable[[str], None] = lambda subject: None) -> None:
+    """Ask small models, then learn from a few rows in every way; the compiled code is kept on disk.
+
+    `begin` is called before each subject of `SUBJECTS`, with its name.
+    """
+    for subject, ask in SUBJECTS.items():
+        begin(subject)
+        ask()
 
 
 def warm_up_networks() -> None:
     """Ask a small network, then learn one from a few rows in every way."""
     ask_network()
-    labels = np.arange(NUM_ROWS) % 3 % 2
-    texts = {"a": labels, "b": np.roll(labels, 1), "c": np.roll(labels, 2)}
-    rows = Dataset({name: np.array(["no", "yes"])[column] for name, column in texts.items()})
+    learn_parameters()
+    learn_structures()
+
+
+def small_columns() -> dict[str, np.ndarray]:
+    """The codes of three columns."""
+    codes = np.arange(NUM_ROWS) % 3 % 2
+    return {"a": codes, "b": np.roll(codes, 1), "c": np.roll(codes, 2)}
+
+
+def small_rows() -> Dataset:
+    """Rows of labels."""
+    return Dataset({name: np.array(["no", "yes"])[column] for name, column in small_columns().items()})
+
+
+def learn_parameters() -> None:
+    """Learn from rows, from rows with weights and from rows with holes, and draw."""
+    rows, graph = small_rows(), DirectedGraph.parse("a -> b; b -> c")
     weighed = Dataset(rows, weights=np.full(NUM_ROWS, 0.5))
-    holed = {name: [None, *column[1:].tolist()] for name, column in texts.items()}
-    graph = DirectedGraph.parse("a -> b; b -> c")
+    holed = {name: [None, *column[1:].tolist()] for name, column in small_columns().items()}
     for data in (rows, weighed, Dataset(holed)):
         model = fit(graph, data, prior=1.0).model
     sample(model, NUM_ROWS, rng=0)
+
+
+def learn_structures() -> None:
+    """Search in every way, with few states and with many."""
+    rows = small_rows()
     for data in (rows, with_many_states(rows)):
         learn_structure(data, "hill-climbing", restarts=1)
         learn_structure(data, "exact")
@@ -138,3 +162,14 @@ def long_chain(length: int) -> BayesianNetwork:
     variables = [Variable(f"x{index}", 2) for index in range(length)]
     steps = [Conditional(child, [parent], [[0.9, 0.1], [0.2, 0.8]]) for parent, child in pairwise(variables)]
     return BayesianNetwork([Conditional(variables[0], [], [0.5, 0.5]), *steps])
+
+
+SUBJECTS: dict[str, Callable[[], None]] = {
+    "inference in networks": ask_network,
+    "learning of parameters": learn_parameters,
+    "learning of structure": learn_structures,
+    "families of distributions": warm_up_families,
+    "hidden Markov models": warm_up_chains,
+    "emissions of hidden Markov models": warm_up_emissions,
+    "state spaces": warm_up_state_space,
+}

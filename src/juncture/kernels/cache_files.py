@@ -1,14 +1,14 @@
 """The files of compiled kernels: every file carries a digest, so that a damaged file is never run.
 
 A file consists of a mark, a digest of its purpose (versions, sources, signature), a digest of its content, and the
-content. A file of another purpose is out of date and ignored; a damaged file is ignored with one warning. In both cases
-the kernel is compiled again and the file replaced.
+content. A file of another purpose is out of date and ignored; a damaged file is ignored, and the log says so. In both
+cases the kernel is compiled again and the file replaced.
 """
 
 from __future__ import annotations
 
+import logging
 import pickle
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -20,6 +20,7 @@ from typing import Any
 from numba.core.caching import IndexDataCacheFile
 from numba.core.serialize import dumps
 
+LOG = logging.getLogger("juncture")
 MARK = b"juncture kernel 1\n"
 DIGEST_BYTES = 16
 HEAD_BYTES = len(MARK) + 2 * DIGEST_BYTES
@@ -72,22 +73,22 @@ class CheckedCacheFile(IndexDataCacheFile):
 
 @contextmanager
 def without_disk_errors() -> Iterator[None]:
-    """Compile what cannot be read, and do not keep what cannot be written; one warning says so."""
+    """Compile what cannot be read, and do not keep what cannot be written; one line in the log says so."""
     try:
         yield
     except OSError:
         warn_of_missing_cache()
 
 
+# Logged, not warned: where warnings are errors, a disk without space must not make a query fail.
+
+
 @cache
 def warn_of_damaged_cache(folder: str) -> None:
-    message = f"the cache of compiled kernels in {folder} is damaged; what cannot be read is compiled and written again"
-    warnings.warn(message, UserWarning, stacklevel=3)
+    LOG.warning("the cache of compiled kernels in %s is damaged; what cannot be read is compiled again", folder)
 
 
 @cache
 def warn_of_missing_cache() -> None:
-    message = (
-        "compiled kernels cannot be kept on disk (set NUMBA_CACHE_DIR to a writable folder); each process compiles anew"
-    )
-    warnings.warn(message, UserWarning, stacklevel=3)
+    problem = "compiled kernels cannot be kept on disk, and each process compiles anew"
+    LOG.warning("%s: set NUMBA_CACHE_DIR to a writable folder, or run `juncture warmup` where one is writable", problem)

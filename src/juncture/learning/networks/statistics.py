@@ -6,14 +6,13 @@ All tables are counted in one pass over the rows, on all cores; other conditiona
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from juncture import parallel
 from juncture.checks import check_kind, check_number
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
@@ -169,9 +168,7 @@ def count_families(data: Dataset, scopes: Sequence[Scope]) -> list[np.ndarray]:
     def count(chunk: tuple[int, int]) -> np.ndarray:
         return count_chunk(columns, data.weights, layout, *chunk)
 
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        parts = list(pool.map(count, chunks)) if len(chunks) > 1 else [count(chunk) for chunk in chunks]
-    return layout.tables(sum(parts, np.zeros(layout.num_cells)))
+    return layout.tables(sum(parallel.map(count, chunks), np.zeros(layout.num_cells)))
 
 
 def count_chunk(

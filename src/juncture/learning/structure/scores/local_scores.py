@@ -10,7 +10,7 @@ import numpy as np
 
 from juncture import parallel
 from juncture.learning.structure.sets import Positions, members
-from juncture.parallel import num_cores
+from juncture.parallel import num_threads
 
 NOTHING = -1  # the candidate that adds no parent
 WORTH_THREADS = 1_000_000  # cells to count, below which one thread is quicker
@@ -99,7 +99,7 @@ class ScoreCache:
         if not missing:
             return
         joining = [members(candidates & ~parents & ~(1 << child)) for child, parents, candidates in missing]
-        parts = -(-num_cores() // len(missing))  # as many as make work for every core
+        parts = -(-num_threads() // len(missing))  # as many as make work for every thread
         tasks = [
             (child, members(parents), some[part::parts])
             for (child, parents, _), some in zip(missing, joining, strict=True)

@@ -1,0 +1,188 @@
+"""Where compiled kernels lie: read-only folders, several processes at once, and what the log says."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import juncture
+from juncture.kernels import compiler, kernel_cache
+
+SOURCE = Path(juncture.__file__).parent / "kernels"
+KERNELS = """
+from juncture.kernels.compiler import kernel
+
+
+@kernel
+def inner(x):
+    return x + 1
+
+
+@kernel
+def outer(x):
+    return 2 * inner(x)
+"""
+READ_ONLY = """
+import errno, os, sys
+WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+def refuse_writing(event, arguments):
+    writes = event in ("os.mkdir", "os.rename", "os.remove") or (event == "open" and arguments[2] & WRITES)
+    if writes and any(str(arguments[0]).startswith(folder) for folder in {folders!r}):
+        raise OSError(errno.EROFS, "Read-only file system", str(arguments[0]))
+sys.addaudithook(refuse_writing)
+"""
+ASK = """
+import logging, logging.handlers
+records = logging.handlers.BufferingHandler(1000)
+logging.getLogger("juncture").addHandler(records)
+logging.getLogger("juncture").setLevel("DEBUG")
+from juncture.kernels.small import outer
+print(*(outer(x) for x in {values!r}))
+print(sum("compiled the kernel" in record.getMessage() for record in records.buffer))
+print(*(record.getMessage() for record in records.buffer if record.levelname == "WARNING"), sep="\\n")
+"""
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A package with two small kernels."""
+    kernels = tmp_path / "image" / "juncture" / "kernels"
+    kernels.mkdir(parents=True)
+    (kernels.parent / "__init__.py").write_text("")
+    for name in ("__init__.py", "compiler.py", "cache_files.py", "kernel_cache.py"):
+        shutil.copy(SOURCE / name, kernels / name)
+    (kernels / "small.py").write_text(KERNELS)
+    return tmp_path
+
+
+def start(package: Path, values: list[float], read_only: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+    """A process that asks the outer kernel for these values, with every warning an error."""
+    folders = [str(package / name) for name in read_only]
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("NUMBA")}
+    environment |= {
+        "PYTHONPATH": str(package / "image"), "XDG_CACHE_HOME": str(package / "home"), "PYTHONWARNINGS": "error",
+    }  # fmt: skip
+    script = READ_ONLY.format(folders=folders) + ASK.format(values=values)
+    command = [sys.executable, "-B", "-c", script]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def end(process: subprocess.Popen[str]) -> tuple[str, int, str]:
+    """The answers, how many kernels were compiled, and the warnings in the log."""
+    out, errors = process.communicate()
+    assert (process.returncode, errors) == (0, "")
+    answers, compiled, warned = out.split("\n", 2)
+    return answers, int(compiled), warned.strip()
+
+
+def ask(package: Path, values: list[float], read_only: tuple[str, ...] = ()) -> tuple[str, int, str]:
+    return end(start(package, values, read_only))
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_warm_cache_that_is_read_only_is_used(package):
+    answers, compiled, warned = ask(package, [1])
+    assert (answers, compiled) == ("4", 2)
+    assert "juncture warmup" in warned
+    assert ask(package, [1], read_only=("",)) == ("4", 0, "")
+    shutil.move(package / "image", package / "elsewhere")
+    shutil.copytree(package / "elsewhere", package / "image")  # new times, another user's files
+    assert ask(package, [1], read_only=("",)) == ("4", 0, "")
+
+
+def test_what_a_read_only_cache_lacks_is_kept_in_the_folder_of_the_user(package):
+    ask(package, [1])
+    image = files(package / "image")
+    assert ask(package, [1, 0.5], read_only=("image",))[:2] == ("4 3.0", 2)
+    assert ask(package, [1, 0.5], read_only=("image",)) == ("4 3.0", 0, "")
+    assert files(package / "image") == image
+    assert len([name for name in files(package / "home") if name.endswith(".nbc")]) == 2
+
+
+def test_where_nothing_can_be_written_kernels_are_compiled_and_one_line_says_so(package):
+    answers, compiled, warned = ask(package, [1], read_only=("",))
+    assert (answers, compiled) == ("4", 2)
+    assert "set NUMBA_CACHE_DIR to a writable folder" in warned
+    assert "\n" not in warned
+
+
+@pytest.mark.skipif(kernel_cache.fcntl is None, reason="no locks of files")
+def test_of_many_processes_on_an_empty_cache_one_compiles(package):
+    runs = [end(process) for process in [start(package, [1]) for _ in range(4)]]
+    assert [answers for answers, _, _ in runs] == ["4"] * 4
+    assert sum(compiled for _, compiled, _ in runs) == 2
+    assert not [name for name in files(package / "image") if name.endswith(".lock")]
+
+
+@pytest.mark.parametrize("error", [BlockingIOError(11, "busy"), OSError(37, "No locks available")])
+def test_a_lock_that_is_not_to_be_had_is_not_waited_for(tmp_path, monkeypatch, error):
+    def refuse(*arguments):
+        raise error
+
+    monkeypatch.setattr(kernel_cache, "LOCK_SECONDS", 0.0)
+    monkeypatch.setattr(kernel_cache, "POLL_SECONDS", 0.0)
+    monkeypatch.setattr("juncture.kernels.kernel_cache.fcntl.lockf", refuse)
+    entered = False
+    with kernel_cache.hold_lock(tmp_path / "lock"):
+        entered = True
+    assert entered
+
+
+def test_a_lock_that_was_removed_while_it_was_waited_for_is_taken_anew(tmp_path, monkeypatch):
+    path, waited = tmp_path / "lock", []
+
+    def remove_first(file, deadline):
+        waited.append(file.fileno())
+        if len(waited) == 1:
+            path.unlink()
+        return True
+
+    monkeypatch.setattr(kernel_cache, "wait_for_lock", remove_first)
+    with kernel_cache.hold_lock(path):
+        assert path.exists()
+    assert not path.exists()
+    assert len(waited) == 2
+
+
+def test_a_lock_that_cannot_be_removed_stays(tmp_path, monkeypatch):
+    def refuse(*arguments):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with kernel_cache.hold_lock(tmp_path / "lock"):
+        pass
+    assert (tmp_path / "lock").exists() == (kernel_cache.fcntl is not None)
+
+
+def test_every_compilation_is_logged_with_its_name_and_time(caplog, monkeypatch):
+    monkeypatch.setattr(kernel_cache, "can_write", lambda folder: False)
+    kernel_cache.find_folders.cache_clear()
+    callee = compiler.kernel(lambda x: x + 1)
+    caller = compiler.kernel(lambda x: 2 * callee(x))
+    with caplog.at_level(logging.DEBUG, logger="juncture"):
+        assert caller(1) == 4
+        assert caller(1) == 4
+    kernel_cache.find_folders.cache_clear()
+    told = [(record.levelname, record.getMessage()) for record in caplog.records if record.levelname != "WARNING"]
+    assert [level for level, _ in told] == ["DEBUG", "INFO"]
+    assert all(re.fullmatch(r"compiled the kernel \S*test_kernel_cache\.\S+ in \d+\.\d s", text) for _, text in told)
+
+
+def test_a_change_of_the_cache_itself_compiles_nothing_anew(package):
+    ask(package, [1])
+    with (package / "image" / "juncture" / "kernels" / "kernel_cache.py").open("a") as file:
+        file.write("# a comment\n")
+    assert ask(package, [1]) == ("4", 0, "")
+    with (package / "image" / "juncture" / "kernels" / "compiler.py").open("a") as file:
+        file.write("# a comment\n")
+    assert ask(package, [1])[:2] == ("4", 2)
