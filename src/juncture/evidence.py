@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import singledispatch
 from typing import Any
@@ -19,12 +19,12 @@ import numpy as np
 from juncture.checks import check_choice, check_mapping
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.entries import as_rows, as_table
-from juncture.data.findings import Arrays, Findings, drop_unobserved
+from juncture.data.findings import Arrays, Findings, drop_unobserved, row_index
 from juncture.data.likelihoods import as_likelihood, as_likelihoods, as_scalar, check_possible, check_states, is_many
 from juncture.data.tables.cells import list_column
 from juncture.data.tables.columns import code_type
 from juncture.errors import InvalidData, UnknownVariable
-from juncture.values import Value, few, short
+from juncture.values import Value, content_key, few, short
 from juncture.variables import Variable, is_missing
 
 
@@ -45,14 +45,18 @@ class Evidence(Value):
     Evidence(2 rows, likelihoods of xray)
     """
 
-    _fields = ("rows", "likelihoods")
+    _fields = ("rows", "likelihoods", "index")
     rows: Any
     likelihoods: Arrays
+    index: Any  # of the frame that the rows come from, or None; it is not compared
 
     def __init__(self, rows: Any = None, likelihoods: Mapping[str, Any] | None = None) -> None:
         given = {} if likelihoods is None else check_mapping(likelihoods, "likelihoods")
         soft = {name: as_likelihoods(values, name) for name, values in given.items()}
-        self._set(rows=copy_rows(rows), likelihoods=soft)
+        self._set(rows=copy_rows(rows), likelihoods=soft, index=row_index(rows))
+
+    def _key(self) -> Hashable:
+        return content_key(self.rows), content_key(self.likelihoods)
 
     def __repr__(self) -> str:
         soft = f", likelihoods of {few(self.likelihoods)}" if self.likelihoods else ""
@@ -84,7 +88,8 @@ def findings_of(evidence: Any, variables: tuple[Variable, ...], extra: Extra) ->
     dataset = Dataset(evidence, variables, extra=extra)
     codes = {variable.name: dataset.columns[variable.name] for variable in dataset.variables if not variable.is_real}
     reals = {variable.name: dataset.columns[variable.name] for variable in dataset.variables if variable.is_real}
-    return Findings(variables, drop_unobserved(codes), drop_unobserved(reals), num_rows=dataset.num_rows)
+    parts = drop_unobserved(codes), drop_unobserved(reals)
+    return Findings(variables, *parts, num_rows=dataset.num_rows, index=row_index(evidence))
 
 
 @findings_of.register(str)
@@ -165,7 +170,7 @@ def _(evidence: Evidence, variables: tuple[Variable, ...], extra: Extra) -> Find
             raise InvalidData(f"the likelihoods of {name!r} have the shape {soft.shape}; the evidence has {rows}")
         if extra == "error" or name in {variable.name for variable in variables}:
             likelihoods[name] = check_states(soft, hard.variable(name))
-    return hard.merge(Findings(variables, likelihoods=likelihoods, num_rows=hard.num_rows))
+    return hard.merge(Findings(variables, likelihoods=likelihoods, num_rows=hard.num_rows, index=evidence.index))
 
 
 def is_series(rows: Any) -> bool:

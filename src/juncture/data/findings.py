@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Hashable
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from juncture.errors import ImpossibleEvidence, InvalidData, UnknownVariable
 from juncture.numerics import log
-from juncture.values import Value
+from juncture.values import Value, content_key
 from juncture.variables import Variable
 
 Arrays: TypeAlias = dict[str, np.ndarray]
@@ -20,15 +22,17 @@ class Findings(Value):
 
     `codes` has -1 and `reals` has NaN where nothing was seen, `likelihoods` has ones there; a variable of
     which nothing is known in any row is in none of them. Hard and soft evidence on one variable multiply.
+    The `index` of a frame of pandas is kept for frames of answers, and not compared.
     """
 
-    _fields = ("variables", "is_single", "num_rows", "codes", "reals", "likelihoods")
+    _fields = ("variables", "is_single", "num_rows", "codes", "reals", "likelihoods", "index")
     variables: tuple[Variable, ...]
     is_single: bool
     num_rows: int
     codes: Arrays  # (row,)
     reals: Arrays  # (row,) or (row, dimension)
     likelihoods: Arrays  # (row, state)
+    index: Any  # of the frame that the rows come from, or None
 
     def __init__(
         self,
@@ -38,10 +42,11 @@ class Findings(Value):
         likelihoods: Arrays | None = None,
         *,
         num_rows: int | None = None,
+        index: Any = None,
     ) -> None:
         """Findings from arrays that are coded already; without `num_rows` they are of a single row."""
         self._set(variables=variables, is_single=num_rows is None, num_rows=1 if num_rows is None else num_rows)
-        self._set(codes=codes or {}, reals=reals or {}, likelihoods=likelihoods or {})
+        self._set(codes=codes or {}, reals=reals or {}, likelihoods=likelihoods or {}, index=index)
         for part in self._parts():
             for array in part.values():
                 array.setflags(write=False)
@@ -124,7 +129,8 @@ class Findings(Value):
             reals[name] = self._merge_values(other, name, self.reals[name], other.reals[name])
         for name in self.likelihoods.keys() & other.likelihoods.keys():
             likelihoods[name] = multiply_likelihoods(self.likelihoods[name], other.likelihoods[name], name)
-        return Findings(self.variables, codes, reals, likelihoods, num_rows=self._num_rows())
+        index = other.index if self.index is None else self.index
+        return Findings(self.variables, codes, reals, likelihoods, num_rows=self._num_rows(), index=index)
 
     def _merge_values(self, other: Findings, name: str, mine: np.ndarray, theirs: np.ndarray) -> np.ndarray:
         clash = ~is_hole(mine) & ~is_hole(theirs) & (mine != theirs)
@@ -135,6 +141,9 @@ class Findings(Value):
             raise ImpossibleEvidence(f"the findings {both}{where} contradict each other; drop one of them")
         return np.where(is_hole(mine), theirs, mine)
 
+    def _key(self) -> Hashable:
+        return tuple(content_key(self.__dict__[name]) for name in self._fields if name != "index")
+
     def __repr__(self) -> str:
         rows = "" if self.is_single else f"{self.num_rows} rows: "
         return f"Findings({rows}{', '.join(self.names[:8])}{', …' if len(self.names) > 8 else ''})"
@@ -144,6 +153,13 @@ class Findings(Value):
 
     def _num_rows(self) -> int | None:
         return None if self.is_single else self.num_rows
+
+
+def row_index(rows: Any) -> Any:
+    """The index of a frame or series of pandas; None of all else."""
+    pandas = sys.modules.get("pandas")  # which is loaded where there is such a frame
+    is_indexed = pandas is not None and isinstance(rows, pandas.DataFrame | pandas.Series)
+    return rows.index.copy() if is_indexed else None
 
 
 def is_hole(values: np.ndarray) -> np.ndarray:

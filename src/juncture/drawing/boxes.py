@@ -11,7 +11,8 @@ from juncture.drawing.text import shorten_to_width, text_width
 LABEL_SIZE, SMALL_SIZE, TITLE_SIZE = 13.0, 11.0, 16.0
 PILL_HEIGHT, NOTE_HEIGHT, PILL_PADDING, MAX_LABEL = 36.0, 13.0, 14.0, 170.0
 CIRCLE_TEXT = 25.0  # a symbol such as x_n sits in a circle
-BAR_WIDTH, ROW_HEIGHT, HEADER_HEIGHT, BOX_PADDING, MAX_STATE = 64.0, 17.0, 24.0, 8.0, 84.0
+BAR_WIDTH, ROW_HEIGHT, HEADER_HEIGHT, BOX_PADDING = 64.0, 17.0, 24.0, 8.0
+MAX_STATE, MAX_LONG_STATE = 84.0, 250.0  # of the names of states; the second where the first makes two the same
 PERCENT_WIDTH = 47.0
 MAX_ROWS = 8
 SYMBOL_RADIUS, FACTOR_RADIUS, SYMBOL_GAP = 5.0, 7.0, 5.0
@@ -62,9 +63,17 @@ def rows(node: Node) -> tuple[Row, ...]:
     return (*(every[index] for index in kept), Row(f"… {len(left_out)} more", rest, has_bar=False))
 
 
+def state_texts(node: Node) -> list[str]:
+    """The names of the states as they are shown: cut where they are long, but not so far that two become the same."""
+    full = [row.text for row in rows(node)]
+    cut = [shorten_to_width(text, SMALL_SIZE, MAX_STATE) for text in full]
+    are_distinct = len(set(cut)) == len(set(full))
+    return cut if are_distinct else [shorten_to_width(text, SMALL_SIZE, MAX_LONG_STATE) for text in full]
+
+
 def state_width(node: Node) -> float:
     """The width of the column of state names."""
-    return max(text_width(shorten_to_width(row.text, SMALL_SIZE, MAX_STATE), SMALL_SIZE) for row in rows(node))
+    return max(text_width(text, SMALL_SIZE) for text in state_texts(node))
 
 
 def extent(node: Node) -> Extent:

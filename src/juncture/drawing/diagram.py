@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
 
+from juncture.drawing.palette import EDGE
 from juncture.errors import InvalidModel, UnknownVariable
 
 Kind = Literal["variable", "parameter", "factor"]
@@ -48,13 +49,28 @@ class Node:
         return self.name if self.label is None else self.label
 
 
+class Stroke(NamedTuple):
+    """How a line looks."""
+
+    width: float = 1.4
+    colour: str = EDGE
+    dashed: bool = False
+
+    @classmethod
+    def of_strength(cls, share: float) -> Stroke:
+        """A line as wide as an edge is strong, from 0 to 1."""
+        return cls(0.8 + 4.2 * share)
+
+
 @dataclass(frozen=True)
 class Edge:
-    """A line from source to target, with an arrow head when directed."""
+    """A line from source to target, with an arrow head when directed; the `note` is a tooltip."""
 
     source: str
     target: str
     directed: bool = True
+    stroke: Stroke = field(default=Stroke(), repr=False)
+    note: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -72,12 +88,13 @@ class Group:
 
 @dataclass(frozen=True)
 class Diagram:
-    """Nodes with the edges and groups among them; groups may nest and overlap."""
+    """Nodes with the edges and groups among them; groups may nest and overlap. The legend explains strokes by texts."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...] = ()
     groups: tuple[Group, ...] = ()
     title: str | None = None
+    legend: tuple[tuple[str, Stroke], ...] = ()
 
     def __init__(
         self,
@@ -85,11 +102,13 @@ class Diagram:
         edges: Iterable[Edge] = (),
         groups: Iterable[Group] = (),
         title: str | None = None,
+        legend: Iterable[tuple[str, Stroke]] = (),
     ) -> None:
         object.__setattr__(self, "nodes", tuple(nodes))
         object.__setattr__(self, "edges", tuple(edges))
         object.__setattr__(self, "groups", tuple(groups))
         object.__setattr__(self, "title", title)
+        object.__setattr__(self, "legend", tuple(legend))
         self._check_names()
         self._check_rows()
 
@@ -124,4 +143,4 @@ class Diagram:
 def place_in_two_rows(diagram: Diagram) -> Diagram:
     """The same factor graph with its variables in the upper row and its factors in the lower one."""
     nodes = [replace(node, row=int(node.kind == "factor")) for node in diagram.nodes]
-    return Diagram(nodes, diagram.edges, diagram.groups, diagram.title)
+    return Diagram(nodes, diagram.edges, diagram.groups, diagram.title, diagram.legend)

@@ -78,16 +78,15 @@ def _table(node: Node, box: Box) -> Iterator[str]:
     bars = box.left + 2 * boxes.BOX_PADDING + boxes.state_width(node)
     first = box.top + boxes.header_height(node)
     colour = OBSERVED_BAR_FILL if node.shaded else BAR_FILL
-    for index, row in enumerate(boxes.rows(node)):
-        yield from _row(row, box, bars, first + index * ROW_HEIGHT, colour)
+    for index, (row, shown) in enumerate(zip(boxes.rows(node), boxes.state_texts(node), strict=True)):
+        top = first + index * ROW_HEIGHT
+        yield text(box.left + boxes.BOX_PADDING, top + 12, shown, SMALL_SIZE, fill=INK, anchor="start")
+        yield from _row(row, box, bars, top, colour)
 
 
 def _row(row: Row, box: Box, bars: float, top: float, colour: str) -> Iterator[str]:
-    """State, bar and percentage; the bar begins at `bars`."""
-    first, last = box.left + boxes.BOX_PADDING, box.right - boxes.BOX_PADDING
-    yield text(
-        first, top + 12, shorten_to_width(row.text, SMALL_SIZE, boxes.MAX_STATE), SMALL_SIZE, fill=INK, anchor="start"
-    )
+    """Bar and percentage; the bar begins at `bars`."""
+    last = box.right - boxes.BOX_PADDING
     if row.has_bar:
         room = last - boxes.PERCENT_WIDTH - bars
         yield rectangle(bars, top + 3, room, 10, f'rx="2" fill="{BAR_GROUND}"')

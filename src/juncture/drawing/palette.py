@@ -14,3 +14,4 @@ FRAME_FILL = "#f1f5f9"
 FRAME_HALO = "#f8fafc"
 FRAME_LINE = "#9aa5b1"
 SERIES = (BAR_FILL, "#d9730d", "#2f9e67", "#9b59b6")  # of a chart with several things in it
+EXTRA_LINE, MISSED_LINE, TURNED_LINE = "#d9730d", "#3b82c4", "#9b59b6"  # of one graph compared with another

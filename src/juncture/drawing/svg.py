@@ -12,13 +12,14 @@ from math import hypot
 from typing import Any
 
 from juncture.drawing.boxes import SMALL_SIZE, TITLE_SIZE, Box
-from juncture.drawing.diagram import Diagram, Edge, Group
+from juncture.drawing.diagram import Diagram, Edge, Group, Stroke
 from juncture.drawing.layout.arrange import Layout, arrange
 from juncture.drawing.layout.frames import LABEL_INSET, MAX_FRAME_LABEL
 from juncture.drawing.layout.splines import Curve, Point
+from juncture.drawing.legend import legend_marks, legend_size, stroke_attributes
 from juncture.drawing.marks import number, opening, rectangle, text
 from juncture.drawing.nodes import node_marks
-from juncture.drawing.palette import EDGE, FRAME_FILL, FRAME_HALO, FRAME_LINE, INK, MUTED
+from juncture.drawing.palette import FRAME_FILL, FRAME_HALO, FRAME_LINE, INK, MUTED
 from juncture.drawing.text import escape, quote_attribute, shorten_to_width, text_width
 
 MARGIN, TITLE_HEIGHT = 18.0, 30.0
@@ -38,8 +39,9 @@ def to_svg(diagram: Any) -> str:
 
 def _document(diagram: Diagram, layout: Layout) -> Iterator[str]:
     above = TITLE_HEIGHT if diagram.title else 0.0
-    wide = max(layout.width, text_width(_title(diagram), TITLE_SIZE)) + 2 * MARGIN
-    high = layout.height + 2 * MARGIN + above
+    legend_width, below = legend_size(diagram)
+    wide = max(layout.width, legend_width, text_width(_title(diagram), TITLE_SIZE)) + 2 * MARGIN
+    high = layout.height + 2 * MARGIN + above + below
     yield opening(wide, high, diagram.title or "")
     if diagram.title:
         yield text(MARGIN, MARGIN + TITLE_SIZE - 3, _title(diagram), TITLE_SIZE, fill=INK, anchor="start", bold=True)
@@ -54,6 +56,7 @@ def _document(diagram: Diagram, layout: Layout) -> Iterator[str]:
     for node, box in zip(diagram.nodes, layout.boxes, strict=True):
         yield from node_marks(node, box)
     yield "</g>"
+    yield from legend_marks(diagram, MARGIN, MARGIN + above + layout.height)
     yield "</svg>"
 
 
@@ -81,18 +84,27 @@ def _frame_label(group: Group, frame: Box) -> str:
 
 def edge_mark(edge: Edge, curve: Curve) -> str:
     names = f"data-source={quote_attribute(edge.source)} data-target={quote_attribute(edge.target)}"
+    look, tip = stroke_attributes(edge.stroke), f"<title>{escape(edge.note)}</title>" if edge.note else ""
     if not edge.directed:
-        return f'<path class="edge" {names} d="{_path(curve)}" fill="none" stroke="{EDGE}" stroke-width="1.4"/>'
-    tip, towards = curve[-1], _direction(curve)
-    base = Point(tip.x - towards.x * HEAD_LENGTH, tip.y - towards.y * HEAD_LENGTH)
-    side = Point(-towards.y * HEAD_HALF_WIDTH, towards.x * HEAD_HALF_WIDTH)
-    head = f"M{_pair(tip)}L{_pair(base.move(*side))}L{_pair(base.move(-side.x, -side.y))}Z"
-    notch = Point(base.x + towards.x * 2, base.y + towards.y * 2)
+        line = f'<path class="edge" {names} d="{_path(curve)}" fill="none" {look}'
+        return f"{line}>{tip}</path>" if tip else f"{line}/>"
+    head, notch = _head(curve, edge.stroke.width)
     return (
-        f'<g class="edge" {names}>'
-        f'<path d="{_path((*curve[:-1], notch))}" fill="none" stroke="{EDGE}" stroke-width="1.4"/>'
-        f'<path d="{head}" fill="{EDGE}"/></g>'
+        f'<g class="edge" {names}>{tip}'
+        f'<path d="{_path((*curve[:-1], notch))}" fill="none" {look}/>'
+        f'<path d="{head}" fill="{edge.stroke.colour}"/></g>'
     )
+
+
+def _head(curve: Curve, width: float) -> tuple[str, Point]:
+    """The path of an arrow head, larger on a wide line, and where the line ends in it."""
+    extra = max(0.0, width - Stroke().width)
+    length, half = HEAD_LENGTH + 1.3 * extra, HEAD_HALF_WIDTH + extra
+    tip, towards = curve[-1], _direction(curve)
+    base = Point(tip.x - towards.x * length, tip.y - towards.y * length)
+    side = Point(-towards.y * half, towards.x * half)
+    head = f"M{_pair(tip)}L{_pair(base.move(*side))}L{_pair(base.move(-side.x, -side.y))}Z"
+    return head, Point(base.x + towards.x * 2, base.y + towards.y * 2)
 
 
 def _direction(curve: Curve) -> Point:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import chain
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -21,9 +21,20 @@ from juncture.checks import check_iterable, check_kind
 from juncture.errors import InvalidModel
 from juncture.factors.factor import Factor
 from juncture.factors.html import table_html
-from juncture.factors.tables import check_table_size, state_codes
+from juncture.factors.tables import (
+    check_distinct_labels,
+    check_table_size,
+    import_pandas,
+    state_codes,
+    table_index,
+    table_keys,
+)
+from juncture.factors.text import MAX_PARENTS, MAX_SIZE, table_text
 from juncture.values import Value, content_key
 from juncture.variables import Scope, Variable
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Columns: TypeAlias = Mapping[str, np.ndarray]
 ROWS_AT_ONCE = 2**16
@@ -111,10 +122,7 @@ class DiscreteConditional(Value):
         rows = values.reshape(-1, self.child.num_states)
         for start in range(0, len(rows), ROWS_AT_ONCE):
             block = rows[start : start + ROWS_AT_ONCE]
-            indices = np.arange(start, start + len(block))
-            grid = np.unravel_index(indices, self.parents.shape) if self.parents else ()
-            columns = dict(zip(self.parents.names, grid, strict=True))
-            block[:] = self.child_probabilities(columns, len(block))
+            block[:] = self._rows(np.arange(start, start + len(block)))
         return Conditional(self.child, self.parents, values)
 
     def to_factor(self) -> Factor:
@@ -126,8 +134,37 @@ class DiscreteConditional(Value):
         columns = {name: np.array([code]) for name, code in zip(self.parents.names, codes, strict=False)}
         return float(self.child_probabilities(columns, 1)[0, codes[-1]])
 
+    def to_dict(self) -> dict[Any, Any]:
+        """Parents' states → state → probability, by the tuple of several; without parents, state → probability.
+
+        >>> smoke, lung = Variable("smoke", ["no", "yes"]), Variable("lung", ["no", "yes"])
+        >>> Conditional(lung, [smoke], [[0.99, 0.01], [0.9, 0.1]]).to_dict()
+        {'no': {'no': 0.99, 'yes': 0.01}, 'yes': {'no': 0.9, 'yes': 0.1}}
+        """
+        states = check_distinct_labels(self.child)
+        rows = self.to_table().values.reshape(-1, self.child.num_states)
+        each = [dict(zip(states, row, strict=True)) for row in rows.tolist()]
+        return dict(zip(table_keys(self.parents), each, strict=True)) if self.parents else each[0]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A frame with a row for each joint state of the parents and a column for each state of the child."""
+        pandas = import_pandas()
+        columns = pandas.Index(check_distinct_labels(self.child), name=self.child.name)
+        rows = self.to_table().values.reshape(-1, self.child.num_states)
+        return pandas.DataFrame(rows, index=table_index(self.parents), columns=columns)
+
     def __repr__(self) -> str:
         return signature(self)
+
+    def __str__(self) -> str:
+        """The labelled table; only the rows that are shown are computed. More than 12 parents have no room."""
+        has_room = len(self.parents) <= MAX_PARENTS and self.parents.size <= MAX_SIZE
+        return table_text(repr(self), self.scope, self._rows) if has_room else repr(self)
+
+    def _rows(self, positions: np.ndarray) -> np.ndarray:
+        """Rows of the table by their positions, (row, state of the child)."""
+        codes = np.unravel_index(positions, self.parents.shape) if self.parents else ()
+        return self.child_probabilities(dict(zip(self.parents.names, codes, strict=True)), len(positions))
 
 
 class Conditional(DiscreteConditional):

@@ -14,9 +14,10 @@ from juncture.errors import InvalidData, InvalidModel
 from juncture.evidence import as_findings
 from juncture.factors.distribution import TOLERANCE, Names, evaluate_on_support, measure_dependence
 from juncture.factors.html import table_html
-from juncture.factors.tables import check_distinct_labels, check_table_size, exp_table, state_codes, title_of, to_series
+from juncture.factors.tables import check_table_size, exp_table, state_codes, table_keys, title_of, to_series
+from juncture.factors.text import table_text
 from juncture.values import Value, content_key, read_only
-from juncture.variables import Scope, State, Variable
+from juncture.variables import Scope, Variable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -251,11 +252,9 @@ class Factor(Value):
 
     # --- leaving the library ---------------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[State, float]:
-        """State → entry, for a factor over one variable."""
-        if len(self.scope) != 1:
-            raise InvalidModel(f"to_dict is for one variable; this factor is over ({', '.join(self.scope.names)})")
-        return dict(zip(check_distinct_labels(self.scope[0]), self.values.tolist(), strict=True))
+    def to_dict(self) -> dict[Any, float]:
+        """State → entry; of several variables, the tuple of their states → entry."""
+        return dict(zip(table_keys(self.scope), self.values.ravel().tolist(), strict=True))
 
     def to_pandas(self) -> pd.Series:
         """A series indexed by states: one level per variable."""
@@ -264,6 +263,13 @@ class Factor(Value):
     def __repr__(self) -> str:
         shape = " × ".join(map(str, self.scope.shape)) or "one number"
         return f"Factor({', '.join(self.scope.names)}; {shape}{' of logarithms' if self.holds_logs else ''})"
+
+    def __str__(self) -> str:
+        """The labelled table; the middle of a long table is left out."""
+        if not self.scope:
+            return f"{self!r}: {float(self._table):g}"
+        rows = self._table.reshape(-1, self.scope[-1].num_states)
+        return table_text(repr(self), self.scope, lambda positions: rows[positions])
 
     def _repr_html_(self) -> str:
         return table_html(self.scope, self._table) + ("<p>natural logarithms</p>" if self.holds_logs else "")

@@ -24,11 +24,11 @@ def table_html(scope: Scope, values: np.ndarray) -> str:
     states = islice(product(*(variable.labels for variable in down)), MAX_ROWS)
     numbers = ([f"{value:.4g}" for value in row[:MAX_COLUMNS]] for row in rows)
     body = ((*labels, *row) for labels, row in zip(states, numbers, strict=False))
-    return html_table(heads, body, format_omitted(rows), num_labels=len(down))
+    return html_table(heads, body, format_omitted(*rows.shape), num_labels=len(down))
 
 
-def format_omitted(rows: np.ndarray) -> str:
-    """The note below a table that is not shown in full."""
-    if rows.shape[0] <= MAX_ROWS and rows.shape[1] <= MAX_COLUMNS:
+def format_omitted(num_rows: int, num_columns: int | None = None) -> str:
+    """The note below a table that is not shown in full; the number of columns where they may be cut, too."""
+    if num_rows <= MAX_ROWS and (num_columns or 0) <= MAX_COLUMNS:
         return ""
-    return f"… cut from {rows.shape[0]} rows × {rows.shape[1]} columns"
+    return f"… cut from {num_rows} rows{'' if num_columns is None else f' × {num_columns} columns'}"

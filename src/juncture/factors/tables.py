@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -47,14 +48,29 @@ def check_distinct_labels(variable: Variable) -> tuple[State, ...]:
     return variable.labels
 
 
+def table_keys(scope: Scope) -> list[Any]:
+    """A key for each entry of a table: the label of one variable, the tuple of the labels of several."""
+    keys = product(*map(check_distinct_labels, scope))
+    return [label for (label,) in keys] if len(scope) == 1 else list(keys)
+
+
 def to_series(scope: Scope, values: np.ndarray) -> pd.Series:
+    return import_pandas().Series(values.reshape(-1), index=table_index(scope), name="value")
+
+
+def table_index(scope: Scope) -> pd.Index:
+    """The joint states of a scope as an index of pandas: one level per variable."""
+    pandas = import_pandas()
+    levels = [check_distinct_labels(variable) for variable in scope]
+    return pandas.MultiIndex.from_product(levels, names=scope.names) if levels else pandas.RangeIndex(1)
+
+
+def import_pandas() -> Any:
     try:
         import pandas as pd
     except ImportError:
         raise MissingExtra.named("pandas", "pandas") from None
-    levels = [check_distinct_labels(variable) for variable in scope]
-    index = pd.MultiIndex.from_product(levels, names=scope.names) if levels else pd.RangeIndex(1)
-    return pd.Series(values.reshape(-1), index=index, name="value")
+    return pd
 
 
 def title_of(scope: Scope) -> str:

@@ -8,6 +8,9 @@ from itertools import islice
 from typing import Any, ClassVar, Self
 
 from juncture.checks import check_iterable
+from juncture.drawing.diagram import Diagram, Node
+from juncture.drawing.diagram import Edge as Line
+from juncture.drawing.notebook import diagram_html
 from juncture.errors import InvalidModel, MissingExtra, UnknownVariable
 from juncture.graphs.edges import Edge, as_edges, as_nodes
 from juncture.graphs.text import SHOWN, Link, clauses, dot_text, parse_chains
@@ -59,6 +62,11 @@ class Graph(Value):
         """The graph in the language of Graphviz."""
         return dot_text(self._kind, self.nodes, self._links())
 
+    def to_diagram(self) -> Diagram:
+        """What is drawn: arrows, and lines for undirected edges."""
+        lines = (Line(link.tail, link.head, directed=link.arrow == "->") for link in self._links())
+        return Diagram(map(Node, self.nodes), lines)
+
     def to_networkx(self) -> Any:
         """A networkx graph with the same nodes and edges, added in the same order."""
         try:
@@ -91,6 +99,9 @@ class Graph(Value):
             return f"{type(self).__name__}({'; '.join(shown)!r})"
         text = "; ".join([*shown[:SHOWN], "…"])
         return f"<{type(self).__name__} of {len(self.nodes)} nodes and {len(self.edges)} edges: {text}>"
+
+    def _repr_html_(self) -> str:
+        return diagram_html(repr(self), self.to_diagram())
 
     @cached_property
     def _positions(self) -> dict[str, int]:

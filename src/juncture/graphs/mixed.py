@@ -6,8 +6,6 @@ from collections.abc import Hashable, Iterable
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from juncture.drawing.diagram import Diagram, Node
-from juncture.drawing.diagram import Edge as Line
 from juncture.errors import InvalidModel
 from juncture.graphs.edges import Edge, as_edges
 from juncture.graphs.graph import Graph, adjacency
@@ -70,11 +68,6 @@ class MixedGraph(Graph):
         """The same graph with its edges in this order; directions do not matter."""
         mine = {frozenset(link[::2]): link for link in self._links()}
         return self._from_links((mine[frozenset(edge)] for edge in edges), self.nodes)
-
-    def to_diagram(self) -> Diagram:
-        """What is drawn: arrows, and lines for undirected edges."""
-        lines = (Line(link.tail, link.head, directed=link.arrow == "->") for link in self._links())
-        return Diagram(tuple(map(Node, self.nodes)), tuple(lines))
 
     @classmethod
     def _from_links(cls, links: Iterable[Link], nodes: Iterable[str]) -> Self:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,11 @@ from juncture.data.dataset import Dataset, Extra
 from juncture.data.findings import Findings
 from juncture.errors import InvalidData
 from juncture.evidence import as_findings
+from juncture.factors.html import MAX_COLUMNS, MAX_ROWS
 from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import EXACT, Diagnostics, Question
 from juncture.inference.engines.diagnosed import Diagnosed
+from juncture.inference.engines.display import states_html
 from juncture.inference.engines.options import as_budget, check_policy
 from juncture.inference.infer import as_targets, engine_for
 from juncture.memory import check_memory
@@ -41,8 +44,12 @@ class MostProbable(Diagnosed):
         states = few(f"{name!r}: {state!r}" for name, state in self.assignment.items())
         return f"MostProbable(assignment={{{states}}}, log_prob={self.log_prob!r}, log_joint={self.log_joint!r})"
 
+    def _repr_html_(self) -> str:
+        words = f"MostProbable(log_prob={self.log_prob:.6g}, log_joint={self.log_joint:.6g}, by {self.method})"
+        return states_html(words, ["variable", "state"], self.assignment.items(), len(self.assignment))
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class MostProbableRows(Diagnosed):
     """The best assignment of each row of evidence; a row that is impossible has holes, NaN and -inf."""
 
@@ -52,6 +59,16 @@ class MostProbableRows(Diagnosed):
     impossible: tuple[int, ...]
     method: str = ""  # the algorithm that ran
     diagnostics: Diagnostics = EXACT
+
+    def __repr__(self) -> str:
+        size = f"{number_of(len(self.assignments), 'row')} of {number_of(len(self.assignments.columns), 'variable')}"
+        return f"MostProbableRows({size}; by {self.method})"
+
+    def _repr_html_(self) -> str:
+        names = list(self.assignments.columns)
+        first = self.assignments.only(names[:MAX_COLUMNS]).take(slice(MAX_ROWS)).to_dict()
+        rows = zip(count(), (f"{value:.4g}" for value in self.log_prob), *first.values(), strict=False)
+        return states_html(repr(self), ["row", "log_prob", *first], rows, len(self.assignments), len(names))
 
 
 def most_probable_factors(  # noqa: PLR0913 (one verb, many options)

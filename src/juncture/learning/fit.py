@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any, Generic, TypeVar
 
+from juncture.drawing.html import html_table
 from juncture.iteration import Trace
 from juncture.values import Value
 
@@ -36,3 +38,15 @@ class Fit(Value, Generic[M]):
 
     def __repr__(self) -> str:
         return f"Fit({self.model!r}, log-likelihood {self.log_likelihood:.6g}; {self.trace.reason})"
+
+    def _repr_html_(self) -> str:
+        """The model as it shows itself, and how learning went."""
+        shown = getattr(self.model, "_repr_html_", None)
+        model = f"<p><code>{escape(repr(self.model))}</code></p>" if shown is None else shown()
+        facts = [
+            ("log-likelihood", f"{self.log_likelihood:.6g}"),
+            ("steps", self.trace.num_steps),
+            ("converged", "yes" if self.trace.converged else "no"),
+            ("stopped because", self.trace.reason),
+        ]
+        return html_table(["Fit", ""], facts, num_labels=1) + model

@@ -19,7 +19,7 @@ from juncture.inference.engines.contract import BELIEFS, Answers, Diagnostics, E
 from juncture.inference.engines.display import beliefs_html, beliefs_text
 from juncture.inference.engines.draws import draw_posterior
 from juncture.inference.engines.options import check_evidence, impossible_indices
-from juncture.inference.engines.row_factors import RowFactors, marginals_frame
+from juncture.inference.engines.row_factors import RowFactors, marginals_frame, wide_frame
 from juncture.memory import check_memory
 from juncture.values import number_of
 from juncture.variables import Scope, State
@@ -149,6 +149,13 @@ class Beliefs:
     def to_pandas(self) -> pd.DataFrame:
         """A frame of variable, state and probability, with the row first when there are many."""
         return marginals_frame(self.to_dict(), None if self.is_single else "row")
+
+    def to_frame(self) -> pd.DataFrame:
+        """A wide frame: a line per row of evidence, with the index of its frame, and a column for each state.
+
+        The columns are named "variable=state".
+        """
+        return wide_frame((self[name] for name in self.targets), self.findings.index)
 
     def sample(self, n: int, *, rng: Any = None) -> Dataset:
         """`n` rows of all variables drawn from the posterior, given one row of evidence."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import count, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,14 +39,27 @@ def format_method(beliefs: Beliefs) -> str:
 
 
 def beliefs_html(beliefs: Beliefs) -> str:
-    """A table with a bar per state; for many rows, one line that says so."""
+    """A table with a bar per state; for many rows, a line of bars for each of them."""
     if not beliefs.is_single:
-        return f"<p><code>{escape(beliefs_text(beliefs))}</code></p>"
+        return row_beliefs_html(beliefs)
     rows = "".join(variable_html(beliefs, name) for name in beliefs.targets[:MAX_VARIABLES])
     more = len(beliefs.targets) - MAX_VARIABLES
     note = f"<p>… and {more} more variables</p>" if more > 0 else ""
     caption = f"<caption>{escape(format_method(beliefs))}, log evidence {beliefs.log_evidence:.6g}</caption>"
     return f"<table>{caption}{rows}</table>{note}"
+
+
+def row_beliefs_html(beliefs: Beliefs) -> str:
+    """For each of the first rows a bar per state of the first variables."""
+    scope = [beliefs.model.variable(name) for name in beliefs.targets]
+    shown = list(islice(((variable.name, label) for variable in scope for label in variable.labels), MAX_COLUMNS))
+    shares = [beliefs[name][label] for name, label in shown]
+    heads = [f"{name}={label}" for name, label in shown]
+    words, num_rows = beliefs_text(beliefs), beliefs.findings.num_rows
+    if not shares or not num_rows:
+        return f"<p><code>{escape(words)}</code></p>"
+    size = num_rows, sum(variable.num_states for variable in scope)
+    return steps_html(words, heads, np.column_stack(shares), "row", index=beliefs.findings.index, size=size)
 
 
 def variable_html(beliefs: Beliefs, name: str) -> str:
@@ -63,10 +77,24 @@ def bar_html(probability: float, full: int) -> str:
     return f'<div style="background:#4c78a8;height:0.8em;width:{probability * full:.0f}px"></div>'
 
 
-def steps_html(words: str, labels: Sequence[object], distributions: np.ndarray, unit: str = "step") -> str:
-    """A line of words, and the distribution of each step or row: a row of bars, one a state."""
-    rows = ((step, *map(share_html, row[:MAX_COLUMNS].tolist())) for step, row in enumerate(distributions[:MAX_ROWS]))
-    table = html_table([unit, *labels[:MAX_COLUMNS]], rows, format_omitted(distributions), num_labels=1)
+def steps_html(
+    words: str,
+    labels: Sequence[object],
+    distributions: np.ndarray,
+    unit: str = "step",
+    *,
+    index: Iterable[object] | None = None,
+    size: tuple[int, int] | None = None,
+) -> str:
+    """A line of words, and the distribution of each step or row: a row of bars, one a state.
+
+    Rows are named by the `index`, or numbered; `size` is that of the whole table, where only a part is given.
+    """
+    names = islice(count() if index is None else index, MAX_ROWS)
+    shares = distributions[:MAX_ROWS, :MAX_COLUMNS].tolist()
+    rows = ((name, *map(share_html, row)) for name, row in zip(names, shares, strict=False))
+    note = format_omitted(*(distributions.shape if size is None else size))
+    table = html_table([unit, *labels[:MAX_COLUMNS]], rows, note, num_labels=1)
     return f"<p><code>{escape(words)}</code></p>{table}"
 
 
@@ -82,5 +110,13 @@ def intervals_html(words: str, means: np.ndarray, deviations: np.ndarray) -> str
         (step, *(f"{mean:.4g} ± {deviation:.4g}" for mean, deviation in zip(*pair, strict=True)))
         for step, pair in enumerate(pairs)
     )
-    table = html_table(["step", *range(means[:, :MAX_COLUMNS].shape[1])], rows, format_omitted(means), num_labels=1)
+    table = html_table(
+        ["step", *range(means[:, :MAX_COLUMNS].shape[1])], rows, format_omitted(*means.shape), num_labels=1
+    )
+    return f"<p><code>{escape(words)}</code></p>{table}"
+
+
+def states_html(words: str, heads: Iterable[object], rows: Iterable[Iterable[object]], *size: int) -> str:
+    """A line of words, and the first rows of a table of states; `size` is that of the whole table."""
+    table = html_table(heads, islice(rows, MAX_ROWS), format_omitted(*size), num_labels=1)
     return f"<p><code>{escape(words)}</code></p>{table}"

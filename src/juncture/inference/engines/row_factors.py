@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.errors import InvalidModel, MissingExtra
-from juncture.factors.tables import state_codes
+from juncture.errors import InvalidModel
+from juncture.factors.factor import Factor
+from juncture.factors.html import MAX_COLUMNS
+from juncture.factors.tables import import_pandas, state_codes
+from juncture.inference.engines.display import steps_html
 from juncture.values import number_of
 from juncture.variables import Scope, State
 
@@ -46,6 +50,20 @@ class RowFactors:
     def __repr__(self) -> str:
         return f"RowFactors({', '.join(self.scope.names)}; {number_of(len(self), self.unit)})"
 
+    def _repr_html_(self) -> str:
+        states = islice(product(*(variable.labels for variable in self.scope)), MAX_COLUMNS)
+        labels = [", ".join(map(str, labels)) for labels in states]
+        return steps_html(repr(self), labels, self.values.reshape(len(self), self.scope.size), self.unit)
+
+
+def wide_frame(marginals: Iterable[Factor | RowFactors], index: Any = None) -> pd.DataFrame:
+    """A frame with a line per row and a column "variable=state" for each state of each marginal."""
+    pandas = import_pandas()
+    pairs = [(marginal.scope[0], np.atleast_2d(marginal.values)) for marginal in marginals]
+    names = [f"{variable.name}={label}" for variable, _ in pairs for label in variable.labels]
+    numbers = np.concatenate([values for _, values in pairs], axis=1) if pairs else None
+    return pandas.DataFrame(numbers, index=index, columns=names)
+
 
 def marginals_frame(marginals: Mapping[str, Mapping[State, Any]], unit: str | None) -> pd.DataFrame:
     """A frame of variable, state and probability; with a `unit`, "row" or "step", a column that numbers them first."""
@@ -58,11 +76,3 @@ def marginals_frame(marginals: Mapping[str, Mapping[State, Any]], unit: str | No
     ]
     frame = pandas.DataFrame(records, columns=[unit or "row", "variable", "state", "probability"])
     return frame.drop(columns="row") if unit is None else frame
-
-
-def import_pandas() -> Any:
-    try:
-        import pandas as pd
-    except ImportError:
-        raise MissingExtra.named("pandas", "pandas") from None
-    return pd

@@ -19,7 +19,7 @@ from juncture.inference.engines.diagnosed import OneVariable
 from juncture.inference.engines.display import steps_html
 from juncture.inference.engines.draws import check_num_rows
 from juncture.inference.engines.options import impossible_indices
-from juncture.inference.engines.row_factors import RowFactors, marginals_frame
+from juncture.inference.engines.row_factors import RowFactors, marginals_frame, wide_frame
 from juncture.options import as_generator
 from juncture.values import number_of
 from juncture.variables import Scope, State, Variable
@@ -47,6 +47,8 @@ class MixtureBeliefs(OneVariable):
         The name of the algorithm.
     diagnostics
         Whether the answers are exact, and further facts about the run.
+    index
+        The index of the frame of pandas that the rows come from; else None.
     """
 
     variable = "component"
@@ -55,6 +57,7 @@ class MixtureBeliefs(OneVariable):
     is_single: bool
     method: str = "enumeration"
     diagnostics: Diagnostics = EXACT
+    index: Any = None  # of the frame that the rows come from
 
     @cached_property
     def log_evidences(self) -> np.ndarray:
@@ -96,6 +99,10 @@ class MixtureBeliefs(OneVariable):
     def to_pandas(self) -> pd.DataFrame:
         """A frame of variable, component and probability, with the row first when there are many."""
         return marginals_frame(self.to_dict(), None if self.is_single else "row")
+
+    def to_frame(self) -> pd.DataFrame:
+        """A wide frame: a line per row, with the index of the frame that was given, and a column for each component."""
+        return wide_frame([self["component"]], self.index)
 
     def sample(self, n: int, *, rng: Any = None) -> Dataset:
         """`n` components drawn from the posterior, given one row."""

@@ -11,6 +11,7 @@ from juncture import numerics
 from juncture.checks import check_count
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
+from juncture.data.findings import row_index
 from juncture.errors import InvalidData
 from juncture.inference.engines.contract import Cost
 from juncture.inference.engines.options import (
@@ -42,7 +43,7 @@ def infer_component(
     if budget is not None or memory_limit is not None:
         check_cost(model, len(rows), budget, memory_limit)
     log_joint = model.component_log_prob(rows) + numerics.log(model.weights)
-    beliefs = MixtureBeliefs(model, log_joint, is_single, algorithm)
+    beliefs = MixtureBeliefs(model, log_joint, is_single, algorithm, index=None if is_single else row_index(evidence))
     check_evidence(
         log_joint.max(axis=1),  # -inf where no component is possible
         lambda row: "no component of the mixture can make it",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any, TypeAlias
 
+from juncture.drawing.diagram import Diagram, Node, Stroke
+from juncture.drawing.diagram import Edge as Line
+from juncture.drawing.notebook import diagram_html
+from juncture.drawing.palette import EXTRA_LINE, MISSED_LINE, TURNED_LINE
 from juncture.errors import InvalidData, InvalidModel, Unsupported
 from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.graphs.edges import Edge
@@ -13,6 +17,12 @@ from juncture.learning.structure.scores.scores import structure_score
 from juncture.learning.structure.sets import member_of
 
 AnyGraph: TypeAlias = DirectedGraph | PartiallyDirectedGraph
+LEGEND = (
+    ("in both graphs", Stroke()),
+    ("extra: only in the learned graph", Stroke(2.2, EXTRA_LINE)),
+    ("missed: only in the true graph", Stroke(2.2, MISSED_LINE, dashed=True)),
+    ("in both, with another direction", Stroke(2.2, TURNED_LINE)),
+)
 
 
 @dataclass(frozen=True)
@@ -31,6 +41,8 @@ class GraphComparison:
         Of the edges with their direction.
     score_gap
         The score of the true graph less the score of the learned graph, where data were given.
+    learned, truth
+        The two graphs.
     """
 
     distance: int
@@ -40,6 +52,17 @@ class GraphComparison:
     arrow_precision: float
     arrow_recall: float
     score_gap: float | None = None
+    learned: Any = field(default=None, repr=False)
+    truth: Any = field(default=None, repr=False)
+
+    def to_diagram(self) -> Diagram:
+        """What is drawn: the edges of both graphs, with a colour for those that are extra, missed or turned."""
+        mine, other = links(self.learned), links(self.truth)
+        lines = (compared_line(pair, mine, other) for pair in mine | other)
+        return Diagram(map(Node, self.learned.nodes), lines, legend=LEGEND)
+
+    def _repr_html_(self) -> str:
+        return diagram_html(repr(self), self.to_diagram())
 
 
 def compare_graphs(learned: Any, truth: Any, data: Any = None, score: Any = "bic") -> GraphComparison:
@@ -78,6 +101,8 @@ def compare_graphs(learned: Any, truth: Any, data: Any = None, score: Any = "bic
         arrow_precision=share(set(mine.items()), set(other.items())),
         arrow_recall=share(set(other.items()), set(mine.items())),
         score_gap=gap,
+        learned=learned,
+        truth=truth,
     )
 
 
@@ -102,6 +127,20 @@ def _(graph: DirectedGraph) -> Links:
 def _(graph: PartiallyDirectedGraph) -> Links:
     arrows: Links = {frozenset(edge): edge for edge in graph.directed_edges}
     return arrows | {frozenset(edge): None for edge in graph.undirected_edges}
+
+
+def compared_line(pair: frozenset[str], mine: Links, other: Links) -> Line:
+    """The edge of the learned graph, or the one that it lacks, in the colour of what is wrong with it."""
+    text, stroke = LEGEND[0]
+    if pair not in other:
+        text, stroke = LEGEND[1]
+    elif pair not in mine:
+        text, stroke = LEGEND[2]
+    elif mine[pair] != other[pair]:
+        text, stroke = LEGEND[3]
+    edge = mine[pair] if pair in mine else other[pair]
+    source, target = edge or sorted(pair)
+    return Line(source, target, directed=edge is not None, stroke=stroke, note=text)
 
 
 def num_different(mine: Links, other: Links) -> int:

@@ -10,6 +10,9 @@ import numpy as np
 
 from juncture.checks import check_number
 from juncture.data.dataset import Dataset
+from juncture.drawing.diagram import Diagram, Node, Stroke
+from juncture.drawing.diagram import Edge as Line
+from juncture.drawing.notebook import diagram_html
 from juncture.errors import DeterministicRelationWarning
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import ProgressCallback, check_progress
@@ -24,6 +27,7 @@ from juncture.values import Value, content_key, read_only
 from juncture.variables import Variable
 
 SHOWN = 5  # edges that the repr shows
+WEAKEST = 0.1  # edge that a picture shows
 
 
 class EdgeStrengths(Value):
@@ -56,6 +60,25 @@ class EdgeStrengths(Value):
         edges = self.strongest()
         shown = [f"{tail} -> {head} {strength:.2f}" for tail, head, strength, _ in edges[:SHOWN]]
         return f"EdgeStrengths({', '.join(shown)}{', …' if len(edges) > SHOWN else ''})"
+
+    def to_diagram(self) -> Diagram:
+        """What is drawn: each edge as wide as it is strong; dashed are those that are not in the average graph."""
+        kept = {frozenset(edge) for edge in self.average().edges}
+        lines = []
+        for tail, head, strength, share in self.strongest():
+            is_kept = frozenset((tail, head)) in kept
+            if is_kept or strength >= WEAKEST:
+                stroke = Stroke.of_strength(strength)._replace(dashed=not is_kept)
+                note = f"strength {strength:.2f}, this direction {share:.2f}"
+                lines.append(Line(tail, head, stroke=stroke, note=note))
+        legend = [
+            (f"strength {self.threshold():.2g} or more", Stroke.of_strength(1.0)),
+            (f"weaker, {WEAKEST} or more", Stroke.of_strength(WEAKEST)._replace(dashed=True)),
+        ]
+        return Diagram(map(Node, self.names), lines, legend=legend)
+
+    def _repr_html_(self) -> str:
+        return diagram_html(repr(self), self.to_diagram())
 
     def _key(self) -> Hashable:
         limits = (self.bounds.allowed, self.bounds.required, self.bounds.max_parents)

@@ -17,7 +17,7 @@ from juncture.errors import ImpossibleEvidence
 from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.inference.engines.diagnosed import OneVariable
 from juncture.inference.engines.display import steps_html
-from juncture.inference.engines.row_factors import RowFactors, marginals_frame
+from juncture.inference.engines.row_factors import RowFactors, marginals_frame, wide_frame
 from juncture.kernels.chains.lags import smooth_with_lag
 from juncture.kernels.chains.passes import DISCARD
 from juncture.kernels.chains.paths import draw_paths
@@ -143,6 +143,10 @@ class ChainBeliefs(OneVariable):
     def to_pandas(self) -> pd.DataFrame:
         """A frame of step, variable, state and probability."""
         return marginals_frame(self.to_dict(), "step")
+
+    def to_frame(self) -> pd.DataFrame:
+        """A wide frame: a line per step, and a column "state=…" for each state."""
+        return wide_frame([self["state"]]).rename_axis("step")
 
     @cached_property
     def sequence(self) -> Sequences:

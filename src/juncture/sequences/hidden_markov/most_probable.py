@@ -21,6 +21,7 @@ from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.labels import decode_labels
 from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.inference.engines.diagnosed import Diagnosed
+from juncture.inference.engines.display import states_html
 from juncture.inference.engines.options import register_methods
 from juncture.kernels.chains.best_paths import best_paths
 from juncture.kernels.chains.path_reading import TIE, read_backward, read_forward
@@ -30,6 +31,7 @@ from juncture.sequences.hidden_markov.forward_backward import is_long, map_parts
 from juncture.sequences.hidden_markov.infer import ChainOptions, check_possible
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.trellis import Trellis
+from juncture.values import number_of
 
 
 def decode_long(chain: Chain, sequence: Sequences, path: np.ndarray) -> float:
@@ -146,8 +148,18 @@ class MostProbablePath(Diagnosed):
         return Trellis.of(self.hidden, self.sequence, self.codes)
 
     def __repr__(self) -> str:
-        shown = np.array2string(self.path, threshold=12, edgeitems=4, separator=", ")
+        shown = np.array2string(self.path, threshold=12, edgeitems=4, separator=", ", max_line_width=1000)
         return f"MostProbablePath({shown}; log_joint={self.log_joint:.6g})"
+
+    def _repr_html_(self) -> str:
+        """Each run of one state, with its steps."""
+        words = f"MostProbablePath({number_of(len(self.codes), 'step')}; log_joint={self.log_joint:.6g})"
+        if not len(self.codes) or self.impossible:
+            return f"<p><code>{words}</code></p>"
+        starts = np.flatnonzero(np.diff(self.codes, prepend=-1))
+        ends = np.append(starts[1:], len(self.codes)) - 1
+        rows = zip(starts.tolist(), ends.tolist(), self.path[starts].tolist(), strict=True)
+        return states_html(words, ["from step", "to step", "state"], rows, len(starts))
 
 
 def most_probable_path(  # noqa: PLR0913 (one verb, many options)

@@ -10,11 +10,11 @@ import numpy as np
 
 from juncture.checks import check_count
 from juncture.data.sequences.sequences import Sequences
+from juncture.factors.tables import import_pandas
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.inference.engines.diagnosed import OneVariable
 from juncture.inference.engines.display import intervals_html
-from juncture.inference.engines.row_factors import import_pandas
 from juncture.kernels.state_space.paths import covariances, draw_backward
 from juncture.memory import check_table_fits
 from juncture.options import as_generator, as_sizes
@@ -89,6 +89,13 @@ class StateSpaceBeliefs(OneVariable):
             for (step, state), mean in np.ndenumerate(self.smoothed_mean)
         ]
         return import_pandas().DataFrame(records, columns=["step", "variable", "coordinate", "mean", "variance"])
+
+    def to_frame(self) -> pd.DataFrame:
+        """A wide frame: a line per step, with the mean and the standard deviation of each coordinate of the state."""
+        deviations = np.sqrt(np.diagonal(self.smoothed_covariance, axis1=-2, axis2=-1))
+        names = [f"{what} {state}" for what in ("mean", "deviation") for state in range(self.model.state_dimension)]
+        frame = import_pandas().DataFrame(np.hstack([self.smoothed_mean, deviations]), columns=names)
+        return frame.rename_axis("step")
 
     @property
     def num_steps(self) -> int:

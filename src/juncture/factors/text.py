@@ -1,0 +1,81 @@
+"""Labelled tables as text: the states of all variables but the last down, those of the last across."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from juncture.values import format_count, short
+from juncture.variables import Scope
+
+MAX_ROWS, MAX_COLUMNS, MAX_LETTERS = 20, 10, 40
+MAX_PARENTS, MAX_SIZE = 12, 2**62  # of a conditional that is shown as a table; positions of rows have 64 bits
+GAP = "…"
+
+
+def table_text(title: str, scope: Scope, read_rows: Callable[[np.ndarray], np.ndarray]) -> str:
+    """The title, and below it the table; the middle of a long table is left out, and a line says how much.
+
+    `read_rows` takes positions of rows and gives (row, state of the last variable). The states of a variable that
+    stands alone go down.
+    """
+    *down, last = scope
+    if not down:
+        column = read_rows(np.zeros(1, np.int64))[0]
+        return "\n".join([title, *grid_lines(scope, [""], lambda rows: column[rows, None])])
+    heads = [f"{last.name}={label}" for label in last.labels]
+    return "\n".join([title, *grid_lines(Scope(down), heads, read_rows)])
+
+
+def grid_lines(down: Scope, heads: Sequence[str], read_rows: Callable[[np.ndarray], np.ndarray]) -> list[str]:
+    """A line of heads, then a line for each joint state of `down`: its labels, then its numbers."""
+    rows, columns = ends(down.size, MAX_ROWS), ends(len(heads), MAX_COLUMNS)
+    numbers = read_rows(np.array(rows))[:, columns]
+    lines = [[*down.names, *(heads[column] for column in columns)]]
+    lines += [
+        [*labels, *(f"{number:.4g}" for number in line)]
+        for labels, line in zip(row_labels(down, rows), numbers.tolist(), strict=True)
+    ]
+    if len(columns) < len(heads):
+        middle = len(down) + len(columns) // 2
+        lines = [[*line[:middle], GAP, *line[middle:]] for line in lines]
+    shown = align_columns(lines, len(down))
+    if len(rows) < down.size:
+        shown.insert(1 + len(rows) // 2, left_out(down.size - len(rows), "row"))
+    if len(columns) < len(heads):
+        shown.append(left_out(len(heads) - len(columns), "column"))
+    return shown
+
+
+def left_out(count: int, what: str) -> str:
+    return f"{GAP} {format_count(count)} {what}{'' if count == 1 else 's'} left out"
+
+
+def ends(count: int, most: int) -> list[int]:
+    """All positions, or the first and the last of them.
+
+    >>> ends(3, 4), ends(9, 4)
+    ([0, 1, 2], [0, 1, 7, 8])
+    """
+    half = most // 2
+    return list(range(count)) if count <= most else [*range(half), *range(count - half, count)]
+
+
+def row_labels(scope: Scope, rows: Sequence[int]) -> list[tuple[str, ...]]:
+    """The states of the variables in these rows of a table, of which the last variable goes fastest."""
+    codes = np.unravel_index(np.array(rows), scope.shape)
+    columns = [[str(variable.labels[code]) for code in own] for variable, own in zip(scope, codes, strict=True)]
+    return list(zip(*columns, strict=True))
+
+
+def align_columns(lines: Sequence[Sequence[str]], num_labels: int) -> list[str]:
+    """Lines of cells in columns: labels to the left, numbers to the right."""
+    cut = [[short(cell, MAX_LETTERS) for cell in line] for line in lines]
+    widths = [max(map(len, column)) for column in zip(*cut, strict=True)]
+    aligned = (
+        [cell.ljust(width) for cell, width in zip(line[:num_labels], widths, strict=False)]
+        + [cell.rjust(width) for cell, width in zip(line[num_labels:], widths[num_labels:], strict=True)]
+        for line in cut
+    )
+    return ["  ".join(cells).rstrip() for cells in aligned]
