@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -176,7 +175,7 @@ class JunctionTreePlan:
     model: Any
     part: Any
     targets: tuple[str, ...]
-    coded: WeakKeyDictionary[Findings, CodedFindings] = field(default_factory=WeakKeyDictionary)  # of steps of EM
+    coded: list[tuple[Findings, CodedFindings]] = field(default_factory=list)  # of the last run, for steps of EM
 
     @property
     def cost(self) -> Cost:
@@ -215,10 +214,9 @@ class JunctionTreePlan:
 
     def code_findings(self, findings: Findings, packed: PackedModel) -> CodedFindings:
         """Findings by node; those of a block of data are coded once for all steps of EM."""
-        coded = self.coded.get(findings)
-        if coded is None:
-            coded = self.coded[findings] = CodedFindings.of(findings, packed.nodes)
-        return coded
+        if not self.coded or self.coded[0][0] is not findings:
+            self.coded[:] = [(findings, CodedFindings.of(findings, packed.nodes))]
+        return self.coded[0][1]
 
 
 def has_scopes(cliques: CliquePlan, scopes: list[list[int]], shape: tuple[int, ...]) -> bool:
