@@ -199,7 +199,7 @@ def open_lock(path: Path) -> IO[bytes] | None:
     deadline = time.monotonic() + LOCK_SECONDS
     while True:
         try:
-            file = path.open("wb")
+            file = path.open("ab")
         except OSError:
             return None
         if not wait_for_lock(file, deadline):
