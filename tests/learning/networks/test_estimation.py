@@ -151,7 +151,7 @@ DECLARED = [X, jt.Variable("z", ["n", "m", "o"])]
 def test_one_warning_counts_what_was_never_seen():
     """S2-178: the rule for unseen parents' states is uniform, and said."""
     with pytest.warns(
-        jt.UnseenParentsWarning, match=r"5 combinations .* in 1 families \(most in that of 'y': 5\)"
+        jt.UnseenParentsWarning, match=r"5 combinations .* in 1 family \(most in that of 'y': 5\)"
     ) as said:
         model = jt.fit(WIDE, UNSEEN, variables=DECLARED).model
     assert len(said) == 1

@@ -26,6 +26,7 @@ from juncture.learning.networks.statistics import NetworkStatistics
 from juncture.learning.networks.templates import blank_conditional, check_fixed
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.options import as_names
+from juncture.values import number_of
 
 
 def learned_groups(model: BayesianNetwork, fixed: frozenset[str] = frozenset()) -> list[tuple[str, ...]]:
@@ -164,8 +165,9 @@ def report_unseen(
     if not unseen:
         return
     worst = max(unseen, key=unseen.__getitem__)
+    total, families = sum(unseen.values()), "1 family" if len(unseen) == 1 else f"{len(unseen)} families"
     message = (
-        f"{sum(unseen.values())} combinations of parents' states were never seen, in {len(unseen)} families"
+        f"{number_of(total, 'combination')} of parents' states {'was' if total == 1 else 'were'} never seen, in {families}"
         f" (most in that of {worst!r}: {unseen[worst]})"
     )
     if options.on_unseen == "error":

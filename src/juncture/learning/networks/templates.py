@@ -33,7 +33,7 @@ def prepare(
     latent: Iterable[str] = (),
     weights: Any = None,
 ) -> tuple[BayesianNetwork, Dataset]:
-    """A network of the kind to be learned, and the data coded by its variables; a latent one's column is left out."""
+    """The network whose parameters are learned, and the data coded by its variables, without latent ones."""
     raise Unsupported(
         f"parameters are learned for a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}"
         f"{'' if not hasattr(structure, 'consistent_extension') else ': take a graph of it, consistent_extension()'}"

@@ -48,13 +48,6 @@ class CliquePlan:
         return f"CliquePlan({self.num_cliques} cliques, {self.cost})"
 
 
-def compile_plan(
-    scopes: Sequence[Sequence[int]], num_states: Sequence[int], memory_limit: int | None = None
-) -> CliquePlan:
-    """The cheapest plan found for factors on these scopes; TooLarge when it would need more bytes than the limit."""
-    return lay_out_plan(find_structure(scopes, num_states), memory_limit)
-
-
 @dataclass(frozen=True, eq=False)
 class Structure:
     """Scopes and numbers of states as arrays, and the best clique tree found for them."""
