@@ -167,8 +167,8 @@ def report_unseen(
     worst = max(unseen, key=unseen.__getitem__)
     total, families = sum(unseen.values()), "1 family" if len(unseen) == 1 else f"{len(unseen)} families"
     message = (
-        f"{number_of(total, 'combination')} of parents' states {'was' if total == 1 else 'were'} never seen, in {families}"
-        f" (most in that of {worst!r}: {unseen[worst]})"
+        f"{number_of(total, 'combination')} of parents' states {'was' if total == 1 else 'were'} never seen,"
+        f" in {families} (most in that of {worst!r}: {unseen[worst]})"
     )
     if options.on_unseen == "error":
         raise InvalidData(f'{message}; give a prior, or on_unseen="uniform"')
