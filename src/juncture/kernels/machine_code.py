@@ -1,0 +1,86 @@
+"""Kernels as machine code, by Numba.
+
+Numba keeps the compiled code of each source file on disk, and does not notice when a function that was inlined into
+another file changes. Here the cache is stamped with a digest of all sources of the folder, and every cache file carries
+a digest of its content (`cache_files.py`). Where no cache can be written (`kernel_cache.py`), or where it is damaged,
+kernels are compiled again, and one line in the log says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from numba import njit
+from numba.core import compiler
+from numba.core.codegen import JITCodeLibrary
+from numba.core.dispatcher import _FunctionCompiler
+
+from juncture.kernels.kernel_cache import keep_on_disk
+
+UNCOMPILED = {"cache_files.py", "kernel_cache.py", "compilation.py"}  # on which no machine code depends
+
+
+def compile_for_python(function: Any, liberties: frozenset[str]) -> Any:
+    """A dispatcher that Python calls; its code is kept on disk, with that of the kernels that it calls."""
+    dispatcher: Any = njit(nogil=True, error_model="numpy", fastmath=set(liberties), no_cfunc_wrapper=True)(function)
+    if dispatcher is not function:  # else compilation is switched off in Numba
+        keep_on_disk(dispatcher, folder_stamp())
+    return dispatcher
+
+
+def compile_for_kernels(function: Any, liberties: frozenset[str]) -> Any:
+    """A dispatcher that only compiled code calls."""
+    options = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True}
+    dispatcher: Any = njit(nogil=True, error_model="numpy", fastmath=set(liberties), **options)(function)
+    if dispatcher is not function:
+        described = dispatcher._compiler
+        dispatcher._compiler = CalleeCompiler(
+            function, described.targetdescr, described.targetoptions, described.locals, described.pipeline_class
+        )
+        dispatcher.add_overload = partial(add_callee, dispatcher)
+    return dispatcher
+
+
+class CalleeCompiler(_FunctionCompiler):
+    """Compiles a kernel as far as those that call it need it: their machine code will hold its own."""
+
+    def _compile_core(self, args: Any, return_type: Any) -> Any:
+        flags = compiler.Flags()
+        self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
+        flags.no_compile = True
+        target = self.targetdescr.target_context
+        library = CalleeLibrary(target.codegen(), self.py_func.__qualname__)
+        result = compiler.compile_extra(
+            self.targetdescr.typing_context, target, self.py_func, args, return_type, flags, self.locals,
+            library=library, pipeline_class=self.pipeline_class,
+        )  # fmt: skip
+        key = object()  # by which callers find it, in place of a function
+        target.insert_user_function(key, result.fndesc, [library])
+        return result._replace(entry_point=key)
+
+
+class CalleeLibrary(JITCodeLibrary):
+    """Intermediate code that is optimized, and turned into machine code, only as part of a caller."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+
+def add_callee(dispatcher: Any, result: Any) -> None:
+    """What `add_overload` does, for code that Python cannot call."""
+    dispatcher.overloads[tuple(result.signature.args)] = result
+
+
+@cache
+def folder_stamp() -> str:
+    """A digest of every source file of this folder and the folders in it, except those of the cache itself."""
+    digest, folder = hashlib.sha256(), Path(__file__).parent
+    for path in sorted(path for path in folder.rglob("*.py") if path.name not in UNCOMPILED):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
