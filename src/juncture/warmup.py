@@ -21,6 +21,7 @@ from juncture.families.statistics.compiled import LONG
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.graphs.directed import DirectedGraph
 from juncture.inference.exact.clique_search import DENSE_NODES
+from juncture.kernels.compilation import compiling
 from juncture.learning.structure.independence.tests import PermutationTest
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.sets import find_paths
@@ -42,9 +43,10 @@ def warm_up(begin: Callable[[str], None] = lambda subject: None) -> None:
 
     `begin` is called before each subject of `SUBJECTS`, with its name.
     """
-    for subject, ask in SUBJECTS.items():
-        begin(subject)
-        ask()
+    with compiling():
+        for subject, ask in SUBJECTS.items():
+            begin(subject)
+            ask()
 
 
 def warm_up_networks() -> None:

@@ -8,10 +8,11 @@ depends on what was asked alone, never on what a cache holds. Where Numba is not
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
-from typing import Literal
+from typing import Any, Literal
 
 from juncture.checks import shown
 from juncture.errors import InvalidData, MissingExtra
@@ -20,9 +21,9 @@ Compilation = Literal["auto", "always", "never"]
 MODES = ("auto", "always", "never")
 COMPILATION_SETTING = "JUNCTURE_COMPILATION"
 WORK_TO_COMPILE = 1_000_000  # elements that interpreted loops pass in about half a second
-LEAST_WORK = 1_000  # of one call, however small its arguments
+LEAST_WORK = 10_000  # of one call, however small its arguments
 
-_chosen: str | None = None
+_chosen: Compilation | None = None
 _followers: list[Callable[[], None]] = []  # called where the choice changes
 
 
@@ -46,7 +47,18 @@ def set_compilation(mode: Compilation | None) -> None:
         follow()
 
 
-def compilation() -> str:
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Compile whatever is called meanwhile."""
+    before = _chosen
+    set_compilation("always")
+    try:
+        yield
+    finally:
+        set_compilation(before)
+
+
+def compilation() -> Compilation:
     """The mode in force."""
     if _chosen is not None:
         return _chosen
@@ -55,12 +67,12 @@ def compilation() -> str:
     return mode if has_numba() else "never"
 
 
-def check_mode(mode: object, where: str) -> str:
+def check_mode(mode: Any, where: str) -> Compilation:
     if mode not in MODES:
         raise InvalidData(f"{where} is one of {', '.join(MODES)}; got {shown(mode)}")
     if mode == "always" and not has_numba():
         raise MissingExtra("compiled kernels need Numba, which is not installed; run: pip install numba")
-    return str(mode)
+    return mode
 
 
 @cache

@@ -8,6 +8,7 @@ the logarithm of zero from `math`, and it does not rely on integers that wrap ar
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
 from threading import RLock
@@ -40,22 +41,23 @@ class Kernel:
     def choose(self, *args: Any) -> Any:
         """Run as the mode of the process says; from the call on that passes `WORK_TO_COMPILE`, compiled."""
         mode = compilation()
-        if mode == "auto":
-            self.work_done += max(self.predict_work(args), LEAST_WORK)
-        if mode == "always" or (mode == "auto" and self.work_done > WORK_TO_COMPILE):
+        if mode == "always" or (mode == "auto" and self.is_worth_compiling(args)):
             self.run = self.compiled
             return self.run(*args)
         with np.errstate(all="ignore"):  # as in machine code
             return self.interpreted(*args)
 
+    def is_worth_compiling(self, args: tuple[Any, ...]) -> bool:
+        """Whether the work so far, with that of this call, passes what compiling costs, or it is compiled already."""
+        self.work_done += max(self.predict_work(args), LEAST_WORK)
+        return self.work_done > WORK_TO_COMPILE or bool(self.signatures)
+
     def predict_work(self, args: tuple[Any, ...]) -> int:
         """The product of the sizes of the arguments that `work` names, else the sum of all sizes."""
         if not self.factors:
-            return sum(map(size_of, args))
-        product = 1
-        for position in self.factors:
-            product *= size_of(args[position])
-        return product
+            return sum(size_of(value) for value in args)
+        named = (args[position] for position in self.factors)
+        return math.prod(int(value) if isinstance(value, int | np.integer) else size_of(value) for value in named)
 
     @cached_property
     def interpreted(self) -> Any:
@@ -87,12 +89,13 @@ KERNELS: WeakSet[Kernel] = WeakSet()
 @follow
 def choose_again() -> None:
     for one in KERNELS:
-        one.run, one.work_done = one.choose, 0
+        one.run = one.choose
 
 
 def kernel(function: Any = None, *, work: tuple[str, ...] = ()) -> Any:
-    """A kernel. `work` names arguments whose sizes multiply to its work, where the sum of all sizes does not tell it.
+    """A kernel, whose work is the sum of the sizes of its arguments, or the product of those that `work` names.
 
+    In the product a whole number counts by its value.
     Machine code runs without the interpreter's lock and is kept on disk. Division by zero gives inf or NaN as in NumPy.
     A variable that is handed to another kernel starts as `np.int64(0)`, not `0`: for a literal Numba would compile that
     kernel once more.
@@ -102,16 +105,18 @@ def kernel(function: Any = None, *, work: tuple[str, ...] = ()) -> Any:
     return Kernel(function, frozenset(), work)
 
 
-def summing_kernel(function: Any) -> Any:
+def summing_kernel(function: Any = None, *, work: tuple[str, ...] = ()) -> Any:
     """A kernel whose sums may be reordered, so that the compiler adds several terms at once."""
-    return Kernel(function, REORDERED_SUMS, ())
+    if function is None:
+        return lambda decorated: summing_kernel(decorated, work=work)
+    return Kernel(function, REORDERED_SUMS, work)
 
 
 def size_of(value: Any) -> int:
     """The number of elements of an array or of the arrays of a tuple; 1 for a number."""
     if isinstance(value, np.ndarray):
         return value.size
-    return sum(map(size_of, value)) if isinstance(value, tuple) else 1
+    return sum(size_of(one) for one in value) if isinstance(value, tuple) else 1
 
 
 def rebind(function: Any, way: str) -> Any:
