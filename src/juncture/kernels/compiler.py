@@ -20,15 +20,15 @@ import numpy as np
 
 from juncture.kernels.compilation import LEAST_WORK, WORK_TO_COMPILE, compilation, follow
 
-REORDERED_SUMS = frozenset({"reassoc", "contract"})
+NUMPY_SPEED = 50  # values that NumPy passes while an interpreted loop passes one
 
 
 class Kernel:
     """A function of flat arrays and numbers that is compiled once that is worth while."""
 
-    def __init__(self, function: Any, liberties: frozenset[str], work: tuple[str, ...]) -> None:
+    def __init__(self, function: Any, work: tuple[str, ...], *, reorders_sums: bool) -> None:
         update_wrapper(self, function)
-        self.function, self.liberties = function, liberties
+        self.function, self.reorders_sums = function, reorders_sums
         names = function.__code__.co_varnames
         self.factors = [names.index(name) for name in work]
         self.work_done = 0
@@ -52,6 +52,13 @@ class Kernel:
         self.work_done += max(self.predict_work(args), LEAST_WORK)
         return self.work_done > WORK_TO_COMPILE or bool(self.signatures)
 
+    def outruns_numpy(self, num_values: int) -> bool:
+        """Whether to call the kernel for so many values where NumPy would do: only compiled it is faster."""
+        mode = compilation()
+        if mode == "auto":
+            self.work_done += num_values // NUMPY_SPEED
+        return mode == "always" or (mode == "auto" and (self.work_done > WORK_TO_COMPILE or bool(self.signatures)))
+
     def predict_work(self, args: tuple[Any, ...]) -> int:
         """The product of the sizes of the arguments that `work` names, else the sum of all sizes."""
         if not self.factors:
@@ -68,14 +75,14 @@ class Kernel:
         """Machine code to be called from Python, which Numba makes at the first call and keeps on disk."""
         from juncture.kernels.machine_code import compile_for_python
 
-        return compile_for_python(rebind(self.function, "callee"), self.liberties)
+        return compile_for_python(rebind(self.function, "callee"), reorders_sums=self.reorders_sums)
 
     @cached_property
     def callee(self) -> Any:
         """Machine code to be called from other machine code, of which it becomes part."""
         from juncture.kernels.machine_code import compile_for_kernels
 
-        return compile_for_kernels(rebind(self.function, "callee"), self.liberties)
+        return compile_for_kernels(rebind(self.function, "callee"), reorders_sums=self.reorders_sums)
 
     @property
     def signatures(self) -> list[Any]:
@@ -102,14 +109,14 @@ def kernel(function: Any = None, *, work: tuple[str, ...] = ()) -> Any:
     """
     if function is None:
         return lambda decorated: kernel(decorated, work=work)
-    return Kernel(function, frozenset(), work)
+    return Kernel(function, work, reorders_sums=False)
 
 
 def summing_kernel(function: Any = None, *, work: tuple[str, ...] = ()) -> Any:
     """A kernel whose sums may be reordered, so that the compiler adds several terms at once."""
     if function is None:
         return lambda decorated: summing_kernel(decorated, work=work)
-    return Kernel(function, REORDERED_SUMS, work)
+    return Kernel(function, work, reorders_sums=True)
 
 
 def size_of(value: Any) -> int:

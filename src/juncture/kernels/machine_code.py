@@ -20,21 +20,20 @@ from numba.core.dispatcher import _FunctionCompiler
 
 from juncture.kernels.kernel_cache import keep_on_disk
 
-UNCOMPILED = {"cache_files.py", "kernel_cache.py", "compilation.py"}  # on which no machine code depends
+UNCOMPILED = {"cache_files.py", "kernel_cache.py", "compilation.py", "compiler.py"}  # on which no machine code depends
 
 
-def compile_for_python(function: Any, liberties: frozenset[str]) -> Any:
+def compile_for_python(function: Any, *, reorders_sums: bool) -> Any:
     """A dispatcher that Python calls; its code is kept on disk, with that of the kernels that it calls."""
-    dispatcher: Any = njit(nogil=True, error_model="numpy", fastmath=set(liberties), no_cfunc_wrapper=True)(function)
+    dispatcher: Any = njit(**options(reorders_sums))(function)
     if dispatcher is not function:  # else compilation is switched off in Numba
         keep_on_disk(dispatcher, folder_stamp())
     return dispatcher
 
 
-def compile_for_kernels(function: Any, liberties: frozenset[str]) -> Any:
+def compile_for_kernels(function: Any, *, reorders_sums: bool) -> Any:
     """A dispatcher that only compiled code calls."""
-    options = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True}
-    dispatcher: Any = njit(nogil=True, error_model="numpy", fastmath=set(liberties), **options)(function)
+    dispatcher: Any = njit(**options(reorders_sums), no_cpython_wrapper=True)(function)
     if dispatcher is not function:
         described = dispatcher._compiler
         dispatcher._compiler = CalleeCompiler(
@@ -42,6 +41,12 @@ def compile_for_kernels(function: Any, liberties: frozenset[str]) -> Any:
         )
         dispatcher.add_overload = partial(add_callee, dispatcher)
     return dispatcher
+
+
+def options(reorders_sums: bool) -> dict[str, Any]:
+    """What Numba is told of every kernel: no lock of the interpreter, division as in NumPy, no C function."""
+    liberties = {"reassoc", "contract"} if reorders_sums else set()
+    return {"nogil": True, "error_model": "numpy", "fastmath": liberties, "no_cfunc_wrapper": True}
 
 
 class CalleeCompiler(_FunctionCompiler):
