@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
 from threading import RLock
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import Any
 from weakref import WeakSet
 
@@ -129,8 +129,18 @@ def size_of(value: Any) -> int:
 def rebind(function: Any, way: str) -> Any:
     """The same function, which sees each kernel as its attribute `way`."""
     names = names_seen(function.__globals__, way)
-    copied = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
-    return update_wrapper(copied, function)
+    cells = tuple(CellType(seen(cell.cell_contents, way)) for cell in function.__closure__ or ())
+    copied = FunctionType(function.__code__, names, function.__name__, function.__defaults__, cells or None)
+    copied.__qualname__, copied.__module__, copied.__doc__ = (
+        function.__qualname__,
+        function.__module__,
+        function.__doc__,
+    )
+    return copied
+
+
+def seen(value: Any, way: str) -> Any:
+    return getattr(value, way) if isinstance(value, Kernel) else value
 
 
 def names_seen(names: dict[str, Any], way: str) -> dict[str, Any]:
@@ -139,7 +149,7 @@ def names_seen(names: dict[str, Any], way: str) -> dict[str, Any]:
         key = id(names), way
         if key not in _names:
             _names[key] = dict(names)  # before it is filled: kernels of one module see each other
-            _names[key].update({name: getattr(one, way) for name, one in names.items() if isinstance(one, Kernel)})
+            _names[key].update({name: seen(value, way) for name, value in names.items()})
         return _names[key]
 
 
