@@ -12,9 +12,10 @@ from juncture.drawing.diagram import Diagram, Edge, Node, Stroke
 from juncture.drawing.notebook import diagram_html, num_lines
 from juncture.drawing.states import StateDiagram
 from juncture.errors import FormatError, InvalidData, TooLarge, Unsupported
-from juncture.files.writing import write_text
+from juncture.files.writing import write_bytes
 
 MAX_LINES = 200_000  # of any picture: edges, each with a bend in every layer that it passes
+KINDS = (".svg", ".png", ".pdf")  # of files of pictures
 MAX_ARROWS = 10_000  # between states on a circle
 
 
@@ -31,16 +32,25 @@ class Picture:
     svg: str
 
     def save(self, path: str | Path) -> None:
-        """Write the picture to a file whose name ends in .svg."""
-        if Path(path).suffix.lower() != ".svg":
-            raise FormatError("pictures are SVG; give the file a name that ends in .svg", file=str(path))
-        write_text(path, self.svg)
+        """Write the picture to a file whose name ends in .svg, .png or .pdf; the last two need the extra `plot`."""
+        from juncture.drawing.images import render
+
+        kind = check_kind(path)
+        write_bytes(path, self.svg.encode() if kind == ".svg" else render(self.svg, kind[1:]))
 
     def _repr_html_(self) -> str:
         return self.svg
 
     def __repr__(self) -> str:
         return f"Picture({len(self.svg):,} characters of SVG)"
+
+
+def check_kind(path: str | Path) -> str:
+    """The ending of the name of a file for a picture."""
+    kind = Path(path).suffix.lower()
+    if kind not in KINDS:
+        raise FormatError("pictures are SVG, PNG or PDF; end the file's name in .svg, .png or .pdf", file=str(path))
+    return kind
 
 
 def draw(model: Drawable, beliefs: Any = None, *, strengths: Mapping[tuple[str, str], float] | None = None) -> Picture:
