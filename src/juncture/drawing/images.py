@@ -69,9 +69,7 @@ def paint(root: ET.Element, figure: Figure, size: Point) -> None:
         axes.add_artist(artist)
 
 
-def elements(
-    parent: ET.Element, across: float, down: float
-) -> Iterator[tuple[ET.Element, float, float]]:
+def elements(parent: ET.Element, across: float, down: float) -> Iterator[tuple[ET.Element, float, float]]:
     """The elements that are painted, each with how far the groups around it move it."""
     for element in parent:
         tag = element.tag.removeprefix(SVG)

@@ -145,8 +145,9 @@ class ChainBeliefs(OneVariable):
         return marginals_frame(self.to_dict(), "step")
 
     def to_frame(self) -> pd.DataFrame:
-        """A wide frame: a line per step, and a column "state=…" for each state."""
-        return wide_frame([self["state"]]).rename_axis("step")
+        """A wide frame: a line per step, with the index of the frame that was given, and a column "state=…" a state."""
+        frame = wide_frame([self["state"]], self.sequence.index)
+        return frame.rename_axis("step") if self.sequence.index is None else frame
 
     @cached_property
     def sequence(self) -> Sequences:

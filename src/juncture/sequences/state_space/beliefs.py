@@ -91,11 +91,15 @@ class StateSpaceBeliefs(OneVariable):
         return import_pandas().DataFrame(records, columns=["step", "variable", "coordinate", "mean", "variance"])
 
     def to_frame(self) -> pd.DataFrame:
-        """A wide frame: a line per step, with the mean and the standard deviation of each coordinate of the state."""
+        """A wide frame: a line per step, with the mean and the standard deviation of each coordinate of the state.
+
+        The lines have the index of the frame that was given, such as its dates.
+        """
         deviations = np.sqrt(np.diagonal(self.smoothed_covariance, axis1=-2, axis2=-1))
         names = [f"{what} {state}" for what in ("mean", "deviation") for state in range(self.model.state_dimension)]
-        frame = import_pandas().DataFrame(np.hstack([self.smoothed_mean, deviations]), columns=names)
-        return frame.rename_axis("step")
+        index = self.sequence.index
+        frame = import_pandas().DataFrame(np.hstack([self.smoothed_mean, deviations]), index=index, columns=names)
+        return frame.rename_axis("step") if index is None else frame
 
     @property
     def num_steps(self) -> int:
