@@ -59,10 +59,12 @@ def test_later_marks_cover_earlier_ones_and_dollars_are_letters():
 
 @pytest.mark.parametrize(("name", "start"), [("a.png", b"\x89PNG"), ("a.PDF", b"%PDF"), ("a.svg", b"<svg")])
 def test_the_ending_names_the_kind(tmp_path, name, start):
-    pytest.importorskip("matplotlib")
-    picture = jt.draw(MODEL, jt.infer(MODEL, {"xray": "yes"}))
+    plt = pytest.importorskip("matplotlib.pyplot")
+    picture = jt.draw(jt.PartiallyDirectedGraph.parse("a -> b -- c"))
     picture.save(tmp_path / name)
-    picture.save(tmp_path / f"again{name}")
+    with plt.style.context("dark_background"):  # of the user's own plots
+        picture.save(tmp_path / f"again{name}")
+        assert plt.rcParams["figure.facecolor"] == "black"
     assert (tmp_path / name).read_bytes().startswith(start)
     assert (tmp_path / name).read_bytes() == (tmp_path / f"again{name}").read_bytes()
 

@@ -23,8 +23,10 @@ SHARPNESS = 2.0  # dots of a PNG a pixel
 KAPPA = 0.5523  # how far the control points of a quarter of a circle are from its ends, in radii
 COMMAND = re.compile(r"([MLHCZ])([^MLHCZ]*)")
 NUMBER = re.compile(r"-?[0-9.]+(?:e-?[0-9]+)?")
-SETTINGS = {"pdf.fonttype": 42, "path.simplify": False}  # letters stay letters; lines stay as they are
+SETTINGS: dict[Any, Any] = {"pdf.fonttype": 42, "path.simplify": False}  # letters stay letters; lines stay as they are
 METADATA: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}  # the same each time
+
+ANCHORS: dict[str, Any] = {"start": "left", "middle": "center", "end": "right"}
 
 Point = tuple[float, float]
 
@@ -39,7 +41,9 @@ def render(svg: str, kind: str) -> bytes:
     root = parse_svg(svg)
     size = float(root.get("width", 0)), float(root.get("height", 0))
     stream = io.BytesIO()
-    with mpl.rc_context(SETTINGS):
+    with mpl.rc_context():  # whatever style the user has
+        mpl.rcdefaults()
+        mpl.rcParams.update(SETTINGS)
         figure = Figure(figsize=(size[0] / PIXELS_PER_INCH, size[1] / PIXELS_PER_INCH))
         paint(root, figure, size)
         figure.savefig(
@@ -129,7 +133,7 @@ def as_text(element: ET.Element, across: float, down: float, families: list[str]
         fontsize=float(element.get("font-size", 12)) * POINTS_PER_PIXEL,
         fontfamily=families,
         fontweight="bold" if element.get("font-weight") else "normal",
-        horizontalalignment={"start": "left", "middle": "center", "end": "right"}[element.get("text-anchor", "start")],
+        horizontalalignment=ANCHORS[element.get("text-anchor", "start")],
         verticalalignment="baseline",
         parse_math=False,
         path_effects=[withStroke(linewidth=width, foreground=halo)] if halo else None,
