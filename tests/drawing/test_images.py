@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import juncture as jt
 from juncture.cli.main import app
 from juncture.cli.output import WrongUsage
-from juncture.drawing.images import SHARPNESS, render
+from juncture.drawing.images import MAX_SIDE, SHARPNESS, find_sharpness, render
 from juncture.drawing.marks import opening, polyline, rectangle, text
 from juncture.drawing.palette import BAR_FILL
 
@@ -48,6 +48,12 @@ def test_marks_are_painted_where_they_are():
         assert is_colour(found, x, y, BAR_FILL), (x, y)
     for x, y in ((5, 10), (25, 10), (35, 20), (55, 15), (5.5, 20.5), (45, 25)):
         assert is_colour(found, x, y, "#ffffff"), (x, y)
+
+
+def test_large_pictures_have_fewer_dots():
+    found = pixels("\n".join([opening(60_000, 10), "</svg>"]))
+    assert found.shape[:2] == (5, MAX_SIDE)
+    assert find_sharpness((20_000, 20_000)) == 0.5
 
 
 def test_later_marks_cover_earlier_ones_and_dollars_are_letters():

@@ -125,10 +125,10 @@ def test_a_line_a_band_and_points():
 
 def test_long_courses_are_thinned():
     steps = 5 * MAX_POINTS
-    root = check_picture(Course((Panel("level", np.arange(float(steps))),)))
+    root = check_picture(Course((Panel("level", np.arange(float(steps))),), note="up and up"))
     (line,) = of_class(root, "line")
     assert len(line.get("points").split()) == MAX_POINTS
-    assert f"{MAX_POINTS} of {steps:,} steps are drawn" in "".join(root.itertext())
+    assert f"up and up; {MAX_POINTS} of {steps:,} steps are drawn" in "".join(root.itertext())
 
 
 @given(lanes=WORDS, steps=st.lists(st.text(max_size=20), min_size=1, max_size=5))

@@ -104,7 +104,7 @@ def draw_document(course: Course) -> Iterator[str]:
     left = MARGIN + 6 + max((width_of_numbers(*each) for each in ranges), default=0.0)
     tops = [MARGIN + TITLE + position * (HEIGHT + TITLE + BETWEEN) for position in range(len(panels))]
     bottom = MARGIN + len(panels) * (HEIGHT + TITLE + BETWEEN) - BETWEEN
-    note = course.note or (f"{len(steps):,} of {num_steps:,} steps are drawn" if len(steps) < num_steps else "")
+    note = note_below(course, len(steps))
     base = bottom + AXIS_HEIGHT + KEY_HEIGHT / 2
     yield opening(WIDTH, base + (KEY_HEIGHT if note else 0.0) + MARGIN)
     for panel, top, (low, high) in zip(panels, tops, ranges, strict=True):
@@ -116,6 +116,14 @@ def draw_document(course: Course) -> Iterator[str]:
     if note:
         yield text(left, base + KEY_HEIGHT, note, SMALL_SIZE, fill=MUTED, anchor="start")
     yield "</svg>"
+
+
+def note_below(course: Course, num_drawn: int) -> str:
+    """The note of the course, and how many of its steps are drawn if not all are."""
+    steps = f"{num_drawn:,} of {course.num_steps:,} steps are drawn" if num_drawn < course.num_steps else ""
+    return shorten_to_width(
+        "; ".join(filter(None, [course.note, steps])), SMALL_SIZE, WIDTH - 120.0
+    )  # beside the widest numbers
 
 
 def as_drawn(numbers: np.ndarray) -> np.ndarray:
@@ -147,10 +155,10 @@ def panel_marks(panel: Panel, steps: np.ndarray, frame: Frame) -> Iterator[str]:
     yield from band_marks(panel, steps, frame)
     for run in runs_of(panel.values):
         line = [(frame.across(steps[at]), frame.down(panel.values[at])) for at in run]
-        yield from points_of(line[0], BAR_FILL) if len(line) == 1 else [polyline(line, LINE)]
+        yield point_mark(*line[0], BAR_FILL) if len(line) == 1 else polyline(line, LINE)
     for series in panel.points:
         for at in np.flatnonzero(np.isfinite(series)):
-            yield from points_of((frame.across(steps[at]), frame.down(series[at])), OBSERVED_BAR_FILL)
+            yield point_mark(frame.across(steps[at]), frame.down(series[at]), OBSERVED_BAR_FILL)
     base = frame.top + HEIGHT
     yield polyline([(frame.left, base), (WIDTH - MARGIN, base)], f'stroke="{EDGE}"')
 
@@ -171,10 +179,9 @@ def band_marks(panel: Panel, steps: np.ndarray, frame: Frame) -> Iterator[str]:
             yield polyline([*above, *reversed(below)], BAND)
 
 
-def points_of(point: tuple[float, float], colour: str) -> Iterator[str]:
-    x, y = point
+def point_mark(x: float, y: float, colour: str) -> str:
     look = f'class="point" rx="{RADIUS}" fill="{colour}"'
-    yield rectangle(x - RADIUS, y - RADIUS, 2 * RADIUS, 2 * RADIUS, look)
+    return rectangle(x - RADIUS, y - RADIUS, 2 * RADIUS, 2 * RADIUS, look)
 
 
 def runs_of(numbers: np.ndarray) -> list[np.ndarray]:
@@ -190,7 +197,7 @@ def key_marks(course: Course, left: float, y: float) -> Iterator[str]:
         if not shown:
             continue
         if kind == "point":
-            yield from points_of((x + SAMPLE / 2, y - 4), OBSERVED_BAR_FILL)
+            yield point_mark(x + SAMPLE / 2, y - 4, OBSERVED_BAR_FILL)
         elif kind == "line":
             yield polyline([(x, y - 4), (x + SAMPLE, y - 4)], LINE)
         else:

@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Iterator
 from itertools import count
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 SVG = "{http://www.w3.org/2000/svg}"
 PIXELS_PER_INCH, POINTS_PER_PIXEL = 96.0, 0.75
-SHARPNESS = 2.0  # dots of a PNG a pixel
+SHARPNESS = 2.0  # dots of a PNG a pixel, fewer in a picture that would have too many
+MAX_SIDE, MAX_DOTS = 30_000, 1e8
 KAPPA = 0.5523  # how far the control points of a quarter of a circle are from its ends, in radii
 COMMAND = re.compile(r"([MLHCZ])([^MLHCZ]*)")
 NUMBER = re.compile(r"-?[0-9.]+(?:e-?[0-9]+)?")
@@ -46,10 +48,15 @@ def render(svg: str, kind: str) -> bytes:
         mpl.rcParams.update(SETTINGS)
         figure = Figure(figsize=(size[0] / PIXELS_PER_INCH, size[1] / PIXELS_PER_INCH))
         paint(root, figure, size)
-        figure.savefig(
-            stream, format=kind, dpi=SHARPNESS * PIXELS_PER_INCH, metadata=METADATA[kind], transparent=kind == "pdf"
-        )
+        dpi = find_sharpness(size) * PIXELS_PER_INCH
+        figure.savefig(stream, format=kind, dpi=dpi, metadata=METADATA[kind], transparent=kind == "pdf")
     return stream.getvalue()
+
+
+def find_sharpness(size: Point) -> float:
+    """The dots a pixel with which a picture of this size is no larger than images may be."""
+    wide, high = size
+    return min(SHARPNESS, MAX_SIDE / max(wide, high), sqrt(MAX_DOTS / (wide * high)))
 
 
 def parse_svg(svg: str) -> ET.Element:
