@@ -28,7 +28,7 @@ NetworkOrGraph = Annotated[
 Target = Annotated[
     str | None,
     typer.Argument(
-        metavar="[FILE]",
+        metavar="FILE",
         help="The file to write: .svg, or .png or .pdf with the extra juncture[plot]; - for SVG on standard output.",
     ),
 ]
