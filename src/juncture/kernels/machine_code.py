@@ -13,19 +13,19 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from numba import njit
+import numba
 from numba.core import compiler
 from numba.core.codegen import JITCodeLibrary
-from numba.core.dispatcher import _FunctionCompiler
 
 from juncture.kernels.kernel_cache import keep_on_disk
 
+make_dispatcher: Any = numba.njit
 UNCOMPILED = {"cache_files.py", "kernel_cache.py", "compilation.py", "compiler.py"}  # on which no machine code depends
 
 
 def compile_for_python(function: Any, *, reorders_sums: bool) -> Any:
     """A dispatcher that Python calls; its code is kept on disk, with that of the kernels that it calls."""
-    dispatcher: Any = njit(**options(reorders_sums))(function)
+    dispatcher: Any = make_dispatcher(**options(reorders_sums))(function)
     if dispatcher is not function:  # else compilation is switched off in Numba
         keep_on_disk(dispatcher, folder_stamp())
     return dispatcher
@@ -33,12 +33,9 @@ def compile_for_python(function: Any, *, reorders_sums: bool) -> Any:
 
 def compile_for_kernels(function: Any, *, reorders_sums: bool) -> Any:
     """A dispatcher that only compiled code calls."""
-    dispatcher: Any = njit(**options(reorders_sums), no_cpython_wrapper=True)(function)
+    dispatcher: Any = make_dispatcher(**options(reorders_sums), no_cpython_wrapper=True)(function)
     if dispatcher is not function:
-        described = dispatcher._compiler
-        dispatcher._compiler = CalleeCompiler(
-            function, described.targetdescr, described.targetoptions, described.locals, described.pipeline_class
-        )
+        dispatcher._compiler._compile_core = partial(compile_callee, dispatcher._compiler)
         dispatcher.add_overload = partial(add_callee, dispatcher)
     return dispatcher
 
@@ -49,22 +46,20 @@ def options(reorders_sums: bool) -> dict[str, Any]:
     return {"nogil": True, "error_model": "numpy", "fastmath": liberties, "no_cfunc_wrapper": True}
 
 
-class CalleeCompiler(_FunctionCompiler):
-    """Compiles a kernel as far as those that call it need it: their machine code will hold its own."""
-
-    def _compile_core(self, args: Any, return_type: Any) -> Any:
-        flags = compiler.Flags()
-        self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
-        flags.no_compile = True
-        target = self.targetdescr.target_context
-        library = CalleeLibrary(target.codegen(), self.py_func.__qualname__)
-        result = compiler.compile_extra(
-            self.targetdescr.typing_context, target, self.py_func, args, return_type, flags, self.locals,
-            library=library, pipeline_class=self.pipeline_class,
-        )  # fmt: skip
-        key = object()  # by which callers find it, in place of a function
-        target.insert_user_function(key, result.fndesc, [library])
-        return result._replace(entry_point=key)
+def compile_callee(settings: Any, args: Any, return_type: Any) -> Any:
+    """Compile a kernel as far as those that call it need it: their machine code will hold its own."""
+    flags: Any = compiler.Flags()
+    settings.targetdescr.options.parse_as_flags(flags, settings.targetoptions)
+    flags.no_compile = True
+    target = settings.targetdescr.target_context
+    library = CalleeLibrary(target.codegen(), settings.py_func.__qualname__)
+    result = compiler.compile_extra(
+        settings.targetdescr.typing_context, target, settings.py_func, args, return_type, flags, settings.locals,
+        library=library, pipeline_class=settings.pipeline_class,
+    )  # fmt: skip
+    key = object()  # by which callers find it, in place of a function
+    target.insert_user_function(key, result.fndesc, [library])
+    return result._replace(entry_point=key)
 
 
 class CalleeLibrary(JITCodeLibrary):
