@@ -42,7 +42,8 @@ class Kernel:
         """Run as the mode of the process says; from the call on that passes `WORK_TO_COMPILE`, compiled."""
         mode = compilation()
         if mode == "always" or (mode == "auto" and self.is_worth_compiling(args)):
-            self.run = self.compiled
+            with _lock:  # threads that call at once share one
+                self.run = self.compiled
             return self.run(*args)
         with np.errstate(all="ignore"):  # as in machine code
             return self.interpreted(*args)
