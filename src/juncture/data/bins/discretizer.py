@@ -11,10 +11,10 @@ import numpy as np
 from juncture.checks import check_count, check_iterable, check_kind, check_mapping
 from juncture.data.bins.cuts import ValueCounts, count_values, frequency_cuts, width_cuts
 from juncture.data.bins.entropy_cuts import entropy_cuts
-from juncture.data.bins.whole_numbers import are_states, as_integers
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
 from juncture.data.tables.table import Table
+from juncture.data.tables.whole_numbers import are_states, as_integers
 from juncture.errors import FormatError, InvalidData, hint
 from juncture.files.json_text import parse_strictly
 from juncture.intervals import Cuts, as_cuts

@@ -1,15 +1,14 @@
-"""The one rule for columns of numbers: which are states, and which are measured, and so cut into intervals.
+"""Whole numbers, whatever type holds them: integers, the floats of pandas and of encoders, the cells of a file.
 
-Whole numbers of at most so many different values, as many as there may be intervals, are states as they are. All other
-numbers are cut. The rule looks at the values only: integers, the floats in which pandas and encoders hold them, and the
-cells of a file are treated alike.
+A column of integers has them as states. Where numbers are to be cut into intervals, `are_states` is the one rule: whole
+numbers of at most as many different values as there may be intervals are states as they are, all others are cut.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from juncture.data.tables.columns import Column, DescribeRow, Levels
+from juncture.data.tables.columns import Column, DescribeRow, Levels, NumericColumn
 from juncture.errors import InvalidData
 from juncture.intervals import as_number
 
@@ -25,6 +24,14 @@ def is_whole(values: np.ndarray) -> bool:
 def are_states(values: np.ndarray, most: int | None) -> bool:
     """Whether a column of numbers (NaN for a missing value) is one of states: whole, and of at most so many values."""
     return is_whole(values) and (most is None or len(np.unique(values[~np.isnan(values)])) <= most)
+
+
+def integers_in_floats(values: np.ndarray) -> Levels | None:
+    """The integers that pandas holds as floats because some are missing; None where some number is not whole."""
+    if not np.isnan(values).any() or not is_whole(values):
+        return None
+    levels = NumericColumn(values).levels
+    return Levels(levels.codes, map(int, levels.labels))  # type: ignore[call-overload]
 
 
 def as_integers(column: Column, name: str, describe: DescribeRow) -> Levels:
