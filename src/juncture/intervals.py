@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import pairwise
+from numbers import Real
 from typing import Any, TypeAlias
 
-import numpy as np
-
+from juncture.checks import is_iterable, shown
 from juncture.errors import InvalidModel, JunctureError
 
 Cuts: TypeAlias = tuple[float, ...]
@@ -22,13 +22,16 @@ EXACT = 17  # significant digits that tell every double from all others
 
 
 def as_cuts(given: Any, name: str, error: type[JunctureError]) -> Cuts:
+    """The cuts as doubles, after a look at whether they are finite and increase."""
+    is_ordered = is_iterable(given) and not isinstance(given, str | bytes | Set | Mapping)
+    listed = list(given) if is_ordered else [None]
     try:
-        cuts = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        cuts = np.array(np.nan)
-    if cuts.ndim != 1 or not np.isfinite(cuts).all() or not (np.diff(cuts) > 0).all():
-        raise error(f"the cuts of {name!r} must be finite numbers, each greater than the last; got {given!r}")
-    return tuple((cuts + 0.0).tolist())  # -0.0 is 0.0
+        cuts = [float(cut) if isinstance(cut, Real) else math.nan for cut in listed]
+    except OverflowError:
+        cuts = [math.nan]
+    if not all(map(math.isfinite, cuts)) or not all(low < high for low, high in pairwise(cuts)):
+        raise error(f"the cuts of {name!r} must be finite numbers, each greater than the last; got {shown(given)}")
+    return tuple(cut + 0.0 for cut in cuts)  # -0.0 is 0.0
 
 
 def as_number(value: Any) -> float:

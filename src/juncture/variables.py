@@ -164,7 +164,7 @@ class Variable(Value):
         if self.states is None:
             return f"Variable({self.name!r}{f', dimension={self.dimension}' if self.dimension > 1 else ''})"
         shown = ", ".join(repr(state) for state in self.states[:6])
-        cuts = "" if self.cuts is None else f", cuts=({few(map(repr, self.cuts), most=6)})"
+        cuts = "" if self.cuts is None else f", cuts=[{few(map(repr, self.cuts), most=6)}]"
         return f"Variable({self.name!r}, [{shown}{', …' if len(self.states) > 6 else ''}]{cuts})"
 
 

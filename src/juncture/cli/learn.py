@@ -97,7 +97,7 @@ Bins = Annotated[
         "--bins",
         parser=whole_number(2),
         metavar="NUMBER",
-        help="Discretise real-valued columns into this many bins of equal frequency.",
+        help="Cut columns of numbers into this many intervals of equal frequency; few whole numbers stay as they are.",
     ),
 ]
 MaxParents = Annotated[

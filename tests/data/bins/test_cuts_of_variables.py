@@ -53,7 +53,7 @@ def test_a_variable_with_cuts_is_a_value_and_is_checked():
     assert Variable("age", AGE.states) != AGE
     assert pickle.loads(pickle.dumps(AGE)) == AGE == Variable("age", AGE.states, cuts=(18.0, 65.0))  # noqa: S301
     assert read_variable(encode_variable(AGE)) == AGE
-    assert repr(AGE) == "Variable('age', ['< 18', '18 – 65', '≥ 65'], cuts=(18.0, 65.0))"
+    assert repr(AGE) == "Variable('age', ['< 18', '18 – 65', '≥ 65'], cuts=[18.0, 65.0])"
     for states, cuts, message in (
         (None, [2, 1], "each greater than the last"),
         (None, [math.inf], "finite numbers"),

@@ -31,7 +31,7 @@ def integers_in_floats(values: np.ndarray) -> Levels | None:
     if not np.isnan(values).any() or not is_whole(values):
         return None
     levels = NumericColumn(values).levels
-    return Levels(levels.codes, map(int, levels.labels))  # type: ignore[call-overload]
+    return Levels(levels.codes, [int(as_number(label)) for label in levels.labels])
 
 
 def as_integers(column: Column, name: str, describe: DescribeRow) -> Levels:

@@ -37,20 +37,23 @@ def is_given(structure: Any) -> bool:
     """Whether the structure is known before the rows; else naive Bayes, or a search, makes it from their columns."""
     if isinstance(structure, str) and structure != NAIVE and structure not in LEARNED:
         raise InvalidData(f"there is no structure {structure!r}; {hint(structure, (NAIVE, *LEARNED))}")
-    return structure is not None and not isinstance(structure, (str, *SEARCHES.values()))
+    is_search = isinstance(structure, str) or type(structure) in SEARCHES.values()
+    return structure is not None and not is_search
 
 
-def learn_graph(search: Any, data: Dataset, target: str, rng: Any) -> DirectedGraph:
+def learn_graph(search: Any, data: Dataset, target: str, rng: Any) -> Any:
     """The graph that a search finds; one that is given by its name also takes missing cells, where it can."""
+    options: dict[str, Any] = {}
     if not isinstance(search, str):
-        options = {"directed": True} if any(field.name == "directed" for field in fields(search)) else {}
-        return learn_structure(data, search, rng=rng, **options)  # type: ignore[no-any-return]
+        if any(field.name == "directed" for field in fields(search)):
+            options["directed"] = True
+        return learn_structure(data, search, rng=rng, **options)
     name = OTHER_NAMES.get(search, search)
-    options = {"directed": True} if name in CLASSES else {}
+    options |= {"directed": True} if name in CLASSES else {"target": target} if name == TREE else {}
     if not data.is_complete:
         options |= {"score": "node-average"} if name in BY_FAMILY else {}
         name = CLIMBING_WITH_HOLES if name == "hill-climbing" else name
-    return learn_structure(data, name, rng=rng, **options | ({"target": target} if name == TREE else {}))  # type: ignore[no-any-return]
+    return learn_structure(data, name, rng=rng, **options)
 
 
 def target_name(structure: Any, target: str | None, y: Any, cells: Mapping[str, Any]) -> str:
