@@ -8,7 +8,7 @@
 
 Names and labels are plain words or stand in double quotes, which have no escape: a name with a quote or a line
 end cannot be written. Comments are `// …` and `/* … */`. The network's name and properties are ignored,
-except `property function max;` (see tables.py) and a variable's `property "juncture_cuts = 18.0 65.0";`, its cuts.
+except `property function max;` (see tables.py) and a variable's `property juncture_cuts = 18.0 65.0;`, its cuts.
 States are text. Compact conditionals are written out; ties and plates are lost, with a warning.
 """
 
@@ -67,7 +67,7 @@ def read_variable(source: Source, block: Block) -> Variable:
         if match and states is None:
             states = read_states(source, name, match[1], match[2], offset)
         elif statement.split(None, 1)[0] == "property":
-            properties.append(source.strings.get(statement.removeprefix("property").strip(), ""))
+            properties.append(statement.removeprefix("property"))
         else:
             found = source.excerpt(statement)
             raise source.error(
@@ -96,7 +96,7 @@ def write_bif(model: BayesianNetwork) -> str:
 def variable_text(variable: Variable) -> str:
     labels = ", ".join(quote(label) for label in state_texts(variable, "BIF"))
     cuts = property_text(variable)
-    kept = "" if cuts is None else f"  property {quote(cuts)};\n"
+    kept = "" if cuts is None else f"  property {cuts};\n"
     return f"variable {quote(variable.name)} {{\n  type discrete [ {variable.num_states} ] {{ {labels} }};\n{kept}}}\n"
 
 

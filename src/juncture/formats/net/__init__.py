@@ -13,7 +13,7 @@ decisions and classes are refused. Continuous nodes are read, as `LinearGaussian
 
 A node's name must be a letter or underscore, then letters, digits and underscores. Any other name is written as
 such an identifier, with the true name in the attribute `JUNCTURE_name`, from which it is read back. States are
-text, and `JUNCTURE_cuts = (18.0 65.0);` holds the cuts of a variable. Compact conditionals are written out; ties and
+text, and `JUNCTURE_cuts = "18.0 65.0";` holds the cuts of a variable. Compact conditionals are written out; ties and
 plates are lost, with a warning.
 """
 
@@ -133,9 +133,9 @@ def read_node(source: Source, block: Block) -> tuple[str, Variable]:
         )
     states = [unescape(source.unshield(word, offset)) for word in SEPARATORS.split(labels[1]) if word]
     _, name = attribute(source, block, NAME_ATTRIBUTE, default=identifier)
-    _, cuts = attribute(source, block, CUTS_ATTRIBUTE, default="")
+    _, cuts = attribute(source, block, CUTS_ATTRIBUTE, default="")  # which is no text in quotes
     with source.locate_errors(offset):
-        between = read_cuts(cuts.strip("()") if cuts else None)
+        between = read_cuts(source.unshield(cuts, offset) if cuts else None)
         return identifier, Variable(unescape(source.unshield(name, offset)), states, cuts=between)
 
 
@@ -187,7 +187,7 @@ def node_text(variable: Variable, names: dict[str, str]) -> str:
     true_name = "" if identifier == variable.name else f"    label = {name};\n    {NAME_ATTRIBUTE} = {name};\n"
     labels = " ".join(quote(label) for label in state_texts(variable, "NET"))
     cuts = cuts_text(variable)
-    kept = "" if cuts is None else f"    {CUTS_ATTRIBUTE} = ({cuts});\n"
+    kept = "" if cuts is None else f"    {CUTS_ATTRIBUTE} = {quote(cuts)};\n"
     return f"\nnode {identifier}\n{{\n    states = ({labels});\n{true_name}{kept}}}\n"
 
 
