@@ -21,9 +21,9 @@ def is_whole(values: np.ndarray) -> bool:
     return values.ndim == 1 and bool(known.size) and bool(((known == np.floor(known)) & (abs(known) <= LARGEST)).all())
 
 
-def are_states(values: np.ndarray, most: int | None) -> bool:
+def are_states(values: np.ndarray, most: int) -> bool:
     """Whether a column of numbers (NaN for a missing value) is one of states: whole, and of at most so many values."""
-    return is_whole(values) and (most is None or len(np.unique(values[~np.isnan(values)])) <= most)
+    return is_whole(values) and len(np.unique(values[~np.isnan(values)])) <= most
 
 
 def integers_in_floats(values: np.ndarray) -> Levels | None:

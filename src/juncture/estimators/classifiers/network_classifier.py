@@ -74,7 +74,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         no more different whole numbers than that is left as it is. None takes all whole numbers as states, and refuses
         others.
     random_state
-        The seed for latent variables.
+        The seed for latent variables, and for searches of a structure.
 
     Attributes
     ----------
