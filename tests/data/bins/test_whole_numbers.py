@@ -62,6 +62,8 @@ def test_pandas_holds_integers_with_missing_cells_as_floats():
     variables = jt.Dataset(rows).variables
     assert variables == (jt.Variable("rooms", [1, 3]), jt.Variable("size"), jt.Variable("floats"))
     assert jt.Dataset(rows, [jt.Variable("rooms")], extra="ignore").to_dict() == {"rooms": [1.0, None, 3.0]}
+    zeros = jt.Dataset(pd.DataFrame({"x": [-0.0, None]}), [jt.Variable("x")])
+    assert np.signbit(zeros.columns["x"][0])
 
 
 def test_more_whole_numbers_than_bins_are_cut_and_others_are_kept():

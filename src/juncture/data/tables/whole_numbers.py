@@ -28,7 +28,8 @@ def are_states(values: np.ndarray, most: int) -> bool:
 
 def integers_in_floats(values: np.ndarray) -> Levels | None:
     """The integers that pandas holds as floats because some are missing; None where some number is not whole."""
-    if not np.isnan(values).any() or not is_whole(values):
+    has_negative_zero = np.signbit(values[values == 0]).any()  # which no integer is
+    if not np.isnan(values).any() or not is_whole(values) or has_negative_zero:
         return None
     levels = NumericColumn(values).levels
     return Levels(levels.codes, [int(as_number(label)) for label in levels.labels])
