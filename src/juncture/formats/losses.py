@@ -35,7 +35,7 @@ def as_tables(model: Any, format_name: str) -> list[Conditional]:
 
 def as_bayesian_network(model: Any, format_name: str) -> BayesianNetwork:
     if not isinstance(model, BayesianNetwork):
-        kind, others = type(model).__name__, ".uai or .json" if isinstance(model, FactorProduct) else ".json"
+        kind, others = type(model).__name__, ".uai, .fg or .json" if isinstance(model, FactorProduct) else ".json"
         raise FormatError(f"{format_name} holds Bayesian networks, not a {kind}; write it as {others}")
     return model
 

@@ -147,7 +147,7 @@ def write_uai(model: Any) -> str:
         if getattr(part, "holds_logs", False):
             names = ", ".join(part.scope.names)
             raise FormatError(f"UAI holds doubles, and the factor over ({names}) has others; write it as .json")
-    warn_losses([*find_losses(model), *naming_losses(model)], "UAI")
+    warn_losses([*find_losses(model), *uai_losses(model)], "UAI")
     indices = {name: index for index, name in enumerate(model.variables.names)}
     scopes = [" ".join(map(str, [len(part.scope), *(indices[name] for name in part.scope.names)])) for part in parts]
     sizes = " ".join(str(variable.num_states) for variable in model.variables)
@@ -161,15 +161,18 @@ def table_text(values: np.ndarray) -> str:
     return "\n".join(["", str(values.size), *(" ".join(map(repr, row)) for row in rows)])
 
 
-def naming_losses(model: Any) -> list[str]:
-    """What differs from the names that reading gives."""
+def uai_losses(model: Any) -> list[str]:
     plain = [Variable(f"x{index}", variable.num_states) for index, variable in enumerate(model.variables)]
-    pairs = list(zip(model.variables, plain, strict=True))
+    losses = naming_losses(model.variables, plain)
+    return [*losses, "a factor graph is read back as a Markov network"] if isinstance(model, FactorGraph) else losses
+
+
+def naming_losses(variables: Scope, plain: list[Variable]) -> list[str]:
+    """What differs from the names that reading gives."""
+    pairs = list(zip(variables, plain, strict=True))
     losses = []
     if any(variable.name != other.name for variable, other in pairs):
         losses.append("variables lose their names and become x0, x1, …")
     if any(Variable(other.name, variable.states) != other for variable, other in pairs):
         losses.append("states lose their labels and become 0, 1, …")
-    if isinstance(model, FactorGraph):
-        losses.append("a factor graph is read back as a Markov network")
     return losses
