@@ -108,7 +108,9 @@ def test_a_file_like_those_of_netica_is_read():
         ("states = (0, 1)", ("0", "1")),
         ("discrete = FALSE; levels = (0, 10, 20)", ("0 – 10", "10 – 20")),
         ("discrete = FALSE; states = (low, high); levels = (0, 10, INFINITY)", ("low", "high")),
+        ("discrete = FALSE; levels = (20, 10, -INFINITY)", ("10 – 20", "< 10")),
         ("discrete = TRUE; levels = (1, 5)", ("1", "5")),
+        ("discrete = TRUE; states = (a, b); levels = (1, -1)", ("a", "b")),
         ('discrete = TRUE; levels = (1, 5); statetitles = ("Year 1", "Year 5")', ("Year 1", "Year 5")),
         ('states = (a, b); statetitles = (, "B")', ("a", "b")),
         ("numstates = 2", ("0", "1")),
@@ -130,6 +132,7 @@ def test_a_functable_may_give_values():
     assert read(text)["x"].codes.tolist() == [0, 1, 2]
     assert read(text)["y"].codes.tolist() == [1, 0, 1]
     assert read(text.replace("levels = (0, 10, 20, INFINITY)", "levels = (0, 10, 20, 1e9)"))["x"].codes[2] == 2
+    assert read(text.replace("(0, 10, 20, INFINITY)", "(INFINITY, 20, 10, 0)"))["x"].codes.tolist() == [2, 1, 0]
     for wrong in ("(5, 10, -1)", "(5, 10, #3)", "(5, 10, z)"):
         with pytest.raises(FormatError, match=r"the functable of 'x' has .* which is none of its states"):
             read(text.replace("(5, 10, 1e9)", wrong))
@@ -141,7 +144,7 @@ REFUSED = {
     "kind = UTILITY; functable = (1, 2);": "the node 'x' is of the kind 'UTILITY'",
     "probs = (0.5, 0.5); delays = ((1));": "the node 'x' has links over time",
     'equation = "x = 1";': "the node 'x' has no table; let Netica make a table of its equation",
-    "kind = NATURE;": "the node 'x' has no table; give it 'probs', or fit the network",
+    "kind = NATURE;": "the node 'x' has no table; give it 'probs'. Netica takes it as uniform, and so does jt.read(",
     "probs = (0.5, 0.5); parents = (, y);": "the node 'x' has a link without a node",
     "probs = (0.5, (0.5));": "the probs of 'x' must be a list in brackets",
     "probs = (@undef, 0.5);": "expected a number in the table of 'x', found '@undef'",
@@ -149,7 +152,7 @@ REFUSED = {
     "probs = (#0, #0);": "the probs of 'x' need 1 rows, and have more",
     "probs = (60, 40);": "sums to 100; a row must sum to 1 within 0.001. Where the rows are counts",
     "levels = (1, 2, 3); probs = (1, 0);": "the levels of 'x' must be a value for each state",
-    "levels = (2, 1); probs = (1, 0);": "the levels of 'x' must increase",
+    "discrete = FALSE; levels = (0, 2, 1); probs = (1, 0);": "the levels of 'x' must all go up, or all go down",
     "states = (c, d); probs = (1, 0);": "has two fields 'states'; give one",
     "probs = (1, 0)": "expected ';' after 'probs = (1, 0)'",
 }
@@ -171,6 +174,27 @@ def test_a_constant_cannot_be_a_parent_and_other_versions_are_refused():
     with pytest.raises(FormatError, match=r"begins with '// ~->\[DNET-1\]->~', found '// ~->\[DNET-2\]->~'"):
         read(NETICA.replace("DNET-1", "DNET-2"))
     assert read(NETICA.partition("\n")[2]) == read(NETICA)
+
+
+def test_a_missing_table_is_uniform_on_request():
+    """As Netica takes it: a public file without a table of D has the belief 0.5208 in d1 after the finding p1."""
+    text = """bnet t {
+    node D { kind = NATURE; states = (d1, d2); parents = (); };
+    node E { states = (e1, e2); parents = (D); probs = (0.9, 0.1, 0.4, 0.6); };
+    node F { states = (f1, f2); parents = (D); probs = (0.3, 0.7, 0.1, 0.9); };
+    node P { states = (p1, p2); parents = (E, F);
+        probs = (0.17272, 0.82728, 0.17272, 0.82728, 0.5357, 0.4643, 0.1189712, 0.8810288); };
+    };"""
+    with pytest.raises(FormatError, match="the node 'D' has no table"):
+        read(text)
+    with pytest.warns(
+        jt.errors.RenormalizedWarning, match="1 rows of zeros became uniform; the first is the row of 'D'"
+    ):
+        model = read(text, normalize=True)
+    beliefs = jt.infer(model, {"P": "p1"})
+    netica = {"D": 0.5208104, "E": 0.6502231, "F": 0.294671}  # in single precision
+    for name, belief in netica.items():
+        assert abs(beliefs[name].values[0] - belief) < 2e-7
 
 
 def test_counts_are_divided_and_findings_are_named():

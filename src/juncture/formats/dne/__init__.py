@@ -12,7 +12,8 @@ In a table `#2` stands for the third state, in `probs` for the row in which it i
 discrete: its states are the intervals between them, unless it has `states` too. Comments are `// …` and `/* … */`.
 
 Constants (such as titles) are left out, titles of nodes and states, pictures and other fields are ignored. Decisions,
-utilities, links over time and nodes without a table are refused by name. Findings are no part of a model, and a warning
+utilities, links over time and nodes without a table are refused by name; with `normalize=True`, a table that is missing
+is uniform, as in Netica. Findings are no part of a model, and a warning
 names those of a file.
 
 A name in Netica is a letter, then letters, digits and underscores, 30 in all. Any other name is written as such a
@@ -24,6 +25,8 @@ from __future__ import annotations
 
 import re
 from typing import NamedTuple
+
+import numpy as np
 
 from juncture.errors import FormatError
 from juncture.factors.conditional import AnyConditional, Conditional
@@ -38,7 +41,7 @@ from juncture.formats.dne.text import NAME_FIELD, network_text
 from juncture.formats.files import warn_losses
 from juncture.formats.losses import as_bayesian_network, find_losses
 from juncture.formats.net.names import unescape
-from juncture.formats.rows import RowRepair
+from juncture.formats.rows import RowRepair, check_size
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
 
@@ -160,10 +163,13 @@ def read_conditional(source: Source, node: Node, parents: Scope, rows: RowRepair
         return Deterministic(
             child, parents, read_functable(source, fields["functable"], node.states, child, parents, room)
         )
-    advice = (
-        "let Netica make a table of its equation" if "equation" in fields else "give it 'probs', or fit the network"
-    )
-    raise FormatError(f"the node {child.name!r} has no table; {advice}")
+    if "equation" in fields:
+        raise FormatError(f"the node {child.name!r} has no table; let Netica make a table of its equation")
+    if not rows.normalize:
+        advice = "Netica takes it as uniform, and so does jt.read(path, normalize=True)"
+        raise FormatError(f"the node {child.name!r} has no table; give it 'probs'. {advice}")
+    check_size([*parents.shape, child.num_states], room, f"the table of {child.name!r}")
+    return Conditional(child, parents, rows.repair(child, parents, np.zeros((*parents.shape, child.num_states))))
 
 
 def note_findings(nodes: list[Node], rows: RowRepair) -> None:

@@ -17,11 +17,13 @@ INFINITE = {"INFINITY": math.inf, "+INFINITY": math.inf, "-INFINITY": -math.inf}
 
 
 class States(NamedTuple):
-    """The labels of a node's states, their codes by name, and their values or the bounds of their intervals."""
+    """The labels of a node's states; their codes by name, and by value, or the bounds of their intervals in order."""
 
     labels: list[str]
     codes: dict[str, int]
-    levels: list[float]
+    values: dict[float, int]
+    bounds: list[float]
+    is_descending: bool
 
     def find(self, word: str) -> int | None:
         """The code of the state that a word of a table means: `#2`, a name, or a number among the levels."""
@@ -30,22 +32,22 @@ class States(NamedTuple):
             return code if code < len(self.labels) else None
         if word in self.codes or not is_level(word):
             return self.codes.get(word)
-        return self._find_number(to_number(word))
+        return self._find_interval(to_number(word)) if self.bounds else self.values.get(to_number(word))
 
-    def _find_number(self, number: float) -> int | None:
-        """The state of this value, or the interval that it lies in; the last bound belongs to the last interval."""
-        place = bisect_right(self.levels, number) - 1
-        if len(self.levels) == len(self.labels):
-            return place if place >= 0 and self.levels[place] == number else None
-        last = len(self.levels) - 2
-        return min(place, last) if 0 <= place <= last or (self.levels and number == self.levels[-1]) else None
+    def _find_interval(self, number: float) -> int | None:
+        """The interval from its lower bound on; the greatest bound belongs to the highest."""
+        if not self.bounds[0] <= number <= self.bounds[-1]:
+            return None
+        last = len(self.labels) - 1
+        place = min(bisect_right(self.bounds, number) - 1, last)
+        return last - place if self.is_descending else place
 
 
 def read_states(source: Source, name: str, fields: Mapping[str, Field], offset: int) -> States:
     """Names come before titles, titles before levels, levels before a number."""
     names = read_list(source, fields["states"]) if "states" in fields else []
-    words = read_levels(source, name, fields["levels"]) if "levels" in fields else []
     is_interval = "discrete" in fields and fields["discrete"].value == "FALSE"
+    words = read_levels(source, name, fields["levels"], is_interval=is_interval) if "levels" in fields else []
     from_levels = interval_labels(words) if is_interval else words
     titles = read_list(source, fields["statetitles"]) if "statetitles" in fields else []
     names = names or (titles if titles and all(titles) else from_levels) or count_states(source, name, fields)
@@ -58,7 +60,10 @@ def read_states(source: Source, name: str, fields: Mapping[str, Field], offset: 
     labels = read_list(source, fields[STATES_FIELD]) if STATES_FIELD in fields else names
     if len(labels) != len(names):
         raise source.error(f"{STATES_FIELD} of {name!r} needs {len(names)} labels", fields[STATES_FIELD].offset)
-    return States(labels, {word: code for code, word in enumerate(names)}, [to_number(word) for word in words])
+    levels, codes = [to_number(word) for word in words], {word: code for code, word in enumerate(names)}
+    if is_interval:
+        return States(labels, codes, {}, sorted(levels), is_descending=levels != sorted(levels))
+    return States(labels, codes, {level: code for code, level in enumerate(levels)}, [], is_descending=False)
 
 
 def count_states(source: Source, name: str, fields: Mapping[str, Field]) -> list[str]:
@@ -71,15 +76,16 @@ def count_states(source: Source, name: str, fields: Mapping[str, Field]) -> list
     return [str(code) for code in range(int(word))]
 
 
-def read_levels(source: Source, name: str, field: Field) -> list[str]:
-    """The numbers as the file writes them."""
+def read_levels(source: Source, name: str, field: Field, *, is_interval: bool) -> list[str]:
+    """The numbers as the file writes them; bounds of intervals go up or down."""
     words = read_list(source, field)
     wrong = next((word for word in words if not is_level(word)), None)
     if wrong is not None:
         raise source.error(f"the levels of {name!r} must be numbers; found {source.excerpt(wrong)}", field.offset)
-    numbers = [to_number(word) for word in words]
-    if any(not low < high for low, high in pairwise(numbers)):
-        raise source.error(f"the levels of {name!r} must increase; found {source.excerpt(field.value)}", field.offset)
+    steps = {low < high for low, high in pairwise(map(to_number, words))}
+    if is_interval and (len(steps) > 1 or len({to_number(word) for word in words}) < len(words)):
+        rule = "must all go up, or all go down"
+        raise source.error(f"the levels of {name!r} {rule}; found {source.excerpt(field.value)}", field.offset)
     return words
 
 
@@ -101,6 +107,7 @@ def interval_labels(words: list[str]) -> list[str]:
 
 
 def interval_label(low: str, high: str) -> str:
+    low, high = (low, high) if to_number(low) < to_number(high) else (high, low)
     if low in INFINITE:
         return "any" if high in INFINITE else f"< {high}"
     return f"≥ {low}" if high in INFINITE else f"{low} – {high}"
