@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from juncture.cli.arguments import Given, Likelihood, Method, evidence, load
+from juncture.cli.arguments import Given, Likelihood, Method, Normalize, evidence, load
 from juncture.cli.output import DataStream
 from juncture.errors import InvalidData
 from juncture.graphs.directed import PartiallyDirectedGraph
@@ -37,6 +37,7 @@ def draw(
     likelihood: Likelihood = [],  # noqa: B006
     beliefs: ShowBeliefs = False,
     method: Method = "auto",
+    normalize: Normalize = False,
 ) -> None:
     """Draw a network or a graph as SVG; with evidence or --beliefs, each node shows its posterior marginal.
 
@@ -45,7 +46,7 @@ def draw(
     if is_graph(network):
         picture = draw_graph(network, has_evidence=bool(given or likelihood or beliefs))
     else:
-        picture = draw_network(network, given, likelihood, beliefs, method)
+        picture = draw_network(load(network, normalize=normalize), given, likelihood, beliefs, method)
     if target == "-":
         DataStream().write(picture.svg)
     else:
@@ -63,7 +64,6 @@ def draw_graph(text: str, has_evidence: bool) -> Picture:
     return draw_model(PartiallyDirectedGraph.parse(text))
 
 
-def draw_network(network: str, given: list[str], likelihood: list[str], beliefs: bool, method: str) -> Picture:
-    model = load(network)
+def draw_network(model: Any, given: list[str], likelihood: list[str], beliefs: bool, method: str) -> Picture:
     findings = evidence(model, given, likelihood)
     return draw_model(model, infer(model, findings, method=method) if findings or beliefs else None)

@@ -11,7 +11,10 @@ from juncture.numerics import ROW_SUM_TOLERANCE
 from juncture.variables import Scope, Variable
 
 REPAIR_TOLERANCE = 1e-3
-ADVICE = "Where the rows are counts, percentages or rounded, jt.read(path, normalize=True) divides each by its sum"
+ADVICE = (
+    "Where the rows are counts, percentages or rounded, jt.read(path, normalize=True) divides each by its sum"
+    " (on the command line: --normalize)"
+)
 ROUNDED_ZERO = 1e-6  # a negative entry above -1e-6 is a zero that single precision has rounded
 
 

@@ -166,7 +166,9 @@ def read_conditional(source: Source, node: Node, parents: Scope, rows: RowRepair
     if "equation" in fields:
         raise FormatError(f"the node {child.name!r} has no table; let Netica make a table of its equation")
     if not rows.normalize:
-        advice = "Netica takes it as uniform, and so does jt.read(path, normalize=True)"
+        advice = (
+            "Netica takes it as uniform, and so does jt.read(path, normalize=True), or --normalize on the command line"
+        )
         raise FormatError(f"the node {child.name!r} has no table; give it 'probs'. {advice}")
     check_size([*parents.shape, child.num_states], room, f"the table of {child.name!r}")
     return Conditional(child, parents, rows.repair(child, parents, np.zeros((*parents.shape, child.num_states))))
