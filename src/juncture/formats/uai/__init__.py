@@ -7,11 +7,13 @@ In `BAYES` files the last variable of a scope is the child. See https://uaicompe
 The format has no names: variables are read as x0, x1, … and their states as 0, 1, …; writing a model with other names
 or labels loses them, with a warning. `MARKOV` is read as a `MarkovNetwork`; a `FactorGraph` is written as one. A
 `BAYES` file in which a row is 0 throughout, as where evidence was absorbed, is read as a `MarkovNetwork` too, with a
-warning.
+warning. aGrUM (pyAgrum) names the child of each function of a `BAYES` file in a comment after its scope, and lets the
+first parent change fastest: such a file is read so, with a warning.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +30,7 @@ from juncture.networks.factor_product import FactorGraph, MarkovNetwork
 from juncture.variables import Scope, Variable
 
 PREAMBLES = {BayesianNetwork: "BAYES", MarkovNetwork: "MARKOV", FactorGraph: "MARKOV"}
+NAMED_SCOPE = re.compile(rb"^[ \t]*[0-9]+(?:[ \t]+[0-9]+)+[ \t]*#[ \t]*\S+[ \t]*\r?$", re.MULTILINE)
 LEAST_NUMBERS = 3  # of a function: the size of its scope, the size of its table, and an entry
 SPARE_STATES = 10**6  # of variables that no function mentions, so that nothing else bounds them
 
@@ -43,6 +46,7 @@ class Function(NamedTuple):
 
 def read_uai(data: bytes, rows: RowRepair) -> BayesianNetwork | MarkovNetwork:
     """The model in a UAI file."""
+    num_named = len(NAMED_SCOPE.findall(data)) if b"#" in data else 0
     data = blank_comments(data)
     word, start = first_word(data)
     if word not in PREAMBLES.values():
@@ -51,6 +55,9 @@ def read_uai(data: bytes, rows: RowRepair) -> BayesianNetwork | MarkovNetwork:
     numbers.check((numbers.values >= 0) & (numbers.values < np.inf), "numbers must be finite and not negative")
     variables = read_variables(numbers)
     functions = read_functions(numbers, variables)
+    if word == "BAYES" and num_named == len(functions) and any(len(function.scope) > 2 for function in functions):
+        rows.note_agrum_order()
+        functions = [take_first_parent_as_fastest(function) for function in functions]
     if word == "BAYES" and not has_absorbed_evidence(functions, rows):
         return to_network(variables, functions, numbers, rows)
     return MarkovNetwork([Factor(function.scope, function.values) for function in functions], variables)
@@ -98,6 +105,14 @@ def read_table(numbers: NumberReader, scope: Scope, scope_at: int) -> Function:
             return Function(scope, values.reshape(scope.shape), scope_at, at + 1)
         except ValueError as error:
             raise FormatError(f"{what} has {len(scope)} variables; a table has at most 64") from error
+
+
+def take_first_parent_as_fastest(function: Function) -> Function:
+    """The function whose numbers stand in the file in the order of aGrUM."""
+    *parents, child = function.values.shape or (1,)
+    values = function.values.reshape(*reversed(parents), child)
+    axes = (*reversed(range(len(parents))), len(parents))
+    return function._replace(values=values.transpose(axes) if function.scope else function.values)
 
 
 def has_absorbed_evidence(functions: list[Function], rows: RowRepair) -> bool:
