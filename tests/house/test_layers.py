@@ -44,7 +44,7 @@ ORDERS = {
     ],
     "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space"],
     "data": [
-        "tables", "files", "entries", "dataset", "likelihoods", "findings", "missingness", "bins", "sequences",
+        "tables", "files", "entries", "dataset", "identifiers", "likelihoods", "findings", "missingness", "bins", "sequences",
         "sources",
     ],
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Annotated, Any, TextIO
 
@@ -17,7 +18,7 @@ from juncture.cli.rows import Ignore, Missing, RowsFile, note_identifiers, read_
 from juncture.cli.search_options import check_choices, check_options
 from juncture.data.bins.discretizer import Discretizer
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData
+from juncture.errors import IdentifierWarning, InvalidData
 from juncture.graphs.edges import Edge
 from juncture.graphs.text import parse_chains, quote_name
 from juncture.learning.structure.learn import SEARCHES, resolve_method, search_structure
@@ -181,9 +182,11 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
         **({"directed": True} if search in CLASSES else {}),
         **search_options,
     }
-    with show_progress(f"learning from {len(data):,} rows", "score") as progress:
-        found = search_structure(data, search, rng=seed, progress=progress, **options)
-    fitted = fit(found.graph, data, prior_for(data, prior))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdentifierWarning)  # a note has named the columns
+        with show_progress(f"learning from {len(data):,} rows", "score") as progress:
+            found = search_structure(data, search, rng=seed, progress=progress, **options)
+        fitted = fit(found.graph, data, prior_for(data, prior))
     if out is not None:
         save(fitted.model, out)
     facts = {
