@@ -10,7 +10,8 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from juncture.cli.arguments import AsJson, split_names
-from juncture.cli.completion import complete_search
+from juncture.cli.completion import complete_score, complete_search, complete_test
+from juncture.cli.edges import find_strengths, list_strengths, print_edges
 from juncture.cli.numbers import real_number, whole_number
 from juncture.cli.output import WrongUsage, check_target, console, print_json, print_note, save, table
 from juncture.cli.progress import show_progress
@@ -20,7 +21,7 @@ from juncture.data.bins.discretizer import Discretizer
 from juncture.data.dataset import Dataset
 from juncture.errors import IdentifierWarning, InvalidData
 from juncture.graphs.edges import Edge
-from juncture.graphs.text import parse_chains, quote_name
+from juncture.graphs.text import parse_chains
 from juncture.learning.structure.learn import SEARCHES, resolve_method, search_structure
 from juncture.variables import Variable
 from juncture.verbs import fit
@@ -54,6 +55,7 @@ Score = Annotated[
     typer.Option(
         "--score",
         metavar="NAME",
+        autocompletion=complete_score,
         help="The score to maximise: bic, aic, bdeu, bds, k2, log-likelihood, bge, node-average.",
     ),
 ]
@@ -62,6 +64,7 @@ Test = Annotated[
     typer.Option(
         "--test",
         metavar="NAME",
+        autocompletion=complete_test,
         help="The independence test of pc and mmhc: g2, chi2, permutation; for real-valued data fisher-z.",
     ),
 ]
@@ -134,6 +137,15 @@ Prior = Annotated[
         help="Dirichlet pseudo-count of each table entry; 1 by default.",
     ),
 ]
+Strengths = Annotated[
+    int | None,
+    typer.Option(
+        "--strengths",
+        parser=whole_number(1),
+        metavar="NUMBER",
+        help="Print the strength of each edge: the share of this many bootstrap samples in which it is learned.",
+    ),
+]
 Seed = Annotated[
     int, typer.Option("--seed", parser=whole_number(), metavar="NUMBER", help="The same seed gives the same network.")
 ]
@@ -157,6 +169,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     tier: Tiers = [],  # noqa: B006
     target: Target = None,
     prior: Prior = None,
+    strengths: Strengths = None,
     seed: Seed = 0,
     missing: Missing = [],  # noqa: B006
     ignore: Ignore = [],  # noqa: B006
@@ -187,6 +200,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
         with show_progress(f"learning from {len(data):,} rows", "score") as progress:
             found = search_structure(data, search, rng=seed, progress=progress, **options)
         fitted = fit(found.graph, data, prior_for(data, prior))
+    shares = None if strengths is None else find_strengths(data, search, strengths, seed, options)
     if out is not None:
         save(fitted.model, out)
     facts = {
@@ -196,6 +210,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
         "score": score or getattr(SEARCHES[search], "score", None),
         "scores": found.scores,
         "edges": [list(edge) for edge in found.graph.edges],
+        **({} if shares is None else {"strengths": list_strengths(found.graph, shares)}),
         "log_likelihood": fitted.log_likelihood,
         "written_to": out,
     }
@@ -253,8 +268,7 @@ def print_facts(facts: dict[str, Any], variables: Sequence[Variable], stream: Te
         summary.add_row(name, text)
     out = console(stream)
     out.print(summary)
-    for tail, head in facts["edges"]:
-        out.print(f"  {quote_name(tail)} -> {quote_name(head)}")
+    print_edges(out, facts["edges"], facts.get("strengths"))
     constants = [variable.name for variable in variables if not variable.is_real and variable.num_states == 1]
     if constants:
         out.print()
