@@ -104,6 +104,7 @@ def test_a_file_like_those_of_netica_is_read():
     ("fields", "states"),
     [
         ("states = (a, b)", ("a", "b")),
+        ("states = (a, b, )", ("a", "b")),
         ('states = ("a b", "c")', ("a b", "c")),
         ("states = (0, 1)", ("0", "1")),
         ("discrete = FALSE; levels = (0, 10, 20)", ("0 – 10", "10 – 20")),

@@ -39,7 +39,7 @@ from juncture.formats.blocks.families import (
     read_tables,
 )
 from juncture.formats.blocks.rows import Rows, fill_table
-from juncture.formats.blocks.source import Source, read_source
+from juncture.formats.blocks.source import C_CLOSINGS, Source, read_source
 from juncture.formats.files import warn_losses
 from juncture.formats.losses import find_losses, state_texts
 from juncture.formats.net.names import make_identifiers, quote, unescape
@@ -47,11 +47,6 @@ from juncture.formats.rows import RowRepair, check_size
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Variable
 
-CLOSINGS = {
-    '"': re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL),
-    "//": re.compile(r"[^\n]*+"),
-    "/*": re.compile(r".*?\*/", re.DOTALL),
-}
 HEADER = re.compile(r"\s*belief\s+network\s+([^\s{}();,]+)")
 ATTRIBUTE = re.compile(r"([A-Za-z_]\w*)\s*(?:[:=]|is\b)\s*(.*)", re.DOTALL)
 TYPE = re.compile(r"discrete\s*\[\s*([0-9]+)\s*\]\s*=?\s*\{([^{}]*)\}")
@@ -65,7 +60,7 @@ IN_ORDER = (
 
 
 def read_dsc(data: bytes, rows: RowRepair) -> BayesianNetwork:
-    source = read_source(data, CLOSINGS)
+    source = read_source(data, C_CLOSINGS)
     by_identifier: dict[str, Declared] = {}
     by_name: dict[str, Declared] = {}
     probabilities: list[Block] = []

@@ -23,7 +23,7 @@ from juncture.factors.factor import Factor
 from juncture.formats.files import warn_losses
 from juncture.formats.losses import as_tables, find_losses
 from juncture.formats.rows import RowRepair, check_size
-from juncture.formats.uai import naming_losses
+from juncture.formats.uai import check_doubles, naming_losses
 from juncture.formats.uai.numbers import REMARK, NumberReader
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph, MarkovNetwork
@@ -105,10 +105,7 @@ def write_fg(model: Any) -> str:
         kinds = "Bayesian networks, Markov networks and factor graphs"
         raise FormatError(f"FG holds {kinds}, not a {type(model).__name__}; write it as .json")
     parts = as_tables(model, "FG") if isinstance(model, BayesianNetwork) else model.factors
-    for part in parts:
-        if getattr(part, "holds_logs", False):
-            names = ", ".join(part.scope.names)
-            raise FormatError(f"FG holds doubles, and the factor over ({names}) has others; write it as .json")
+    check_doubles(parts, "FG")
     check_covered(model, [name for part in parts for name in part.scope.names])
     keys = find_keys(model.variables.names)
     warn_losses([*find_losses(model), *fg_losses(model, keys)], "FG")

@@ -33,7 +33,7 @@ from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.factors.deterministic import Deterministic
 from juncture.formats.blocks import Block, read_name
 from juncture.formats.blocks.families import DEFAULT_CELLS, MAX_PARENTS, Declared, build_network, declare, find_variable
-from juncture.formats.blocks.source import Source, read_source
+from juncture.formats.blocks.source import C_CLOSINGS, Source, read_source
 from juncture.formats.dne.fields import Field, entries, read_fields, read_list
 from juncture.formats.dne.states import STATES_FIELD, States, read_states
 from juncture.formats.dne.tables import read_functable, read_probs
@@ -45,11 +45,6 @@ from juncture.formats.rows import RowRepair, check_size
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
 
-CLOSINGS = {
-    '"': re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL),
-    "//": re.compile(r"[^\n]*+"),
-    "/*": re.compile(r".*?\*/", re.DOTALL),
-}
 IDENTIFIER = re.compile(rb"\s*//\s*~->\s*(?!\[DNET-1\]->~)[^\n]*")
 READ = {
     *("kind", "discrete", "chance", "states", "levels", "statetitles", "numstates", "parents", "delays"),
@@ -68,7 +63,7 @@ class Node(NamedTuple):
 
 def read_dne(data: bytes, rows: RowRepair) -> BayesianNetwork:
     check_version(data)
-    source = read_source(data, CLOSINGS)
+    source = read_source(data, C_CLOSINGS)
     by_identifier: dict[str, Declared] = {}
     by_name: dict[str, Declared] = {}
     nodes: list[Node] = []
@@ -119,7 +114,7 @@ def is_constant(source: Source, block: Block, fields: dict[str, Field]) -> bool:
     """Whether a node is a constant, such as a title; what is neither that nor a chance node is refused."""
     kind = fields["kind"].value if "kind" in fields else "NATURE"
     if kind not in {"NATURE", "CONSTANT"}:
-        what = f"the node {block.head!r} is of the kind {source.excerpt(kind)}"
+        what = f"the node {source.excerpt(block.head)} is of the kind {source.excerpt(kind)}"
         raise source.error(f"{what}; only chance nodes (NATURE) are read, no decisions or utilities", block.offset)
     return kind == "CONSTANT"
 

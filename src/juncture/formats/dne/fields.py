@@ -71,7 +71,7 @@ def read_fields(source: Source, block: Block, wanted: Iterable[str]) -> dict[str
 
 
 def read_list(source: Source, field: Field) -> list[str]:
-    """The words of `(a, b, c)`, quoted or not."""
+    """The words of `(a, b, c)`, quoted or not; a comma at the end adds none."""
     match = LIST.fullmatch(field.value)
     if match is None:
         found = source.excerpt(field.value)
@@ -79,4 +79,5 @@ def read_list(source: Source, field: Field) -> list[str]:
     if not match[1].strip():
         return []
     words = [word.strip() for word in match[1].split(",")]
+    words = words[:-1] if len(words) > 1 and not words[-1] else words
     return [unescape(source.unshield(word, field.offset)) for word in words]

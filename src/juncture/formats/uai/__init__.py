@@ -14,6 +14,7 @@ first parent change fastest: such a file is read so, with a warning.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -158,16 +159,23 @@ def write_uai(model: Any) -> str:
             " write it as .json"
         )
     parts = as_tables(model, "UAI") if preamble == "BAYES" else model.factors
-    for part in parts:
-        if getattr(part, "holds_logs", False):
-            names = ", ".join(part.scope.names)
-            raise FormatError(f"UAI holds doubles, and the factor over ({names}) has others; write it as .json")
+    check_doubles(parts, "UAI")
     warn_losses([*find_losses(model), *uai_losses(model)], "UAI")
     indices = {name: index for index, name in enumerate(model.variables.names)}
     scopes = [" ".join(map(str, [len(part.scope), *(indices[name] for name in part.scope.names)])) for part in parts]
     sizes = " ".join(str(variable.num_states) for variable in model.variables)
     head = [preamble, str(len(indices)), sizes, str(len(parts)), *scopes]
     return "\n".join([*head, *(table_text(part.values) for part in parts)]) + "\n"
+
+
+def check_doubles(parts: Iterable[Any], format_name: str) -> None:
+    """Refuse factors whose values are kept as logarithms, since they are no doubles."""
+    for part in parts:
+        if getattr(part, "holds_logs", False):
+            names = ", ".join(part.scope.names)
+            raise FormatError(
+                f"{format_name} holds doubles, and the factor over ({names}) has others; write it as .json"
+            )
 
 
 def table_text(values: np.ndarray) -> str:
