@@ -1,4 +1,4 @@
-"""`juncture learn --strengths`: each edge with the share of bootstrap samples in which it is learned."""
+"""`juncture learn --bootstrap`: each edge with the share of bootstrap samples in which it is learned."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_edges_have_the_strengths_of_edge_strengths(tmp_path, monkeypatch):
         ]
     )
     jt.sample(model, 120, rng=3).to_csv("rows.csv")
-    options = ("learn", "rows.csv", "--method", "hill-climbing", "--strengths", "20")
+    options = ("learn", "rows.csv", "--method", "hill-climbing", "--bootstrap", "20")
     shares = jt.edge_strengths(jt.Dataset("rows.csv"), "hill-climbing", samples=20, rng=0)
     expected = {frozenset(edge[:2]): edge[2] for edge in shares.strongest()}
     facts = json.loads(juncture(*options, "--json").out)
@@ -32,4 +32,4 @@ def test_edges_have_the_strengths_of_edge_strengths(tmp_path, monkeypatch):
     run = juncture(*options)
     assert "strength" in run.out
     assert any('"b b"' in line and "1.00" in line for line in run.out.splitlines())
-    assert juncture("learn", "rows.csv", "--strengths", "0").returncode == 2
+    assert juncture("learn", "rows.csv", "--bootstrap", "0").returncode == 2

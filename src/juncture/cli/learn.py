@@ -137,10 +137,10 @@ Prior = Annotated[
         help="Dirichlet pseudo-count of each table entry; 1 by default.",
     ),
 ]
-Strengths = Annotated[
+Bootstrap = Annotated[
     int | None,
     typer.Option(
-        "--strengths",
+        "--bootstrap",
         parser=whole_number(1),
         metavar="NUMBER",
         help="Print the strength of each edge: the share of this many bootstrap samples in which it is learned.",
@@ -169,7 +169,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     tier: Tiers = [],  # noqa: B006
     target: Target = None,
     prior: Prior = None,
-    strengths: Strengths = None,
+    bootstrap: Bootstrap = None,
     seed: Seed = 0,
     missing: Missing = [],  # noqa: B006
     ignore: Ignore = [],  # noqa: B006
@@ -200,7 +200,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
         with show_progress(f"learning from {len(data):,} rows", "score") as progress:
             found = search_structure(data, search, rng=seed, progress=progress, **options)
         fitted = fit(found.graph, data, prior_for(data, prior))
-    shares = None if strengths is None else find_strengths(data, search, strengths, seed, options)
+    shares = None if bootstrap is None else find_strengths(data, search, bootstrap, seed, options)
     if out is not None:
         save(fitted.model, out)
     facts = {
