@@ -41,7 +41,7 @@ Strengths = Annotated[
 ]
 
 
-def draw(
+def draw(  # noqa: PLR0913, PLR0917 (one command, many options)
     network: NetworkOrGraph,
     target: Target = None,
     out: Out = None,
