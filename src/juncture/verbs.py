@@ -15,7 +15,7 @@ from juncture.errors import Unsupported
 # class → the modules that register what the verbs do with it
 KINDS: dict[str, tuple[str, ...]] = {
     "BayesianNetwork": ("juncture.inference.verbs", "juncture.learning.verbs"),
-    "FactorProduct": ("juncture.inference.verbs",),
+    "FactorProduct": ("juncture.inference.verbs", "juncture.learning.verbs"),
     "DirectedGraph": ("juncture.learning.verbs",),
     "HiddenMarkovModel": ("juncture.sequences.hidden_markov.verbs",),
     "MarkovChain": ("juncture.sequences.markov_chains.verbs",),
@@ -211,8 +211,9 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
     ----------
     structure
         A `DirectedGraph`, or a `BayesianNetwork` whose conditionals say their kind and, for rows with holes, where EM
-        starts. Or a `HiddenMarkovModel`, `MarkovChain`, `LinearGaussianStateSpace` or `Mixture`; their options are
-        documented in `juncture.sequences.hidden_markov.fit`, `juncture.sequences.markov_chains.fit`,
+        starts. A `MarkovNetwork` or a `FactorGraph`, whose tables are learned. Or a `HiddenMarkovModel`, `MarkovChain`,
+        `LinearGaussianStateSpace` or `Mixture`. Options that networks do not have are documented in
+        `juncture.learning.undirected.fit`, `juncture.sequences.hidden_markov.fit`, `juncture.sequences.markov_chains.fit`,
         `juncture.sequences.state_space.fit` and `juncture.latent.mixtures.fit`.
     data
         Rows: a frame, a mapping of columns, a `Dataset` or a file. Holes and latent variables are completed by
@@ -239,8 +240,8 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
     """
     extension = ": take consistent_extension() of it" if hasattr(structure, "consistent_extension") else ""
     raise Unsupported(
-        "fit takes a DirectedGraph, a BayesianNetwork, a HiddenMarkovModel, a MarkovChain, a"
-        f" LinearGaussianStateSpace or a Mixture; got {type(structure).__name__}{extension}"
+        "fit takes a DirectedGraph, a BayesianNetwork, a MarkovNetwork, a FactorGraph, a HiddenMarkovModel, a"
+        f" MarkovChain, a LinearGaussianStateSpace or a Mixture; got {type(structure).__name__}{extension}"
     )
 
 
@@ -251,7 +252,8 @@ def statistics(structure: Any, data: Any, **options: Any) -> Any:
     Parameters
     ----------
     structure
-        A `BayesianNetwork` or a `DirectedGraph`; or a `HiddenMarkovModel` or `MarkovChain`.
+        A `BayesianNetwork` or a `DirectedGraph`; a `MarkovNetwork` or a `FactorGraph`; or a `HiddenMarkovModel` or
+        `MarkovChain`.
     data
         Rows without holes, in memory, in a file or as a source; or sequences whose states are all labelled.
     **options
@@ -260,10 +262,11 @@ def statistics(structure: Any, data: Any, **options: Any) -> Any:
 
     Returns
     -------
-    NetworkStatistics, HiddenMarkovStatistics or MarkovChainStatistics
+    NetworkStatistics, FactorStatistics, HiddenMarkovStatistics or MarkovChainStatistics
     """
     raise Unsupported(
-        "statistics takes a BayesianNetwork, a DirectedGraph, a HiddenMarkovModel or a MarkovChain;"
+        "statistics takes a BayesianNetwork, a DirectedGraph, a MarkovNetwork, a FactorGraph, a HiddenMarkovModel or a"
+        " MarkovChain;"
         f" got {type(structure).__name__}"
     )
 

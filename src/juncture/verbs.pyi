@@ -17,8 +17,9 @@ from juncture.inference.most_probable import MostProbable, MostProbableRows
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
 from juncture.learning.fit import Fit
 from juncture.learning.networks.statistics import NetworkStatistics
+from juncture.learning.undirected.statistics import FactorStatistics
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.networks.factor_product import FactorProduct
+from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.most_probable import MostProbablePath
@@ -90,6 +91,15 @@ class LearningNetworks(Learning, total=False):
     on_unseen: OnUnseen
     engine: Any
     missing: Any
+
+class LearningUndirected(TypedDict, total=False):
+    method: Any
+    weights: Any
+    missing: Any
+    engine: Any
+    tolerance: float
+    max_steps: int
+    progress: Progress | None
 
 class LearningHiddenMarkov(Learning, total=False):
     lengths: Any
@@ -262,6 +272,16 @@ def fit(
 ) -> Fit[BayesianNetwork]: ...
 @overload
 def fit(
+    structure: MarkovNetwork, data: Any, prior: None = None, **options: Unpack[LearningUndirected]
+) -> Fit[MarkovNetwork]: ...
+@overload
+def fit(
+    structure: FactorGraph, data: Any, prior: None = None, **options: Unpack[LearningUndirected]
+) -> Fit[FactorGraph]: ...
+@overload
+def fit(structure: FactorProduct, data: Any, prior: None = None, **options: Unpack[LearningUndirected]) -> Fit[Any]: ...
+@overload
+def fit(
     structure: HiddenMarkovModel, data: Any, prior: Any = None, **options: Unpack[LearningHiddenMarkov]
 ) -> Fit[HiddenMarkovModel]: ...
 @overload
@@ -278,6 +298,10 @@ def fit(structure: Mixture, data: Any, prior: Any = None, **options: Unpack[Lear
 def statistics(
     structure: Directed, data: Any, *, variables: Iterable[Variable] | None = None, weights: Any = None
 ) -> NetworkStatistics: ...
+@overload
+def statistics(
+    structure: FactorProduct, data: Any, *, variables: Iterable[Variable] | None = None, weights: Any = None
+) -> FactorStatistics: ...
 @overload
 def statistics(
     structure: HiddenMarkovModel, data: Any, *, lengths: Any = None, weights: Any = None

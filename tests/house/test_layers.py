@@ -27,10 +27,13 @@ ORDERS = {
     "inference.exact": [
         "lowering", "clique_search", "best_states", "elimination", "junction_tree", "enumeration",
     ],
-    "learning": ["fit", "em", "conditionals", "networks", "structure", "verbs"],
+    "learning": ["fit", "em", "conditionals", "networks", "undirected", "structure", "verbs"],
     "learning.networks": [
         "templates", "document", "statistics", "estimation", "posterior", "expectation", "problem",
         "free_tables", "gradient", "standard_errors", "fit",
+    ],
+    "learning.undirected": [
+        "statistics", "log_tables", "expectation", "objectives", "ascent", "fit",
     ],
     "learning.structure": [
         "sets", "constraints", "data", "scores", "independence", "comparison", "searches", "learn", "strength",

@@ -60,6 +60,13 @@ class FactorProduct(Value):
             variable.num_states  # noqa: B018  raises for a real-valued variable
         self._set(factors=tuple(parts), variables=scope, plates=(*check_plates(plates), *built))
 
+    @classmethod
+    def trusted(cls, like: FactorProduct, factors: Iterable[Factor]) -> Self:
+        """The structure of another model with other tables, over the same scopes, which is not checked again."""
+        model = cls.__new__(cls)
+        model._set(factors=tuple(factors), variables=like.variables, plates=like.plates)
+        return model
+
     def variable(self, name: str) -> Variable:
         return self.variables.variable(name)
 
