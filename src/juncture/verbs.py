@@ -213,8 +213,8 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
         A `DirectedGraph`, or a `BayesianNetwork` whose conditionals say their kind and, for rows with holes, where EM
         starts. A `MarkovNetwork` or a `FactorGraph`, whose tables are learned. Or a `HiddenMarkovModel`, `MarkovChain`,
         `LinearGaussianStateSpace` or `Mixture`. Options that networks do not have are documented in
-        `juncture.learning.undirected.fit`, `juncture.sequences.hidden_markov.fit`, `juncture.sequences.markov_chains.fit`,
-        `juncture.sequences.state_space.fit` and `juncture.latent.mixtures.fit`.
+        `juncture.learning.undirected.fit`, `juncture.sequences.hidden_markov.fit`,
+        `juncture.sequences.markov_chains.fit`, `juncture.sequences.state_space.fit` and `juncture.latent.mixtures.fit`.
     data
         Rows: a frame, a mapping of columns, a `Dataset` or a file. Holes and latent variables are completed by
         expectation maximisation. Complete rows may also be a source, which is read block by block

@@ -33,7 +33,8 @@ ORDERS = {
         "free_tables", "gradient", "standard_errors", "fit",
     ],
     "learning.undirected": [
-        "statistics", "log_tables", "expectation", "objectives", "ascent", "fit",
+        "statistics", "log_tables", "expectation", "objectives", "ascent", "decomposable", "proportional_fitting",
+        "fit",
     ],
     "learning.structure": [
         "sets", "constraints", "data", "scores", "independence", "comparison", "searches", "learn", "strength",

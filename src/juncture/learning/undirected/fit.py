@@ -10,14 +10,16 @@ from juncture.iteration import ProgressCallback, Trace, check_progress, check_st
 from juncture.learning.fit import Fit
 from juncture.learning.networks.templates import prepare_rows
 from juncture.learning.undirected.ascent import Ascent, Stopping
+from juncture.learning.undirected.decomposable import closed_form, log_partition
 from juncture.learning.undirected.expectation import CellExpectation
 from juncture.learning.undirected.log_tables import FreeCells, LogTables
-from juncture.learning.undirected.objectives import Likelihood, check_counts_possible
+from juncture.learning.undirected.objectives import Likelihood, check_counts_possible, dot_counts
+from juncture.learning.undirected.proportional_fitting import fit_proportionally
 from juncture.learning.undirected.statistics import FactorStatistics, count_if_complete
 from juncture.networks.factor_product import FactorProduct
 
 M = TypeVar("M", bound=FactorProduct)
-METHODS = ("auto", "gradient")
+METHODS = ("auto", "gradient", "ipf")
 
 
 def fit_factors(  # noqa: PLR0913 (one verb, many options)
@@ -44,7 +46,8 @@ def fit_factors(  # noqa: PLR0913 (one verb, many options)
     prior
         None: tables have penalties.
     method
-        "gradient" is L-BFGS on the log-likelihood; "auto" takes what is fastest.
+        "gradient" is L-BFGS on the log-likelihood, "ipf" iterative proportional fitting. "auto" and "ipf" take the
+        closed form where the model is decomposable; else "auto" is "gradient".
     engine
         The engine that gives the expected cells, as `method` in `infer`.
     tolerance
@@ -63,7 +66,28 @@ def fit_factors(  # noqa: PLR0913 (one verb, many options)
         raise Unsupported("undirected models are learned from complete rows; drop the rows with holes")
     check_weight(statistics.weight)
     check_counts_possible(tables, statistics)
-    return fit_likelihood(tables, statistics, CellExpectation.of(tables, engine), stopping)
+    if method != "gradient" and (fitted := fit_closed_form(tables, statistics)) is not None:
+        return fitted
+    expectation = CellExpectation.of(tables, engine)
+    if method == "ipf":
+        return fit_margins(expectation, statistics, stopping)
+    return fit_likelihood(tables, statistics, expectation, stopping)
+
+
+def fit_closed_form(tables: LogTables, statistics: FactorStatistics) -> Fit[Any] | None:
+    """Maximum likelihood of a decomposable model; None for another."""
+    logs = closed_form(tables, statistics)
+    if logs is None:
+        return None
+    log_likelihood = dot_counts(statistics.cells, logs) - statistics.weight * log_partition(tables)
+    trace = Trace((log_likelihood,), True, "a decomposable model: the margins of the data in one step")
+    return Fit(tables.model(logs), log_likelihood, trace, statistics)
+
+
+def fit_margins(expectation: CellExpectation, statistics: FactorStatistics, stopping: Stopping) -> Fit[Any]:
+    logs, trace = fit_proportionally(expectation, statistics, stopping)
+    warn_unless_converged(trace)
+    return Fit(expectation.tables.model(logs), trace.values[-1], trace, statistics)
 
 
 def fit_likelihood(
