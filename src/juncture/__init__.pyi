@@ -184,6 +184,9 @@ from juncture.learning.structure.searches.trees import ChowLiu as ChowLiu
 from juncture.learning.structure.searches.trees import TreeAugmented as TreeAugmented
 from juncture.learning.structure.strength import EdgeStrengths as EdgeStrengths
 from juncture.learning.structure.strength import edge_strengths as edge_strengths
+from juncture.learning.undirected.penalties import L1 as L1
+from juncture.learning.undirected.penalties import L2 as L2
+from juncture.learning.undirected.statistics import FactorStatistics as FactorStatistics
 from juncture.networks.bayesian_network import BayesianNetwork as BayesianNetwork
 from juncture.networks.factor_product import FactorGraph as FactorGraph
 from juncture.networks.factor_product import MarkovNetwork as MarkovNetwork

@@ -17,6 +17,7 @@ from juncture.inference.most_probable import MostProbable, MostProbableRows
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
 from juncture.learning.fit import Fit
 from juncture.learning.networks.statistics import NetworkStatistics
+from juncture.learning.undirected.penalties import L1, L2
 from juncture.learning.undirected.statistics import FactorStatistics
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork
@@ -92,14 +93,14 @@ class LearningNetworks(Learning, total=False):
     engine: Any
     missing: Any
 
-class LearningUndirected(TypedDict, total=False):
-    method: Any
-    weights: Any
+class LearningUndirected(Learning, total=False):
+    penalty: L1 | L2 | None
+    coupling: Any
+    latent: Iterable[str]
     missing: Any
     engine: Any
     tolerance: float
     max_steps: int
-    progress: Progress | None
 
 class LearningHiddenMarkov(Learning, total=False):
     lengths: Any

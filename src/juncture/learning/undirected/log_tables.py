@@ -43,6 +43,15 @@ class LogTables:
         """(cell,): False where the template has a zero."""
         return self.given > -np.inf
 
+    @cached_property
+    def factors_of(self) -> dict[str, list[int]]:
+        """The numbers of the factors of each variable."""
+        found: dict[str, list[int]] = {name: [] for name in self.template.variables.names}
+        for number, part in enumerate(self.template.factors):
+            for name in part.scope.names:
+                found[name].append(number)
+        return found
+
     def join(self, tables: Sequence[np.ndarray]) -> np.ndarray:
         return np.concatenate([np.empty(0), *(np.reshape(table, -1) for table in tables)])
 
@@ -55,11 +64,15 @@ class LogTables:
         """The model with these tables; each is divided by its largest entry, which changes no probability."""
         scaled = logs - np.repeat(self.tops(logs), np.diff(self.starts))
         if not numerics.doubles_hold(scaled):
-            parts = zip(self.template.factors, self.split(scaled), strict=True)
-            return type(self.template).trusted(self.template, [Factor.from_logs(f.scope, table) for f, table in parts])
+            return self.exact_model(scaled)
         tables = self.split(read_only(np.exp(scaled)))
         factors = [Factor.trusted(part.scope, table) for part, table in zip(self.template.factors, tables, strict=True)]
         return type(self.template).trusted(self.template, factors)
+
+    def exact_model(self, logs: np.ndarray) -> Any:
+        """The model with exactly these tables."""
+        parts = zip(self.template.factors, self.split(logs), strict=True)
+        return type(self.template).trusted(self.template, [Factor.from_logs(f.scope, table) for f, table in parts])
 
     def tops(self, logs: np.ndarray) -> np.ndarray:
         """The largest entry of each table, which must not be all zeros."""
