@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import doctest
 import io
+import itertools
 import re
 import tempfile
 from pathlib import Path
@@ -72,11 +73,12 @@ class PictureDirective(SphinxDirective):
 
     def blocks_before(self) -> list[str]:
         """The Python code between the last picture of the page and this one."""
-        lines = Path(self.env.doc2path(self.env.docname)).read_text(encoding="utf-8").splitlines(keepends=True)
-        first = self.env.temp_data.get("line of the last picture", 0)
-        self.env.temp_data["line of the last picture"] = self.lineno + len(self.content)
-        found = FENCE.finditer("".join(lines[first : self.lineno - 1]))
-        return [code_of(*block["info"].split(), body=block["body"]) for block in found if block["info"].strip()]
+        blocks: Any = self.env.temp_data.get("blocks of the page")
+        if blocks is None:
+            blocks = FENCE.finditer(Path(self.env.doc2path(self.env.docname)).read_text(encoding="utf-8"))
+            self.env.temp_data["blocks of the page"] = blocks
+        before = itertools.takewhile(lambda block: block["info"] != "{picture}", blocks)
+        return [code_of(*block["info"].split(), body=block["body"]) for block in before if block["info"].strip()]
 
 
 def code_of(language: str, *marks: str, body: str) -> str:

@@ -219,6 +219,12 @@ def test_commands_run_and_print_what_the_page_prints(documented, monkeypatch, ca
         assert same(documented.output, answer.out + answer.err), answer.out + answer.err
 
 
+def test_guide_pages_have_a_picture():
+    drawn = re.compile(r"^```\{picture\}|asia\.svg\)", re.MULTILINE)
+    bare = {page.stem for page in GUIDE if not drawn.search(page.read_text(encoding="utf-8"))}
+    assert bare <= {"in_production", "errors"}
+
+
 # --- the README ----------------------------------------------------------------------------------------------------
 
 
