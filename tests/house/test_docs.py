@@ -225,6 +225,23 @@ def test_guide_pages_have_a_picture():
     assert bare <= {"in_production", "errors"}
 
 
+# --- links -------------------------------------------------------------------------------------------------------
+
+
+def anchors_in(page: Path) -> set[str]:
+    """The anchors of the headings, as Sphinx makes them."""
+    titles = re.findall(r"^#{1,3} (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_links_lead_to_headings():
+    anchors = {page.stem: anchors_in(page) for page in DOCS.glob("*.md")}
+    link = re.compile(r"\]\((?:(?:\.\./)?(\w+)\.md)?#([^)]+)\)")
+    found = [(page, *match) for page in DOCS.rglob("*.md") for match in link.findall(page.read_text(encoding="utf-8"))]
+    assert found
+    assert [each for page, *each in found if each[1] not in anchors[each[0] or page.stem]] == []
+
+
 # --- the README ----------------------------------------------------------------------------------------------------
 
 
