@@ -67,12 +67,12 @@ def write_evidence(
     Examples
     --------
     >>> import juncture as jt
+    >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> model = jt.example("asia")
     >>> with TemporaryDirectory() as folder:
-    ...     jt.write_evidence({"xray": "yes"}, model, f"{folder}/asia.evid")
-    ...     jt.read_evidence(f"{folder}/asia.evid", model)
-    {'xray': 'yes'}
+    ...     jt.write_evidence({"xray": "yes"}, jt.example("asia"), Path(folder, "asia.evid"))
+    ...     Path(folder, "asia.evid").read_text()  # one finding: variable 6, state 0
+    '1 6 0\\n'
     """
     try:
         write_bytes(check_path(path), evidence_text(evidence, variables_of(model)).encode())

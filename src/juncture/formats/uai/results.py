@@ -75,12 +75,13 @@ def write_result(result: Result, path: str | os.PathLike[str]) -> None:
     Examples
     --------
     >>> import juncture as jt
+    >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> from juncture.formats.uai.results import Result
     >>> with TemporaryDirectory() as folder:
-    ...     jt.write_result(Result("PR", (-1.5,)), f"{folder}/asia.PR")
-    ...     jt.read_result(f"{folder}/asia.PR")
-    Result(task='PR', solutions=(-1.5,))
+    ...     jt.write_result(Result("PR", (-1.5,)), Path(folder, "asia.PR"))
+    ...     Path(folder, "asia.PR").read_text()
+    'PR\\n-1.5\\n'
     """
     try:
         write_bytes(check_path(path), result_text(result).encode())
