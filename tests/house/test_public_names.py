@@ -216,6 +216,7 @@ PUBLIC_NAMES = [
     "search_structure",
     "self_information",
     "sensitivity",
+    "set_compilation",
     "set_num_threads",
     "standard_error",
     "standard_errors",

@@ -21,6 +21,7 @@ from juncture.errors import InvalidData
 from juncture.graphs.edges import Edge
 from juncture.graphs.text import parse_chains, quote_name
 from juncture.learning.structure.learn import SEARCHES, resolve_method, search_structure
+from juncture.values import few
 from juncture.variables import Variable
 from juncture.verbs import fit
 
@@ -97,7 +98,7 @@ Bins = Annotated[
         "--bins",
         parser=whole_number(2),
         metavar="NUMBER",
-        help="Discretise real-valued columns into this many bins of equal frequency.",
+        help="Cut columns of numbers into this many intervals of equal frequency; few whole numbers stay as they are.",
     ),
 ]
 MaxParents = Annotated[
@@ -193,6 +194,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
         "score": score or getattr(SEARCHES[search], "score", None),
         "scores": found.scores,
         "edges": [list(edge) for edge in found.graph.edges],
+        "cuts": {variable.name: list(variable.cuts) for variable in data.variables if variable.cuts is not None},
         "log_likelihood": fitted.log_likelihood,
         "written_to": out,
     }
@@ -238,6 +240,7 @@ def print_facts(facts: dict[str, Any], variables: Sequence[Variable], stream: Te
     lines = {
         "rows": f"{facts['rows']:,}",
         "variables": f"{len(variables):,}",
+        **({"in intervals": few(facts["cuts"])} if facts["cuts"] else {}),
         "edges": f"{len(facts['edges']):,}",
         "method": facts["method"] + (f", {facts['score']}" if facts["score"] else ""),
         **{f"{facts['score']} by {name}": f"{score:,.6f}" for name, score in facts["scores"].items()},

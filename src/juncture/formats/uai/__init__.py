@@ -20,7 +20,7 @@ from juncture.errors import FormatError, NotDirectedWarning
 from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor
 from juncture.formats.files import warn_losses
-from juncture.formats.losses import as_tables, find_losses
+from juncture.formats.losses import as_tables, find_losses, shorten
 from juncture.formats.rows import RowRepair, check_size, describe_row
 from juncture.formats.uai.numbers import NumberReader, blank_comments, first_word
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -170,6 +170,8 @@ def naming_losses(model: Any) -> list[str]:
         losses.append("variables lose their names and become x0, x1, …")
     if any(Variable(other.name, variable.states) != other for variable, other in pairs):
         losses.append("states lose their labels and become 0, 1, …")
+    if cut := [variable.name for variable in model.variables if variable.cuts is not None]:
+        losses.append(f"the cuts of {shorten(cut)} are dropped, so that numbers are no longer taken for them")
     if isinstance(model, FactorGraph):
         losses.append("a factor graph is read back as a Markov network")
     return losses

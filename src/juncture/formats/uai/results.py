@@ -80,8 +80,8 @@ def write_result(result: Result, path: str | os.PathLike[str]) -> None:
     >>> from juncture.formats.uai.results import Result
     >>> with TemporaryDirectory() as folder:
     ...     jt.write_result(Result("PR", (-1.5,)), Path(folder, "asia.PR"))
-    ...     Path(folder, "asia.PR").read_text()
-    'PR\\n-1.5\\n'
+    ...     Path(folder, "asia.PR").read_text().split()
+    ['PR', '-1.5']
     """
     try:
         write_bytes(check_path(path), result_text(result).encode())

@@ -11,6 +11,7 @@ properties are ignored. Properties whose ids begin with `juncture_` restore what
 
     juncture_name       the name of the variable
     juncture_state_2    the name of its third state
+    juncture_cuts       the cuts between its states
     juncture_position   its place among the model's variables, where GeNIe wants parents before children
 """
 
@@ -24,6 +25,7 @@ import numpy as np
 from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.factors.deterministic import Deterministic
 from juncture.factors.gaussian import LinearGaussian
+from juncture.formats.cut_points import KEY as CUTS
 from juncture.formats.files import warn_losses
 from juncture.formats.losses import as_bayesian_network, find_losses
 from juncture.formats.rows import RowRepair, check_size
@@ -119,7 +121,8 @@ def read_node(element: Element, index: int) -> Node:
         element.fail(f"gives {shorten(name)} no <state>; it must have at least one")
     check_distinct(ids, element, f"gives {shorten(name)} the state")
     labels = [own[f"{STATE}{code}"].content if f"{STATE}{code}" in own else key for code, key in enumerate(ids)]
-    variable = read_variable(name, labels if element.name != "equation" else None, element)
+    cuts = own[CUTS].text if CUTS in own and labels else None
+    variable = read_variable(name, labels if element.name != "equation" else None, element, cuts)
     position = whole_number(own[POSITION].content, own[POSITION]) if POSITION in own else index
     return Node(element, variable, {key: code for code, key in enumerate(ids)}, position)
 
