@@ -107,13 +107,19 @@ GUIDE = [page for page in pages_with(PYTHON) if page != README]  # the README ha
 
 
 @pytest.mark.parametrize("page", GUIDE, ids=lambda page: page.stem)
-def test_python_runs_and_says_what_the_page_says(page):
-    """In one namespace a page; what follows `>>>` is compared with what comes out."""
+def test_python_runs_and_says_what_the_page_says(page, monkeypatch, capsys):
+    """In one namespace a page; what follows `>>>` is compared with what comes out. So with its commands."""
+    run_page(page, monkeypatch, capsys)
+
+
+def run_page(page: Path, monkeypatch, capsys) -> None:
     names: dict[str, object] = {"__name__": "page"}
     for block in blocks_of(page):
-        if block.language not in PYTHON or "no-run" in block.marks:
-            continue
-        run_block(block, names, page)
+        if block.language in PYTHON and "no-run" not in block.marks:
+            run_block(block, names, page)
+        if block.language in COMMAND_LINES and page not in COMMAND_PAGES:
+            for documented in calls_of(block):
+                check_call(documented, monkeypatch, capsys)
 
 
 def run_block(block: Block, names: dict[str, object], page: Path) -> None:
@@ -213,6 +219,10 @@ COMMANDS = [pytest.param(item, id=item.line) for page in COMMAND_PAGES for item 
 
 @pytest.mark.parametrize("documented", COMMANDS)
 def test_commands_run_and_print_what_the_page_prints(documented, monkeypatch, capsys):
+    check_call(documented, monkeypatch, capsys)
+
+
+def check_call(documented: Call, monkeypatch, capsys) -> None:
     answer = call(documented.line, monkeypatch, capsys)
     assert answer.code == documented.code, answer.err
     if documented.output.strip():
@@ -251,13 +261,7 @@ def test_the_readme_runs_in_order_in_an_empty_folder_without_extras(tmp_path, mo
     monkeypatch.chdir(tmp_path / "empty")
     for extra in EXTRAS:
         monkeypatch.setitem(sys.modules, extra, None)
-    names: dict[str, object] = {"__name__": "page"}
-    for block in blocks_of(README):
-        if block.language in PYTHON:
-            run_block(block, names, README)
-        for documented in calls_of(block) if block.language in COMMAND_LINES else []:
-            answer = call(documented.line, monkeypatch, capsys)
-            assert answer.code == 0, documented.line + "\n" + answer.err
+    run_page(README, monkeypatch, capsys)
     drawn, shown = (path.read_text(encoding="utf-8") for path in (Path("asia.svg"), DOCS / "asia.svg"))
     assert same(shown, drawn), "docs/asia.svg is out of date: make demo draws it anew, as demo/asia.svg"
 
