@@ -240,6 +240,7 @@ _MODULES = {
     "TooLarge": "errors",
     "ObjectiveDecreased": "errors",
     "MissingExtra": "errors",
+    "IdentifierWarning": "errors",
     "ImpossibleEvidenceWarning": "errors",
     "RenormalizedWarning": "errors",
     "UnseenParentsWarning": "errors",

@@ -15,6 +15,7 @@ from juncture.data.missingness import missingness as missingness
 from juncture.data.sequences.sequences import Sequence as Sequence
 from juncture.errors import DeterministicRelationWarning as DeterministicRelationWarning
 from juncture.errors import FormatError as FormatError
+from juncture.errors import IdentifierWarning as IdentifierWarning
 from juncture.errors import ImpossibleEvidence as ImpossibleEvidence
 from juncture.errors import ImpossibleEvidenceWarning as ImpossibleEvidenceWarning
 from juncture.errors import InvalidData as InvalidData

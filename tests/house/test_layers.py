@@ -44,8 +44,8 @@ ORDERS = {
     ],
     "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space"],
     "data": [
-        "tables", "files", "entries", "dataset", "likelihoods", "findings", "missingness", "bins", "sequences",
-        "sources",
+        "tables", "files", "entries", "dataset", "identifiers", "likelihoods", "findings", "missingness", "bins",
+        "sequences", "sources",
     ],
 }  # fmt: skip
 

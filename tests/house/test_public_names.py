@@ -70,6 +70,7 @@ PUBLIC_NAMES = [
     "HiddenMarkovStatistics",
     "HillClimbing",
     "Hypergeometric",
+    "IdentifierWarning",
     "ImpossibleEvidence",
     "ImpossibleEvidenceWarning",
     "Independence",
