@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from itertools import pairwise
+from subprocess import PIPE, Popen
+from threading import Thread
 from typing import Any
 
 import numpy as np
 
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
+from juncture.errors import JunctureError
 from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor
 from juncture.families.continuous.exponential import Exponential
@@ -39,22 +43,37 @@ NUM_ROWS = 64
 MANY_STATES = 128  # whose codes need more than a byte
 
 
-def warm_up(begin: Callable[[str], None] = lambda subject: None) -> None:
+def warm_up(begin: Callable[[str], None] = lambda subject: None, subjects: Iterable[str] | None = None) -> None:
     """Ask small models, then learn from a few rows in every way; the compiled code is kept on disk.
 
-    `begin` is called before each subject of `SUBJECTS`, with its name.
+    `begin` is called before each subject of `SUBJECTS`, or of those that are given, with its name.
     """
     with compiling():
-        for subject, ask in SUBJECTS.items():
+        for subject in SUBJECTS if subjects is None else subjects:
             begin(subject)
-            ask()
+            SUBJECTS[subject]()
 
 
-def warm_up_networks() -> None:
-    """Ask a small network, then learn one from a few rows in every way."""
-    ask_network()
-    learn_parameters()
-    learn_structures()
+def warm_up_in_two_processes(begin: Callable[[str], None]) -> None:
+    """`warm_up`, with a second process for the models in time order, which share no kernel with networks."""
+    here, there = list(SUBJECTS)[:NUM_OF_NETWORKS], list(SUBJECTS)[NUM_OF_NETWORKS:]
+    command = [sys.executable, "-c", SECOND_PROCESS, *there]
+    with Popen(command, stdout=PIPE, text=True, encoding="utf-8") as second:  # noqa: S603 (this interpreter)
+        told = Thread(target=lambda: [begin(line.strip()) for line in second.stdout or ()])
+        told.start()
+        warm_up(begin, here)
+        told.join()
+    if second.returncode:
+        raise JunctureError("a process that compiled kernels has failed; its message is above")
+
+
+SECOND_PROCESS = """
+import logging, sys
+from juncture.warmup import warm_up
+logging.getLogger("juncture.compiling").setLevel(logging.ERROR)
+sys.stdout.reconfigure(encoding="utf-8")
+warm_up(lambda subject: print(subject, flush=True), sys.argv[1:])
+"""
 
 
 def small_columns() -> dict[str, np.ndarray]:
@@ -104,14 +123,6 @@ def ask_network() -> None:
 def with_many_states(rows: Dataset) -> Dataset:
     """The same codes, of variables with so many states that kernels take wider ones."""
     return Dataset.from_codes([Variable(name, MANY_STATES) for name in rows.columns], rows.columns)
-
-
-def warm_up_sequences() -> None:
-    """Ask models in time order and the families that they emit, which share no kernel with networks."""
-    warm_up_families()
-    warm_up_chains()
-    warm_up_emissions()
-    warm_up_state_space()
 
 
 def warm_up_families() -> None:
@@ -168,6 +179,7 @@ def long_chain(length: int) -> BayesianNetwork:
     return BayesianNetwork([Conditional(variables[0], [], [0.5, 0.5]), *steps])
 
 
+NUM_OF_NETWORKS = 3  # subjects that come first
 SUBJECTS: dict[str, Callable[[], None]] = {
     "inference in networks": ask_network,
     "learning of parameters": learn_parameters,
