@@ -101,7 +101,7 @@ def bound_transition(matrix: np.ndarray) -> BoundedTransition:
     """The transitions of `kernels.chains.bounded_passes`."""
     is_weak = (matrix > 0.0) & (matrix < WEAK)
     kept = np.where(is_weak, 0.0, matrix)
-    return kept, WEAK * is_weak.any(axis=0), LEAST_PRODUCT / float(kept[kept > 0.0].min())
+    return kept, np.where(is_weak.any(axis=0), WEAK, 0.0), LEAST_PRODUCT / float(kept[kept > 0.0].min())
 
 
 class Form(Enum):
