@@ -40,6 +40,9 @@ FORMATS = (
     Format("uai", (".uai",)),
     Format("net", (".net",)),
     Format("xdsl", (".xdsl",)),
+    Format("dne", (".dne", ".dnet")),
+    Format("dsc", (".dsc",)),
+    Format("fg", (".fg",)),
     Format("json", (".json",)),
 )
 
@@ -50,8 +53,8 @@ def read(path: str | os.PathLike[str], *, normalize: bool = False) -> Any:
     Parameters
     ----------
     path
-        The file; its suffix gives the format: .bif, .xmlbif, .bifxml, .uai, .net, .xdsl or .json; an .xml file holds
-        XMLBIF or XDSL. A further `.gz` says that the file is compressed.
+        The file; its suffix gives the format: .bif, .xmlbif, .bifxml, .uai, .net, .xdsl, .dne, .dnet, .dsc, .fg or
+        .json; an .xml file holds XMLBIF or XDSL. A further `.gz` says that the file is compressed.
     normalize
         Divide each row of a table of probabilities by its sum, for files that hold counts, percentages or rounded
         numbers; a row of zeros becomes uniform. A warning counts the rows. Without it, a row that is more than 1e-3

@@ -23,6 +23,7 @@ from juncture.kernels.chains.padding import LANES
 from juncture.kernels.chains.passes import DISCARD, LEAST_TOTAL, divide, dot_at_step
 from juncture.kernels.chains.steps import COMBINE, PAIR_BATCH, STORE, add_pairs, matvec, matvec_8
 from juncture.kernels.compiler import kernel, summing_kernel
+from juncture.kernels.copying import copy_vector
 
 WEAK = 1e-150
 LEAST_PRODUCT = 1e-300
@@ -30,7 +31,7 @@ NEGLIGIBLE = 1e-40  # relative to a mass of the same state: far less than its ro
 BOUND = 1e-100  # relative to all mass: the most that may be lost
 
 
-@kernel
+@kernel(work=("index", "bounded"))
 def pass_bounded(bounded, values, tops, index, is_reverse, message, previous, lost, lattice, use, pairs, weight):
     """As `pass_block`; a step at which too much may be lost counts as one at which no mass was left.
 
@@ -144,7 +145,7 @@ def is_loss_negligible(weights, previous, lost):
     return total > DECISIVE_SUM and dot(weights, lost) <= BOUND * total
 
 
-@kernel
+@kernel(work=("index", "forward"))
 def pass_bounded_sequences(
     forward, backward, values, tops, index, offsets, initial, lattice, use, pairs, weights, log_evidence
 ):
@@ -156,7 +157,8 @@ def pass_bounded_sequences(
         first, last = offsets[position], offsets[position + 1]
         rows, weight = index[first:last], weights[position]
         own = lattice if use == DISCARD else lattice[first:last]
-        message[:], previous[:], lost[:] = initial, 0.0, 0.0
+        copy_vector(initial, message)
+        previous[:], lost[:] = 0.0, 0.0
         log_scale, failed = pass_bounded(
             forward, values, tops, rows, no, message, previous, lost, own, min(use, STORE), none, weight
         )

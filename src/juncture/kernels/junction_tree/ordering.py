@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel
+from juncture.kernels.copying import copy_vector
 
 MIN_FILL, WEIGHTED_FILL, MIN_WEIGHT, MIN_NEIGHBOURS = 0, 1, 2, 3
 
@@ -90,7 +91,7 @@ def is_better(node, best, late, scores, weights, noise):
     return noise[node] < noise[best]
 
 
-@kernel
+@kernel(work=("log_sizes", "log_sizes"))
 def eliminate(adjacency, log_sizes, heuristic, noise, late):
     """An elimination order, and for each step the neighbours that the node had then, as a bitset.
 
@@ -125,7 +126,7 @@ def eliminate(adjacency, log_sizes, heuristic, noise, late):
             if best < 0 or is_better(node, best, late, scores, weights, noise):
                 best = node
         order[step] = best
-        separators[step] = graph[best]
+        copy_vector(graph[best], separators[step])
         alive[best] = False
         count = members(graph[best], neighbours)
         touched[:] = np.uint64(0)
@@ -166,7 +167,9 @@ def peel(starts, neighbours):
     hang on the graph, or the whole graph if it is a forest.
     """
     num_nodes = len(starts) - 1
-    degrees = starts[1:] - starts[:-1]
+    degrees = np.empty(num_nodes, np.int64)
+    for node in range(num_nodes):
+        degrees[node] = starts[node + 1] - starts[node]
     gone = np.zeros(num_nodes, np.bool_)
     order = np.empty(num_nodes, np.int64)
     last = np.empty(num_nodes, np.int64)

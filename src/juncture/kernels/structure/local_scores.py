@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from juncture.kernels.compiler import kernel
+from juncture.kernels.copying import copy_vector
 from juncture.kernels.structure.state_counts import MANY, MAX_CELLS, count_states, find_states, take_table
 from juncture.kernels.tables.distinct import number_keys
 
@@ -48,7 +49,7 @@ def refine(column, size, count, numbers, refined):
     codes = np.empty(len(numbers), np.int32)
     firsts = np.empty(len(numbers), np.int32)
     found = number_keys(refined.view(np.uint64), codes, firsts)
-    refined[:] = codes
+    copy_vector(codes, refined)
     return found
 
 
@@ -82,7 +83,9 @@ def add_to_cells(starts, column, stride, cells, weights):
         four[starts[row + 3] + np.uint32(column[row + 3]) * apart] += weights[row + 3]
     for row in range(whole, len(starts)):
         one[starts[row] + np.uint32(column[row]) * apart] += weights[row]
-    return (one + two) + (three + four)
+    for cell in range(cells):
+        one[cell] = (one[cell] + two[cell]) + (three[cell] + four[cell])
+    return one
 
 
 @kernel
@@ -157,7 +160,7 @@ def score_table(table, size, num_parents_states, kind, amount):
     return log_evidence(table, size, amount / (shared * size))
 
 
-@kernel
+@kernel(work=("candidates", "weights"))
 def score_extensions(codes, weights, sizes, masked, child, parents, candidates, kind, amount, scores):
     """The local scores of the child with each candidate added to the parents.
 
