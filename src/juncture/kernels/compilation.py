@@ -36,6 +36,8 @@ def set_compilation(mode: Compilation | None) -> None:
         "auto" compiles what much is asked of, "always" compiles at the first call (for a service, after
         `juncture warmup`), "never" interprets (for debugging, or where Numba is not to be had).
 
+    Examples
+    --------
     >>> set_compilation("never")
     >>> compilation()
     'never'
