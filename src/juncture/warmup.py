@@ -148,7 +148,9 @@ def warm_up_chains() -> None:
     beliefs = infer(model, [0, 1])
     beliefs.lagged(1)
     beliefs.sample(1, rng=0)
-    infer(HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.0, 1.0]], None), np.zeros((2, 2)))
+    with_zero = HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.0, 1.0]], None)
+    infer(with_zero, np.zeros((2, 2)))
+    infer(with_zero, np.zeros((LONG_SEQUENCE, 2)))
     expect_statistics(model, model.sequences([0, 1]))
 
 

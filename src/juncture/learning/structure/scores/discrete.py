@@ -19,6 +19,10 @@ from juncture.learning.structure.scores.local_scores import NOTHING, score_subse
 KINDS = ("likelihood", "cell", "even", "seen")  # by the numbers they have in the kernel
 MAX_CELLS = 2**27  # of a table of counts, a gigabyte; the kernels number its cells with 32 bits
 SHOWN = 3  # columns that a refusal names
+MAX_MASKS = 2**28  # bytes
+MASK_WIDTH = 32  # bytes: masks have a multiple of these, so that no states are left over for single steps
+MAX_MEAN_STATES = 8  # of a variable: with more, counting all states at once is slower than one variable after the other
+NO_MASKS = (np.empty((0, 0), np.int8), np.empty(0, np.int64), np.empty(0, np.int32))
 MIN_LAYERS = 4096  # combinations of states that are all counted, however few rows there are
 
 
@@ -50,6 +54,23 @@ class CodedRows:
     @property
     def num_rows(self) -> int:
         return len(self.weights)
+
+    @cached_property
+    def masked(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The rows as masks of states, the starts of the states in them, and whole weights; empty if that is no use.
+
+        Weights that are not whole, or too large in sum for 32 bits, are counted one variable after the other.
+        """
+        from juncture.kernels.structure.state_counts import fill_masks
+
+        num_states, total = int(self.sizes.sum()), float(self.weights.sum())
+        is_dear = num_states > MAX_MEAN_STATES * len(self.sizes) or num_states * self.num_rows > MAX_MASKS
+        if is_dear or total >= 2**31 or (self.weights != np.rint(self.weights)).any():
+            return NO_MASKS
+        starts = np.cumsum(self.sizes) - self.sizes
+        masks = np.zeros((self.num_rows, -(-num_states // MASK_WIDTH) * MASK_WIDTH), np.int8)
+        fill_masks(self.codes, starts, masks)
+        return masks, starts, self.weights.astype(np.int32)
 
     @cached_property
     def _max_layers(self) -> int:
@@ -102,12 +123,14 @@ class DiscreteScores(OverCodedRows):
 
     def score_extensions(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
         from juncture.kernels.structure.local_scores import score_extensions
+        from juncture.kernels.structure.state_counts import MANY
 
         if not self.rows.has_small_tables:
             for candidate in candidates:
                 self.rows.check_table([child], [*parents, candidate] if candidate != NOTHING else parents)
         scores = np.empty(len(candidates))
-        rows = (self.rows.codes, self.rows.weights, self.rows.sizes)
+        masked = self.rows.masked if len(candidates) >= MANY else NO_MASKS
+        rows = (self.rows.codes, self.rows.weights, self.rows.sizes, masked)
         family = (child, np.array(parents, dtype=np.int64), np.array(candidates, dtype=np.int64))
         score_extensions(*rows, *family, self.kind, self.amount, scores)
         return scores
