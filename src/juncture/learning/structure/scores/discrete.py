@@ -10,6 +10,7 @@ from math import log, prod, sqrt
 import numpy as np
 
 from juncture.data.dataset import Dataset
+from juncture.data.tables.columns import code_type
 from juncture.data.tables.distinct import distinct_rows
 from juncture.errors import InvalidData, TooLarge
 from juncture.learning.conditionals.table import check_pseudo_count
@@ -22,6 +23,7 @@ SHOWN = 3  # columns that a refusal names
 MAX_MASKS = 2**28  # bytes
 MASK_WIDTH = 32  # bytes: masks have a multiple of these, so that no states are left over for single steps
 MAX_MEAN_STATES = 8  # of a variable: with more, counting all states at once is slower than one variable after the other
+CODES = np.int32  # one type, so that kernels are compiled once
 NO_MASKS = (np.empty((0, 0), np.int8), np.empty(0, np.int64), np.empty(0, np.int32))
 MIN_LAYERS = 4096  # combinations of states that are all counted, however few rows there are
 
@@ -45,11 +47,10 @@ class CodedRows:
         """Where the codes of holes, -1, stay."""
         names = tuple(variable.name for variable in data.variables)
         sizes = np.array([variable.num_states for variable in data.variables], dtype=np.int64)
-        code_type = np.int8 if sizes.max(initial=0) <= 127 else np.int32
-        codes = np.array(data.arrays, dtype=code_type).reshape(len(sizes), len(data))
+        codes = np.array(data.arrays, dtype=code_type(sizes.max(initial=0))).reshape(len(sizes), len(data))
         numbers, firsts = distinct_rows(codes.T)
         weights = np.bincount(numbers, weights=data.weights, minlength=len(firsts))
-        return cls(names, np.ascontiguousarray(codes[:, firsts]), weights.astype(np.float64), sizes)
+        return cls(names, codes[:, firsts].astype(CODES, order="C"), weights.astype(np.float64), sizes)
 
     @property
     def num_rows(self) -> int:
