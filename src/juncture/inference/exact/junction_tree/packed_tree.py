@@ -196,6 +196,10 @@ class PackedTree:
     @cached_property
     def log_base(self) -> np.ndarray:
         """The logarithms of all factors, added up in their cliques; nothing collected."""
+        base = np.empty(self.plan.num_cells)
+        scaled = [scale_table(factor)[0] for factor in self.factors] if self.is_safe else []
+        if self.is_safe and pack_tables(self.plan, scaled, base, np.empty(self.plan.num_cliques)):
+            return numerics.log(base)
         return pack_logs(self.plan, self.log_factors)
 
     def normalize(self, log_marginals: np.ndarray, targets: np.ndarray) -> np.ndarray:
