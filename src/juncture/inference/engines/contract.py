@@ -51,11 +51,23 @@ class Cost:
             if count < WHOLE:
                 object.__setattr__(self, name, float(round(count)))
 
+    def with_further(self, other: Cost) -> Cost:
+        """The cost of a run and of another after it: the larger tables, all operations."""
+        return Cost(
+            max(self.width, other.width),
+            max(self.largest_table, other.largest_table),
+            max(self.bytes, other.bytes),
+            self.operations + other.operations,
+        )
+
     def __str__(self) -> str:
         return (
             f"width {self.width}, largest table {format_entries(self.largest_table)} entries, "
             f"{format_bytes(self.bytes)}, {self.operations:.2g} operations"
         )
+
+
+NO_COST = Cost(-1, 0.0, 0.0, 0.0)
 
 
 def format_entries(count: float) -> str:

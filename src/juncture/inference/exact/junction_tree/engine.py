@@ -81,10 +81,23 @@ class JunctionTree:
         )
 
     def predicts_gain(self, model: Any, observed: frozenset[str], absent: frozenset[str], whole: Cost) -> bool:
-        lowered = lower(model, {name: model.variable(name).labels[0] for name in absent})
+        sliced = self.sliced_cost(model, observed, absent).operations * SLICED_RUNS
+        return sliced + OPERATIONS_PER_SLICE * len(lower(model).factors) < whole.operations
+
+    def sliced_cost(self, model: Any, observed: frozenset[str], absent: frozenset[str] = frozenset()) -> Cost:
+        """The cost of a run on tables reduced by evidence, the noisy children of `absent` in their lowest state."""
+        noisy = {name: model.variable(name).labels for name in noisy_children(model) & observed}
+        lowered = lower(model, {name: labels[0 if name in absent else -1] for name, labels in noisy.items()})
         rest = Lowered(lowered.variables.without(observed), lowered.hidden, reduce_scopes(lowered, observed))
-        sliced = self.structure(model, rest).tree.cost.operations * SLICED_RUNS
-        return sliced + OPERATIONS_PER_SLICE * len(lowered.factors) < whole.operations
+        return self.structure(model, rest).tree.cost
+
+    def row_cost(self, model: Any, observed: frozenset[str]) -> Cost:
+        """The cost of a run for one row of evidence on these variables, its tables reduced if `should_slice`."""
+        whole = self.cost(model)
+        if observed and not fits(whole, self.memory_limit):
+            return self.sliced_cost(model, observed)
+        pays = whole.operations >= LONG_RUN and self.predicts_gain(model, observed, frozenset(), whole)
+        return self.sliced_cost(model, observed) if observed and pays else whole
 
     def cost(self, model: Any) -> Cost:
         """The cost of a run on the whole model, computed once."""
