@@ -33,7 +33,7 @@ def best_assignments(
     for observed, indices in rows.patterns():
         some = rows.take(indices)
         if covers(tree, targets, observed):
-            codes[indices], values[indices] = best_row_by_row(tree, some, targets, 1, memory_limit)
+            codes[indices], values[indices] = best_of_all(tree, some, targets, memory_limit)
         else:
             codes[indices, 0], values[indices, 0] = best_targets(tree, some, targets, memory_limit)
     return codes, values
@@ -42,6 +42,20 @@ def best_assignments(
 def covers(tree: PackedTree, targets: tuple[int, ...], observed: np.ndarray) -> bool:
     """Whether every node is a target or observed, so that nothing has to be summed out."""
     return len({*targets, *observed.tolist()}) == len(tree.plan.num_states)
+
+
+def best_of_all(
+    tree: PackedTree, rows: CodedFindings, targets: tuple[int, ...], memory_limit: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """As `best_assignments`, where every node is a target or observed; rows with ties are searched one by one."""
+    if rows.num_rows == 1:
+        return best_row_by_row(tree, rows, targets, 1, memory_limit)
+    chosen, values, is_tied = tree.choose_rows(rows, TIE)
+    codes, values = chosen[:, np.newaxis, list(targets)], values[:, np.newaxis]
+    tied = np.flatnonzero(is_tied)
+    if len(tied):
+        codes[tied], values[tied] = best_row_by_row(tree, rows.take(tied), targets, 1, memory_limit)
+    return codes, values
 
 
 def best_row_by_row(

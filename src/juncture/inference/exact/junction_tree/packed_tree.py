@@ -15,6 +15,7 @@ from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.packing import pack_logs, pack_tables, scale_table
 from juncture.inference.exact.junction_tree.plan import CliquePlan
+from juncture.kernels.junction_tree.best_rows import choose_rows
 from juncture.kernels.junction_tree.layout import MARGINAL
 from juncture.kernels.junction_tree.logs import propagate_logs
 from juncture.kernels.junction_tree.propagation import TINY, collect_prior, propagate
@@ -96,6 +97,25 @@ class PackedTree:
             work, np.empty(plan.num_entries), marginals, maximize,
         )  # fmt: skip
         return marginals, log_total + self.log_scale
+
+    def choose_rows(self, rows: CodedFindings, tie: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """By max-product (best codes (row, node), logs of their products (row,), whether others are as good (row,))."""
+        plan = self.plan
+        codes = np.zeros((rows.num_rows, len(plan.num_states)), np.int64)
+        log_tops, is_tied = np.empty(rows.num_rows), np.zeros(rows.num_rows, np.bool_)
+        log_likelihoods, log_base = rows.all_log_likelihoods(), self.log_base
+
+        def fill(block: slice) -> None:
+            buffers = (np.empty(size) for size in (plan.num_cells, plan.num_entries, plan.num_marginals))
+            choose_rows(
+                plan.table, plan.indices, plan.node_table, log_base, rows.observed,
+                np.ascontiguousarray(rows.codes[:, block]), rows.soft, np.ascontiguousarray(log_likelihoods[:, block]),
+                tie, *buffers, codes[block], log_tops[block], is_tied[block],
+            )  # fmt: skip
+
+        size = MAX_BLOCK if plan.num_cells < CELLS_AT_ONCE else rows.num_rows  # large tables one after the other
+        parallel.map(fill, blocks_of(rows.num_rows, max(1, size)))
+        return codes, log_tops + self.log_scale + rows.log_scale, is_tied
 
     def run_rows(self, rows: CodedFindings, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(marginals (row, states of the targets), log evidence (row,)): fixed blocks of rows, on all cores."""
