@@ -93,6 +93,7 @@ def ask_network() -> None:
     infer(model, [{"a": 1}, {"b": [0.5, 1.0]}])
     most_probable(model, {"a": 1})
     most_probable(model, [{"a": 1}, {"a": 0}])
+    most_probable(model, k=2)
     sample(model, 2, given={"a": 1}, rng=0)
     sample(model, 2, rng=0)
     infer(MarkovNetwork([Factor([a, b], np.full((2, 2), 1e-200))] * 2))

@@ -96,7 +96,8 @@ def best_order(
 
 
 def try_order(graph: np.ndarray, log_sizes: np.ndarray, heuristic: int, noise: np.ndarray, late: np.ndarray) -> Order:
-    return order_of(*eliminate(graph, log_sizes, heuristic, noise, late, HOPELESS), log_sizes)
+    order, separators = eliminate(graph, log_sizes, heuristic, noise, late, HOPELESS)
+    return order_of(order, separators, log_sizes)
 
 
 def order_of(order: np.ndarray, separators: np.ndarray, log_sizes: np.ndarray) -> Order:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from juncture import numerics
-from juncture.inference.exact.best_states import TIE, Allowed, Solver, best_states
+from juncture.inference.exact.best_states import TIE, Allowed, Solver
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.marginal_map import best_targets, rank_targets
 from juncture.inference.exact.junction_tree.packed_tree import PackedTree
+from juncture.inference.exact.junction_tree.ranked_assignments import rank_assignments
 from juncture.inference.exact.junction_tree.tied_states import first_assignment
 
 
@@ -62,12 +63,11 @@ def best_row_by_row(
     tree: PackedTree, rows: CodedFindings, targets: tuple[int, ...], count: int, memory_limit: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """As `best_assignments`, by a search for each row."""
-    sizes = {node: int(tree.plan.num_states[node]) for node in targets}
     found = []
     for number in range(rows.num_rows):
         row = rows.row(number)
         if covers(tree, targets, row.observed):
-            found.append(best_states(max_product_solver(tree, row), sizes, count))
+            found.append(rank_assignments(tree, row, targets, max_product_solver(tree, row), count))
         else:
             found.append(rank_targets(tree, rows.take(np.array([number])), targets, count, memory_limit))
     ranks = max([1, *(len(values) for _, values in found)])

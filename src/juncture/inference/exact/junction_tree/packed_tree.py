@@ -87,14 +87,16 @@ class PackedTree:
         *,
         maximize: bool,
         work: np.ndarray | None = None,
+        messages: np.ndarray | None = None,
     ) -> tuple[np.ndarray, float]:
         """(log-marginals or max-marginals, log of the total or of the largest product)."""
         plan = self.plan
         marginals = np.full(plan.num_marginals, -np.inf)
         work = np.empty(plan.num_cells) if work is None else work
+        messages = np.empty(plan.num_entries) if messages is None else messages
         log_total = propagate_logs(
             plan.table, plan.indices, plan.node_table, self.log_base, nodes, log_likelihoods, targets,
-            work, np.empty(plan.num_entries), marginals, maximize,
+            work, messages, marginals, maximize,
         )  # fmt: skip
         return marginals, log_total + self.log_scale
 
