@@ -131,7 +131,7 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "sum_product": [{"graph": TREE, "evidence": {"a": "y"}}, {"graph": EMPTY}],
     "max_product": [{"graph": TREE, "evidence": {"a": "y"}}, {"graph": EMPTY}],
     "draw": [{"model": NET, "beliefs": jt.infer(NET)}, {"model": CHAIN}, {"model": EMPTY}],
-    "cost": [{"model": NET, "observed": ["a"], "targets": ["b"]}, {"model": EMPTY}],
+    "cost": [{"model": NET, "observed": ["a"], "targets": ["b"], "verb": "most_probable"}, {"model": EMPTY}],
     "compile": [{"model": NET, "observed": ["a"], "targets": ["b"]}, {"model": EMPTY}],
     "woodbury_inverse": [{"factor": [[1.0], [2.0]]}],
     "read_evidence": [{"path": FOLDER / "net.evid", "model": NET}],

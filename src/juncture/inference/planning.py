@@ -54,8 +54,8 @@ def cost(
     2
     """
     check_factors(model, "cost")
-    if verb not in VERBS:
-        raise Unsupported(f"there is no cost of the verb {shown(verb)}; {hint(verb, VERBS)}")
+    if not isinstance(verb, str) or verb not in VERBS:
+        raise Unsupported(f"there is no cost of the verb {shown(verb)}; {hint(str(verb), VERBS)}")
     part = needed_part(model, observed, targets)
     found = JunctionTree().row_cost(part, frozenset(observed))
     return found if verb == "infer" else found.with_further(mode_cost(part, observed, as_targets(model, targets)))
