@@ -21,6 +21,8 @@ from juncture.families.statistics.compiled import LONG
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.graphs.directed import DirectedGraph
 from juncture.inference.exact.clique_search import DENSE_NODES
+from juncture.kernels.compilation import compiling
+from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.structure.independence.tests import PermutationTest
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.sets import find_paths
@@ -42,9 +44,10 @@ def warm_up(begin: Callable[[str], None] = lambda subject: None) -> None:
 
     `begin` is called before each subject of `SUBJECTS`, with its name.
     """
-    for subject, ask in SUBJECTS.items():
-        begin(subject)
-        ask()
+    with compiling():
+        for subject, ask in SUBJECTS.items():
+            begin(subject)
+            ask()
 
 
 def warm_up_networks() -> None:
@@ -96,7 +99,7 @@ def ask_network() -> None:
     most_probable(model, k=2)
     sample(model, 2, given={"a": 1}, rng=0)
     sample(model, 2, rng=0)
-    infer(MarkovNetwork([Factor([a, b], np.full((2, 2), 1e-200))] * 2))
+    infer(MarkovNetwork([Factor([a, b], [[1.0, 1e-200], [1e-200, 1.0]])] * 2))
     infer(long_chain(DENSE_NODES + 1), {"x0": 1})
 
 
@@ -157,6 +160,7 @@ def warm_up_state_space() -> None:
     beliefs.forecast(1)
     beliefs.sample(1, rng=0)
     sample(model, 2, rng=0)
+    fit(model, [0.5, 1.0, 0.2], method=ExpectationMaximization(tolerance=1e9))
 
 
 def long_chain(length: int) -> BayesianNetwork:

@@ -28,7 +28,7 @@ COMMANDS: dict[str, str] = {
     "learn": "Learn a network from data: first its graph, then its parameters.",
     "predict": "Predict one variable in each row from the other columns; values may be missing.",
     "convert": "Write a network in another format; all probabilities keep their exact values.",
-    "draw": "Draw a network or a graph as SVG; with evidence or --beliefs, each node shows its posterior marginal.",
+    "draw": "Draw a network or a graph; with evidence or --beliefs, each node shows its posterior marginal.",
     "warmup": "Compile the numerical kernels now, so that the first query does not wait for them.",
 }
 

@@ -1,16 +1,17 @@
-"""`juncture draw`: a network, or a graph that is written out, as an SVG picture."""
+"""`juncture draw`: a network, or a graph that is written out, as a picture."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from juncture.cli.arguments import Given, Likelihood, Method, evidence, load
-from juncture.cli.output import DataStream
+from juncture.cli.arguments import Given, Likelihood, Method, Normalize, evidence, load
+from juncture.cli.output import DataStream, WrongUsage
 from juncture.errors import InvalidData
 from juncture.graphs.directed import PartiallyDirectedGraph
-from juncture.networks.picture import Picture
+from juncture.inference.edge_information import edge_information
+from juncture.networks.picture import Picture, check_kind
 from juncture.networks.picture import draw as draw_model
 from juncture.verbs import infer
 
@@ -24,32 +25,57 @@ NetworkOrGraph = Annotated[
         " graph such as 'a -> b -- c; d'.",
     ),
 ]
-Target = Annotated[str, typer.Argument(metavar="FILE", help="The SVG file to write, or - for standard output.")]
+Target = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="FILE",
+        help="The file to write: .svg, or .png or .pdf with the extra juncture[plot]; - for SVG on standard output.",
+    ),
+]
+Out = Annotated[str | None, typer.Option("--out", metavar="FILE", help="The file to write, in place of FILE.")]
 ShowBeliefs = Annotated[
     bool, typer.Option("--beliefs", help="Show the marginal distribution of each node as bars, also without evidence.")
 ]
+Strengths = Annotated[
+    bool, typer.Option("--strengths", help="Draw each edge as wide as the mutual information of its ends is large.")
+]
 
 
-def draw(
+def draw(  # noqa: PLR0913, PLR0917 (one command, many options)
     network: NetworkOrGraph,
-    target: Target,
+    target: Target = None,
+    out: Out = None,
     given: Given = [],  # noqa: B006
     likelihood: Likelihood = [],  # noqa: B006
     beliefs: ShowBeliefs = False,
+    strengths: Strengths = False,
     method: Method = "auto",
+    normalize: Normalize = False,
 ) -> None:
-    """Draw a network or a graph as SVG; with evidence or --beliefs, each node shows its posterior marginal.
+    """Draw a network or a graph; with evidence or --beliefs, each node shows its posterior marginal.
 
     Example: juncture draw asia asia.svg --given xray=yes
     """
+    path = check_target(target, out)
     if is_graph(network):
-        picture = draw_graph(network, has_evidence=bool(given or likelihood or beliefs))
+        picture = draw_graph(network, has_evidence=bool(given or likelihood or beliefs or strengths))
     else:
-        picture = draw_network(network, given, likelihood, beliefs, method)
-    if target == "-":
+        model = load(network, normalize=normalize)
+        picture = draw_network(model, given, likelihood, beliefs, strengths, method)
+    if path == "-":
         DataStream().write(picture.svg)
     else:
-        picture.save(target)
+        picture.save(path)
+
+
+def check_target(target: str | None, out: str | None) -> str:
+    """The file to write, which is named once and as a kind of picture."""
+    path = out if target is None else target
+    if path is None or (target is not None and out is not None):
+        raise WrongUsage("name one file to write, such as net.svg or --out net.png; - is standard output")
+    if path != "-":
+        check_kind(path)
+    return path
 
 
 def is_graph(text: str) -> bool:
@@ -59,11 +85,15 @@ def is_graph(text: str) -> bool:
 
 def draw_graph(text: str, has_evidence: bool) -> Picture:
     if has_evidence:
-        raise InvalidData("a graph has no probabilities: --given, --likelihood and --beliefs go with a network")
+        raise InvalidData(
+            "a graph has no probabilities: --given, --likelihood, --beliefs and --strengths need a network"
+        )
     return draw_model(PartiallyDirectedGraph.parse(text))
 
 
-def draw_network(network: str, given: list[str], likelihood: list[str], beliefs: bool, method: str) -> Picture:
-    model = load(network)
+def draw_network(
+    model: Any, given: list[str], likelihood: list[str], beliefs: bool, strengths: bool, method: str
+) -> Picture:
     findings = evidence(model, given, likelihood)
-    return draw_model(model, infer(model, findings, method=method) if findings or beliefs else None)
+    found = infer(model, findings, method=method) if findings or beliefs else None
+    return draw_model(model, found, strengths=edge_information(model, findings) if strengths else None)

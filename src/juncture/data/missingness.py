@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import compress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,9 +12,14 @@ from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
 from juncture.data.findings import is_hole
 from juncture.data.tables.columns import Column, DatasetColumn, NumericColumn
-from juncture.values import Value
+from juncture.values import Value, number_of
+
+if TYPE_CHECKING:
+    from juncture.drawing.grids import Grid
 
 SHOWN = 8
+MAX_PATTERNS, MAX_COLUMNS = 20, 16  # in a picture
+HOLE, KNOWN = "?", "·"  # of a variable in a pattern, in a text
 BITS = 63  # of a whole number that is a key
 
 
@@ -42,11 +48,73 @@ class Missingness(Value):
         more = ", …" if len(holes) > SHOWN else ""
         complete = self.patterns.get((), 0.0)
         body = f": {listed}{more}" if listed else ""
-        return f"Missingness({self.weight:g} rows, {complete:g} complete, {len(self.patterns)} patterns{body})"
+        num = number_of(len(self.patterns), "pattern")
+        return f"Missingness({self.weight:g} rows, {complete:g} complete, {num}{body})"
+
+    def to_diagram(self) -> Grid:
+        """A row for each of the most frequent patterns, with a square for each variable that is missing in it."""
+        from juncture.drawing.grids import Grid, GridCell
+        from juncture.drawing.text import format_percentage
+
+        names = sorted(self._with_holes(), key=lambda name: -self.shares[name])
+        shown, kept = names[:MAX_COLUMNS], list(self.patterns.items())[:MAX_PATTERNS]
+        rows = [
+            (
+                GridCell(f"{weight:,.6g}", weight / self.weight if self.weight else 0.0),
+                *(GridCell(is_filled=name in pattern) for name in shown),
+            )
+            for pattern, weight in kept
+        ]
+        if shown:
+            rows.append((GridCell("missing"), *(GridCell(format_percentage(self.shares[name])) for name in shown)))
+        return Grid(("rows", *shown), tuple(rows), tuple(self._notes(len(kept), len(shown))))
+
+    def _notes(self, num_patterns: int, num_columns: int) -> Iterator[str]:
+        """What a picture or a table does not show."""
+        if num_patterns < len(self.patterns):
+            yield f"the {num_patterns} most frequent of {len(self.patterns):,} patterns"
+        names = self._with_holes()
+        if num_columns < len(names):
+            yield f"the {num_columns} of {len(names):,} variables with holes that have most of them"
+        if len(names) < len(self.shares):
+            yield f"{number_of(len(self.shares) - len(names), 'variable')} without holes"
+
+    def _with_holes(self) -> list[str]:
+        return [name for name, share in self.shares.items() if share]
+
+    def __str__(self) -> str:
+        """A line per pattern: how many rows, and a mark below each variable that is missing in it."""
+        grid = self.to_diagram()
+        lines = [grid.heads, *([HOLE if cell.is_filled else cell.shown or KNOWN for cell in row] for row in grid.nodes)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        rows = ("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
+        return "\n".join([repr(self), *rows, *grid.notes])
+
+    def _repr_html_(self) -> str:
+        from juncture.drawing.notebook import diagram_html
+
+        return diagram_html(repr(self), self.to_diagram())
 
 
 def missingness(data: Any) -> Missingness:
-    """Which values of a table are missing: the share of each variable, and the patterns of missing variables."""
+    """Which values of a table are missing: the share of each variable, and the patterns of missing variables.
+
+    Parameters
+    ----------
+    data
+        What `Dataset` takes.
+
+    Returns
+    -------
+    Missingness
+        The shares, and how often each pattern occurs.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> jt.missingness({"a": [0, None, 1], "b": [1, None, None]})
+    Missingness(3 rows, 1 complete, 3 patterns: b 67 %, a 33 %)
+    """
     table, weights = as_table(data), data.weights if isinstance(data, Dataset) else None
     weights = np.ones(len(table)) if weights is None else weights
     total = float(weights.sum())

@@ -1,6 +1,7 @@
-"""Pictures of graphs: nodes, edges and groups become SVG text; knows no model.
+"""Pictures: graphs, states on a circle, lanes of steps, curves, shares and tables become SVG text; knows no model.
 
-diagram (what to draw) → boxes and text (how large) → layout (where) → svg, with nodes, marks and palette.
+Graphs: diagram (what to draw) → boxes and text (how large) → layout (where) → svg, with nodes, marks and palette. The
+others have a file each: states, lattice, chart, courses, shares, grids. images makes PNG and PDF of the SVG.
 """
 
 from juncture.drawing.diagram import Diagram, Edge, Group, Node, place_in_two_rows

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from juncture.drawing.diagram import Node
-from juncture.drawing.text import shorten_to_width, text_width
+from juncture.drawing.text import shorten_middle, shorten_texts, text_width
 
 LABEL_SIZE, SMALL_SIZE, TITLE_SIZE = 13.0, 11.0, 16.0
 PILL_HEIGHT, NOTE_HEIGHT, PILL_PADDING, MAX_LABEL = 36.0, 13.0, 14.0, 170.0
@@ -65,10 +65,7 @@ def rows(node: Node) -> tuple[Row, ...]:
 
 def state_texts(node: Node) -> list[str]:
     """The names of the states as they are shown: cut where they are long, but not so far that two become the same."""
-    full = [row.text for row in rows(node)]
-    cut = [shorten_to_width(text, SMALL_SIZE, MAX_STATE) for text in full]
-    are_distinct = len(set(cut)) == len(set(full))
-    return cut if are_distinct else [shorten_to_width(text, SMALL_SIZE, MAX_LONG_STATE) for text in full]
+    return shorten_texts([row.text for row in rows(node)], SMALL_SIZE, MAX_STATE, MAX_LONG_STATE)
 
 
 def state_width(node: Node) -> float:
@@ -105,6 +102,6 @@ def _symbol_extent(node: Node) -> Extent:
 
 
 def _text_width(node: Node) -> float:
-    label = text_width(shorten_to_width(node.text, LABEL_SIZE, MAX_LABEL), LABEL_SIZE)
-    note = text_width(shorten_to_width(node.note or "", SMALL_SIZE, MAX_LABEL), SMALL_SIZE)
+    label = text_width(shorten_middle(node.text, LABEL_SIZE, MAX_LABEL), LABEL_SIZE)
+    note = text_width(shorten_middle(node.note or "", SMALL_SIZE, MAX_LABEL), SMALL_SIZE)
     return max(label, note)

@@ -67,16 +67,16 @@ def chart_svg(series: Sequence[Series], title: str = "") -> str:
 
 def _frame(series: Sequence[Series], beside: float) -> Frame:
     xs, ys = zip(*(point for each in series for point in each.points), strict=True)
-    low, high = _apart(min(xs) - beside, max(xs) + beside)
+    low, high = move_apart(min(xs) - beside, max(xs) + beside)
     is_plane = any(each.kind == "loop" for each in series)
-    bottom, top = _apart(min(ys) if is_plane else 0.0, max(ys))
+    bottom, top = move_apart(min(ys) if is_plane else 0.0, max(ys))
     room = HEADROOM * (top - bottom)
     bottom, top = bottom - (room if is_plane else 0.0), top + room
     left = MARGIN + 5 + max(text_width(label, SMALL_SIZE) for label in labels(ticks(bottom, top, NUM_ROWS)))
     return Frame(low, high, bottom, top, left)
 
 
-def _apart(low: float, high: float) -> tuple[float, float]:
+def move_apart(low: float, high: float) -> tuple[float, float]:
     """The two ends, moved apart where they are equal up to rounding."""
     return (low, high) if high - low > max(1e-12 * abs(low), 1e-300) else (low, high + max(1.0, 1e-6 * abs(high)))
 

@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 from juncture.drawing.palette import EDGE
 from juncture.errors import InvalidModel, UnknownVariable
@@ -47,6 +47,15 @@ class Node:
     @property
     def text(self) -> str:
         return self.name if self.label is None else self.label
+
+
+class Drawing(Protocol):
+    """Something that `to_svg` draws; it knows about how large the picture will be."""
+
+    @property
+    def nodes(self) -> Sequence[Any]: ...
+    @property
+    def num_lines(self) -> int: ...
 
 
 class Stroke(NamedTuple):
@@ -115,6 +124,10 @@ class Diagram:
     @property
     def index(self) -> dict[str, int]:
         return {node.name: number for number, node in enumerate(self.nodes)}
+
+    @property
+    def num_lines(self) -> int:
+        return len(self.edges)
 
     def _check_names(self) -> None:
         counts = Counter(node.name for node in self.nodes)

@@ -18,7 +18,7 @@ from juncture.drawing.palette import (
     OUTLINE,
     SHADED_FILL,
 )
-from juncture.drawing.text import escape, format_percentage, quote_attribute, shorten_to_width
+from juncture.drawing.text import escape, format_percentage, quote_attribute, shorten_middle
 
 CORNER_RADIUS = 7.0
 
@@ -57,10 +57,10 @@ def _base_line(node: Node, box: Box) -> float:
 
 def _label(node: Node, x: float, base: float, anchor: str, bold: bool = False) -> Iterator[str]:
     yield text(
-        x, base, shorten_to_width(node.text, LABEL_SIZE, MAX_LABEL), LABEL_SIZE, fill=INK, anchor=anchor, bold=bold
+        x, base, shorten_middle(node.text, LABEL_SIZE, MAX_LABEL), LABEL_SIZE, fill=INK, anchor=anchor, bold=bold
     )
     if node.note:
-        shown = shorten_to_width(node.note, SMALL_SIZE, MAX_LABEL)
+        shown = shorten_middle(node.note, SMALL_SIZE, MAX_LABEL)
         yield text(x, base + NOTE_HEIGHT, shown, SMALL_SIZE, fill=MUTED, anchor=anchor)
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from html import escape
 
-from juncture.drawing.diagram import Diagram
-from juncture.drawing.states import StateDiagram
+from juncture.drawing.diagram import Diagram, Drawing
 
 MAX_NODES, MAX_LINES = 300, 10_000
 
 
-def diagram_html(words: str, diagram: Diagram | StateDiagram) -> str:
+def diagram_html(words: str, diagram: Drawing) -> str:
     """The words, and the picture unless it would be too large to read."""
     from juncture.drawing.svg import to_svg
 
@@ -19,8 +18,9 @@ def diagram_html(words: str, diagram: Diagram | StateDiagram) -> str:
     return shown + to_svg(diagram) if is_small else shown
 
 
-def num_lines(diagram: Diagram | StateDiagram) -> int:
+def num_lines(diagram: Drawing) -> int:
     """The lines of a picture and their bends, counted without drawing it."""
     from juncture.drawing.layout.arrange import num_bends
 
-    return len(diagram.arrows) if isinstance(diagram, StateDiagram) else len(diagram.edges) + num_bends(diagram)
+    bends = num_bends(diagram) if isinstance(diagram, Diagram) else 0
+    return diagram.num_lines + bends

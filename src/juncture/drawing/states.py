@@ -50,6 +50,10 @@ class StateDiagram:
     nodes: tuple[Node, ...]
     arrows: tuple[Arrow, ...]
 
+    @property
+    def num_lines(self) -> int:
+        return len(self.arrows)
+
 
 @to_svg.register
 def states_svg(diagram: StateDiagram) -> str:

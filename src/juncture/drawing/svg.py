@@ -39,7 +39,7 @@ def to_svg(diagram: Any) -> str:
 
 def _document(diagram: Diagram, layout: Layout) -> Iterator[str]:
     above = TITLE_HEIGHT if diagram.title else 0.0
-    legend_width, below = legend_size(diagram)
+    legend_width, below = legend_size(diagram.legend)
     wide = max(layout.width, legend_width, text_width(_title(diagram), TITLE_SIZE)) + 2 * MARGIN
     high = layout.height + 2 * MARGIN + above + below
     yield opening(wide, high, diagram.title or "")
@@ -56,7 +56,7 @@ def _document(diagram: Diagram, layout: Layout) -> Iterator[str]:
     for node, box in zip(diagram.nodes, layout.boxes, strict=True):
         yield from node_marks(node, box)
     yield "</g>"
-    yield from legend_marks(diagram, MARGIN, MARGIN + above + layout.height)
+    yield from legend_marks(diagram.legend, MARGIN, MARGIN + above + layout.height)
     yield "</svg>"
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 FONT = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 ELLIPSIS = "…"
+MIDNIGHT = " 00:00:00"
 REPLACEMENT = "\ufffd"
 # XML 1.0 allows tab, line feed, carriage return and everything from the space up but surrogates and two noncharacters.
 FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -46,6 +49,54 @@ def shorten_to_width(text: str, size: float, room: float) -> str:
     while end and (unicodedata.combining(line[end]) or line[end] in JOINERS or line[end - 1] == "\u200d"):
         end -= 1  # never between a letter and its accents
     return line[:end].rstrip() + ELLIPSIS
+
+
+def shorten_middle(text: str, size: float, room: float) -> str:
+    """The text on one line; if it does not fit the room, an ellipsis is in place of its middle, so that both ends stay.
+
+    >>> shorten_middle("income_before_taxes_2019", 13, 120)
+    'income…es_2019'
+    """
+    line = WHITESPACE.sub(" ", text)
+    if text_width(line, size) <= room:
+        return line
+    start = shorten_to_width(line, size, (room + text_width(ELLIPSIS, size)) / 2)
+    end, used = len(line), text_width(start, size)
+    while end and used + text_width(line[end - 1], size) <= room:
+        end -= 1
+        used += text_width(line[end], size)
+    while end < len(line) and (unicodedata.combining(line[end]) or line[end] in JOINERS or line[end - 1] == "\u200d"):
+        end += 1  # never between a letter and its accents
+    return start + line[end:].lstrip()
+
+
+def shorten_texts(texts: Sequence[str], size: float, room: float, most: float) -> list[str]:
+    """Texts cut to the room each; to the larger room `most` where they hold numbers, or would be the same otherwise.
+
+    >>> shorten_texts(["26171.4 – 34488.5", "a long name of a state", "low"], 11, 84, 250)
+    ['26171.4 – 34488.5', 'a long name…', 'low']
+    """
+    cut = [shorten_to_width(text, size, most if has_number(text) else room) for text in texts]
+    if len(set(cut)) == len(set(texts)):
+        return cut
+    return [shorten_middle(text, size, most) for text in texts]
+
+
+def has_number(text: str) -> bool:
+    """Whether a text may be that of a bin or an interval, whose last digits matter."""
+    return any(character.isdigit() for character in text)
+
+
+def format_steps(index: Any, positions: Iterable[int]) -> list[str]:
+    """The names of some steps or rows: what an index has there, or numbers; dates at midnight without the time.
+
+    >>> format_steps(None, range(3)), format_steps(["2024-02-28 00:00:00", "2024-02-29 00:00:00"], [1])
+    (['0', '1', '2'], ['2024-02-29'])
+    """
+    if index is None:
+        return [str(position) for position in positions]
+    texts = [str(index[position]) for position in positions]
+    return [text.removesuffix(MIDNIGHT) for text in texts] if all(MIDNIGHT in text for text in texts) else texts
 
 
 def escape(text: str) -> str:

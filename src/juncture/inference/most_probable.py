@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from juncture.inference.infer import as_targets, engine_for
 from juncture.memory import check_memory
 from juncture.values import few, format_count, number_of
 from juncture.variables import Assignment, Scope
+
+if TYPE_CHECKING:
+    from juncture.drawing.grids import Grid
 
 BYTES_PER_PAIR = 24  # of variables: what the search keeps for each assignment that it gives
 BYTES_PER_STATE = 64  # ... where every variable that is not observed is among those asked for
@@ -45,6 +48,18 @@ class MostProbable(Diagnosed):
         states = few(f"{name!r}: {state!r}" for name, state in self.assignment.items())
         return f"MostProbable(assignment={{{states}}}, log_prob={self.log_prob!r}, log_joint={self.log_joint!r})"
 
+    def to_diagram(self) -> Grid:
+        from juncture.inference.engines.pictures import assignment_grid
+
+        return assignment_grid(self.assignment)
+
+    @staticmethod
+    def _diagram_of(ranked: Sequence[MostProbable]) -> Grid:
+        """The best assignments in a table, with their probabilities and what differs."""
+        from juncture.inference.engines.pictures import ranked_grid
+
+        return ranked_grid([each.assignment for each in ranked], [each.log_prob for each in ranked])
+
     def _repr_html_(self) -> str:
         words = f"MostProbable(log_prob={self.log_prob:.6g}, log_joint={self.log_joint:.6g}, by {self.method})"
         return states_html(words, ["variable", "state"], self.assignment.items(), len(self.assignment))
@@ -65,11 +80,19 @@ class MostProbableRows(Diagnosed):
         size = f"{number_of(len(self.assignments), 'row')} of {number_of(len(self.assignments.columns), 'variable')}"
         return f"MostProbableRows({size}; by {self.method})"
 
+    def to_diagram(self) -> Grid:
+        from juncture.inference.engines.pictures import rows_grid
+
+        return rows_grid(self._first_rows(), self.log_prob, len(self.assignments.columns))
+
+    def _first_rows(self) -> dict[str, list[Any]]:
+        names = list(self.assignments.columns)[:MAX_COLUMNS]
+        return self.assignments.only(names).take(slice(MAX_ROWS)).to_dict()
+
     def _repr_html_(self) -> str:
-        names = list(self.assignments.columns)
-        first = self.assignments.only(names[:MAX_COLUMNS]).take(slice(MAX_ROWS)).to_dict()
+        first, num_columns = self._first_rows(), len(self.assignments.columns)
         rows = zip(count(), (f"{value:.4g}" for value in self.log_prob), *first.values(), strict=False)
-        return states_html(repr(self), ["row", "log_prob", *first], rows, len(self.assignments), len(names))
+        return states_html(repr(self), ["row", "log_prob", *first], rows, len(self.assignments), num_columns)
 
 
 def most_probable_factors(  # noqa: PLR0913 (one verb, many options)

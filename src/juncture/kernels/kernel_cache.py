@@ -37,7 +37,6 @@ numba_config: Any = numba.core.config
 LOG = logging.getLogger("juncture")
 LOCK_SECONDS = 120.0  # after which a process compiles what another one does not finish
 POLL_SECONDS = 0.05
-_compiling: list[str] = []  # the kernel that is compiled, then those that it calls; Numba's compiler lock guards it
 
 
 class KernelLocator(_CacheLocator):
@@ -161,14 +160,9 @@ def keep_on_disk(dispatcher: Any, stamp: str) -> None:
 @contextmanager
 def announce(function: Any) -> Iterator[None]:
     """Log which kernel was compiled, and how long it took."""
-    level = logging.DEBUG if _compiling else logging.INFO  # those that it calls are part of its time
     name, started = f"{function.__module__.removeprefix('juncture.kernels.')}.{function.__qualname__}", time.monotonic()
-    _compiling.append(name)
-    try:
-        yield
-    finally:
-        _compiling.pop()
-    LOG.log(level, "compiled the kernel %s in %.1f s", name, time.monotonic() - started)
+    yield
+    LOG.info("compiled the kernel %s in %.1f s", name, time.monotonic() - started)
 
 
 @cache

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
 
 from juncture.drawing.html import html_table
+from juncture.drawing.svg import to_svg
+from juncture.errors import Unsupported
 from juncture.iteration import Trace
 from juncture.values import Value
+
+if TYPE_CHECKING:
+    from juncture.drawing.courses import Course
 
 M = TypeVar("M")
 
@@ -39,6 +46,16 @@ class Fit(Value, Generic[M]):
     def __repr__(self) -> str:
         return f"Fit({self.model!r}, log-likelihood {self.log_likelihood:.6g}; {self.trace.reason})"
 
+    def to_diagram(self) -> Course:
+        """The objective at the start and after each step."""
+        from juncture.drawing.courses import Course, Panel
+
+        if self.trace.num_steps < 1:
+            raise Unsupported(
+                f"this fit took no steps ({self.trace.reason}), so there is no course to draw; draw fit.model"
+            )
+        return Course((Panel("objective", np.array(self.trace.values)),), note=self.trace.reason)
+
     def _repr_html_(self) -> str:
         """The model as it shows itself, and how learning went."""
         shown = getattr(self.model, "_repr_html_", None)
@@ -49,4 +66,5 @@ class Fit(Value, Generic[M]):
             ("converged", "yes" if self.trace.converged else "no"),
             ("stopped because", self.trace.reason),
         ]
-        return html_table(["Fit", ""], facts, num_labels=1) + model
+        picture = to_svg(self.to_diagram()) if self.trace.num_steps > 0 else ""
+        return html_table(["Fit", ""], facts, num_labels=1) + picture + model

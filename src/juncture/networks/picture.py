@@ -8,20 +8,21 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from juncture.checks import check_mapping, check_number
-from juncture.drawing.diagram import Diagram, Edge, Node, Stroke
+from juncture.drawing.diagram import Diagram, Drawing, Edge, Node, Stroke
 from juncture.drawing.notebook import diagram_html, num_lines
 from juncture.drawing.states import StateDiagram
 from juncture.errors import FormatError, InvalidData, TooLarge, Unsupported
-from juncture.files.writing import write_text
+from juncture.files.writing import write_bytes
 
 MAX_LINES = 200_000  # of any picture: edges, each with a bend in every layer that it passes
+KINDS = (".svg", ".png", ".pdf")  # of files of pictures
 MAX_ARROWS = 10_000  # between states on a circle
 
 
 class Drawable(Protocol):
     """A model that knows its own diagram."""
 
-    def to_diagram(self) -> Diagram | StateDiagram: ...
+    def to_diagram(self) -> Drawing: ...
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,10 +32,11 @@ class Picture:
     svg: str
 
     def save(self, path: str | Path) -> None:
-        """Write the picture to a file whose name ends in .svg."""
-        if Path(path).suffix.lower() != ".svg":
-            raise FormatError("pictures are SVG; give the file a name that ends in .svg", file=str(path))
-        write_text(path, self.svg)
+        """Write the picture to a file whose name ends in .svg, .png or .pdf; the last two need the extra `plot`."""
+        from juncture.drawing.images import render
+
+        kind = check_kind(path)
+        write_bytes(path, self.svg.encode() if kind == ".svg" else render(self.svg, kind[1:]))
 
     def _repr_html_(self) -> str:
         return self.svg
@@ -43,16 +45,25 @@ class Picture:
         return f"Picture({len(self.svg):,} characters of SVG)"
 
 
+def check_kind(path: str | Path) -> str:
+    """The ending of the name of a file for a picture."""
+    kind = Path(path).suffix.lower()
+    if kind not in KINDS:
+        raise FormatError("pictures are SVG, PNG or PDF; end the file's name in .svg, .png or .pdf", file=str(path))
+    return kind
+
+
 def draw(model: Drawable, beliefs: Any = None, *, strengths: Mapping[tuple[str, str], float] | None = None) -> Picture:
-    """A picture of the model's graph.
+    """A picture of a model, a graph or an answer.
 
     Parameters
     ----------
     model
-        A model, a graph, or any object with `to_diagram()`.
+        A model, a graph, or any object with `to_diagram()`: beliefs, most probable states, also the list of the k best,
+        a path or its trellis, a fit, the missingness of a table.
     beliefs
         Beliefs of this model given one row of evidence: each node then shows a bar per state, and observed variables
-        are shaded.
+        are shaded. Or its `most_probable` states: each node then shows its own.
     strengths
         A number of at least 0 for each edge, such as `edge_information(model)`: the strongest edge is drawn widest.
 
@@ -60,27 +71,65 @@ def draw(model: Drawable, beliefs: Any = None, *, strengths: Mapping[tuple[str, 
     -------
     Picture
         SVG text, which notebooks show and `save` writes.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> model = jt.example("asia")
+    >>> jt.draw(model, jt.infer(model, {"xray": "yes"})).svg[:4]
+    '<svg'
     """
     from juncture.drawing.svg import to_svg
 
-    if not hasattr(model, "to_diagram"):
-        raise Unsupported(f"draw takes a model or a graph; got {type(model).__name__}")
-    diagram = model.to_diagram()
+    diagram = find_diagram(model)
     lines, limit = num_lines(diagram), MAX_ARROWS if isinstance(diagram, StateDiagram) else MAX_LINES
     if lines > limit:
         raise TooLarge(
             f"a picture of {len(diagram.nodes):,} nodes would have {lines:,} lines and bends; the limit is {limit:,}:"
             " draw a smaller part of the model"
         )
-    if beliefs is not None:
+    if isinstance(getattr(beliefs, "assignment", None), Mapping):
+        diagram = show_states(diagram, beliefs.assignment)
+    elif beliefs is not None:
         if getattr(beliefs, "model", None) != model:
             raise InvalidData("these are not beliefs of this model; draw takes what infer gave for it")
-        if not isinstance(diagram, Diagram) or not beliefs.is_single:
-            raise InvalidData("a picture shows the beliefs of a network about one row; infer one row and draw that")
-        diagram = replace(diagram, nodes=tuple(add_beliefs(node, beliefs) for node in diagram.nodes))
+        diagram = show_beliefs(diagram, beliefs)
     if strengths is not None:
         diagram = add_strengths(diagram, strengths)
     return Picture(to_svg(diagram))
+
+
+def find_diagram(model: Any) -> Drawing:
+    """The diagram of a model, of an answer, or of the list of the k best answers."""
+    if isinstance(model, list | tuple) and model and hasattr(model[0], "_diagram_of"):
+        if not all(isinstance(each, type(model[0])) for each in model):
+            raise InvalidData("draw takes the answers of one question, such as the k best assignments")
+        return model[0]._diagram_of(model)
+    if not hasattr(model, "to_diagram") or isinstance(model, type):
+        what = "an empty list" if isinstance(model, list) and not model else type(model).__name__
+        remedy = "; draw its entries one by one" if isinstance(model, list | tuple) and model else ""
+        raise Unsupported(f"draw takes a model, a graph or an answer; got {what}{remedy}")
+    return model.to_diagram()
+
+
+def show_states(diagram: Drawing, assignment: Mapping[str, Any]) -> Diagram:
+    """The diagram with the state of each variable below its name."""
+    if not isinstance(diagram, Diagram):
+        raise InvalidData("states are shown in the nodes of a network; draw the answer alone, draw(best)")
+    strange = next((name for name in assignment if name not in diagram.index), None)
+    if strange is not None:
+        raise InvalidData(f"the assignment names {strange!r}, which this model has not; draw the model that was asked")
+    nodes = (replace(node, note=str(assignment.get(node.name, node.note or "")) or None) for node in diagram.nodes)
+    return replace(diagram, nodes=tuple(nodes))
+
+
+def show_beliefs(diagram: Drawing, beliefs: Any) -> Diagram:
+    """The diagram with a bar for each state in its nodes."""
+    if not isinstance(diagram, Diagram) or not beliefs.is_single:
+        raise InvalidData(
+            "nodes show the beliefs of a network about one row; infer one row, or draw the beliefs alone: draw(beliefs)"
+        )
+    return replace(diagram, nodes=tuple(add_beliefs(node, beliefs) for node in diagram.nodes))
 
 
 def add_beliefs(node: Node, beliefs: Any) -> Node:
@@ -90,7 +139,7 @@ def add_beliefs(node: Node, beliefs: Any) -> Node:
     return replace(node, bars=bars, shaded=bool(beliefs.findings.is_observed(node.name)[0]))
 
 
-def add_strengths(diagram: Diagram | StateDiagram, strengths: Mapping[tuple[str, str], float]) -> Diagram:
+def add_strengths(diagram: Drawing, strengths: Mapping[tuple[str, str], float]) -> Diagram:
     """The diagram with lines as wide as their edges are strong, in proportion to the strongest."""
     if not isinstance(diagram, Diagram):
         raise InvalidData("strengths go with the edges of a network or a graph; this model is drawn by its states")

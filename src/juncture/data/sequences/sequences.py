@@ -5,13 +5,15 @@ A 1-D array or a list of scalars is one sequence, a 2-D array or a frame one seq
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from juncture.data.findings import row_index
 from juncture.data.sequences.steps import (
     Find,
     as_codes,
@@ -22,7 +24,7 @@ from juncture.data.sequences.steps import (
     unwrap_frame,
 )
 from juncture.errors import InvalidData
-from juncture.values import Value, number_of, read_only
+from juncture.values import Value, content_key, number_of, read_only
 from juncture.variables import is_missing
 
 UNKNOWN = -1
@@ -48,11 +50,12 @@ class Sequence(Value):
     3
     """
 
-    _fields = ("observations", "states", "covariates", "weight")
+    _fields = ("observations", "states", "covariates", "weight", "index")
     observations: np.ndarray  # (step, *event)
     states: np.ndarray | None  # (step,)
     covariates: np.ndarray | None  # (step, input)
     weight: float
+    index: Any  # of the frame of the observations, or None; it is not compared
 
     def __init__(self, observations: Any, states: Any = None, covariates: Any = None, weight: float = 1.0) -> None:
         steps = read_only(as_steps(observations, where=""))
@@ -62,6 +65,10 @@ class Sequence(Value):
             if given is not None and len(given) != len(steps):
                 raise InvalidData(f"a sequence of {len(steps)} steps has as many {name}; got {len(given)}")
         self._set(observations=steps, states=labels, covariates=inputs, weight=check_weight(weight))
+        self._set(index=row_index(observations))
+
+    def _key(self) -> Hashable:
+        return tuple(content_key(self.__dict__[name]) for name in self._fields if name != "index")
 
     @property
     def num_steps(self) -> int:
@@ -97,6 +104,7 @@ class Sequences:
     states: np.ndarray | None = None  # (step,), UNKNOWN where no label is given
     covariates: np.ndarray | None = None  # (step, input)
     is_single: bool = False
+    indexes: tuple[Any, ...] | None = None  # of the frame of each sequence, None of what was no frame of pandas
 
     @property
     def num(self) -> int:
@@ -125,7 +133,13 @@ class Sequences:
             self.weights[start:stop],
             None if self.states is None else self.states[first:last],
             None if self.covariates is None else self.covariates[first:last],
+            indexes=None if self.indexes is None else self.indexes[start:stop],
         )
+
+    @property
+    def index(self) -> Any:
+        """The index of the frame that the only sequence was, such as its dates; or None."""
+        return None if self.indexes is None else self.indexes[0]
 
     def describe_step(self, step: int) -> str:
         """How a message names a step of all."""
@@ -174,9 +188,11 @@ def as_sequences(
     observations = stack_steps(rows, event_shape)
     offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     weights = np.array([1.0 if part is None else part.weight for part in parts])
+    indexes = find_indexes([data] if is_single else given)
     if lengths is not None:
         offsets, is_single = as_offsets(lengths, len(observations), is_single), False
         weights = np.full(len(offsets) - 1, weights[0] if len(weights) else 1.0)
+        indexes = cut_index(indexes, offsets)
     found = Sequences(
         observations,
         offsets,
@@ -184,9 +200,21 @@ def as_sequences(
         encode_states(parts, rows, state_code),
         stack_covariates(parts, rows),
         is_single,
+        indexes,
     )
     check_finite(found, takes_minus_infinity)
     return found
+
+
+def find_indexes(given: list[Any]) -> tuple[Any, ...] | None:
+    """The index of each sequence that is a frame or series of pandas, or a `Sequence` of one; None if none has any."""
+    indexes = tuple(item.index if isinstance(item, Sequence) else row_index(item) for item in given)
+    return None if all(index is None for index in indexes) else indexes
+
+
+def cut_index(indexes: tuple[Any, ...] | None, offsets: np.ndarray) -> tuple[Any, ...] | None:
+    """The index of one stacked frame, cut as its sequences are."""
+    return None if indexes is None else tuple(indexes[0][first:last] for first, last in pairwise(offsets.tolist()))
 
 
 def as_one_sequence(rows: np.ndarray) -> Sequences:

@@ -27,6 +27,8 @@ from juncture.variables import Scope, State
 if TYPE_CHECKING:
     import pandas as pd
 
+    from juncture.drawing.diagram import Drawing
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Beliefs:
@@ -189,6 +191,16 @@ class Beliefs:
 
     def __repr__(self) -> str:
         return beliefs_text(self)
+
+    def to_diagram(self) -> Drawing:
+        """One row: the model with a bar per state in its nodes; many: the distributions of the first rows."""
+        from juncture.inference.engines.pictures import rows_diagram, table_shares
+        from juncture.networks.picture import show_beliefs
+
+        if self.is_single:
+            return show_beliefs(self.model.to_diagram(), self)
+        parts = (table_shares(self[name].scope, self[name].values) for name in self.targets)
+        return rows_diagram(parts, self.findings.num_rows, self.findings.index, len(self.targets))
 
     def _repr_html_(self) -> str:
         return beliefs_html(self)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from juncture.drawing.diagram import Drawing
 from juncture.drawing.html import Markup, html_table
+from juncture.drawing.svg import to_svg
 from juncture.factors.html import MAX_COLUMNS, MAX_ROWS, format_omitted
 from juncture.values import number_of
 
@@ -85,8 +87,9 @@ def steps_html(
     *,
     index: Iterable[object] | None = None,
     size: tuple[int, int] | None = None,
+    picture: Drawing | None = None,
 ) -> str:
-    """A line of words, and the distribution of each step or row: a row of bars, one a state.
+    """A line of words, and the distribution of each step or row: a row of bars, one a state; a picture before it.
 
     Rows are named by the `index`, or numbered; `size` is that of the whole table, where only a part is given.
     """
@@ -94,8 +97,14 @@ def steps_html(
     shares = distributions[:MAX_ROWS, :MAX_COLUMNS].tolist()
     rows = ((name, *map(share_html, row)) for name, row in zip(names, shares, strict=False))
     note = format_omitted(*(distributions.shape if size is None else size))
-    table = html_table([unit, *labels[:MAX_COLUMNS]], rows, note, num_labels=1)
-    return f"<p><code>{escape(words)}</code></p>{table}"
+    return picture_html(words, picture, len(distributions)) + html_table(
+        [unit, *labels[:MAX_COLUMNS]], rows, note, num_labels=1
+    )
+
+
+def picture_html(words: str, picture: Drawing | None, num_steps: int) -> str:
+    """The words, and the picture where there is one that has some steps."""
+    return f"<p><code>{escape(words)}</code></p>" + ("" if picture is None or not num_steps else to_svg(picture))
 
 
 def share_html(share: float) -> Markup:
@@ -103,8 +112,8 @@ def share_html(share: float) -> Markup:
     return Markup(f"{share:.4f}{bar_html(0.0 if np.isnan(share) else share, STEP_BAR_WIDTH)}")
 
 
-def intervals_html(words: str, means: np.ndarray, deviations: np.ndarray) -> str:
-    """A line of words, and the mean and standard deviation of each coordinate (step, coordinate)."""
+def intervals_html(words: str, means: np.ndarray, deviations: np.ndarray, picture: Drawing) -> str:
+    """A line of words, a picture, and the mean and standard deviation of each coordinate (step, coordinate)."""
     pairs = zip(means[:MAX_ROWS, :MAX_COLUMNS].tolist(), deviations[:MAX_ROWS, :MAX_COLUMNS].tolist(), strict=True)
     rows = (
         (step, *(f"{mean:.4g} ± {deviation:.4g}" for mean, deviation in zip(*pair, strict=True)))
@@ -113,10 +122,12 @@ def intervals_html(words: str, means: np.ndarray, deviations: np.ndarray) -> str
     table = html_table(
         ["step", *range(means[:, :MAX_COLUMNS].shape[1])], rows, format_omitted(*means.shape), num_labels=1
     )
-    return f"<p><code>{escape(words)}</code></p>{table}"
+    return picture_html(words, picture, len(means)) + table
 
 
-def states_html(words: str, heads: Iterable[object], rows: Iterable[Iterable[object]], *size: int) -> str:
+def states_html(
+    words: str, heads: Iterable[object], rows: Iterable[Iterable[object]], *size: int, picture: Drawing | None = None
+) -> str:
     """A line of words, and the first rows of a table of states; `size` is that of the whole table."""
     table = html_table(heads, islice(rows, MAX_ROWS), format_omitted(*size), num_labels=1)
-    return f"<p><code>{escape(words)}</code></p>{table}"
+    return picture_html(words, picture, size[0]) + table

@@ -20,6 +20,8 @@ from juncture.variables import Scope, State
 if TYPE_CHECKING:
     import pandas as pd
 
+    from juncture.drawing.shares import ShareDiagram
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RowFactors:
@@ -49,6 +51,13 @@ class RowFactors:
 
     def __repr__(self) -> str:
         return f"RowFactors({', '.join(self.scope.names)}; {number_of(len(self), self.unit)})"
+
+    def to_diagram(self) -> ShareDiagram:
+        """The distributions of all steps, or of the first rows."""
+        from juncture.inference.engines.pictures import rows_diagram, steps_diagram, table_shares
+
+        shares = table_shares(self.scope, self.values)
+        return steps_diagram(shares) if self.unit == "step" else rows_diagram([shares], len(self))
 
     def _repr_html_(self) -> str:
         states = islice(product(*(variable.labels for variable in self.scope)), MAX_COLUMNS)

@@ -54,13 +54,6 @@ def are_adjacent(graph, one, other):
 
 
 @kernel
-def copy_row(row, other):
-    """Fill another row."""
-    for index in range(len(row)):
-        other[index] = row[index]
-
-
-@kernel
 def replace_by_neighbours(graph, gone, node):
     """Eliminate `gone` as seen from its neighbour `node`, which becomes adjacent to all others."""
     for word in range(graph.shape[1]):

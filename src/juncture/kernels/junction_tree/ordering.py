@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel
+from juncture.kernels.copying import copy_vector
 from juncture.kernels.junction_tree.bitsets import (
     are_adjacent,
     common_members,
-    copy_row,
     count_bits,
     members,
     replace_by_neighbours,
@@ -102,7 +102,7 @@ def is_better(node, best, late, scores, weights, noise):
     return noise[node] < noise[best]
 
 
-@kernel
+@kernel(work=("log_sizes", "log_sizes"))
 def eliminate(adjacency, log_sizes, heuristic, noise, late, limit):
     """An elimination order, and for each step the neighbours that the node had then, as a bitset.
 
@@ -150,7 +150,7 @@ def eliminate(adjacency, log_sizes, heuristic, noise, late, limit):
             break
         waiting[spot] = waiting[num_nodes - step - 1]
         order[step] = best
-        copy_row(graph[best], separators[step])
+        copy_vector(graph[best], separators[step])
         count = members(graph[best], neighbours)
         if fills[best]:
             for first in range(count):
@@ -189,7 +189,7 @@ def finish_order(graph, log_sizes, weights, noise, late, waiting, order, separat
         best = waiting[spot]
         waiting[spot] = waiting[left - 1]
         order[step] = best
-        copy_row(graph[best], separators[step])
+        copy_vector(graph[best], separators[step])
         count = members(graph[best], neighbours)
         if count == left - 1:
             finish_complete(graph[best], late, waiting[:count], order[step + 1 :], separators[step + 1 :])
@@ -209,11 +209,11 @@ def finish_complete(left, late, waiting, order, separators):
             if late[node] == turn:
                 left[node >> 6] &= ~(np.uint64(1) << np.uint64(node & 63))
                 order[step] = node
-                copy_row(left, separators[step])
+                copy_vector(left, separators[step])
                 step += 1
 
 
-@kernel
+@kernel(work=("order", "order"))
 def follow_order(adjacency, order):
     """For each step of a given elimination order the neighbours that the node had then, as a bitset."""
     graph = adjacency.copy()
@@ -221,7 +221,7 @@ def follow_order(adjacency, order):
     neighbours = np.empty(len(graph), np.int64)
     for step in range(len(order)):
         gone = order[step]
-        copy_row(graph[gone], separators[step])
+        copy_vector(graph[gone], separators[step])
         for index in range(members(graph[gone], neighbours)):
             replace_by_neighbours(graph, gone, neighbours[index])
     return separators
@@ -235,7 +235,9 @@ def peel(starts, neighbours):
     hang on the graph, or the whole graph if it is a forest.
     """
     num_nodes = len(starts) - 1
-    degrees = starts[1:] - starts[:-1]
+    degrees = np.empty(num_nodes, np.int64)
+    for node in range(num_nodes):
+        degrees[node] = starts[node + 1] - starts[node]
     gone = np.zeros(num_nodes, np.bool_)
     order = np.empty(num_nodes, np.int64)
     last = np.empty(num_nodes, np.int64)

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from juncture.kernels.compiler import kernel
+from juncture.kernels.copying import copy_vector
 from juncture.kernels.tables.distinct import number_keys
 
 LIKELIHOOD, CELL, EVEN, SEEN = 0, 1, 2, 3  # what `amount` is: a cost per parameter, or a pseudo-count
@@ -47,7 +48,7 @@ def refine(column, size, count, numbers, refined):
     codes = np.empty(len(numbers), np.int32)
     firsts = np.empty(len(numbers), np.int32)
     found = number_keys(refined.view(np.uint64), codes, firsts)
-    refined[:] = codes
+    copy_vector(codes, refined)
     return found
 
 
@@ -81,7 +82,9 @@ def add_to_cells(starts, column, stride, cells, weights):
         four[starts[row + 3] + np.uint32(column[row + 3]) * apart] += weights[row + 3]
     for row in range(whole, len(starts)):
         one[starts[row] + np.uint32(column[row]) * apart] += weights[row]
-    return (one + two) + (three + four)
+    for cell in range(cells):
+        one[cell] = (one[cell] + two[cell]) + (three[cell] + four[cell])
+    return one
 
 
 @kernel
@@ -156,7 +159,7 @@ def score_table(table, size, num_parents_states, kind, amount):
     return log_evidence(table, size, amount / (shared * size))
 
 
-@kernel
+@kernel(work=("candidates", "weights"))
 def score_extensions(codes, weights, sizes, child, parents, candidates, kind, amount, scores):
     """The local scores of the child with each candidate added to the parents.
 

@@ -12,6 +12,7 @@ import numpy as np
 from juncture import numerics
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
+from juncture.drawing.shares import ShareDiagram
 from juncture.errors import Unsupported
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import EXACT, Diagnostics
@@ -19,6 +20,7 @@ from juncture.inference.engines.diagnosed import OneVariable
 from juncture.inference.engines.display import steps_html
 from juncture.inference.engines.draws import check_num_rows
 from juncture.inference.engines.options import impossible_indices
+from juncture.inference.engines.pictures import rows_diagram, table_shares
 from juncture.inference.engines.row_factors import RowFactors, marginals_frame, wide_frame
 from juncture.options import as_generator
 from juncture.values import number_of
@@ -119,6 +121,10 @@ class MixtureBeliefs(OneVariable):
         rows = f"log_evidence={self.log_evidence:.6g}" if self.is_single else number_of(len(self), "row")
         components = number_of(self.model.num_components, "component")
         return f"MixtureBeliefs({components}; {rows}; exact, by {self.method})"
+
+    def to_diagram(self) -> ShareDiagram:
+        """The probability of each component, for the first rows."""
+        return rows_diagram([table_shares(self.scope, self.responsibilities)], len(self), self.index)
 
     def _repr_html_(self) -> str:
         if not len(self):

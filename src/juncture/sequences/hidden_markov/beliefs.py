@@ -13,10 +13,12 @@ from juncture.checks import check_count
 from juncture.components.mixture import Mixture
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.labels import decode_labels
+from juncture.drawing.shares import ShareDiagram, Shares
 from juncture.errors import ImpossibleEvidence
 from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.inference.engines.diagnosed import OneVariable
 from juncture.inference.engines.display import steps_html
+from juncture.inference.engines.pictures import table_shares
 from juncture.inference.engines.row_factors import RowFactors, marginals_frame, wide_frame
 from juncture.kernels.chains.lags import smooth_with_lag
 from juncture.kernels.chains.passes import DISCARD
@@ -74,8 +76,15 @@ class ChainForecast:
         rest = "; …" if len(distributions) > SHOWN else ""
         return f"ChainForecast({number_of(len(self), 'step')}: {'; '.join(distributions[:SHOWN])}{rest})"
 
+    def to_diagram(self) -> ShareDiagram:
+        """The probability of each state at each step of the future, the first of which is 1."""
+        return ShareDiagram(
+            (Shares("state", tuple(map(str, self.model.states)), self.states),), range(1, len(self) + 1)
+        )
+
     def _repr_html_(self) -> str:
-        return steps_html(f"ChainForecast({number_of(len(self), 'step')})", self.model.states, self.states)
+        words = f"ChainForecast({number_of(len(self), 'step')})"
+        return steps_html(words, self.model.states, self.states, picture=self.to_diagram())
 
 
 def predict_distributions(first: np.ndarray, transition: np.ndarray, num_steps: int) -> np.ndarray:
@@ -145,8 +154,9 @@ class ChainBeliefs(OneVariable):
         return marginals_frame(self.to_dict(), "step")
 
     def to_frame(self) -> pd.DataFrame:
-        """A wide frame: a line per step, and a column "state=…" for each state."""
-        return wide_frame([self["state"]]).rename_axis("step")
+        """A wide frame: a line per step, with the index of the frame that was given, and a column "state=…" a state."""
+        frame = wide_frame([self["state"]], self.sequence.index)
+        return frame.rename_axis("step") if self.sequence.index is None else frame
 
     @cached_property
     def sequence(self) -> Sequences:
@@ -248,8 +258,13 @@ class ChainBeliefs(OneVariable):
         size = f"{number_of(self.num_steps, 'step')}, {number_of(self.hidden.num_states, 'state')}"
         return f"ChainBeliefs({size}; log_evidence={self.log_evidence:.6g}; exact, by {self.method})"
 
+    def to_diagram(self) -> ShareDiagram:
+        """The probability of each state at each step."""
+        return ShareDiagram((table_shares(self.scope, self.smoothed),), self.sequence.index)
+
     def _repr_html_(self) -> str:
-        return steps_html(repr(self), self.hidden.states, self.smoothed)
+        index = self.sequence.index
+        return steps_html(repr(self), self.hidden.states, self.smoothed, index=index, picture=self.to_diagram())
 
 
 def as_plain(numbers: np.ndarray) -> np.ndarray:

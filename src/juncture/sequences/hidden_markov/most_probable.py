@@ -7,7 +7,7 @@ and C.-E. W. Sundberg, List Viterbi decoding algorithms with applications, 1994.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -19,10 +19,12 @@ from juncture import parallel
 from juncture.checks import check_count, check_flag
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.labels import decode_labels
+from juncture.drawing.shares import ShareDiagram
 from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.inference.engines.diagnosed import Diagnosed
 from juncture.inference.engines.display import states_html
 from juncture.inference.engines.options import register_methods
+from juncture.inference.engines.pictures import path_shares
 from juncture.kernels.chains.best_paths import best_paths
 from juncture.kernels.chains.path_reading import TIE, read_backward, read_forward
 from juncture.kernels.chains.viterbi import decode_each, log_weight, score_steps
@@ -32,6 +34,8 @@ from juncture.sequences.hidden_markov.infer import ChainOptions, check_possible
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.trellis import Trellis
 from juncture.values import number_of
+
+MAX_PATHS = 12  # in a picture
 
 
 def decode_long(chain: Chain, sequence: Sequences, path: np.ndarray) -> float:
@@ -151,6 +155,21 @@ class MostProbablePath(Diagnosed):
         shown = np.array2string(self.path, threshold=12, edgeitems=4, separator=", ", max_line_width=1000)
         return f"MostProbablePath({shown}; log_joint={self.log_joint:.6g})"
 
+    def to_diagram(self) -> ShareDiagram:
+        """The state of each step, in a lane for each state."""
+        return self._diagram_of([self])
+
+    @staticmethod
+    def _diagram_of(ranked: Sequence[MostProbablePath]) -> ShareDiagram:
+        """The best paths of a sequence, one below the other."""
+        titles = [f"path {rank + 1}" for rank in range(len(ranked))] if len(ranked) > 1 else ["state"]
+        parts = (
+            path_shares(f"{title}, log-probability {path.log_prob:.4g}", path.hidden.states, path.codes)
+            for title, path in zip(titles, ranked[:MAX_PATHS], strict=False)
+        )
+        note = f"the first {MAX_PATHS} of {len(ranked)} paths" if len(ranked) > MAX_PATHS else ""
+        return ShareDiagram(tuple(parts), ranked[0].sequence.index, note=note)
+
     def _repr_html_(self) -> str:
         """Each run of one state, with its steps."""
         words = f"MostProbablePath({number_of(len(self.codes), 'step')}; log_joint={self.log_joint:.6g})"
@@ -159,7 +178,7 @@ class MostProbablePath(Diagnosed):
         starts = np.flatnonzero(np.diff(self.codes, prepend=-1))
         ends = np.append(starts[1:], len(self.codes)) - 1
         rows = zip(starts.tolist(), ends.tolist(), self.path[starts].tolist(), strict=True)
-        return states_html(words, ["from step", "to step", "state"], rows, len(starts))
+        return states_html(words, ["from step", "to step", "state"], rows, len(starts), picture=self.to_diagram())
 
 
 def most_probable_path(  # noqa: PLR0913 (one verb, many options)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
 from juncture.data.tables.labels import decode_labels
-from juncture.drawing.diagram import Diagram, Edge, Node
+from juncture.drawing.lattice import Cell, Lattice, Link
+from juncture.drawing.notebook import diagram_html
+from juncture.drawing.text import format_steps
 from juncture.sequences.hidden_markov.chain import Chain, Form, likelihoods
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.values import number_of
 from juncture.variables import State
 
 SHOWN = 10  # steps at most in a text
+MAX_STEPS = 24  # in a notebook
+LEGEND = "the most probable path", "the best way to each state, with its log-probability"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,6 +33,7 @@ class Trellis:
     scores: np.ndarray  # (step, state)
     predecessors: np.ndarray  # (step, state)
     codes: np.ndarray  # (step,), of the path
+    index: Any = None  # of the frame of observations, such as its dates
 
     @classmethod
     def of(cls, model: HiddenMarkovModel, sequence: Sequences, codes: np.ndarray) -> Trellis:
@@ -44,7 +50,7 @@ class Trellis:
             predecessors[step] = np.where(best > -np.inf, ways.argmax(axis=0), -1)
             scores[step] = best + log_likelihoods[step]
             predecessors[step, codes[step]] = codes[step - 1]
-        return cls(model.states, scores, predecessors, codes)
+        return cls(model.states, scores, predecessors, codes, sequence.index)
 
     @property
     def path(self) -> np.ndarray:
@@ -65,25 +71,46 @@ class Trellis:
         )
         return "\n".join("  ".join(line).rstrip() for line in lines)
 
-    def to_diagram(self) -> Diagram:
-        """One row of nodes per step, each with its score, joined to the state before it; the path is shaded."""
-        positions = list(zip(*np.nonzero(self.scores > -np.inf), strict=True))
-        nodes = (
-            Node(
-                node_name(step, state),
-                label=str(self.states[state]),
-                shaded=bool(self.codes[step] == state),
-                note=f"{self.scores[step, state]:.4g}",
-                row=step,
+    def to_diagram(self) -> Lattice:
+        """A column per step and a lane per state, with arrows from the state before; the path is marked.
+
+        What cannot be reached is left out.
+        """
+        return self._lattice(len(self.scores))
+
+    def _repr_html_(self) -> str:
+        """The picture of the first steps."""
+        return diagram_html(repr(self).partition("\n")[0], self._lattice(min(len(self.scores), MAX_STEPS)))
+
+    def _lattice(self, num_steps: int) -> Lattice:
+        """The diagram of the first steps."""
+        places = [(int(step), int(state)) for step, state in np.argwhere(self.scores[:num_steps] > -np.inf)]
+        position = {place: number for number, place in enumerate(places)}
+        steps = tuple(format_steps(self.index, range(num_steps)))
+        cells = (
+            Cell(
+                step,
+                state,
+                f"{self.scores[step, state]:.4g}",
+                self._tip(step, state, steps[step]),
+                self._is_best(step, state),
             )
-            for step, state in positions
+            for step, state in places
         )
-        edges = (
-            Edge(node_name(step - 1, self.predecessors[step, state]), node_name(step, state))
-            for step, state in positions
+        links = (
+            Link(position[step - 1, int(self.predecessors[step, state])], target, self._is_best(step, state))
+            for target, (step, state) in enumerate(places)
             if step
         )
-        return Diagram(nodes, edges)
+        is_cut = num_steps < len(self.scores)
+        note = f"the first {num_steps} of {number_of(len(self.scores), 'step')}" if is_cut else ""
+        return Lattice(tuple(map(str, self.states)), steps, tuple(cells), tuple(links), LEGEND, note)
+
+    def _is_best(self, step: int, state: int) -> bool:
+        return bool(self.codes[step] == state)
+
+    def _tip(self, step: int, state: int, name: str) -> str:
+        return f"step {name}, {self.states[state]}: log-probability {self.scores[step, state]:.6g}"
 
     def _cell(self, step: int, state: int) -> str:
         before = self.predecessors[step, state]
@@ -93,7 +120,3 @@ class Trellis:
     def __repr__(self) -> str:
         steps, states = map(number_of, self.scores.shape, ("step", "state"))
         return f"Trellis({steps}, {states})\n{self}"
-
-
-def node_name(step: int, state: int) -> str:
-    return f"{step}: {state}"

@@ -10,6 +10,7 @@ import numpy as np
 
 from juncture.checks import check_count
 from juncture.data.sequences.sequences import Sequences
+from juncture.drawing.courses import Course
 from juncture.factors.tables import import_pandas
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.inference.engines.contract import EXACT, Diagnostics
@@ -27,6 +28,7 @@ from juncture.sequences.state_space.forecast import (
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.packing import pack_model
 from juncture.sequences.state_space.passes import Filtered, Smoothed
+from juncture.sequences.state_space.pictures import draw_states
 from juncture.values import number_of
 
 if TYPE_CHECKING:
@@ -91,11 +93,15 @@ class StateSpaceBeliefs(OneVariable):
         return import_pandas().DataFrame(records, columns=["step", "variable", "coordinate", "mean", "variance"])
 
     def to_frame(self) -> pd.DataFrame:
-        """A wide frame: a line per step, with the mean and the standard deviation of each coordinate of the state."""
+        """A wide frame: a line per step, with the mean and the standard deviation of each coordinate of the state.
+
+        The lines have the index of the frame that was given, such as its dates.
+        """
         deviations = np.sqrt(np.diagonal(self.smoothed_covariance, axis1=-2, axis2=-1))
         names = [f"{what} {state}" for what in ("mean", "deviation") for state in range(self.model.state_dimension)]
-        frame = import_pandas().DataFrame(np.hstack([self.smoothed_mean, deviations]), columns=names)
-        return frame.rename_axis("step")
+        index = self.sequence.index
+        frame = import_pandas().DataFrame(np.hstack([self.smoothed_mean, deviations]), index=index, columns=names)
+        return frame.rename_axis("step") if index is None else frame
 
     @property
     def num_steps(self) -> int:
@@ -192,9 +198,13 @@ class StateSpaceBeliefs(OneVariable):
             draw_backward(forward.filtered_mean, forward.predicted_mean, backward.gains, backward.rests, flat)
         return paths
 
+    def to_diagram(self) -> Course:
+        """The smoothed mean of each coordinate with a band of 95 %, and what was observed of it."""
+        return draw_states(self.model, self.sequence, self.smoothed_mean, self.smoothed_covariance)
+
     def _repr_html_(self) -> str:
         deviations = np.sqrt(np.diagonal(self.smoothed_covariance, axis1=-2, axis2=-1))
-        return intervals_html(repr(self), self.smoothed_mean, deviations)
+        return intervals_html(repr(self), self.smoothed_mean, deviations, self.to_diagram())
 
     def __repr__(self) -> str:
         steps = f"{number_of(self.num_steps, 'step')} of {number_of(self.model.state_dimension, 'state')}"

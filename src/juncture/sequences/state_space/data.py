@@ -31,7 +31,9 @@ def as_real_sequences(data: Any, lengths: Any, event_shape: tuple[int, ...], num
 def without_states(one: Any) -> Any:
     if not isinstance(one, Sequence) or one.states is None:
         return one
-    return Sequence(one.observations, covariates=one.covariates, weight=one.weight)
+    bare = Sequence(one.observations, covariates=one.covariates, weight=one.weight)
+    bare._set(index=one.index)
+    return bare
 
 
 def given_states(one: Any, num_steps: int, num_states: int) -> np.ndarray:

@@ -8,13 +8,17 @@ from typing import Any
 import numpy as np
 
 from juncture.data.sequences.sequences import as_inputs
+from juncture.drawing.courses import Course, Panel
 from juncture.errors import InvalidData
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
+from juncture.inference.engines.display import intervals_html
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.packing import PackedSteps, pack_model
 from juncture.sequences.state_space.parts import additions, each_step
 from juncture.sequences.state_space.passes import Filtered, check_filtered, raise_overflow, run_filter
 from juncture.values import number_of
+
+KEY = "mean", "95 % of the probability", ""  # of line, band and points
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +63,27 @@ class StateSpaceForecast:
     def __len__(self) -> int:
         return len(self.state_mean)
 
+    def to_diagram(self) -> Course:
+        """The mean of each observation to come with a band of 95 %; the first step to come is 1."""
+        low, high = self.interval()
+        panels = (
+            Panel(name_part("observation", position, low.shape[1]), mean, *ends)
+            for position, (mean, *ends) in enumerate(zip(self.observation_mean.T, low.T, high.T, strict=True))
+        )
+        return Course(tuple(panels), range(1, len(self) + 1), KEY)
+
+    def _repr_html_(self) -> str:
+        deviations = np.sqrt(np.diagonal(self.observation_covariance, axis1=-2, axis2=-1))
+        return intervals_html(repr(self), self.observation_mean, deviations, self.to_diagram())
+
     def __repr__(self) -> str:
         size = number_of(self.observation_mean.shape[1], "observation")
         return f"StateSpaceForecast({number_of(len(self), 'step')} of {size})"
+
+
+def name_part(what: str, position: int, num: int) -> str:
+    """What a panel shows: one of several coordinates of the state or the observation, or the only one."""
+    return what if num == 1 else f"{what} {position}"
 
 
 def central(mean: np.ndarray, covariance: np.ndarray, probability: float) -> tuple[np.ndarray, np.ndarray]:

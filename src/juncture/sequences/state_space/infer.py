@@ -14,11 +14,14 @@ from typing import Any
 import numpy as np
 
 from juncture.data.sequences.sequences import Sequences
+from juncture.drawing.courses import Course, Panel
+from juncture.drawing.notebook import diagram_html
 from juncture.inference.engines.contract import EXACT, Cost, Diagnostics
 from juncture.inference.engines.diagnosed import Diagnosed
 from juncture.inference.engines.options import check_limits, check_policy, register_methods, resolve_method
 from juncture.numerics import LOG_TWO_PI, log
 from juncture.sequences.state_space.beliefs import StateSpaceBeliefs
+from juncture.sequences.state_space.forecast import name_part
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
 from juncture.sequences.state_space.passes import filtered, smoothed
 from juncture.values import number_of
@@ -92,6 +95,14 @@ class MostProbableStates(Diagnosed):
     def impossible(self) -> tuple[int, ...]:
         """No sequence has density zero under Gaussian noise: always ()."""
         return ()
+
+    def to_diagram(self) -> Course:
+        """Each coordinate of the state over the steps."""
+        num = self.path.shape[1]
+        return Course(tuple(Panel(name_part("state", at, num), part) for at, part in enumerate(self.path.T)))
+
+    def _repr_html_(self) -> str:
+        return diagram_html(repr(self), self.to_diagram())
 
     def __repr__(self) -> str:
         steps, states = map(number_of, self.path.shape, ("step", "state"))
