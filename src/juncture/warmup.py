@@ -114,6 +114,8 @@ def ask_network() -> None:
     infer(model, {"a": 1})
     infer(model, [{"a": 1}, {"b": [0.5, 1.0]}])
     most_probable(model, {"a": 1})
+    most_probable(model, [{"a": [0.4, 1.0]}, {"a": [1.0, 0.4]}])
+    most_probable(model, k=2)
     sample(model, 2, given={"a": 1}, rng=0)
     sample(model, 2, rng=0)
     infer(MarkovNetwork([Factor([a, b], [[1.0, 1e-200], [1e-200, 1.0]])] * 2))
