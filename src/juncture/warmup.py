@@ -40,7 +40,6 @@ from juncture.variables import Variable
 from juncture.verbs import fit, infer, most_probable, sample
 
 NUM_ROWS = 64
-MANY_STATES = 128  # whose codes need more than a byte
 
 
 def warm_up(begin: Callable[[str], None] = lambda subject: None, subjects: Iterable[str] | None = None) -> None:
@@ -98,12 +97,11 @@ def learn_parameters() -> None:
 
 
 def learn_structures() -> None:
-    """Search in every way, with few states and with many."""
+    """Search in every way."""
     rows = small_rows()
-    for data in (rows, with_many_states(rows)):
-        learn_structure(data, "hill-climbing", restarts=1)
-        learn_structure(data, "exact")
-        learn_structure(data, "pc", test=PermutationTest(10))
+    learn_structure(rows, "hill-climbing", restarts=1)
+    learn_structure(rows, "exact")
+    learn_structure(rows, "pc", test=PermutationTest(10))
     find_paths(np.zeros((2, 2), dtype=np.bool_))  # which PC asks where there are colliders
 
 
@@ -120,11 +118,6 @@ def ask_network() -> None:
     sample(model, 2, rng=0)
     infer(MarkovNetwork([Factor([a, b], [[1.0, 1e-200], [1e-200, 1.0]])] * 2))
     infer(long_chain(DENSE_NODES + 1), {"x0": 1})
-
-
-def with_many_states(rows: Dataset) -> Dataset:
-    """The same codes, of variables with so many states that kernels take wider ones."""
-    return Dataset.from_codes([Variable(name, MANY_STATES) for name in rows.columns], rows.columns)
 
 
 def warm_up_families() -> None:
