@@ -70,7 +70,7 @@ def compilation() -> Compilation:
 
 
 def check_mode(mode: Any, where: str) -> Compilation:
-    if mode not in MODES:
+    if not isinstance(mode, str) or mode not in MODES:
         raise InvalidData(f"{where} is one of {', '.join(MODES)}; got {shown(mode)}")
     if mode == "always" and not has_numba():
         raise MissingExtra("compiled kernels need Numba, which is not installed; run: pip install numba")
