@@ -64,6 +64,15 @@ def read(path: str | os.PathLike[str], *, normalize: bool = False) -> Any:
     -------
     BayesianNetwork, MarkovNetwork or FactorGraph
         A `.json` file may also hold any other kind of model, or a family.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     jt.write(jt.example("asia"), f"{folder}/asia.bif")
+    ...     jt.read(f"{folder}/asia.bif") == jt.example("asia")
+    True
     """
     path = check_path(path)
     file_format = format_of(path)
@@ -90,6 +99,16 @@ def write(model: Any, path: str | os.PathLike[str]) -> None:
         A network or factor graph; for a `.json` file any kind of model, or a family.
     path
         The file; its suffix gives the format, as in `read`.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     jt.write(jt.example("asia"), Path(folder, "asia.bif"))
+    ...     Path(folder, "asia.bif").read_text().splitlines()[2]
+    'variable asia {'
     """
     path = check_path(path)
     try:

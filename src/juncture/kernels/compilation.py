@@ -36,6 +36,8 @@ def set_compilation(mode: Compilation | None) -> None:
         "auto" compiles what much is asked of, "always" compiles at the first call (for a service, after
         `juncture warmup`), "never" interprets (for debugging, or where Numba is not to be had).
 
+    Examples
+    --------
     >>> set_compilation("never")
     >>> compilation()
     'never'
@@ -68,7 +70,7 @@ def compilation() -> Compilation:
 
 
 def check_mode(mode: Any, where: str) -> Compilation:
-    if mode not in MODES:
+    if not isinstance(mode, str) or mode not in MODES:
         raise InvalidData(f"{where} is one of {', '.join(MODES)}; got {shown(mode)}")
     if mode == "always" and not has_numba():
         raise MissingExtra("compiled kernels need Numba, which is not installed; run: pip install numba")
