@@ -122,6 +122,7 @@ _MODULES = {
     "FactorGraph": "networks.factor_product",
     "HiddenMarkovModel": "sequences.hidden_markov.model",
     "LinearGaussianStateSpace": "sequences.state_space.model",
+    "ConditionalRandomField": "sequences.conditional_random_field.model",
     "MarkovChain": "sequences.markov_chains.model",
     "Mixture": "components.mixture",
     "GaussianEmissions": "components.gaussian",

@@ -18,6 +18,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "FactorProduct": ("juncture.inference.verbs", "juncture.learning.verbs"),
     "DirectedGraph": ("juncture.learning.verbs",),
     "HiddenMarkovModel": ("juncture.sequences.hidden_markov.verbs",),
+    "ConditionalRandomField": ("juncture.sequences.conditional_random_field.verbs",),
     "MarkovChain": ("juncture.sequences.markov_chains.verbs",),
     "LinearGaussianStateSpace": ("juncture.sequences.state_space.verbs",),
     "Mixture": ("juncture.latent.mixtures.verbs",),

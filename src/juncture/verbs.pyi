@@ -21,6 +21,7 @@ from juncture.learning.undirected.penalties import L1, L2
 from juncture.learning.undirected.statistics import FactorStatistics
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork
+from juncture.sequences.conditional_random_field.model import ConditionalRandomField
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.most_probable import MostProbablePath
@@ -102,6 +103,14 @@ class LearningUndirected(Learning, total=False):
     tolerance: float
     max_steps: int
 
+class LearningLabels(TypedDict, total=False):
+    method: Any
+    penalty: L1 | L2 | None
+    weights: Any
+    tolerance: float
+    max_steps: int
+    progress: Progress | None
+
 class LearningHiddenMarkov(Learning, total=False):
     lengths: Any
     fixed: Collection[str]
@@ -154,6 +163,8 @@ def infer(
     model: StateSpace, evidence: OneOrMany, *, lengths: None = None, **options: Unpack[Asking]
 ) -> StateSpaceBeliefs | list[StateSpaceBeliefs]: ...
 @overload
+def infer(model: ConditionalRandomField, evidence: Any, **options: Unpack[Asking]) -> Any: ...
+@overload
 def infer(model: Mixture, evidence: Any, **options: Unpack[Asking]) -> MixtureBeliefs: ...
 @overload
 def most_probable(
@@ -203,6 +214,10 @@ def most_probable(
 ) -> Any: ...
 @overload
 def most_probable(
+    model: ConditionalRandomField, evidence: Any, *, k: int | None = None, **options: Unpack[AskingPaths]
+) -> Any: ...
+@overload
+def most_probable(
     model: StateSpace, evidence: Any, *, lengths: Lengths, **options: Unpack[Asking]
 ) -> list[MostProbableStates]: ...
 @overload
@@ -238,6 +253,8 @@ def sample(model: Chain, n: Lengths, *, given: None = None, **options: Unpack[Dr
 @overload
 def sample(model: Chain, n: int, *, given: Any, **options: Unpack[Drawing]) -> Numbers: ...
 @overload
+def sample(model: ConditionalRandomField, n: int, *, given: Any, **options: Unpack[Drawing]) -> Numbers: ...
+@overload
 def sample(model: StateSpace, n: int, *, given: None = None, **options: Unpack[DrawingStates]) -> Sequence: ...
 @overload
 def sample(
@@ -257,6 +274,8 @@ def log_prob(model: SequenceModel, rows: Many, *, lengths: None = None, method: 
 def log_prob(model: SequenceModel, rows: One, *, lengths: None = None, method: Any = "auto") -> float: ...
 @overload
 def log_prob(model: SequenceModel, rows: Sequences, *, lengths: None = None, method: Any = "auto") -> Any: ...
+@overload
+def log_prob(model: ConditionalRandomField, rows: Any, *, method: Any = "auto") -> Any: ...
 @overload
 def log_prob(model: Mixture, rows: float, *, method: Any = "auto") -> float: ...
 @overload
@@ -285,6 +304,10 @@ def fit(structure: FactorProduct, data: Any, prior: None = None, **options: Unpa
 def fit(
     structure: HiddenMarkovModel, data: Any, prior: Any = None, **options: Unpack[LearningHiddenMarkov]
 ) -> Fit[HiddenMarkovModel]: ...
+@overload
+def fit(
+    structure: ConditionalRandomField, data: Any, prior: None = None, **options: Unpack[LearningLabels]
+) -> Fit[ConditionalRandomField]: ...
 @overload
 def fit(
     structure: MarkovChain, data: Any, prior: Any = None, **options: Unpack[LearningChains]

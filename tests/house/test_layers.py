@@ -46,7 +46,7 @@ ORDERS = {
         "discrete", "continuous", "vectors", "posteriors", "registry", "document",
         "family_document",
     ],
-    "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space"],
+    "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space", "conditional_random_field"],
     "data": [
         "tables", "files", "entries", "dataset", "identifiers", "likelihoods", "findings", "missingness", "bins",
         "sequences", "sources",

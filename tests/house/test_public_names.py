@@ -32,6 +32,7 @@ PUBLIC_NAMES = [
     "ChowLiu",
     "CombinedSearch",
     "Conditional",
+    "ConditionalRandomField",
     "Constant",
     "CurvedFamily",
     "Dataset",
