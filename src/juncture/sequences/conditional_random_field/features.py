@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import shown
+from juncture.checks import check_iterable, shown
 from juncture.data.sequences.sequences import Sequence
 from juncture.errors import InvalidData
 from juncture.variables import Variable
@@ -76,7 +76,10 @@ def is_step(item: Any) -> bool:
 def as_given(one: Any) -> GivenSequence:
     if isinstance(one, Sequence):
         return GivenSequence(one.observations, one.states, one.weight)
-    return GivenSequence(*one) if is_pair(one) else GivenSequence(one)
+    steps, labels = one if is_pair(one) else (one, None)
+    if isinstance(steps, str | bytes | Mapping) or not isinstance(steps, Iterable):
+        raise InvalidData(f"the steps of a sequence are a list or an array; got {shown(steps)}")
+    return GivenSequence(steps, labels)
 
 
 def find_features(given: Iterable[GivenSequence]) -> tuple[str, ...]:
@@ -166,7 +169,7 @@ def as_codes(given: list[GivenSequence], offsets: np.ndarray, variable: Variable
             raise InvalidData(
                 f"sequence {place} has no labels: give pairs of steps and labels, or jt.Sequence(…, states)"
             )
-        labels = list(one.labels)
+        labels = check_iterable(one.labels, "the labels of a sequence")
         if len(labels) != last - first:
             raise InvalidData(f"sequence {place} has {last - first} steps, but {len(labels)} labels")
         codes[first:last] = [variable.code(label) for label in labels]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.checks import check_array
 from juncture.errors import ImpossibleEvidence, InvalidData, Unsupported
 from juncture.iteration import ProgressCallback, check_progress, check_stopping_rule
 from juncture.learning.fit import Fit
@@ -93,7 +94,7 @@ def with_features(model: ConditionalRandomField, features: tuple[str, ...]) -> C
 def weigh(rows: FeatureRows, weights: Any) -> FeatureRows:
     if weights is None:
         return rows
-    given = np.asarray(weights, dtype=float)
+    given = check_array(weights, "the weights of the sequences, one number each,")
     if given.shape != rows.weights.shape or not (np.isfinite(given).all() and (given >= 0).all()):
         raise InvalidData(f"there are {len(rows.weights)} sequences: give as many weights, numbers of at least 0")
     return FeatureRows(rows.matrix, rows.offsets, given, rows.is_single)
