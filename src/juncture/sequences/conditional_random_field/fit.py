@@ -168,4 +168,4 @@ def expect(model: ConditionalRandomField, rows: FeatureRows) -> tuple[np.ndarray
         return smooth(chain, sequences.take(part), own, moves), moves
 
     parts = map_parts(smooth_part, chain, sequences)
-    return np.concatenate([log_z for log_z, _ in parts]), lattice, sum(moves for _, moves in parts)
+    return np.concatenate([log_z for log_z, _ in parts]), lattice, np.sum([moves for _, moves in parts], axis=0)
