@@ -325,7 +325,8 @@ def estimate(structure: Any, statistics: Any, prior: Any = None, **options: Any)
     Parameters
     ----------
     structure
-        A `BayesianNetwork` or a `DirectedGraph`; or a `HiddenMarkovModel` or `MarkovChain`.
+        A `BayesianNetwork` or a `DirectedGraph`; a `MarkovNetwork` or a `FactorGraph`; or a `HiddenMarkovModel` or
+        `MarkovChain`.
     statistics
         Those of `jt.statistics` for the same structure.
     prior
@@ -336,7 +337,7 @@ def estimate(structure: Any, statistics: Any, prior: Any = None, **options: Any)
 
     Returns
     -------
-    BayesianNetwork, HiddenMarkovModel or MarkovChain
+    BayesianNetwork, MarkovNetwork, FactorGraph, HiddenMarkovModel or MarkovChain
 
     Examples
     --------
@@ -346,6 +347,6 @@ def estimate(structure: Any, statistics: Any, prior: Any = None, **options: Any)
     array([0.6, 0.4])
     """
     raise Unsupported(
-        "estimate takes a BayesianNetwork, a DirectedGraph, a HiddenMarkovModel or a MarkovChain;"
-        f" got {type(structure).__name__}"
+        "estimate takes a BayesianNetwork, a DirectedGraph, a MarkovNetwork, a FactorGraph, a HiddenMarkovModel or a"
+        f" MarkovChain; got {type(structure).__name__}"
     )

@@ -97,6 +97,7 @@ class LearningNetworks(Learning, total=False):
 class LearningUndirected(Learning, total=False):
     penalty: L1 | L2 | None
     coupling: Any
+    given: Iterable[str]
     latent: Iterable[str]
     missing: Any
     engine: Any
@@ -344,6 +345,19 @@ def estimate(
     on_unseen: OnUnseen = "uniform",
     fixed: Iterable[str] = (),
 ) -> BayesianNetwork: ...
+@overload
+def estimate(
+    structure: FactorProduct,
+    statistics: FactorStatistics,
+    prior: None = None,
+    *,
+    method: Any = "auto",
+    penalty: L1 | L2 | None = None,
+    coupling: Any = None,
+    engine: Any = "auto",
+    tolerance: float = 1e-7,
+    max_steps: int = 1000,
+) -> Any: ...
 @overload
 def estimate(
     structure: HiddenMarkovModel,

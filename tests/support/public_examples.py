@@ -109,6 +109,7 @@ VERBS: dict[str, list[dict[str, Any]]] = {
     ],
     "estimate": [
         {"structure": GRAPH, "statistics": COUNTS},
+        {"structure": FIELD, "statistics": jt.statistics(FIELD, ROWS)},
         {"structure": HMM, "statistics": jt.statistics(HMM, jt.Sequence(STEPS, states=STEPS))},
         {"structure": CHAIN, "statistics": jt.statistics(CHAIN, STEPS)},
     ],

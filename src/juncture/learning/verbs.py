@@ -8,7 +8,7 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.learning.networks.estimation import estimate_network
 from juncture.learning.networks.fit import fit_network
 from juncture.learning.networks.statistics import network_statistics
-from juncture.learning.undirected.fit import fit_factors
+from juncture.learning.undirected.fit import estimate_factors, fit_factors
 from juncture.learning.undirected.statistics import factor_statistics
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork
@@ -20,5 +20,6 @@ for kind in (MarkovNetwork, FactorGraph, FactorProduct):
 register(verbs.statistics, FactorProduct, factor_statistics)
 register(verbs.statistics, BayesianNetwork, network_statistics)
 register(verbs.statistics, DirectedGraph, network_statistics)
+register(verbs.estimate, FactorProduct, estimate_factors)
 register(verbs.estimate, BayesianNetwork, estimate_network)
 register(verbs.estimate, DirectedGraph, estimate_network)

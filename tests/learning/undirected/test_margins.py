@@ -80,3 +80,15 @@ def test_a_sweep_that_is_not_enough_is_told():
     with pytest.warns(jt.NotConvergedWarning, match="1 step"):
         fitted = jt.fit(model_over(LOOP), rows_of(model_over(LOOP, 2)), method="ipf", max_steps=1)
     assert not fitted.trace.converged
+
+
+@pytest.mark.parametrize("method", ["auto", "gradient", "ipf"])
+def test_counts_of_two_files_lead_to_the_model_of_all_rows(method):
+    for scopes in (LOOP, DECOMPOSABLE["a tree of cliques"]):
+        model, rows = model_over(scopes), rows_of(model_over(scopes, 4), 200)
+        counts = jt.statistics(model, rows.take(range(50))) + jt.statistics(model, rows.take(range(50, 200)))
+        assert jt.estimate(model, counts, method=method) == jt.fit(model, rows, method=method).model
+    with pytest.raises(jt.InvalidData, match="other variables"):
+        jt.estimate(model_over(LOOP), counts)
+    with pytest.raises(jt.Unsupported, match="needs the rows"):
+        jt.estimate(model, counts, method="pseudo-likelihood")

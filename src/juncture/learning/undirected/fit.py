@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from juncture.checks import check_choice
+from juncture.checks import check_choice, check_kind
 from juncture.data.dataset import Dataset
 from juncture.data.sources.contract import RowSource
 from juncture.errors import InvalidData, NotConvergedWarning, TooLarge, Unsupported, warn_user
@@ -20,7 +20,7 @@ from juncture.learning.undirected.ascent import Stopping, ascend
 from juncture.learning.undirected.coupling import coupled_cells
 from juncture.learning.undirected.decomposable import closed_form, log_partition
 from juncture.learning.undirected.expectation import CellExpectation
-from juncture.learning.undirected.holes import MarginalLikelihood, break_symmetry, find_latent
+from juncture.learning.undirected.holes import ConditionalLikelihood, MarginalLikelihood, break_symmetry, find_latent
 from juncture.learning.undirected.log_tables import Coordinates, FreeCells, LogTables
 from juncture.learning.undirected.objectives import Likelihood, Objective, check_counts_possible, dot_counts
 from juncture.learning.undirected.penalties import Penalty, check_penalty
@@ -28,7 +28,7 @@ from juncture.learning.undirected.proportional_fitting import fit_proportionally
 from juncture.learning.undirected.pseudo_likelihood import PseudoLikelihood
 from juncture.learning.undirected.statistics import FactorStatistics, count_if_complete
 from juncture.networks.factor_product import FactorProduct
-from juncture.options import as_generator
+from juncture.options import as_generator, as_variable_names
 
 M = TypeVar("M", bound=FactorProduct)
 METHODS = ("auto", "gradient", "ipf", "pseudo-likelihood")
@@ -43,6 +43,7 @@ def fit_factors(  # noqa: PLR0913 (one verb, many options)
     method: str = "auto",
     penalty: Penalty | None = None,
     coupling: Any = None,
+    given: Iterable[str] = (),
     latent: Iterable[str] = (),
     weights: Any = None,
     missing: Any = None,
@@ -71,6 +72,9 @@ def fit_factors(  # noqa: PLR0913 (one verb, many options)
         cell that no row has gets probability zero.
     coupling
         A matrix B with a row for each cell of each factor: θ = Bη is learned, by its η.
+    given
+        Variables that will always be observed: Σ log p(others | given) is maximised, by its gradient. The model is
+        then a conditional random field; `log_likelihood` is that of the others.
     engine
         The engine that gives the expected cells, as `method` in `infer`.
     tolerance
@@ -86,21 +90,40 @@ def fit_factors(  # noqa: PLR0913 (one verb, many options)
     task = Task(
         LogTables(template), rows, Stopping(tolerance, max_steps, progress), check_penalty(penalty), coupling, engine
     )
-    statistics = count_if_complete(template, rows)
+    names = check_given(given, template, rows)
+    statistics = None if names else count_if_complete(template, rows)
     if statistics is None:
-        return task.fit_holes(method, as_generator(rng))
-    check_weight(statistics.weight)
-    check_counts_possible(task.tables, statistics)
+        return task.fit_rows(method, names, as_generator(rng))
     if method == "pseudo-likelihood":
+        check_weight(statistics.weight)
+        check_counts_possible(task.tables, statistics)
         return task.fit_pseudo_likelihood(statistics)
-    if method == "ipf" and not task.is_plain:
-        raise Unsupported(
-            'iterative proportional fitting takes no penalty and no coupling; learn with method="gradient"'
-        )
-    closed = task.fit_closed_form(statistics) if method != "gradient" and task.is_plain else None
-    if closed is not None:
-        return closed
-    return task.fit_margins(statistics) if method == "ipf" else task.fit_likelihood(statistics)
+    return task.fit_counts(method, statistics)
+
+
+def estimate_factors(  # noqa: PLR0913 (one verb, many options)
+    structure: M,
+    statistics: FactorStatistics,
+    prior: Any = None,
+    *,
+    method: str = "auto",
+    penalty: Penalty | None = None,
+    coupling: Any = None,
+    engine: Any = "auto",
+    tolerance: float = 1e-7,
+    max_steps: int = 1000,
+) -> M:
+    """The model that counts of complete rows lead to, by "gradient", "ipf" or a closed form; options as in `fit`."""
+    check_options(prior, method, tolerance, max_steps, None)
+    check_kind(statistics, FactorStatistics, "the statistics of an undirected model")
+    if [part.scope for part in statistics.counts] != [part.scope for part in structure.factors]:
+        raise InvalidData("the statistics are of factors over other variables than those of the model")
+    if method == "pseudo-likelihood":
+        raise Unsupported("the pseudo-likelihood needs the rows: jt.fit takes them")
+    stopping = Stopping(tolerance, max_steps)
+    task = Task(LogTables(structure), None, stopping, check_penalty(penalty), coupling, engine)
+    model: M = task.fit_counts(method, statistics).model
+    return model
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,11 +131,24 @@ class Task:
     """What is learned from which rows, and how."""
 
     tables: LogTables
-    rows: Dataset | RowSource
+    rows: Any  # a `Dataset` or a source; None where counts are given
     stopping: Stopping
     penalty: Penalty | None
     coupling: Any
     engine: Any
+
+    def fit_counts(self, method: str, statistics: FactorStatistics) -> Fit[Any]:
+        """From the counts of complete rows."""
+        check_weight(statistics.weight)
+        check_counts_possible(self.tables, statistics)
+        if method == "ipf" and not self.is_plain:
+            raise Unsupported(
+                'iterative proportional fitting takes no penalty and no coupling; learn with method="gradient"'
+            )
+        closed = self.fit_closed_form(statistics) if method != "gradient" and self.is_plain else None
+        if closed is not None:
+            return closed
+        return self.fit_margins(statistics) if method == "ipf" else self.fit_likelihood(statistics)
 
     @property
     def is_plain(self) -> bool:
@@ -150,10 +186,16 @@ class Task:
         log_likelihood = try_log_likelihood(self.tables, statistics, logs, self.engine)
         return Fit(self.tables.exact_model(logs), log_likelihood, trace, statistics)
 
-    def fit_holes(self, method: str, rng: np.random.Generator) -> Fit[Any]:
+    def fit_rows(self, method: str, given: list[str], rng: np.random.Generator) -> Fit[Any]:
+        """By the gradient of expectations given each row: rows with holes, or the likelihood given some columns."""
         if method not in ("auto", "gradient"):
-            raise Unsupported(f'method={method!r} takes complete rows; rows with holes are for method="gradient"')
-        likelihood = MarginalLikelihood.of(self.tables, self.rows, self.engine)
+            told = "maximises the joint likelihood" if given else "takes complete rows"
+            raise Unsupported(f'method={method!r} {told}; rows with holes and given=… are for method="gradient"')
+        likelihood = (
+            ConditionalLikelihood.of(self.tables, self.rows, given, self.engine)
+            if given
+            else MarginalLikelihood.of(self.tables, self.rows, self.engine)
+        )
         check_weight(likelihood.weight)
         start = break_symmetry(self.tables, find_latent(self.tables, self.rows), rng)
         free = FreeCells(start, self.tables.is_possible)
@@ -194,6 +236,18 @@ def check_options(prior: Any, method: Any, tolerance: float, max_steps: int, pro
     check_choice(method, METHODS, "the method of learning undirected models")
     check_stopping_rule(tolerance, max_steps)
     check_progress(progress)
+
+
+def check_given(given: Iterable[str], template: FactorProduct, rows: Dataset | RowSource) -> list[str]:
+    """The names of the columns that are given."""
+    names = [template.variable(name).name for name in as_variable_names(given, "given")]
+    if len(names) == len(template.variables):
+        raise InvalidData("given=… names all variables of the model; leave those out whose distribution is learned")
+    known = [variable.name for variable in rows.variables]
+    for name in names:
+        if name not in known:
+            raise InvalidData(f"given=… names {name!r}, which the data do not have")
+    return names
 
 
 def check_weight(weight: float) -> None:

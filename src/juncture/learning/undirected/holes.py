@@ -46,7 +46,12 @@ class MarginalLikelihood:
 
     def value_and_gradient(self, logs: np.ndarray) -> tuple[float, np.ndarray]:
         cells, log_z = self.of_model.of_model(logs)
-        total, gradient = -self.weight * log_z, -self.weight * cells
+        total, gradient = self.add_rows(logs)
+        return total - self.weight * log_z, gradient - self.weight * cells
+
+    def add_rows(self, logs: np.ndarray) -> tuple[float, np.ndarray]:
+        """Σ log Z(row), and Σ p(cell | row)."""
+        total, gradient = 0.0, np.zeros(len(logs))
         for block in self.blocks:
             expected, log_evidence = self.of_rows.of_rows(logs, block.findings, block.weights)
             check_data(log_evidence, block.weights, partial(explain_impossible, block))
@@ -56,10 +61,41 @@ class MarginalLikelihood:
 
     def expected_statistics(self, logs: np.ndarray) -> FactorStatistics:
         """The counts that are expected given the rows."""
-        cells = sum(self.of_rows.of_rows(logs, block.findings, block.weights)[0] for block in self.blocks)
         tables = self.of_model.tables
-        parts = zip(tables.template.factors, tables.split(np.asarray(cells)), strict=True)
+        parts = zip(tables.template.factors, tables.split(self.add_rows(logs)[1]), strict=True)
         return FactorStatistics([Factor(part.scope, table) for part, table in parts], self.weight)
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionalLikelihood:
+    """Σ log p(row | some of its columns) = Σ log Z(row) - Σ log Z(those columns): a conditional random field."""
+
+    whole: MarginalLikelihood
+    of_given: CellExpectation
+    given: Sequence[RowBlock]
+
+    @classmethod
+    def of(
+        cls, tables: LogTables, data: Dataset | RowSource, names: Sequence[str], engine: Any
+    ) -> ConditionalLikelihood:
+        model: Any = tables.template
+        given = [RowBlock.of(model, rows.only(names)) for rows in datasets_of(data)]
+        return cls(MarginalLikelihood.of(tables, data, engine), CellExpectation.of(tables, engine), given)
+
+    @property
+    def weight(self) -> float:
+        return self.whole.weight
+
+    def value_and_gradient(self, logs: np.ndarray) -> tuple[float, np.ndarray]:
+        total, gradient = self.whole.add_rows(logs)
+        for block in self.given:
+            expected, log_evidence = self.of_given.of_rows(logs, block.findings, block.weights)
+            total -= float(block.weights @ np.where(block.weights > 0, log_evidence, 0.0))
+            gradient -= expected
+        return total, gradient
+
+    def expected_statistics(self, logs: np.ndarray) -> FactorStatistics:
+        return self.whole.expected_statistics(logs)
 
 
 def find_latent(tables: LogTables, data: Dataset | RowSource) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_iterable, shown
+from juncture.checks import check_iterable, is_iterable, shown
 from juncture.data.sequences.sequences import Sequence
 from juncture.errors import InvalidData
 from juncture.variables import Variable
@@ -46,7 +46,7 @@ def split_given(data: Any) -> tuple[list[GivenSequence], bool]:
     """Each sequence, and whether there is only one: a pair is steps with labels, a list of steps is one sequence."""
     if is_one(data):
         return [as_given(data)], True
-    if isinstance(data, str | bytes) or not isinstance(data, Iterable):
+    if isinstance(data, str | bytes) or not is_iterable(data):
         raise InvalidData(f"a conditional random field takes a sequence of steps, or a list of them; got {shown(data)}")
     return [as_given(one) for one in data], False
 
@@ -77,7 +77,7 @@ def as_given(one: Any) -> GivenSequence:
     if isinstance(one, Sequence):
         return GivenSequence(one.observations, one.states, one.weight)
     steps, labels = one if is_pair(one) else (one, None)
-    if isinstance(steps, str | bytes | Mapping) or not isinstance(steps, Iterable):
+    if isinstance(steps, str | bytes | Mapping) or not is_iterable(steps):
         raise InvalidData(f"the steps of a sequence are a list or an array; got {shown(steps)}")
     return GivenSequence(steps, labels)
 

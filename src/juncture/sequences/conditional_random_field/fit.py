@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.checks import check_array
+from juncture.checks import check_array, check_choice
 from juncture.errors import ImpossibleEvidence, InvalidData, Unsupported
 from juncture.iteration import ProgressCallback, check_progress, check_stopping_rule
 from juncture.learning.fit import Fit
@@ -69,8 +69,7 @@ def fit_labels(  # noqa: PLR0913 (one verb, many options)
     """
     if prior is not None:
         raise Unsupported("a conditional random field takes no prior; give penalty=jt.L2(…) or jt.L1(…)")
-    if method not in ("auto", "gradient"):
-        raise Unsupported(f'conditional random fields are learned with method="gradient"; got {method!r}')
+    check_choice(method, ("auto", "gradient"), "the method of learning conditional random fields")
     check_stopping_rule(tolerance, max_steps)
     check_progress(progress)
     given, is_single = split_given(data)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from juncture import numerics
+from juncture.checks import shown
 from juncture.components.precomputed import PrecomputedLogLikelihoods
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidModel
@@ -55,9 +56,7 @@ class ConditionalRandomField(Value):
         self, states: Iterable[State] | int, features: Iterable[str] = (), weights: Any = None, transition: Any = None
     ) -> None:
         labels = Variable("state", states).labels
-        names = tuple(as_names(features, "features"))
-        if len(set(names)) != len(names):
-            raise InvalidModel("the names of the features must differ")
+        names = as_feature_names(features)
         shape, square = (len(names), len(labels)), (len(labels), len(labels))
         given = np.zeros(shape) if weights is None else weights
         moves = np.zeros(square) if transition is None else transition
@@ -120,3 +119,13 @@ class ConditionalRandomField(Value):
         now, after = Variable("state", self.states), Variable("next", self.states)
         words = f"<p><code>{escape(repr(self))}</code>, weights of the transitions:</p>"
         return words + table_html(Scope([now, after]), self.transition)
+
+
+def as_feature_names(features: Iterable[str]) -> tuple[str, ...]:
+    names = tuple(as_names(features, "features"))
+    for name in names:
+        if not isinstance(name, str):
+            raise InvalidModel(f"the name of a feature is a text; got {shown(name)}")
+    if len(set(names)) != len(names):
+        raise InvalidModel("the names of the features must differ")
+    return names
