@@ -157,6 +157,15 @@ def test_what_is_refused():
         jt.ConditionalRandomField(2, ["x", "x"])
 
 
+def test_nothing_is_said_of_labels_given_some_of_the_steps():
+    beliefs = jt.infer(random_field(0), [np.zeros((3, 2)), np.ones((2, 2))])[1]
+    for ask in (lambda b: b.filtered, lambda b: b.predicted, lambda b: b.lagged(1), lambda b: b.forecast(2)):
+        with pytest.raises(jt.Unsupported, match="given all"):
+            ask(beliefs)
+    assert beliefs.sample(5, rng=0).shape == (5, 2)
+    assert repr(beliefs).startswith("LabelBeliefs(2 steps")
+
+
 def test_a_file_keeps_every_bit(tmp_path):
     for model in (random_field(3, forbidden=0.4), jt.ConditionalRandomField(["on", "off"])):
         jt.write(model, tmp_path / "field.json")

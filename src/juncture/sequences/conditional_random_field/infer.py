@@ -11,6 +11,7 @@ import numpy as np
 
 from juncture.errors import Unsupported
 from juncture.inference.engines.options import register_methods, resolve_method
+from juncture.sequences.conditional_random_field.beliefs import LabelBeliefs
 from juncture.sequences.conditional_random_field.features import as_codes, as_rows, split_given
 from juncture.sequences.conditional_random_field.model import ConditionalRandomField
 from juncture.sequences.hidden_markov.chain import Chain
@@ -30,7 +31,8 @@ def infer_labels(
 ) -> Any:
     """The beliefs about the labels of a sequence of steps, or a list of them, one for each of many sequences."""
     options = ChainOptions.of(model, "infer", method, on_impossible, budget, memory_limit)
-    return infer_sequences(model, model.hidden, model.to_sequences(rows_of(model, evidence)), options)
+    found = infer_sequences(model, model.hidden, model.to_sequences(rows_of(model, evidence)), options)
+    return [LabelBeliefs.of(one) for one in found] if isinstance(found, list) else LabelBeliefs.of(found)
 
 
 def most_probable_labels(
