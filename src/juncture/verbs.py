@@ -283,7 +283,8 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
     extension = ": take consistent_extension() of it" if hasattr(structure, "consistent_extension") else ""
     raise Unsupported(
         "fit takes a DirectedGraph, a BayesianNetwork, a MarkovNetwork, a FactorGraph, a HiddenMarkovModel, a"
-        f" MarkovChain, a LinearGaussianStateSpace, a ConditionalRandomField or a Mixture; got {type(structure).__name__}{extension}"
+        " MarkovChain, a LinearGaussianStateSpace, a ConditionalRandomField or a Mixture;"
+        f" got {type(structure).__name__}{extension}"
     )
 
 

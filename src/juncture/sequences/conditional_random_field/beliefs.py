@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from juncture.errors import Unsupported
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs
@@ -11,7 +11,7 @@ from juncture.sequences.hidden_markov.beliefs import ChainBeliefs
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelBeliefs(ChainBeliefs):
-    """Distributions of the labels of one sequence: `smoothed`, `pairwise`, `decoded`, draws; `log_evidence` is log Z(x).
+    """Distributions of the labels of one sequence, `smoothed` and `pairwise`, and draws; `log_evidence` is log Z(x).
 
     The labels are modelled given all steps, so there are none given the steps so far, and no forecast.
     """
@@ -21,11 +21,11 @@ class LabelBeliefs(ChainBeliefs):
         return cls(**{field.name: getattr(beliefs, field.name) for field in fields(beliefs)})
 
     @property
-    def filtered(self) -> NoReturn:  # type: ignore[override]
+    def filtered(self) -> NoReturn:
         raise self._error("the labels given the steps so far")
 
     @property
-    def predicted(self) -> NoReturn:  # type: ignore[override]
+    def predicted(self) -> NoReturn:
         raise self._error("the labels given the steps before")
 
     def lagged(self, lag: int) -> NoReturn:
@@ -37,5 +37,5 @@ class LabelBeliefs(ChainBeliefs):
     def _error(self, what: str) -> Unsupported:
         return Unsupported(f"a conditional random field has no distribution of {what}: ask for `smoothed`, given all")
 
-    def __repr__(self) -> Any:
+    def __repr__(self) -> str:
         return super().__repr__().replace("ChainBeliefs", "LabelBeliefs")
