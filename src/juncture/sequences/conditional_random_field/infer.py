@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.errors import Unsupported
+from juncture.errors import InvalidData, Unsupported
 from juncture.inference.engines.options import register_methods, resolve_method
 from juncture.sequences.conditional_random_field.beliefs import LabelBeliefs
 from juncture.sequences.conditional_random_field.features import as_codes, as_rows, split_given
@@ -60,7 +60,7 @@ def sample_labels(
         raise Unsupported("a conditional random field models labels given observations: give the steps as given=…")
     beliefs = infer_labels(model, given, method=method)
     if isinstance(beliefs, list):
-        raise Unsupported("labels are drawn for one sequence at a time; got several")
+        raise InvalidData(f"labels are drawn given one sequence; got {len(beliefs)}: sample once for each")
     return beliefs.sample(n, rng=rng)
 
 
