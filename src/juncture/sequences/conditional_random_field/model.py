@@ -18,7 +18,7 @@ from juncture.factors.html import table_html
 from juncture.options import as_names
 from juncture.sequences.conditional_random_field.features import FeatureRows
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
-from juncture.values import Value, number_of
+from juncture.values import Value, number_of, read_only
 from juncture.variables import Scope, State, Variable
 
 
@@ -89,12 +89,12 @@ class ConditionalRandomField(Value):
     @cached_property
     def log_totals(self) -> np.ndarray:
         """The logarithm of the sum of each row of exp(transition)."""
-        return numerics.log_sum_exp(self.transition, axis=1)
+        return read_only(numerics.log_sum_exp(self.transition, axis=1))
 
     @property
     def can_go_on(self) -> np.ndarray:
         """(state,): whether a transition leads on from it."""
-        return self.log_totals > -np.inf
+        return read_only(self.log_totals > -np.inf)
 
     def to_sequences(self, rows: FeatureRows) -> Sequences:
         """What the steps add, as log-likelihoods of the states of `hidden`, so that its evidence is Z(x).
