@@ -17,6 +17,7 @@ from juncture.graphs.undirected import UndirectedGraph
 from juncture.learning.undirected.log_tables import LogTables
 from juncture.learning.undirected.statistics import FactorStatistics, used_names
 from juncture.networks.factor_product import FactorProduct
+from juncture.variables import Scope
 
 
 def find_clique_factors(template: FactorProduct) -> tuple[CliqueForest, list[int]] | None:
@@ -37,14 +38,25 @@ def closed_form(tables: LogTables, statistics: FactorStatistics) -> np.ndarray |
     if decomposition is None:
         return None
     forest, homes = decomposition
-    margins = [statistics.counts[number].normalize() for number in homes]
-    ratios = list(margins)
+    scopes = [statistics.counts[number].scope for number in homes]
+    margins = [statistics.counts[number].values / statistics.weight for number in homes]
+    ratios = [numerics.log(margin) for margin in margins]
     for (one, other), separator in zip(forest.edges, forest.separators, strict=True):
-        ratios[other] = ratios[other].divide(margins[one].marginal(*separator)).reorder(*margins[other].scope)
+        below = numerics.log(margin_for(margins[one], scopes[one], set(separator), scopes[other]))
+        ratios[other] = ratios[other] - np.where(np.isneginf(below), 0.0, below)  # where the margin above is 0 too
     logs = tables.split(np.where(tables.is_possible, 0.0, -np.inf))
     for number, ratio in zip(homes, ratios, strict=True):
-        logs[number] = ratio.log_values
+        logs[number] = ratio
     return tables.join(logs)
+
+
+def margin_for(table: np.ndarray, scope: Scope, kept: set[str], wider: Scope) -> np.ndarray:
+    """The margin of a table over the kept variables, with an axis for each variable of another scope that has them."""
+    own = [name for name in scope.names if name in kept]
+    summed = table.sum(axis=tuple(axis for axis, name in enumerate(scope.names) if name not in kept))
+    order = [own.index(name) for name in wider.names if name in kept]
+    shape = [size if name in kept else 1 for name, size in zip(wider.names, wider.shape, strict=True)]
+    return np.asarray(summed).transpose(order).reshape(shape)
 
 
 def log_partition(tables: LogTables) -> float:

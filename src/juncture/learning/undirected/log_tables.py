@@ -62,17 +62,17 @@ class LogTables:
 
     def model(self, logs: np.ndarray) -> Any:
         """The model with these tables; each is divided by its largest entry, which changes no probability."""
-        scaled = logs - np.repeat(self.tops(logs), np.diff(self.starts))
-        if not numerics.doubles_hold(scaled):
-            return self.exact_model(scaled)
-        tables = self.split(read_only(np.exp(scaled)))
-        factors = [Factor.trusted(part.scope, table) for part, table in zip(self.template.factors, tables, strict=True)]
-        return type(self.template).trusted(self.template, factors)
+        return self.exact_model(logs - np.repeat(self.tops(logs), np.diff(self.starts)))
 
     def exact_model(self, logs: np.ndarray) -> Any:
         """The model with exactly these tables."""
-        parts = zip(self.template.factors, self.split(logs), strict=True)
-        return type(self.template).trusted(self.template, [Factor.from_logs(f.scope, table) for f, table in parts])
+        factors = self.template.factors
+        if numerics.doubles_hold(logs):
+            tables = self.split(read_only(np.exp(logs)))
+            made = [Factor.trusted(part.scope, table) for part, table in zip(factors, tables, strict=True)]
+        else:
+            made = [Factor.from_logs(f.scope, table) for f, table in zip(factors, self.split(logs), strict=True)]
+        return type(self.template).trusted(self.template, made)
 
     def tops(self, logs: np.ndarray) -> np.ndarray:
         """The largest entry of each table, which must not be all zeros."""
