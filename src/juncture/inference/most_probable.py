@@ -150,15 +150,17 @@ def unobserved_names(model: Any, findings: Findings) -> set[str]:
 
 def labels(scope: Scope, codes: np.ndarray) -> Assignment:
     pairs = zip(scope, codes, strict=True)
-    return {
-        variable.name: float(code) if variable.is_real else variable.labels[int(code)] for variable, code in pairs
-    }
+    return {variable.name: float(code) if variable.is_real else variable.labels[int(code)] for variable, code in pairs}
 
 
 def best_rows(beliefs: Beliefs, scope: Scope, codes: np.ndarray, log_joint: np.ndarray) -> MostProbableRows:
     possible = ~np.isneginf(beliefs.log_evidence)
-    holes = [np.nan if variable.is_real else -1 for variable in scope]
-    columns = {name: np.where(possible, codes[:, index], holes[index]) for index, name in enumerate(scope.names)}
+    columns = {
+        variable.name: np.where(possible, codes[:, index], np.nan)
+        if variable.is_real
+        else np.where(possible, codes[:, index], -1).astype(np.int64)
+        for index, variable in enumerate(scope)
+    }
     log_prob = np.full(len(log_joint), np.nan)
     np.subtract(log_joint, beliefs.log_evidence, out=log_prob, where=possible)
     chosen = Dataset.from_codes(scope, columns)

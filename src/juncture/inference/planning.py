@@ -13,8 +13,7 @@ from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import Cost, Engine, EnginePlan
 from juncture.inference.engines.options import check_policy
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.exact.gaussian.engine import GaussianElimination
-from juncture.inference.exact.gaussian.systems import is_gaussian
+from juncture.inference.exact.hybrid.engine import has_real_variables
 from juncture.inference.exact.junction_tree.engine import scopes_of
 from juncture.inference.exact.junction_tree.plan import find_structure
 from juncture.inference.exact.lowering import check_factors, lower
@@ -47,8 +46,9 @@ def cost(model: Any, *, observed: Sequence[str] = (), targets: Sequence[str] | N
     2
     """
     check_factors(model, "cost")
-    if is_gaussian(model):
-        return GaussianElimination().compile(model, as_names(observed, "observed"), as_targets(model, targets)).cost
+    if has_real_variables(model):
+        engine = engine_for("exact", model=model)
+        return engine.compile(model, as_names(observed, "observed"), as_targets(model, targets)).cost
     lowered = lower(needed_part(model, observed, targets))
     return find_structure(scopes_of(lowered), lowered.scope.shape).tree.cost
 
@@ -83,7 +83,9 @@ def compile(  # noqa: A001  the verb of every engine
     engine = engine_for(method, memory_limit, model=model)
     names = as_targets(model, targets)
     part = needed_part(model, observed, targets)
-    plan = engine.compile(part, as_names(observed, "observed") if is_gaussian(part) else part.variables.names, names)
+    plan = engine.compile(
+        part, as_names(observed, "observed") if has_real_variables(part) else part.variables.names, names
+    )
     plan.prepare()
     return Plan(engine, plan, model, part, names)
 
@@ -137,14 +139,14 @@ class Plan:
 
 def has_same_structure(one: Any, other: Any) -> bool:
     """Whether two models have factors of the same scopes over variables of the same numbers of states."""
-    if is_gaussian(one) or is_gaussian(other):
+    if has_real_variables(one) or has_real_variables(other):
         return families_of(one) == families_of(other)
     mine, theirs = lower(one), lower(other)
     return mine.scope.shape == theirs.scope.shape and scopes_of(mine) == scopes_of(theirs)
 
 
 def families_of(model: Any) -> list[tuple[str, ...]]:
-    return [(part.child.name, *part.parents.names) for part in model.conditionals]
+    return [(part.child.name, *part.parents.names) for part in getattr(model, "conditionals", ())]
 
 
 def needed_part(model: Any, observed: Sequence[str], targets: Sequence[str] | None) -> Any:

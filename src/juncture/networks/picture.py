@@ -128,7 +128,11 @@ def show_beliefs(diagram: Drawing, beliefs: Any) -> Diagram:
 def add_beliefs(node: Node, beliefs: Any) -> Node:
     if node.kind != "variable" or node.name not in beliefs.targets:
         return node
-    shaded, marginal = bool(beliefs.findings.is_observed(node.name)[0]), beliefs[node.name]
+    shaded = bool(beliefs.findings.is_observed(node.name)[0])
+    try:
+        marginal = beliefs[node.name]
+    except TooLarge:
+        return replace(node, note="too large to compute", shaded=shaded)
     if not hasattr(marginal, "to_dict"):
         return replace(node, note=f"{marginal.mean:.4g} ± {marginal.variance**0.5:.2g}", shaded=shaded)
     bars = tuple((str(label), float(p)) for label, p in marginal.to_dict().items())
