@@ -64,7 +64,7 @@ def group_by_observed(dataset: Dataset) -> list[tuple[frozenset[str], np.ndarray
 def log_evidence(engine: Engine, model: Any, part: Any, rows: Dataset, observed: frozenset[str]) -> np.ndarray:
     """log p(observed) of rows with the same cells observed: a product where nothing is missing, else a sum.
 
-    The sum is over the part that is needed; an engine for real variables finds it by itself and keeps it with the model.
+    The sum is over the part that is needed; an engine for real variables finds it and keeps it with the model.
     """
     if len(observed) == len(part.variables):
         return part.log_joint_of(rows.columns)

@@ -12,7 +12,7 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
-from juncture.errors import InvalidData, TooLarge, UnknownVariable
+from juncture.errors import InvalidData, UnknownVariable
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import BELIEFS, Answers, Diagnostics, Engine, Question, RealAnswers
@@ -258,13 +258,11 @@ def run_engine(
 def check_possible(beliefs: Beliefs, on_impossible: str = "raise") -> None:
     """Raise for a single impossible row, warn (or raise, on request) for some among many.
 
-    Where p(evidence) alone is too large to compute, each answer checks the findings that it depends on.
+    An engine that answers each question alone may find p(evidence) too large; its answers then check themselves.
     """
-    try:
-        log_evidence = beliefs.answers.log_evidence
-    except TooLarge:
+    if getattr(beliefs.answers, "checks_itself", False):
         return
-    if beliefs.is_single and log_evidence[0] > -math.inf:
+    if beliefs.is_single and beliefs.answers.log_evidence[0] > -math.inf:
         return
     check_evidence(
         beliefs.answers.log_evidence,

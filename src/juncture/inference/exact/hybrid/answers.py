@@ -109,12 +109,17 @@ class HybridAnswers:
         return values
 
     @cached_property
-    def is_impossible(self) -> np.ndarray:
-        """(row,): where the evidence has probability zero, as far as its probability can be computed at all."""
+    def checks_itself(self) -> bool:
+        """Whether p(evidence) is too large to compute: each answer then checks the findings that it depends on."""
         try:
-            return np.isneginf(self.log_evidence)
+            return len(self.log_evidence) != self.findings.num_rows
         except TooLarge:
-            return np.zeros(self.findings.num_rows, bool)
+            return True
+
+    @property
+    def is_impossible(self) -> np.ndarray:
+        """(row,): where the evidence has probability zero, as far as that is known."""
+        return np.zeros(self.findings.num_rows, bool) if self.checks_itself else np.isneginf(self.log_evidence)
 
     def _check_possible(self, pattern: Pattern, names: tuple[str, ...]) -> None:
         """Raise for a single row whose evidence contradicts itself in the part of these variables."""
