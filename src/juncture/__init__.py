@@ -158,6 +158,7 @@ _MODULES = {
     "sensitivity": "inference.exact.junction_tree.sensitivity",
     "cost": "inference.planning",
     "compile": "inference.planning",
+    "GaussianElimination": "inference.exact.gaussian.engine",
     "JunctionTree": "inference.exact.junction_tree.engine",
     "StrongJunctionTree": "inference.exact.hybrid.engine",
     "RealMarginal": "inference.engines.real_marginal",

@@ -113,6 +113,7 @@ from juncture.inference.engines.real_marginal import RealMarginal as RealMargina
 from juncture.inference.exact.elimination.directed_form import to_bayesian_network as to_bayesian_network
 from juncture.inference.exact.elimination.engine import VariableElimination as VariableElimination
 from juncture.inference.exact.enumeration import Enumeration as Enumeration
+from juncture.inference.exact.gaussian.engine import GaussianElimination as GaussianElimination
 from juncture.inference.exact.hybrid.engine import StrongJunctionTree as StrongJunctionTree
 from juncture.inference.exact.junction_tree.engine import JunctionTree as JunctionTree
 from juncture.inference.exact.junction_tree.sensitivity import sensitivity as sensitivity

@@ -60,6 +60,7 @@ PUBLIC_NAMES = [
     "GSquaredTest",
     "Gamma",
     "Gaussian",
+    "GaussianElimination",
     "GaussianEmissions",
     "GenericPrior",
     "Geometric",

@@ -15,6 +15,7 @@ from juncture.data.dataset import Dataset
 from juncture.data.findings import is_hole
 from juncture.errors import ImpossibleEvidence, InvalidData, Unsupported
 from juncture.factors.factor import Factor
+from juncture.inference.engines.draws import BYTES_PER_CELL, check_num_rows
 from juncture.inference.engines.row_factors import RowFactors
 from juncture.numerics import LOG_TWO_PI
 from juncture.options import as_generator
@@ -145,10 +146,11 @@ class MixedJoint:
         """`n` rows of the variables, for one row of evidence."""
         self._check_single("sample")
         generator, parts = as_generator(rng), self.components
-        chosen = generator.choice(parts.weights.shape[1], n, p=parts.weights[0] / parts.weights[0].sum())
+        count = check_num_rows(n, BYTES_PER_CELL * len(self.scope))
+        chosen = generator.choice(parts.weights.shape[1], count, p=parts.weights[0] / parts.weights[0].sum())
         values, vectors = np.linalg.eigh(parts.covariances[0])
         roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
-        noise = generator.standard_normal((n, len(self.real)))
+        noise = generator.standard_normal((count, len(self.real)))
         drawn = parts.means[0, chosen] + np.einsum("nij,nj->ni", roots[chosen], noise)
         columns: dict[str, np.ndarray] = dict(zip(self.real, drawn.T, strict=True))
         columns |= {name: parts.codes[0, chosen, at] for at, name in enumerate(self.discrete.names)}

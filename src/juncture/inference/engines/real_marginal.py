@@ -53,10 +53,13 @@ class RealMarginal(Value):
     variances: np.ndarray
 
     def __init__(self, name: str, weights: Any, means: Any, variances: Any) -> None:
-        given = [check_array(each, "what a RealMarginal is made of") for each in (weights, means, variances)]
-        arrays = np.broadcast_arrays(*(np.asarray(each, float) for each in given))
-        if arrays[0].ndim not in {1, 2}:
-            raise InvalidData(f"the weights of {name!r} are (component,) or (row, component); got {arrays[0].shape}")
+        arrays = [check_array(each, "what a RealMarginal is made of") for each in (weights, means, variances)]
+        shapes = {each.shape for each in arrays}
+        if len(shapes) > 1 or arrays[0].ndim not in {1, 2} or not arrays[0].shape[-1]:
+            raise InvalidData(
+                "the weights, means and variances of a RealMarginal are each (component,) or (row, component); got"
+                f" {', '.join(map(str, shapes))}"
+            )
         if (arrays[0] < 0).any() or (arrays[2] < 0).any():
             raise InvalidData(f"the weights and variances of {name!r} must not be negative")
         copies = [np.array(each, order="C") for each in arrays]

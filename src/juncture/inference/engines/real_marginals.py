@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from juncture.errors import InvalidModel
-from juncture.families.continuous.gaussian import Gaussian
-from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.numerics import LOG_TWO_PI, plain
 from juncture.options import as_generator
 from juncture.values import Value, read_only
+
+if TYPE_CHECKING:
+    from juncture.families.continuous.gaussian import Gaussian
+    from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 
 
 class DegenerateGaussian(Value):
@@ -41,12 +42,16 @@ class DegenerateGaussian(Value):
         return plain(np.where(variance > 0, density, known))
 
     def cdf(self, x: Any) -> Any:
+        from scipy.special import ndtr
+
         difference, deviation = np.asarray(x, float) - self.mean, np.sqrt(self.variance)
         standard = difference / np.where(deviation > 0, deviation, 1.0)
         known = np.where(np.isnan(difference), np.nan, np.where(difference >= 0, 1.0, 0.0))
         return plain(np.where(deviation > 0, ndtr(standard), known))
 
     def quantile(self, probability: Any) -> Any:
+        from scipy.special import ndtri
+
         deviation = np.sqrt(self.variance)
         normal = ndtri(np.asarray(probability, float))
         return plain(self.mean + np.where(deviation > 0, deviation * normal, 0.0 * deviation))
@@ -97,12 +102,16 @@ class SingularGaussian(Value):
 
 def as_gaussian(mean: np.ndarray, variance: np.ndarray) -> Gaussian | DegenerateGaussian:
     """One real variable, in one row or in many."""
+    from juncture.families.continuous.gaussian import Gaussian
+
     is_proper = bool((variance > 0).all())  # NaN is not
     return Gaussian(mean, variance) if is_proper else DegenerateGaussian(mean, variance)
 
 
 def as_joint_gaussian(mean: np.ndarray, covariance: np.ndarray) -> MultivariateGaussian | SingularGaussian:
     """Several real variables, in one row or in many."""
+    from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
+
     if not np.isfinite(covariance).all() or not (np.diagonal(covariance, axis1=-2, axis2=-1) > 0).all():
         return SingularGaussian(mean, covariance)
     try:

@@ -6,6 +6,8 @@ covariances of each variable with its separator in one sweep, draws in another.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from juncture.kernels.compiler import kernel
@@ -24,48 +26,78 @@ def sweep_means(starts, nodes, gains, shifts, means):
 
 
 @kernel
-def sweep_variances(starts, places, parents, gains, deviations, variances):
-    """Fill in the variances, (step,).
+def drop_components(factor, width):
+    """Rotate the components (component, variable) until there are no more than variables; how many are left.
 
-    The covariance matrix of a variable and its separator stays on a stack until all children have read their part.
+    The variables from the last to the second are taken one by one, as they were in the front that they come from.
+    """
+    count = 0
+    for variable in range(width, 0, -1):
+        for other in range(count + 1, len(factor)):
+            entry = factor[other, variable]
+            if entry != 0.0:
+                pivot = factor[count, variable]
+                length = math.hypot(pivot, entry)
+                cosine, sine = pivot / length, entry / length
+                for column in range(1, variable + 1):
+                    one, two = factor[count, column], factor[other, column]
+                    factor[count, column] = cosine * one + sine * two
+                    factor[other, column] = cosine * two - sine * one
+                factor[other, variable] = 0.0
+        if count < len(factor) and factor[count, variable] != 0.0:
+            count += 1
+    return count
+
+
+@kernel
+def sweep_variances(starts, places, parents, gains, deviations, variances):
+    """Fill in the variances, (step,), from the last step to the first.
+
+    The covariances of a variable and its separator are kept as a sum of independent components (component, variable),
+    of which the variance is the sum of squares: where large terms cancel, no digits are lost. They stay on a stack
+    until all children have read their part.
     """
     num_steps = len(parents)
     num_children = np.zeros(num_steps, np.int64)
     for step in range(num_steps):
         if parents[step] >= 0:
             num_children[parents[step]] += 1
+    counts = np.zeros(num_steps, np.int64)
     stack, top = np.empty(64), np.int64(0)
     for step in range(num_steps - 1, -1, -1):
-        width = starts[step + 1] - starts[step]
-        gain, place = gains[starts[step] : starts[step + 1]], places[starts[step] : starts[step + 1]]
-        block = np.empty((width + 1, width + 1))
+        width, parent = starts[step + 1] - starts[step], parents[step]
+        count = np.int64(0)
+        factor = np.empty((1, 1))
         if width:
-            parent = parents[step]
             size = starts[parent + 1] - starts[parent] + 1
-            whole = stack[top - size * size : top].reshape((size, size))
-            for row in range(width):
-                for column in range(width):
-                    block[row + 1, column + 1] = whole[place[row], place[column]]
+            start = top - counts[parent] * size
+            factor = np.empty((counts[parent] + 1, width + 1))
+            for component in range(counts[parent]):
+                for index in range(width):
+                    factor[component, index + 1] = stack[start + component * size + places[starts[step] + index]]
+            count = drop_components(factor[: counts[parent]], width)
             num_children[parent] -= 1
             if num_children[parent] == 0:
-                top -= size * size
+                top = start
         variance = deviations[step] * deviations[step]
-        for row in range(width):
+        for component in range(count):
             total = 0.0
-            for column in range(width):
-                total += block[row + 1, column + 1] * gain[column]
-            block[0, row + 1] = total
-            block[row + 1, 0] = total
-            variance += total * gain[row]
-        variances[step] = max(variance, deviations[step] * deviations[step])
-        block[0, 0] = variances[step]
+            for index in range(width):
+                total += factor[component, index + 1] * gains[starts[step] + index]
+            factor[component, 0] = total
+            variance += total * total
+        variances[step] = variance
         if num_children[step]:
-            size = width + 1
-            stack = lengthen(stack, top + size * size)
-            for row in range(size):
-                for column in range(size):
-                    stack[top + row * size + column] = block[row, column]
-            top += size * size
+            if deviations[step] > 0.0:
+                factor[count, 0] = deviations[step]
+                factor[count, 1:] = 0.0
+                count += 1
+            counts[step] = count
+            stack = lengthen(stack, top + count * (width + 1))
+            for component in range(count):
+                for index in range(width + 1):
+                    stack[top + component * (width + 1) + index] = factor[component, index]
+            top += count * (width + 1)
 
 
 @kernel

@@ -134,7 +134,9 @@ class GaussianPlan:
             solution = layout.run(system, np.ascontiguousarray(values[:, block]), self.engine.tolerance)
             means[:, block] = solution.means[steps] if len(steps) else 0.0
             logs[block] = np.where(solution.clashes, -np.inf, solution.log_values)
-        if len(solution.relations):
+        if not names:
+            logs[:] = 0.0
+        elif len(solution.relations):
             logs += log_free_density(layout, system, self.engine.tolerance)
         return Group(rows, values, solution, means, steps, logs)
 

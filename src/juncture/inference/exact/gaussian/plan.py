@@ -14,6 +14,8 @@ from juncture.kernels.junction_tree.ordering import MIN_FILL, eliminate, moral_g
 
 DENSE_NODES = 1_500  # up to here the order is the one of minimum fill, beyond it is the one of minimum degree
 BYTES_PER_NUMBER = 8
+OPERATIONS_PER_PAIR = 12  # of neighbours, forward and back
+FEW_OPERATIONS, WORTH = 1e6, 2.0  # up to so many, or so many times the cheapest, a preferred order is taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,26 +39,46 @@ class EliminationPlan:
         widths = np.diff(self.starts).astype(np.float64)
         largest = float((widths.max(initial=0.0) + 1) ** 2) if len(widths) else 1.0
         numbers = 4 * len(self.separators) + 16 * len(self.order) + 4 * largest
-        operations = 8 * float(((widths + 1) ** 2).sum())
-        return Cost(int(widths.max(initial=-1.0 if not len(widths) else 0.0)), largest, BYTES_PER_NUMBER * numbers, operations)
+        width = int(widths.max(initial=0.0)) if len(widths) else -1
+        return Cost(width, largest, BYTES_PER_NUMBER * numbers, operations_of(self.starts))
 
 
-def find_plan(starts: np.ndarray, nodes: np.ndarray, kept: np.ndarray, observed: np.ndarray) -> EliminationPlan:
-    """A plan for scopes over these nodes; `kept` nodes that are not `observed` (both as marks) are eliminated."""
+def find_plan(
+    starts: np.ndarray, nodes: np.ndarray, kept: np.ndarray, observed: np.ndarray, preferred: np.ndarray | None = None
+) -> EliminationPlan:
+    """A plan for scopes over these nodes; `kept` nodes that are not `observed` (both as marks) are eliminated.
+
+    A `preferred` order of the nodes is taken unless another one is much cheaper.
+    """
     free = np.flatnonzero(kept & ~observed)
     number = np.full(len(kept), -1, np.int64)
     number[free] = np.arange(len(free))
-    scope_starts, scope_nodes = restrict_scopes(starts, number[nodes])
-    order = find_order(len(free), scope_starts, scope_nodes)
-    _, _, parents = separate(order, scope_starts, scope_nodes)
-    order = order[find_postorder(parents)]
-    separator_starts, separators, parents = separate(order, scope_starts, scope_nodes)
+    scopes = restrict_scopes(starts, number[nodes])
+    order = find_order(len(free), *scopes)
+    steps = sort_steps(order, *scopes)
+    if preferred is not None:
+        wanted = number[preferred]
+        other = sort_steps(wanted[wanted >= 0], *scopes)
+        if operations_of(other[1]) <= max(FEW_OPERATIONS, WORTH * operations_of(steps[1])):
+            steps = other
+    order, separator_starts, separators, parents = steps
     seen = np.flatnonzero(observed)
     positions = np.full(len(kept), len(kept), np.int64)
     positions[free[order]] = np.arange(len(free))
     positions[seen] = -1 - np.arange(len(seen))
     places = find_places(separator_starts, separators, parents)
     return EliminationPlan(free[order], seen, positions, separator_starts, separators, parents, places)
+
+
+def sort_steps(order: np.ndarray, starts: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, ...]:
+    """(order, starts, separators, parents) with the steps below each step right before it: the fill is the same."""
+    _, _, parents = separate(order, starts, nodes)
+    order = order[find_postorder(parents)]
+    return order, *separate(order, starts, nodes)
+
+
+def operations_of(starts: np.ndarray) -> float:
+    return float(OPERATIONS_PER_PAIR * ((np.diff(starts) + 1.0) ** 2).sum())
 
 
 def restrict_scopes(starts: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -29,11 +29,13 @@ class RowPlan:
     free_starts: np.ndarray
     free: np.ndarray  # the entries of free variables
 
+    # Children go before their parents where that is not dear: each regression is then one on causes, whose coefficients
+    # are at most about 1 in the units inside, and nothing is divided by a small number.
     @classmethod
     def of(cls, system: LinearSystem, kept: np.ndarray, observed: np.ndarray) -> RowPlan:
         rows = np.flatnonzero(kept)  # row i is that of variable i
         starts, index = take_rows(system.starts, rows)
-        plan = find_plan(starts, system.nodes[index], kept, observed)
+        plan = find_plan(starts, system.nodes[index], kept, observed, system.order[::-1].copy())
         steps, places = place_entries(starts, system.nodes[index], plan.positions, plan.starts, plan.separators)
         sorting = np.argsort(steps, kind="stable")
         row_starts = np.searchsorted(steps[sorting], np.arange(len(plan.order) + 1))

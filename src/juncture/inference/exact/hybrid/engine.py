@@ -65,7 +65,7 @@ class StrongJunctionTree:
 def has_real_variables(model: Any) -> bool:
     """Whether a model of factors has some; found once and kept with it."""
     derived = getattr(model, "derived", None)
-    if derived is None:
+    if type(derived) is not dict:  # a class, or no value
         return False
     if "has real variables" not in derived:
         derived["has real variables"] = any(variable.is_real for variable in getattr(model, "variables", ()))
@@ -101,4 +101,7 @@ class StrongPlan:
     ) -> HybridAnswers:
         if budget is not None:
             check_budget(self.cost, budget)
-        return HybridAnswers(model, findings, self.targets, self.engine.tolerance, self.engine.memory_limit)
+        answers = HybridAnswers(model, findings, self.targets, self.engine.tolerance, self.engine.memory_limit)
+        for pattern in answers.patterns[:1]:
+            pattern.planner.common(self.targets)  # which refuses conditionals that it cannot take
+        return answers
