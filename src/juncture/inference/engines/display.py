@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from juncture.drawing.curves import curve_svg
 from juncture.drawing.diagram import Drawing
 from juncture.drawing.html import Markup, html_table
 from juncture.drawing.svg import to_svg
 from juncture.errors import TooLarge
 from juncture.factors.html import MAX_COLUMNS, MAX_ROWS, format_omitted
 from juncture.inference.engines.real_marginals import summarize
+from juncture.networks.densities import density_heights
 from juncture.values import number_of
 
 if TYPE_CHECKING:
@@ -98,12 +100,15 @@ def row_moments_html(beliefs: Beliefs) -> str:
 
 def variable_html(beliefs: Beliefs, name: str) -> str:
     try:
-        marginal = summarize(beliefs[name])
+        found = beliefs[name]
     except TooLarge:
         return f'<tr><th>{escape(name)}</th><td colspan="3">{TOO_LARGE}</td></tr>'
+    marginal = summarize(found)
     if beliefs.model.variable(name).is_real:
         moments = f"mean {marginal['mean']:.6g}, standard deviation {np.sqrt(marginal['variance']):.6g}"
-        return f'<tr><th>{escape(name)}</th><td colspan="3">{moments}</td></tr>'
+        heights = density_heights(found)
+        curve = f"<td>{curve_svg(heights)}</td>" if heights else ""
+        return f'<tr><th>{escape(name)}</th><td colspan="{2 if heights else 3}">{moments}</td>{curve}</tr>'
     head = f'<th rowspan="{len(marginal)}">{escape(name)}</th>'
     rows = []
     for label, probability in marginal.items():

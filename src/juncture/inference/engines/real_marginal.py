@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -151,6 +152,14 @@ class RealMarginal(Value):
         both, which = np.unique(np.stack([self.means[kept], self.variances[kept]]), axis=1, return_inverse=True)
         weights = np.bincount(which.reshape(-1), self.weights[kept])
         return Mixture(weights / weights.sum(), GaussianEmissions(both[0], both[1]))
+
+    def _repr_html_(self) -> str:
+        """The text, and for a single row the density."""
+        from juncture.drawing.curves import curve_svg
+        from juncture.networks.densities import density_heights
+
+        heights = density_heights(self) if self.is_single else ()
+        return f"<p><code>{escape(repr(self))}</code></p>" + (curve_svg(heights) if heights else "")
 
     def __repr__(self) -> str:
         size = number_of(self.num_components, "component")
