@@ -62,6 +62,7 @@ PUBLIC_NAMES = [
     "Gaussian",
     "GaussianElimination",
     "GaussianEmissions",
+    "GaussianFactor",
     "GenericPrior",
     "Geometric",
     "GradientAscent",

@@ -19,6 +19,7 @@ from juncture.inference.exact.junction_tree.engine import scopes_of
 from juncture.inference.exact.junction_tree.plan import find_structure
 from juncture.inference.exact.lowering import check_factors, lower
 from juncture.inference.infer import as_targets, engine_for
+from juncture.networks.factor_product import FactorProduct
 from juncture.options import as_names
 
 
@@ -144,6 +145,8 @@ def has_same_structure(one: Any, other: Any) -> bool:
 
 
 def families_of(model: Any) -> list[tuple[str, ...]]:
+    if isinstance(model, FactorProduct):
+        return [part.scope.names for part in model.factors]
     return [(part.child.name, *part.parents.names) for part in model.conditionals]
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from juncture.errors import InvalidModel, Unsupported
 from juncture.factors.conditional import AnyConditional, signature
 from juncture.factors.gaussian import Constant, LinearGaussian
+from juncture.factors.gaussian_factor import GaussianFactor
 from juncture.kernels.gaussian.recursions import find_scales, sum_means
 from juncture.kernels.gaussian.structure import mark_ancestors
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -29,11 +30,14 @@ def is_linear(part: AnyConditional) -> bool:
 
 
 def is_gaussian(model: Any) -> bool:
-    """Whether a model is a Bayesian network of conditionals that are all linear; found once."""
+    """Whether a model is a Bayesian network of conditionals that are all linear, or has Gaussian factors; found once."""
     known = model.derived.get("is gaussian")
     if known is None:
-        parts = model.conditionals if isinstance(model, BayesianNetwork) else ()
-        known = model.derived["is gaussian"] = bool(parts) and all(map(is_linear, parts))
+        if isinstance(model, BayesianNetwork):
+            known = bool(model.conditionals) and all(map(is_linear, model.conditionals))
+        else:
+            known = any(isinstance(part, GaussianFactor) for part in getattr(model, "factors", ()))
+        model.derived["is gaussian"] = known
     return bool(known)
 
 
