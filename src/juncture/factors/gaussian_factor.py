@@ -69,11 +69,15 @@ class GaussianFactor(Value):
 
     @property
     def values(self) -> NoReturn:
-        raise Unsupported(f"{self!r} has no table: its variables are real; infer, sample and log_prob take it")
+        refuse_table(self)
 
     @property
     def log_values(self) -> NoReturn:
-        return self.values
+        refuse_table(self)
 
     def __repr__(self) -> str:
         return f"GaussianFactor({', '.join(self.scope.names)})"
+
+
+def refuse_table(part: GaussianFactor) -> NoReturn:
+    raise Unsupported(f"{part!r} has no table: its variables are real; infer, sample and log_prob take it")

@@ -32,7 +32,7 @@ def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extr
     dataset = Dataset([dict(rows)] if is_single else rows, variables=model.variables, extra=extra)
     engine = engine_for(method, questions=LOG_EVIDENCE, model=model)
     values = np.empty(len(dataset))
-    if is_gaussian(model) or len(groups := group_by_observed(dataset)) > MANY_PATTERNS and is_discrete(model):
+    if is_gaussian(model) or (len(groups := group_by_observed(dataset)) > MANY_PATTERNS and is_discrete(model)):
         values[:] = run_engine(engine, model, as_findings(dataset, model.variables)).log_evidence
     else:
         for observed, indices in groups:

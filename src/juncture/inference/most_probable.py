@@ -150,9 +150,7 @@ def unobserved_names(model: Any, findings: Findings) -> set[str]:
 
 def labels(scope: Scope, codes: np.ndarray) -> Assignment:
     pairs = zip(scope, codes, strict=True)
-    return {
-        variable.name: float(code) if variable.is_real else variable.labels[int(code)] for variable, code in pairs
-    }
+    return {variable.name: float(code) if variable.is_real else variable.labels[int(code)] for variable, code in pairs}
 
 
 def best_rows(beliefs: Beliefs, scope: Scope, codes: np.ndarray, log_joint: np.ndarray) -> MostProbableRows:

@@ -89,9 +89,9 @@ def read_product(model: type[FactorProduct], document: Node, rows: RowRepair) ->
 def read_factor(node: Node, variables: Mapping[str, Variable]) -> Factor | GaussianFactor:
     if isinstance(node.value, dict) and "precision" in node.value:
         fields = node.fields(["scope", *GAUSSIAN_KEYS])
-        numbers = [fields[key].table() for key in GAUSSIAN_KEYS[:2]]
+        loading, precision, log_scale = fields["loading"].table(), fields["precision"].table(), fields["log_scale"]
         with node.locate_errors():
-            return GaussianFactor(read_scope(fields["scope"], variables), *numbers, fields["log_scale"].number())
+            return GaussianFactor(read_scope(fields["scope"], variables), loading, precision, log_scale.number())
     if isinstance(node.value, dict) and "log_values" in node.value:
         fields = node.fields(["scope", "log_values"])
         with node.locate_errors():

@@ -112,7 +112,7 @@ class Beliefs:
         return impossible_indices(self.answers.log_evidence)
 
     def __getitem__(self, name: str) -> Any:
-        """The marginal of one variable: a `Factor`, or one row of it per row of evidence; a `Gaussian` of a real one."""
+        """The marginal of one variable: a `Factor`, one for each row of many; of a real one a `Gaussian`."""
         view = self.views.get(name) if isinstance(name, str) else None
         if view is None:
             return self.joint(name)

@@ -155,7 +155,9 @@ def write_regression(matrix, constants, row, start, gains, shifts, step):
 
 
 @kernel
-def load_own(step, row_starts, is_exact, wanted, entry_starts, entry_places, entries, constants, matrix, front_constants):
+def load_own(
+    step, row_starts, is_exact, wanted, entry_starts, entry_places, entries, constants, matrix, front_constants
+):
     """Copy the rows of a step that are exact, or those that are not, into its front; how many there are."""
     count = np.int64(0)
     for row in range(row_starts[step], row_starts[step + 1]):
@@ -179,7 +181,9 @@ def count_own(step, row_starts, is_exact):
 
 
 @kernel
-def use_exact_row(exact, sizes, constants, constant_sizes, num_exact, best, noisy, noisy_constants, num_noisy, tolerance):
+def use_exact_row(
+    exact, sizes, constants, constant_sizes, num_exact, best, noisy, noisy_constants, num_noisy, tolerance
+):
     """Subtract the exact row `best`, which becomes the first, from all rows that have the first variable."""
     exchange(exact, 0, best)
     exchange(sizes, 0, best)

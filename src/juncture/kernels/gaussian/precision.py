@@ -26,7 +26,18 @@ def add_child(front, sizes, stack, top, places):
 
 @kernel
 def eliminate_precision(
-    starts, separators, places, parents, pair_starts, pair_places, pairs, loadings, gains, shifts, deviations, log_values
+    starts,
+    separators,
+    places,
+    parents,
+    pair_starts,
+    pair_places,
+    pairs,
+    loadings,
+    gains,
+    shifts,
+    deviations,
+    log_values,
 ):
     """Fill in the regression of each variable on its separator, and the log-integral in each case.
 
@@ -57,7 +68,9 @@ def eliminate_precision(
         deviations[step] = 1.0 / math.sqrt(pivot)
         for case in range(num_cases):
             shifts[step, case] = loadings[step, case] / pivot
-            log_values[case] += HALF_LOG_TWO_PI - 0.5 * math.log(pivot) + 0.5 * loadings[step, case] * shifts[step, case]
+            log_values[case] += (
+                HALF_LOG_TWO_PI - 0.5 * math.log(pivot) + 0.5 * loadings[step, case] * shifts[step, case]
+            )
         for column in range(width):
             gain = -front[0, column + 1] / pivot
             gains[starts[step] + column] = gain

@@ -119,7 +119,11 @@ class GaussianPlan:
     def system_of(self, model: Any) -> System:
         """The equations of another model of the same structure."""
         other = system_for(model)
-        same = type(other) is type(self.system) and other.names == self.system.names and np.array_equal(other.nodes, self.system.nodes)
+        same = (
+            type(other) is type(self.system)
+            and other.names == self.system.names
+            and np.array_equal(other.nodes, self.system.nodes)
+        )
         if not same or not np.array_equal(other.starts, self.system.starts):
             raise InvalidModel("the plan was compiled for another structure; compile one for this model")
         return other

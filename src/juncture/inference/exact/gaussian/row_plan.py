@@ -58,9 +58,7 @@ class RowPlan:
         magnitudes = np.maximum(np.abs(values), np.abs(means)) / scales
         return self.eliminate(system, (values - means) / scales, magnitudes, tolerance)
 
-    def eliminate(
-        self, system: LinearSystem, values: np.ndarray, magnitudes: np.ndarray, tolerance: float
-    ) -> Solution:
+    def eliminate(self, system: LinearSystem, values: np.ndarray, magnitudes: np.ndarray, tolerance: float) -> Solution:
         """The same, given deviations from the means in the units inside, and the sizes of the terms they come from."""
         plan, cases = self.plan, values.shape[1]
         entries, is_exact = system.entries[self.index], system.is_exact[self.rows]

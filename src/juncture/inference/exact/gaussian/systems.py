@@ -30,7 +30,7 @@ def is_linear(part: AnyConditional) -> bool:
 
 
 def is_gaussian(model: Any) -> bool:
-    """Whether a model is a Bayesian network of conditionals that are all linear, or has Gaussian factors; found once."""
+    """Whether a model is a Bayesian network of linear conditionals, or has Gaussian factors; found once."""
     known = model.derived.get("is gaussian")
     if known is None:
         if isinstance(model, BayesianNetwork):
@@ -70,7 +70,9 @@ class LinearSystem:
         check_linear(model)
         names = model.variables.names
         number = {name: node for node, name in enumerate(names)}
-        families = [[number[part.child.name], *(number[name] for name in part.parents.names)] for part in model.conditionals]
+        families = [
+            [number[part.child.name], *(number[name] for name in part.parents.names)] for part in model.conditionals
+        ]
         coefficients = [np.append(1.0, -linear_parts(part)[0]) for part in model.conditionals]
         numbers = np.array([linear_parts(part)[1:] for part in model.conditionals]).reshape(-1, 2)
         return cls(
@@ -101,7 +103,9 @@ class LinearSystem:
         sum_means(self.order, *self.parents, self.intercepts, means)
         if not np.isfinite(means).all():
             name = self.names[int(self.order[~np.isfinite(means[self.order])][0])]
-            raise InvalidModel(f"the mean of {name!r} is larger than a double can hold; use smaller coefficients or units")
+            raise InvalidModel(
+                f"the mean of {name!r} is larger than a double can hold; use smaller coefficients or units"
+            )
         return means
 
     @cached_property
@@ -118,7 +122,7 @@ class LinearSystem:
 
     @cached_property
     def row_scales(self) -> np.ndarray:
-        """(row,): what the coefficients of a row are divided by; its deviation, or for an exact row its child's unit."""
+        """(row,): what the coefficients of a row are divided by: its deviation, or the unit of the child if exact."""
         children = self.nodes[self.starts[:-1]]
         return np.where(self.is_exact, self.scales[children], self.deviations)
 
