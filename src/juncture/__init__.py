@@ -225,8 +225,9 @@ _MODULES = {
     "write_result": "formats.uai.results",
     "example": "formats.bundled",
     "examples": "formats.bundled",
-    # threads
+    # threads and compiled loops
     "set_num_threads": "parallel",
+    "set_compilation": "kernels.compilation",
     # plots
     "plot_density": "plotting.density",
     # errors and warnings
@@ -241,6 +242,7 @@ _MODULES = {
     "TooLarge": "errors",
     "ObjectiveDecreased": "errors",
     "MissingExtra": "errors",
+    "IdentifierWarning": "errors",
     "ImpossibleEvidenceWarning": "errors",
     "RenormalizedWarning": "errors",
     "UnseenParentsWarning": "errors",

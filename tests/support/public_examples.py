@@ -137,7 +137,7 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
         {"model": NET, "beliefs": jt.most_probable(NET)},
         {"model": jt.most_probable(NET, k=2)},
     ],
-    "cost": [{"model": NET, "observed": ["a"], "targets": ["b"]}, {"model": EMPTY}],
+    "cost": [{"model": NET, "observed": ["a"], "targets": ["b"], "verb": "most_probable"}, {"model": EMPTY}],
     "compile": [{"model": NET, "observed": ["a"], "targets": ["b"]}, {"model": EMPTY}],
     "woodbury_inverse": [{"factor": [[1.0], [2.0]]}],
     "read_evidence": [{"path": FOLDER / "net.evid", "model": NET}],

@@ -28,6 +28,8 @@ def variables():
         two(states=[0, 1, 2]),
         jt.Variable("x"),
         jt.Variable("x", dimension=2),
+        jt.Variable("x", cuts=[1.5]),
+        jt.Variable("x", ["< 1.5", "≥ 1.5"]),
     ]
 
 

@@ -206,16 +206,16 @@ def use_noisy_rows(noisy, constants, num_rows, best):
     gather_column(noisy, constants, num_rows, np.int64(0), np.int64(0))
 
 
-@kernel
+@kernel(work=("operations",))
 def eliminate_rows(
-    starts, places, parents, row_starts, is_exact, entry_starts, entry_places, entries, constants, sizes, tolerance,
-    gains, shifts, deviations, log_values, clashes,
+    operations, starts, places, parents, row_starts, is_exact, entry_starts, entry_places, entries, constants, sizes,
+    tolerance, gains, shifts, deviations, log_values, clashes,
 ):  # fmt: skip
     """Fill in the regression of each variable on its separator, and the log-density that remains in each case.
 
     `row_starts` has the rows whose first variable is that of a step, `entry_places` their columns in its front. `sizes`
-    are those of the constants of the rows. Returns the step whose variable no row has, or -1, and the constants of the
-    exact rows that came to hold no variable, row after row.
+    are those of the constants of the rows; `operations` say how much there is to do. Returns the step whose variable no
+    row has, or -1, and the constants of the exact rows that came to hold no variable, row after row.
     """
     num_steps, num_cases = shifts.shape
     num_exact, num_noisy = np.zeros(num_steps, np.int64), np.zeros(num_steps, np.int64)  # rows that a step leaves

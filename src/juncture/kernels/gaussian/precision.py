@@ -24,8 +24,9 @@ def add_child(front, sizes, stack, top, places):
         sizes[places[row]] += stack[top + width * width + row]
 
 
-@kernel
+@kernel(work=("operations",))
 def eliminate_precision(
+    operations,
     starts,
     separators,
     places,
@@ -42,7 +43,8 @@ def eliminate_precision(
     """Fill in the regression of each variable on its separator, and the log-integral in each case.
 
     The pairs of a step are the entries of the precision matrix of its variable with the places of its front; loadings
-    (step, case) are changed. Returns the step whose variable has no positive precision given the others, or -1.
+    (step, case) are changed; `operations` say how much there is to do. Returns the step whose variable has no positive
+    precision given the others, or -1.
     """
     num_steps, num_cases = loadings.shape
     waiting = np.empty(num_steps, np.int64)

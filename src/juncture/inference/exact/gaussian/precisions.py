@@ -100,7 +100,7 @@ class PrecisionPlan:
         gains, shifts = np.empty(len(plan.separators)), np.empty((len(plan.order), cases))
         deviations, loadings = np.empty(len(plan.order)), pulled[plan.order]
         failed = eliminate_precision(
-            plan.starts, plan.separators, plan.places, plan.parents, self.pair_starts, self.places,
+            plan.work, plan.starts, plan.separators, plan.places, plan.parents, self.pair_starts, self.places,
             system.entries[self.pairs], loadings, gains, shifts, deviations, log_values,
         )  # fmt: skip
         if failed >= 0:

@@ -67,7 +67,7 @@ class RowPlan:
         gains, shifts = np.empty(len(plan.separators)), np.empty((len(plan.order), cases))
         deviations, log_values, clashes = np.empty(len(plan.order)), np.zeros(cases), np.zeros(cases, np.bool_)
         failed, relations = eliminate_rows(
-            plan.starts, plan.places, plan.parents, self.row_starts, is_exact, self.free_starts,
+            plan.work, plan.starts, plan.places, plan.parents, self.row_starts, is_exact, self.free_starts,
             self.places[self.free], entries[self.free], constants, sizes, tolerance, gains, shifts, deviations,
             log_values, clashes,
         )  # fmt: skip
