@@ -71,11 +71,8 @@ $(VENV)/.check: $(SOURCES) | $(BIN)/python
 	$(PIP) -e ".[test,check]"
 	@touch $@ $(VENV)/.test $(VENV)/.demo
 
-# Two processes, for two cores; the two parts have no kernel in common.
 $(VENV)/.kernels: $(KERNELS) | $(VENV)/.test
-	@echo "compiling the kernels, once for this installation …"
-	@$(BIN)/python -c "from juncture.warmup import warm_up_sequences; warm_up_sequences()" & sequences=$$!; \
-	$(BIN)/python -c "from juncture.warmup import warm_up_networks; warm_up_networks()" && wait $$sequences
+	$(BIN)/juncture warmup
 	@touch $@
 
 $(VENV)-bench/.ready: $(SOURCES)

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import doctest
+import io
+import itertools
+import re
+import tempfile
+from pathlib import Path
 from typing import Any, ClassVar
 
 from docutils import nodes
@@ -16,12 +23,16 @@ author = "the Juncture contributors"
 copyright = "the Juncture contributors"  # noqa: A001  Sphinx reads this name
 release = version = juncture.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["_build"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+exclude_patterns = ["_build", "sources.md"]  # the map of the lecture texts is for contributors
 myst_heading_anchors = 3
 html_theme = "furo"
 html_title = f"Juncture {release}"
 html_show_copyright = False
+html_static_path = ["_static"]
+html_css_files = ["style.css"]
+copybutton_prompt_text = r">>> |\.\.\. |\$ "  # prompts and what is printed are not copied
+copybutton_prompt_is_regexp = True
 
 default_role = "literal"  # docstrings are plain text: `x` is code, not a cross-reference
 autodoc_member_order = "bysource"
@@ -33,25 +44,49 @@ napoleon_use_param = False  # `a, b` with one description stay one entry
 napoleon_use_rtype = False
 napoleon_custom_sections = [("Attributes", "params_style")]
 python_use_unqualified_type_names = True
-python_maximum_signature_line_length = 140
+python_maximum_signature_line_length = 88  # the column of the theme
+
+
+FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class PictureDirective(SphinxDirective):
     """Python code that makes a `picture`, or a value that notebooks show: the code, run, and what it drew.
 
-    The blocks of one page share their names.
+    The blocks of one page share their names: those before this one are run first.
     """
 
     has_content: ClassVar[bool] = True
 
     def run(self) -> list[nodes.Node]:
         code = "\n".join(self.content)
-        names: dict[str, Any] = self.env.temp_data.setdefault("picture names", {})
-        exec(compile(code, self.env.docname, "exec"), names)  # noqa: S102  our own pages
+        names = self.env.temp_data.setdefault("names of the page", {})
+        silence = contextlib.redirect_stdout(io.StringIO())
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), silence:
+            for block in self.blocks_before():
+                exec(compile(block, self.env.docname, "exec"), names)  # noqa: S102  our own pages
+            exec(compile(code, self.env.docname, "exec"), names)  # noqa: S102
         shown = nodes.literal_block(code, code, language="python")
         picture = names["picture"]
         html = picture.svg if hasattr(picture, "svg") else picture._repr_html_()  # as a notebook shows it
-        return [shown, nodes.raw("", f'<div style="overflow-x: auto">{html}</div>', format="html")]
+        return [shown, nodes.raw("", f'<div class="picture">{html}</div>', format="html")]
+
+    def blocks_before(self) -> list[str]:
+        """The Python code between the last picture of the page and this one."""
+        blocks: Any = self.env.temp_data.get("blocks of the page")
+        if blocks is None:
+            blocks = FENCE.finditer(Path(self.env.doc2path(self.env.docname)).read_text(encoding="utf-8"))
+            self.env.temp_data["blocks of the page"] = blocks
+        before = itertools.takewhile(lambda block: block["info"] != "{picture}", blocks)
+        return [code_of(*block["info"].split(), body=block["body"]) for block in before if block["info"].strip()]
+
+
+def code_of(language: str, *marks: str, body: str) -> str:
+    """The code of a block, without what a session prints; none of blocks in another language."""
+    if language == "pycon":
+        examples = doctest.DocTestParser().get_examples(body)
+        return "".join(example.source for example in examples if example.exc_msg is None)
+    return body if language == "python" and "no-run" not in marks else ""
 
 
 def keep_first_signature(app: Sphinx, domain: str, kind: str, content: addnodes.desc_content) -> None:

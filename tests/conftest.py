@@ -25,6 +25,8 @@ settings.register_profile(
 settings.register_profile("fuzz", settings.get_profile("test"), max_examples=500, phases=tuple(Phase))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 
+os.environ.setdefault("JUNCTURE_COMPILATION", "always")  # "never" tests the same kernels interpreted
+
 ROOT = Path(__file__).resolve().parents[1]
 
 

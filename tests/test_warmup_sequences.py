@@ -11,6 +11,7 @@ WANTED = {
     "densities.emissions": ["diagonal_log_prob", "full_log_prob", "diagonal_moments", "add_counts"],
     "densities.mixtures": ["add_components", "weight_shares"],
     "chains.passes": ["pass_block", "pass_sequences"],
+    "chains.bounded_passes": ["pass_bounded", "pass_bounded_sequences"],
     "chains.viterbi": ["decode_each"],
 }
 SCRIPT = """

@@ -27,6 +27,7 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # some wrong objects are names of files
     yield
     jt.set_num_threads(None)
+    jt.set_compilation(None)
 
 
 NET, ROWS = jt.example("fuel"), {"a": [0, 1, 1, 0] * 3, "b": [0, 1, 0, 0] * 3, "c": [1, 1, 0, 0] * 3}

@@ -158,6 +158,7 @@ _MODULES = {
     "sensitivity": "inference.exact.junction_tree.sensitivity",
     "cost": "inference.planning",
     "compile": "inference.planning",
+    "GaussianFactor": "factors.gaussian_factor",
     "GaussianElimination": "inference.exact.gaussian.engine",
     "JunctionTree": "inference.exact.junction_tree.engine",
     "StrongJunctionTree": "inference.exact.hybrid.engine",
@@ -227,8 +228,9 @@ _MODULES = {
     "write_result": "formats.uai.results",
     "example": "formats.bundled",
     "examples": "formats.bundled",
-    # threads
+    # threads and compiled loops
     "set_num_threads": "parallel",
+    "set_compilation": "kernels.compilation",
     # plots
     "plot_density": "plotting.density",
     # errors and warnings
@@ -243,6 +245,7 @@ _MODULES = {
     "TooLarge": "errors",
     "ObjectiveDecreased": "errors",
     "MissingExtra": "errors",
+    "IdentifierWarning": "errors",
     "ImpossibleEvidenceWarning": "errors",
     "RenormalizedWarning": "errors",
     "UnseenParentsWarning": "errors",

@@ -15,6 +15,7 @@ from juncture.data.missingness import missingness as missingness
 from juncture.data.sequences.sequences import Sequence as Sequence
 from juncture.errors import DeterministicRelationWarning as DeterministicRelationWarning
 from juncture.errors import FormatError as FormatError
+from juncture.errors import IdentifierWarning as IdentifierWarning
 from juncture.errors import ImpossibleEvidence as ImpossibleEvidence
 from juncture.errors import ImpossibleEvidenceWarning as ImpossibleEvidenceWarning
 from juncture.errors import InvalidData as InvalidData
@@ -41,6 +42,7 @@ from juncture.factors.deterministic import Deterministic as Deterministic
 from juncture.factors.factor import Factor as Factor
 from juncture.factors.gaussian import Constant as Constant
 from juncture.factors.gaussian import LinearGaussian as LinearGaussian
+from juncture.factors.gaussian_factor import GaussianFactor as GaussianFactor
 from juncture.factors.logistic import Logistic as Logistic
 from juncture.factors.noisy import NoisyMax as NoisyMax
 from juncture.factors.noisy import NoisyOr as NoisyOr
@@ -148,6 +150,7 @@ from juncture.information.projections import alpha_projection as alpha_projectio
 from juncture.information.projections import i_projection as i_projection
 from juncture.information.projections import m_projection as m_projection
 from juncture.iteration import Trace as Trace
+from juncture.kernels.compilation import set_compilation as set_compilation
 from juncture.latent.mixtures.beliefs import MixtureBeliefs as MixtureBeliefs
 from juncture.learning.conditionals.table import K2 as K2
 from juncture.learning.conditionals.table import BDeu as BDeu

@@ -14,7 +14,7 @@ JunctureError
 
 Warnings, all UserWarning: ImpossibleEvidenceWarning, RenormalizedWarning, RegularizedWarning, UnseenParentsWarning,
 UnseenStatesWarning, UnvisitedStatesWarning, NotConvergedWarning, NotDirectedWarning, DeterministicRelationWarning,
-NotIdentifiedWarning.
+NotIdentifiedWarning, IdentifierWarning.
 """
 
 from __future__ import annotations
@@ -140,6 +140,10 @@ class NotDirectedWarning(UserWarning):
 
 class DeterministicRelationWarning(UserWarning):
     """Some variables are functions of others in the data, so that independence tests cannot decide on their edges."""
+
+
+class IdentifierWarning(UserWarning):
+    """A column has another value in nearly every row, as an identifier has, so that nothing can be learned from it."""
 
 
 class NotIdentifiedWarning(UserWarning):

@@ -20,7 +20,17 @@ from juncture.checks import check_choice, check_mapping
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.entries import as_rows, as_table
 from juncture.data.findings import Arrays, Findings, drop_unobserved, row_index
-from juncture.data.likelihoods import as_likelihood, as_likelihoods, as_scalar, check_possible, check_states, is_many
+from juncture.data.likelihoods import (
+    Likelihoods,
+    as_array,
+    as_likelihood,
+    as_scalar,
+    check_possible,
+    check_states,
+    copy_likelihoods,
+    count_rows,
+    is_many,
+)
 from juncture.data.tables.cells import list_column
 from juncture.data.tables.columns import code_type
 from juncture.errors import InvalidData, UnknownVariable
@@ -37,22 +47,25 @@ class Evidence(Value):
         A mapping from names to states, or a pandas series, is one row; a frame, a `Dataset` or a list of mappings is
         many rows.
     likelihoods
-        Soft evidence by variable, (state,) for one row or (row, state). A row of NaN is no evidence.
+        Soft evidence by variable, (state,) for one row or (row, state), in the order of the states; or by label, a
+        mapping from every state to a number for one row, a list of mappings for many. A row of NaN is no evidence.
 
     Examples
     --------
     >>> Evidence([{"smoke": "yes"}, {}], likelihoods={"xray": [[0.2, 0.9], [1.0, 0.5]]})
     Evidence(2 rows, likelihoods of xray)
+    >>> Evidence({"smoke": "yes"}, likelihoods={"xray": {"no": 0.2, "yes": 0.9}})
+    Evidence({'smoke': 'yes'}, likelihoods of xray)
     """
 
     _fields = ("rows", "likelihoods", "index")
     rows: Any
-    likelihoods: Arrays
+    likelihoods: dict[str, Likelihoods]
     index: Any  # of the frame that the rows come from, or None; it is not compared
 
     def __init__(self, rows: Any = None, likelihoods: Mapping[str, Any] | None = None) -> None:
         given = {} if likelihoods is None else check_mapping(likelihoods, "likelihoods")
-        soft = {name: as_likelihoods(values, name) for name, values in given.items()}
+        soft = {name: copy_likelihoods(values, name) for name, values in given.items()}
         self._set(rows=copy_rows(rows), likelihoods=soft, index=row_index(rows))
 
     def _key(self) -> Hashable:
@@ -159,17 +172,18 @@ def _(evidence: Findings, variables: tuple[Variable, ...], extra: Extra) -> Find
 @findings_of.register
 def _(evidence: Evidence, variables: tuple[Variable, ...], extra: Extra) -> Findings:
     hard = findings_of(evidence.rows, variables, extra)
-    if hard.is_single and all(soft.ndim == 1 for soft in evidence.likelihoods.values()):
+    if hard.is_single and all(count_rows(soft) is None for soft in evidence.likelihoods.values()):
         return hard.merge(findings_of(evidence.likelihoods, variables, extra))
     if evidence.rows is None:
         hard = Findings(variables, num_rows=len(next(iter(evidence.likelihoods.values()))))
     likelihoods = {}
     for name, soft in evidence.likelihoods.items():
-        if soft.ndim != 2 or hard.is_single or len(soft) != hard.num_rows:
+        if hard.is_single or count_rows(soft) != hard.num_rows:
             rows = "one row" if hard.is_single else f"{hard.num_rows} rows"
-            raise InvalidData(f"the likelihoods of {name!r} have the shape {soft.shape}; the evidence has {rows}")
+            given = f"the shape {soft.shape}" if isinstance(soft, np.ndarray) else f"{count_rows(soft) or 1} rows"
+            raise InvalidData(f"the likelihoods of {name!r} have {given}; the evidence has {rows}")
         if extra == "error" or name in {variable.name for variable in variables}:
-            likelihoods[name] = check_states(soft, hard.variable(name))
+            likelihoods[name] = check_states(as_array(soft, hard.variable(name)), hard.variable(name))
     return hard.merge(Findings(variables, likelihoods=likelihoods, num_rows=hard.num_rows, index=evidence.index))
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Sized
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from juncture.errors import InvalidData, TooLarge
 SURELY_FREE = 2**26  # bytes: a smaller result is allocated without looking at the free memory
 NUMBER = 8  # bytes
 COPIES = 3  # of a table while it is made, checked and stored
+MANY_STATES, STATE_BYTES = 10**6, 200  # from so many on memory is looked at; a state, and what finds it by its label
 STEP = 4096  # bytes of a variable with its labels and its conditional
 CGROUP_PAIRS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
@@ -98,3 +101,20 @@ def check_memory_limit(memory_limit: Any) -> float:
     if not limit > 0:
         raise InvalidData(f"memory_limit is a positive number of bytes; got {shown(memory_limit)}")
     return limit
+
+
+def known_length(items: object) -> int:
+    """How many there are: 0 where that is not known, and at most the greatest number that `len` can say."""
+    try:
+        return len(items) if isinstance(items, Sized) else 0
+    except OverflowError:
+        return sys.maxsize
+
+
+def check_num_states(count: int, name: str) -> None:
+    """Refuse more states than memory holds, before they are made."""
+    if count > MANY_STATES and count * STATE_BYTES > (limit := default_memory_limit()):
+        raise TooLarge(
+            f"variable {name!r} would have {count:,} states, which take {format_bytes(count * STATE_BYTES)}; the"
+            f" memory limit is {format_bytes(limit)}: leave the states out for a real-valued variable, or discretize it"
+        )

@@ -82,6 +82,13 @@ def set_num_threads(number: int | None) -> None:
 
     Answers do not depend on the number of threads.
 
+    Parameters
+    ----------
+    number
+        At least 1, or None.
+
+    Examples
+    --------
     >>> set_num_threads(2)
     >>> num_threads()
     2

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections import Counter
-from collections.abc import Hashable, Iterable, KeysView, Sequence, Set, Sized
+from collections.abc import Hashable, Iterable, KeysView, Sequence, Set
 from dataclasses import FrozenInstanceError
 from functools import cached_property
 from typing import Any, NoReturn, TypeAlias
@@ -13,15 +12,14 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 
 from juncture.checks import check_iterable, check_kind, is_iterable
-from juncture.errors import InvalidModel, TooLarge, UnknownState, UnknownVariable
-from juncture.memory import default_memory_limit, format_bytes
-from juncture.values import Value, read_only
+from juncture.errors import InvalidModel, UnknownState, UnknownVariable, hint
+from juncture.intervals import Cuts, as_cuts, check_intervals, find_interval, interval_labels
+from juncture.memory import check_num_states, known_length
+from juncture.values import Value, few, read_only
 
 State: TypeAlias = str | int | bool | float
 Assignment: TypeAlias = dict[str, State]
 """A state for each of some variables, by name."""
-
-MANY_STATES, STATE_BYTES = 10**6, 200  # from so many on memory is looked at; a state, and what finds it by its label
 
 
 class Variable(Value):
@@ -36,6 +34,10 @@ class Variable(Value):
         0, 1, …; None for a real-valued variable.
     dimension
         The length of a real-valued vector; 1 for a single number.
+    cuts
+        The increasing numbers between the states, for a quantity that is measured as a number and cut into intervals:
+        wherever a state is given, a number stands for the interval that it lies in, and a number that is a cut for the
+        upper one. The states are texts that are no numbers; they are left out for labels such as "29.5 – 34.5".
 
     Examples
     --------
@@ -45,14 +47,25 @@ class Variable(Value):
     (0, 1, 2, 3, 4, 5)
     >>> Variable("height").is_real
     True
+    >>> age = Variable("age", cuts=[18, 65])
+    >>> age.states, age.code(41.5), age.code("≥ 65")
+    (('< 18', '18 – 65', '≥ 65'), 1, 2)
     """
 
-    _fields = ("name", "states", "dimension")
+    _fields = ("name", "states", "dimension", "cuts")
     name: str
     states: tuple[State, ...] | None
     dimension: int
+    cuts: Cuts | None
 
-    def __init__(self, name: str, states: Iterable[State] | int | None = None, *, dimension: int = 1) -> None:
+    def __init__(
+        self,
+        name: str,
+        states: Iterable[State] | int | None = None,
+        *,
+        dimension: int = 1,
+        cuts: Iterable[float] | None = None,
+    ) -> None:
         if not isinstance(name, str) or not name:
             raise InvalidModel(f"a variable's name must be a non-empty string; got {name!r}")
         if isinstance(states, int | np.integer) and not isinstance(states, bool):
@@ -65,14 +78,19 @@ class Variable(Value):
             )
         if isinstance(states, str | bool) or not (states is None or is_iterable(states)):
             raise InvalidModel(f"the states of {name!r} must be a list of labels or their number; got {states!r}")
-        check_num_states(len_at_most(states, sys.maxsize), name)
+        check_num_states(known_length(states), name)
+        between = None if cuts is None else as_cuts(cuts, name, InvalidModel)
+        if states is None and between is not None:
+            states = interval_labels(between)
         labels = None if states is None else tuple(as_state(state, name) for state in states)
         if labels is not None:
             check_distinct(labels, name)
+        if labels is not None and between is not None:
+            check_intervals(labels, between, name)
         whole = isinstance(dimension, int | np.integer) and dimension >= 1
         if not whole or (labels is not None and dimension != 1):
             raise InvalidModel(f"variable {name!r}: only a real-valued variable can have a dimension, of at least 1")
-        self._set(name=str(name), states=labels, dimension=int(dimension))
+        self._set(name=str(name), states=labels, dimension=int(dimension), cuts=between)
 
     @property
     def is_real(self) -> bool:
@@ -99,18 +117,30 @@ class Variable(Value):
         """The position of the state that `state` matches.
 
         An equal label of the same kind (numbers, booleans, text) comes first; else the one label
-        with the same text, so that "1" finds 1, and 1.0 finds "1".
+        with the same text, so that "1" finds 1, and 1.0 finds "1". Where the variable has cuts, any other finite
+        number, or the text of one, stands for the interval that it lies in.
         """
         code = self.find(state)
         if code is None:
-            raise UnknownState.of(self.name, as_plain(state), self.labels)
+            raise self.unknown_state(as_plain(state))
         return code
+
+    def unknown_state(self, state: object, where: str = "") -> UnknownState:
+        """The error of a value that no state matches."""
+        if self.cuts is None:
+            return UnknownState.of(self.name, state, self.labels, where=where)
+        return UnknownState(
+            f"variable {self.name!r} takes a finite number or one of its states, not {state!r}{where};"
+            f" {hint(state, self.labels)}"
+        )
 
     def find(self, state: object) -> int | None:
         """As `code`, but None where no state matches."""
         plain = as_plain(state)
         code = self._code_by_key.get(state_key(plain))
-        return self._find_by_text(plain) if code is None else code
+        if code is not None:
+            return code
+        return self._find_by_text(plain) if self.cuts is None else find_interval(self.cuts, plain)
 
     def _find_by_text(self, plain: object) -> int | None:
         found = set(self._codes_by_text.get(str(plain), ()))
@@ -134,7 +164,8 @@ class Variable(Value):
         if self.states is None:
             return f"Variable({self.name!r}{f', dimension={self.dimension}' if self.dimension > 1 else ''})"
         shown = ", ".join(repr(state) for state in self.states[:6])
-        return f"Variable({self.name!r}, [{shown}{', …' if len(self.states) > 6 else ''}])"
+        cuts = "" if self.cuts is None else f", cuts=[{few(map(repr, self.cuts), most=6)}]"
+        return f"Variable({self.name!r}, [{shown}{', …' if len(self.states) > 6 else ''}]{cuts})"
 
 
 class Scope(tuple[Variable, ...]):  # noqa: SLOT001 (names and shape are kept)
@@ -211,23 +242,6 @@ def as_state(value: object, name: str) -> State:
     if not isinstance(plain, str | int | float) or is_missing(plain):
         raise InvalidModel(f"a state of {name!r} must be text, a number or a boolean, not None or NaN; got {value!r}")
     return plain
-
-
-def len_at_most(states: Iterable[State] | None, limit: int) -> int:
-    """The number of states as far as it is known and no more than `limit`, which `len` cannot say of long ranges."""
-    try:
-        return len(states) if isinstance(states, Sized) else 0
-    except OverflowError:
-        return limit
-
-
-def check_num_states(count: int, name: str) -> None:
-    """Refuse more states than memory holds, before they are made."""
-    if count > MANY_STATES and count * STATE_BYTES > (limit := default_memory_limit()):
-        raise TooLarge(
-            f"variable {name!r} would have {count:,} states, which take {format_bytes(count * STATE_BYTES)}; the"
-            f" memory limit is {format_bytes(limit)}: leave the states out for a real-valued variable, or discretize it"
-        )
 
 
 def check_distinct(labels: tuple[State, ...], name: str) -> None:

@@ -50,8 +50,9 @@ def infer(
         The variables whose marginals are wanted; all by default.
     method
         "auto", "exact", or the name of an algorithm: "junction-tree", "variable-elimination" or "enumeration" (or a
-        configured engine) for networks, "forward-backward" for a `HiddenMarkovModel` or a `MarkovChain`, "kalman" for a
-        `LinearGaussianStateSpace`, "enumeration" for a `Mixture`.
+        configured engine) for networks, "gaussian-elimination" for networks of real variables, "forward-backward" for a
+        `HiddenMarkovModel` or a `MarkovChain`, "kalman" for a `LinearGaussianStateSpace`, "enumeration" for a
+        `Mixture`.
     on_impossible
         "warn" gives rows or sequences of probability zero NaN and one warning; "raise" raises `ImpossibleEvidence`, as
         a single one does in any case.
@@ -123,6 +124,15 @@ def most_probable(  # noqa: PLR0913 (one verb, many options)
         of a `Mixture`: the most probable component of each row.
 
     All have `log_prob`, log p(it | evidence), `log_joint`, log p(it, evidence), `method` and `exact`.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> model = jt.example("asia")
+    >>> jt.most_probable(model, {"xray": "yes"}).assignment["lung"]
+    'yes'
+    >>> jt.most_probable(model, {"xray": "yes"}, targets=["lung", "bronc"]).assignment
+    {'lung': 'no', 'bronc': 'no'}
     """
     raise Unsupported(f"most_probable takes a model; got {type(model).__name__}")
 
@@ -153,6 +163,12 @@ def sample(model: Any, n: Any, *, given: Any = None, rng: Any = None, method: An
     Sequence
         of a model of sequences: `states` and `observations`; with `given`, an array of paths. A
         `LinearGaussianStateSpace` with inputs takes the `covariates` of its steps.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> jt.sample(jt.example("asia"), 1000, given={"xray": "yes"}, rng=0)
+    Dataset(1,000 rows of 8 variables: asia, tub, smoke, lung, bronc, either, xray, dysp)
     """
     raise Unsupported(f"sample takes a model; got {type(model).__name__}")
 
@@ -177,6 +193,15 @@ def log_prob(model: Any, rows: Any, *, method: Any = "auto", extra: str = "error
     -------
     float or numpy.ndarray
         log p(row), one number a row or a sequence.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> model = jt.example("asia")
+    >>> round(jt.log_prob(model, {"xray": "yes", "lung": "no"}), 4)
+    -2.8755
+    >>> jt.log_prob(model, {"xray": ["yes", "no"], "lung": ["no", None]}).round(4)
+    array([-2.8755, -0.1169])
     """
     raise Unsupported(f"log_prob takes a model; got {type(model).__name__}")
 
@@ -197,6 +222,13 @@ def online_filter(model: Any, *, lag: int = 0) -> Any:
     ChainFilter or KalmanFilter
         with `num_steps`, `log_evidence` and the `filtered`, `predicted` and `lagged` distributions of the state; for a
         state space their means and covariances.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> weather = jt.HiddenMarkovModel([0.6, 0.4], [[0.8, 0.2], [0.3, 0.7]], [[0.9, 0.1], [0.2, 0.8]])
+    >>> jt.online_filter(weather).step(1).step(1).filtered.round(3)
+    array([0.071, 0.929])
     """
     raise Unsupported(
         f"online_filter takes a HiddenMarkovModel or a LinearGaussianStateSpace; got {type(model).__name__}"
@@ -236,6 +268,14 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
     -------
     Fit
         The `model`, its `log_likelihood`, the `trace` of the objective, and the (expected) `statistics`.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> rows = {"rain": ["yes", "no", "no", "yes"], "wet": ["yes", "no", None, "yes"]}
+    >>> model = jt.fit(jt.DirectedGraph.parse("rain -> wet"), rows, prior=1.0).model
+    >>> model["rain"].to_dict()
+    {'no': 0.5, 'yes': 0.5}
     """
     extension = ": take consistent_extension() of it" if hasattr(structure, "consistent_extension") else ""
     raise Unsupported(
@@ -261,6 +301,13 @@ def statistics(structure: Any, data: Any, **options: Any) -> Any:
     Returns
     -------
     NetworkStatistics, HiddenMarkovStatistics or MarkovChainStatistics
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> graph, rows = jt.DirectedGraph.parse("a -> b"), {"a": [0, 0, 1], "b": [0, 1, 1]}
+    >>> jt.statistics(graph, rows) + jt.statistics(graph, rows)
+    NetworkStatistics(2 families, weight 6)
     """
     raise Unsupported(
         "statistics takes a BayesianNetwork, a DirectedGraph, a HiddenMarkovModel or a MarkovChain;"
@@ -287,6 +334,13 @@ def estimate(structure: Any, statistics: Any, prior: Any = None, **options: Any)
     Returns
     -------
     BayesianNetwork, HiddenMarkovModel or MarkovChain
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> graph, rows = jt.DirectedGraph.parse("a -> b"), {"a": [0, 0, 1], "b": [0, 1, 1]}
+    >>> jt.estimate(graph, jt.statistics(graph, rows), prior=1.0)["a"].values
+    array([0.6, 0.4])
     """
     raise Unsupported(
         "estimate takes a BayesianNetwork, a DirectedGraph, a HiddenMarkovModel or a MarkovChain;"

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from itertools import pairwise
+from subprocess import PIPE, Popen
+from threading import Thread
 from typing import Any
 
 import numpy as np
 
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
+from juncture.errors import JunctureError
 from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor
+from juncture.factors.gaussian import LinearGaussian
+from juncture.factors.gaussian_factor import GaussianFactor
 from juncture.families.continuous.exponential import Exponential
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.bernoulli import Bernoulli
@@ -21,6 +27,9 @@ from juncture.families.statistics.compiled import LONG
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.graphs.directed import DirectedGraph
 from juncture.inference.exact.clique_search import DENSE_NODES
+from juncture.inference.exact.gaussian.plan import DENSE_NODES as DENSE_GAUSSIAN
+from juncture.kernels.compilation import compiling
+from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.structure.independence.tests import PermutationTest
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.sets import find_paths
@@ -34,24 +43,44 @@ from juncture.variables import Variable
 from juncture.verbs import fit, infer, most_probable, sample
 
 NUM_ROWS = 64
-MANY_STATES = 128  # whose codes need more than a byte
 
 
-def warm_up(begin: Callable[[str], None] = lambda subject: None) -> None:
+def warm_up(begin: Callable[[str], None] = lambda subject: None, subjects: Iterable[str] | None = None) -> None:
     """Ask small models, then learn from a few rows in every way; the compiled code is kept on disk.
 
-    `begin` is called before each subject of `SUBJECTS`, with its name.
+    `begin` is called before each subject of `SUBJECTS`, or of those that are given, with its name.
     """
-    for subject, ask in SUBJECTS.items():
-        begin(subject)
-        ask()
+    with compiling():
+        for subject in SUBJECTS if subjects is None else subjects:
+            begin(subject)
+            SUBJECTS[subject]()
 
 
-def warm_up_networks() -> None:
-    """Ask a small network, then learn one from a few rows in every way."""
-    ask_network()
-    learn_parameters()
-    learn_structures()
+def warm_up_in_two_processes(begin: Callable[[str], None]) -> None:
+    """`warm_up`, with a second process for the models in time order, which share no kernel with networks."""
+    here, there = list(SUBJECTS)[:NUM_OF_NETWORKS], list(SUBJECTS)[NUM_OF_NETWORKS:]
+    command = [sys.executable, "-c", SECOND_PROCESS, *there]
+    with Popen(command, stdout=PIPE, text=True, encoding="utf-8") as second:  # noqa: S603 (this interpreter)
+        told = Thread(target=tell_each, args=(begin, second.stdout))
+        told.start()
+        warm_up(begin, here)
+        told.join()
+    if second.returncode:
+        raise JunctureError("a process that compiled kernels has failed; its message is above")
+
+
+def tell_each(begin: Callable[[str], None], lines: Iterable[str] | None) -> None:
+    for line in lines or ():
+        begin(line.strip())
+
+
+SECOND_PROCESS = """
+import logging, sys
+from juncture.warmup import warm_up
+logging.getLogger("juncture.compiling").setLevel(logging.ERROR)
+sys.stdout.reconfigure(encoding="utf-8")
+warm_up(lambda subject: print(subject, flush=True), sys.argv[1:])
+"""
 
 
 def small_columns() -> dict[str, np.ndarray]:
@@ -76,12 +105,11 @@ def learn_parameters() -> None:
 
 
 def learn_structures() -> None:
-    """Search in every way, with few states and with many."""
+    """Search in every way."""
     rows = small_rows()
-    for data in (rows, with_many_states(rows)):
-        learn_structure(data, "hill-climbing", restarts=1)
-        learn_structure(data, "exact")
-        learn_structure(data, "pc", test=PermutationTest(10))
+    learn_structure(rows, "hill-climbing", restarts=1)
+    learn_structure(rows, "exact")
+    learn_structure(rows, "pc", test=PermutationTest(10))
     find_paths(np.zeros((2, 2), dtype=np.bool_))  # which PC asks where there are colliders
 
 
@@ -92,23 +120,26 @@ def ask_network() -> None:
     infer(model, {"a": 1})
     infer(model, [{"a": 1}, {"b": [0.5, 1.0]}])
     most_probable(model, {"a": 1})
+    most_probable(model, [{"a": [0.4, 1.0]}, {"a": [1.0, 0.4]}])
+    most_probable(model, k=2)
     sample(model, 2, given={"a": 1}, rng=0)
     sample(model, 2, rng=0)
-    infer(MarkovNetwork([Factor([a, b], np.full((2, 2), 1e-200))] * 2))
+    infer(MarkovNetwork([Factor([a, b], [[1.0, 1e-200], [1e-200, 1.0]])] * 2))
     infer(long_chain(DENSE_NODES + 1), {"x0": 1})
 
 
-def with_many_states(rows: Dataset) -> Dataset:
-    """The same codes, of variables with so many states that kernels take wider ones."""
-    return Dataset.from_codes([Variable(name, MANY_STATES) for name in rows.columns], rows.columns)
-
-
-def warm_up_sequences() -> None:
-    """Ask models in time order and the families that they emit, which share no kernel with networks."""
-    warm_up_families()
-    warm_up_chains()
-    warm_up_emissions()
-    warm_up_state_space()
+def ask_gaussian_network() -> None:
+    """Ask small Gaussian networks, directed and undirected, every kind of question; plan a long one."""
+    x, y, z = Variable("x"), Variable("y"), Variable("z")
+    parts = [LinearGaussian(x, [], []), LinearGaussian(y, [x], [1.0]), LinearGaussian(z, [x, y], [1.0, 1.0], 0.0, 0.0)]
+    model = BayesianNetwork(parts)
+    infer(model, {"y": 1.0})["x"].mean  # noqa: B018
+    infer(model).joint("x", "y")
+    sample(model, 2, given={"z": 1.0}, rng=0)
+    infer(MarkovNetwork([GaussianFactor([x, y], [0.0, 0.0], [[2.0, 1.0], [1.0, 2.0]])]))
+    walk = [Variable(f"x{index}") for index in range(DENSE_GAUSSIAN + 2)]
+    steps = [LinearGaussian(after, [before], [1.0]) for before, after in pairwise(walk)]
+    infer(BayesianNetwork([LinearGaussian(walk[0], [], []), *steps]), {"x0": 1.0})
 
 
 def warm_up_families() -> None:
@@ -134,7 +165,9 @@ def warm_up_chains() -> None:
     beliefs = infer(model, [0, 1])
     beliefs.lagged(1)
     beliefs.sample(1, rng=0)
-    infer(HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.0, 1.0]], None), np.zeros((2, 2)))
+    with_zero = HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.0, 1.0]], None)
+    infer(with_zero, np.zeros((2, 2)))
+    infer(with_zero, np.zeros((LONG_SEQUENCE, 2)))
     expect_statistics(model, model.sequences([0, 1]))
 
 
@@ -155,6 +188,7 @@ def warm_up_state_space() -> None:
     beliefs.forecast(1)
     beliefs.sample(1, rng=0)
     sample(model, 2, rng=0)
+    fit(model, [0.5, 1.0, 0.2], method=ExpectationMaximization(tolerance=1e9))
 
 
 def long_chain(length: int) -> BayesianNetwork:
@@ -164,8 +198,10 @@ def long_chain(length: int) -> BayesianNetwork:
     return BayesianNetwork([Conditional(variables[0], [], [0.5, 0.5]), *steps])
 
 
+NUM_OF_NETWORKS = 4  # subjects that come first
 SUBJECTS: dict[str, Callable[[], None]] = {
     "inference in networks": ask_network,
+    "Gaussian networks": ask_gaussian_network,
     "learning of parameters": learn_parameters,
     "learning of structure": learn_structures,
     "families of distributions": warm_up_families,

@@ -113,4 +113,6 @@ def test_completion_of_networks_variables_states_and_methods(tmp_path, monkeypat
     assert complete("query", "asia", "--given", "xray=") == ["xray=yes", "xray=no"]
     assert complete("query", "asia", "--method", "j") == ["junction-tree"]
     assert complete("learn", "rows.csv", "--method", "hill") == ["hill-climbing"]
+    assert complete("learn", "rows.csv", "--score", "b") == ["bic", "bdeu", "bds", "bge"]
+    assert complete("learn", "rows.csv", "--test", "ch") == ["chi2"]
     assert complete("query", "nowhere.bif", "x") == []

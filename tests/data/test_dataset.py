@@ -158,7 +158,7 @@ def test_mixed_cells_sort_by_kind_then_value():
 
 @pytest.mark.parametrize(
     "cells",
-    [[0.5, 1.0], [1, 2.5, None], np.array([1.0, 2.0]), pd.Series([1, None]), pl.Series([1.0]), [np.float32(1), None]],
+    [[0.5, 1.0], [1, 2.5, None], np.array([1.0, 2.0]), pd.Series([1.5, None]), pl.Series([1.0]), [np.float32(1), None]],
 )
 def test_float_columns_are_real(cells):
     assert Dataset({"x": cells}).variable("x") == Variable("x")

@@ -176,7 +176,7 @@ def test_a_model_too_deep_for_a_file_is_refused(depth):
 
 def test_other_formats_send_models_of_sequences_to_json(tmp_path):
     chain = jt.MarkovChain([[1.0]])
-    for suffix in (".bif", ".xmlbif", ".uai", ".net", ".xdsl"):
+    for suffix in (".bif", ".xmlbif", ".uai", ".net", ".xdsl", ".dne", ".dsc", ".fg"):
         with pytest.raises(FormatError, match=r"not a MarkovChain; write it as \.json"):
             jt.write(chain, tmp_path / f"x{suffix}")
 

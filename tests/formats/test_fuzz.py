@@ -57,6 +57,20 @@ FORMAT_SEEDS = {
         '</parameters></noisymax><deterministic id="c"><state id="p"/><state id="q"/><parents>a b</parents>'
         "<resultingstates>p q p q</resultingstates></deterministic></nodes><extensions><genie/></extensions></smile>",
     ],
+    "dne": [
+        '// ~->[DNET-1]->~\nbnet n { comment = "a \\"b\\"\\n\\\n c"; visual V1 { font = font {size= 9;}; };\n'
+        "node a { kind = NATURE; discrete = FALSE; levels = (-INFINITY, 1.5, INFINITY); probs = (0.5, 0.5); };\n"
+        'node T { kind = CONSTANT; title = "x"; }; node b { states = (x, y); parents = (a); functable = (#1, x); };\n'
+        "node c { states = (x, y); inputs = (, b); parents = (a, b);"
+        " probs = ((0.5, 0.5), (#0), (1, @imposs), (0, 1)); };\n};\n",
+    ],
+    "dsc": [
+        'belief network "n" properties { type p = string; }\nnode a { name : "A b"; type : discrete[2] ='
+        ' { "<5", "12+" }; position : (1, 2); } // x\nnode b { type : discrete [ 2 ] = { "x", "y" }; }\n'
+        "probability ( a ) { 0.5, 0.5; }\n"
+        "probability ( b | a ) { default : 0.5, 0.5; (1) : 0.25, 0.75; }\n",
+    ],
+    "fg": ["# x\n2\n\n2\n4 7\n2 3\n2\n0 0.5\n5 1e3\n\n1\n7\n3\n1\n2 .5\n"],
     "uai": ["c a comment\nMARKOV\n3\n2 2 3\n3\n1 0\n2 0 1\n2 1 2\n\n2\n0.4 7\n\n4\n0 1\n2 3\n\n6\n.5 1 1e3 1 0 0\n"],
 }
 
@@ -77,6 +91,7 @@ def check_model(path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RenormalizedWarning)
         warnings.simplefilter("ignore", NotDirectedWarning)
+        warnings.simplefilter("ignore", UserWarning)  # findings of DNE files, rows of DSC files without states
         try:
             model = jt.read(path)
         except FormatError:

@@ -45,8 +45,9 @@ def refusal(data, file_format, folder, *, seconds=HANG, megabytes=100.0):
 
 @every_format
 def test_every_truncation_is_refused(file_format, tmp_path):
-    whole = text_of(file_format).rstrip().encode()
-    for length in range(len(whole)):
+    whole = text_of(file_format).rstrip(" \n;").encode()
+    in_last_number = len(whole.split()[-1]) - 1 if file_format.name == "fg" else 0  # 0.37 is a value, as 0.375 is
+    for length in range(len(whole) - in_last_number):
         refusal(whole[:length], file_format, tmp_path)
 
 

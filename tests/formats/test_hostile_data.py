@@ -301,11 +301,11 @@ def test_every_module_that_reads_is_in_the_list():
         others = {
             "memory",
             "parallel",
-            "kernels.compiler",
+            "kernels.machine_code",
             "kernels.cache_files",
             "kernels.kernel_cache",
             "cli.commands",
         }
         assert own is None or module in others, (module, own)
-    assert found - known - {"kernels.compiler", "kernels.cache_files", "formats.bundled"} == set()
+    assert found - known - {"kernels.machine_code", "kernels.cache_files", "formats.bundled"} == set()
     assert known <= found

@@ -20,12 +20,16 @@ from support.builders import rows_with_holes
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+README = ROOT / "README.md"
+PAGES = [README, *sorted(DOCS.glob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?:\$ )?(juncture .*)")
 PYTHON = {"python", "pycon", "{picture}"}
 COMMAND_LINES = {"", "console", "shell"}
+EXTRAS = ("pandas", "polars", "pyarrow", "networkx", "matplotlib", "sklearn")
+SESSIONS, PROMPTS = {"pycon", "console"}, (">>> ", "... ", "$ ")
+COLUMN = 88  # characters that fit into the column of the theme
 STAY = [[0.75, 0.25], [0.25, 0.75]]
 NUMBER = re.compile(r"-?\d+\.\d*(?:e[+-]?\d+)?")
 
@@ -99,18 +103,31 @@ def test_the_map_names_files_that_are_there():
 # --- Python --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", pages_with(PYTHON), ids=lambda page: page.stem)
-def test_python_runs_and_says_what_the_page_says(page):
-    """In one namespace a page; what follows `>>>` is compared with what comes out."""
+GUIDE = [page for page in pages_with(PYTHON) if page != README]  # the README has a test of its own
+
+
+@pytest.mark.parametrize("page", GUIDE, ids=lambda page: page.stem)
+def test_python_runs_and_says_what_the_page_says(page, monkeypatch, capsys):
+    """In one namespace a page; what follows `>>>` is compared with what comes out. So with its commands."""
+    run_page(page, monkeypatch, capsys)
+
+
+def run_page(page: Path, monkeypatch, capsys) -> None:
     names: dict[str, object] = {"__name__": "page"}
     for block in blocks_of(page):
-        if block.language not in PYTHON or "no-run" in block.marks:
-            continue
-        if block.language == "pycon":
-            check_session(block, names, page)
-        else:
-            code = "\n" * (block.line - 1) + block.text  # so that a traceback names the line of the page
-            exec(compile(code, str(page), "exec"), names)  # noqa: S102
+        if block.language in PYTHON and "no-run" not in block.marks:
+            run_block(block, names, page)
+        if block.language in COMMAND_LINES and page not in COMMAND_PAGES:
+            for documented in calls_of(block):
+                check_call(documented, monkeypatch, capsys)
+
+
+def run_block(block: Block, names: dict[str, object], page: Path) -> None:
+    if block.language == "pycon":
+        check_session(block, names, page)
+    else:
+        code = "\n" * (block.line - 1) + block.text  # so that a traceback names the line of the page
+        exec(compile(code, str(page), "exec"), names)  # noqa: S102
 
 
 class Checker(doctest.OutputChecker):
@@ -196,16 +213,73 @@ def call(line: str, monkeypatch, capsys) -> Answer:
     return answer
 
 
-COMMAND_PAGES = (ROOT / "README.md", DOCS / "cli.md", DOCS / "structure.md")
+COMMAND_PAGES = (DOCS / "cli.md", DOCS / "structure.md")
 COMMANDS = [pytest.param(item, id=item.line) for page in COMMAND_PAGES for item in calls_in(page)]
 
 
 @pytest.mark.parametrize("documented", COMMANDS)
 def test_commands_run_and_print_what_the_page_prints(documented, monkeypatch, capsys):
+    check_call(documented, monkeypatch, capsys)
+
+
+def check_call(documented: Call, monkeypatch, capsys) -> None:
     answer = call(documented.line, monkeypatch, capsys)
     assert answer.code == documented.code, answer.err
     if documented.output.strip():
         assert same(documented.output, answer.out + answer.err), answer.out + answer.err
+
+
+def test_guide_pages_have_a_picture():
+    drawn = re.compile(r"^```\{picture\}|asia\.svg\)", re.MULTILINE)
+    bare = {page.stem for page in GUIDE if not drawn.search(page.read_text(encoding="utf-8"))}
+    assert bare <= {"in_production", "errors"}
+
+
+# --- links -------------------------------------------------------------------------------------------------------
+
+
+def anchors_in(page: Path) -> set[str]:
+    """The anchors of the headings, as Sphinx makes them."""
+    titles = re.findall(r"^#{1,3} (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_links_lead_to_headings():
+    anchors = {page.stem: anchors_in(page) for page in DOCS.glob("*.md")}
+    link = re.compile(r"\]\((?:(?:\.\./)?(\w+)\.md)?#([^)]+)\)")
+    found = [(page, *match) for page in DOCS.rglob("*.md") for match in link.findall(page.read_text(encoding="utf-8"))]
+    assert found
+    assert [each for page, *each in found if each[1] not in anchors[each[0] or page.stem]] == []
+
+
+# --- the README ----------------------------------------------------------------------------------------------------
+
+
+def test_the_readme_runs_in_order_in_an_empty_folder_without_extras(tmp_path, monkeypatch, capsys):
+    """As it does after `make demo`; what it draws is the picture it shows."""
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    for extra in EXTRAS:
+        monkeypatch.setitem(sys.modules, extra, None)
+    run_page(README, monkeypatch, capsys)
+    drawn, shown = (path.read_text(encoding="utf-8") for path in (Path("asia.svg"), DOCS / "asia.svg"))
+    assert same(shown, drawn), "docs/asia.svg is out of date: make demo draws it anew, as demo/asia.svg"
+
+
+# --- the column ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_code_fits_the_column(page):
+    """What a reader copies is not broken by the theme; what is printed may be."""
+    wide = [
+        f"{page.name}:{line}: {len(text)} characters"
+        for block in blocks_of(page)
+        if block.language in PYTHON | COMMAND_LINES
+        for line, text in enumerate(block.text.splitlines(), block.line)
+        if len(text) > COLUMN and (block.language not in SESSIONS or text.startswith(PROMPTS))
+    ]
+    assert not wide
 
 
 # --- examples and the build ----------------------------------------------------------------------------------------
@@ -227,6 +301,7 @@ def test_the_documentation_builds_without_a_warning(tmp_path):
     pytest.importorskip("sphinx")
     pytest.importorskip("myst_parser")
     pytest.importorskip("furo")
+    pytest.importorskip("sphinx_copybutton")
     command = [
         sys.executable,
         "-m",

@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "juncture"
 ORDERS = {
     "": [
         "errors", "values", "checks", "memory", "files", "numerics", "iteration", "newton", "options", "dispatch",
-        "verbs", "parallel", "kernels", "drawing", "variables", "documents",
+        "verbs", "parallel", "kernels", "drawing", "intervals", "variables", "documents",
         "data", "evidence", "graphs", "quadrature", "families", "factors", "components", "information",
         "networks", "inference", "learning", "latent", "sequences", "warmup", "estimators", "formats", "plotting",
         "cli", "__main__",
@@ -44,8 +44,8 @@ ORDERS = {
     ],
     "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space"],
     "data": [
-        "tables", "files", "entries", "dataset", "likelihoods", "findings", "missingness", "bins", "sequences",
-        "sources",
+        "tables", "files", "entries", "dataset", "identifiers", "likelihoods", "findings", "missingness", "bins",
+        "sequences", "sources",
     ],
 }  # fmt: skip
 

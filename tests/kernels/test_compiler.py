@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
-import juncture
 from juncture.kernels import cache_files, compiler, kernel_cache
+from support.kernel_package import copy_makers
 
 CALLEE = """
 from juncture.kernels.compiler import kernel
@@ -32,12 +30,10 @@ def outer(x):
 
 def test_a_change_in_a_callee_is_seen(tmp_path):
     """Numba's own cache would go on answering with the old callee, compiled into its caller."""
-    package = tmp_path / "juncture"
-    shutil.copytree(Path(juncture.__file__).parent / "kernels", package / "kernels")
-    (package / "__init__.py").write_text("")
-    (package / "kernels" / "caller.py").write_text(CALLER)
+    kernels = copy_makers(tmp_path)
+    (kernels / "caller.py").write_text(CALLER)
     for step, expected in ((1, "4"), (1, "4"), (2, "6")):
-        (package / "kernels" / "callee.py").write_text(CALLEE.format(step=step))
+        (kernels / "callee.py").write_text(CALLEE.format(step=step))
         run = subprocess.run(
             [sys.executable, "-B", "-c", "from juncture.kernels.caller import outer; print(outer(1))"],
             env={**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")},

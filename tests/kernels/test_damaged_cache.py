@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-import juncture
 from juncture.kernels import cache_files, compiler, kernel_cache
+from support.kernel_package import copy_makers
 
-SOURCE = Path(juncture.__file__).parent / "kernels"
 CALLER = """
 from juncture.kernels.compiler import kernel
 from juncture.kernels.deep.callee import inner
@@ -38,19 +37,16 @@ records = logging.handlers.BufferingHandler(100)
 logging.getLogger("juncture").addHandler(records)
 answer = outer(1)
 texts = [text for record in records.buffer if "warmup" not in (text := record.getMessage())]
-print(answer, sum(outer.stats.cache_hits.values()), texts)
+print(answer, sum(outer.compiled.stats.cache_hits.values()), texts)
 """
 
 
 @pytest.fixture
 def package(tmp_path):
     """A package with two small kernels, one compiled into the other, and a cache of its own."""
-    kernels = tmp_path / "juncture" / "kernels"
-    (kernels / "deep").mkdir(parents=True)
-    for file in (kernels.parent / "__init__.py", kernels / "deep" / "__init__.py"):
-        file.write_text("")
-    for name in ("__init__.py", "compiler.py", "cache_files.py", "kernel_cache.py"):
-        shutil.copy(SOURCE / name, kernels / name)
+    kernels = copy_makers(tmp_path)
+    (kernels / "deep").mkdir()
+    (kernels / "deep" / "__init__.py").write_text("")
     (kernels / "caller.py").write_text(CALLER)
     (kernels / "deep" / "callee.py").write_text(CALLEE.format(step=1))
     return tmp_path

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from scipy.special import logsumexp
 
 import juncture as jt
 from juncture.numerics import log, log_sum_exp
@@ -76,6 +78,21 @@ def enumerate_paths(initial: np.ndarray, transition: np.ndarray, log_likelihoods
         log_joint += log_likelihoods[step, codes[:, step]]
         log_joint += log(initial)[codes[:, 0]] if not step else log(transition)[codes[:, step - 1], codes[:, step]]
     return Paths(codes, log_joint, num_states)
+
+
+@np.errstate(invalid="ignore")
+def beliefs_in_logs(initial: np.ndarray, transition: np.ndarray, seen: np.ndarray) -> tuple[Any, ...]:
+    """log p(x), log filtered, smoothed, expected transitions by the recursion in logarithms; NaN where impossible."""
+    ahead, back, log_matrix = np.empty_like(seen), np.zeros_like(seen), log(transition)
+    for step in range(len(seen)):
+        before = log(initial) if not step else logsumexp(ahead[step - 1][:, None] + log_matrix, axis=0)
+        ahead[step] = before + seen[step]
+    for step in range(len(seen) - 2, -1, -1):
+        back[step] = logsumexp(log_matrix + (seen[step + 1] + back[step + 1]), axis=1)
+    log_evidence = logsumexp(ahead[-1])
+    pairs = ahead[:-1, :, None] + log_matrix + (seen + back)[1:, None] - log_evidence
+    filtered = ahead - logsumexp(ahead, axis=1, keepdims=True)
+    return log_evidence, filtered, np.exp(ahead + back - log_evidence), np.exp(pairs).sum(axis=0)
 
 
 def random_sparse_rows(rng: np.random.Generator, shape: tuple[int, ...], zeros: float) -> np.ndarray:

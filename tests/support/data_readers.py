@@ -210,7 +210,10 @@ READERS = {
     "discretizer": Reader(
         "data.bins.discretizer",
         ".json",
-        [b'{"cuts": {"age": [29.5], "size": []}}', '{"cuts": {"ä b": [-1e300, 0, 5e-324, 1.5, 2]}}'.encode()],
+        [
+            b'{"cuts": {"age": [29.5], "size": []}, "whole": ["x"]}',
+            '{"cuts": {"ä b": [-1e300, 0, 5e-324, 1.5, 2]}}'.encode(),
+        ],
         lambda path: jt.FittedDiscretizer.from_json(text_in(path)),
         use_discretizer,
         is_text=True,

@@ -1,4 +1,4 @@
-"""Gaussian networks in rational arithmetic: the joint by recursion, conditioned on one observed variable after another."""
+"""Gaussian networks in rational arithmetic: the joint by recursion, conditioned on one variable after another."""
 
 from __future__ import annotations
 

@@ -120,6 +120,48 @@ BROKEN = {
         "a parent twice": ("2 0 1\n", "3 0 0 1\n"),
         "a cycle": ("1 0\n2 0 1\n\n2\n0.25 0.75", "2 1 0\n2 0 1\n\n4\n0.25 0.75 0.5 0.5"),
     },
+    "dne": {
+        "too few states": ("(low, high)", "(low)"),
+        "too many states": ("(low, high)", "(low, high, higher)"),
+        "no states": ("(low, high)", "()"),
+        "a missing row": ("0.5, 0.5,\n", ""),
+        "a variable twice": ("node beta", "node alpha"),
+        "a state twice": ("low, high", "low, low"),
+        "a table twice": ("(0.25, 0.75);", "(0.25, 0.75); probs = (0.25, 0.75);"),
+        "no table": ("\tprobs =\n\t\t(0.25, 0.75);\n", ""),
+        "an unknown parent": ("(alpha)", "(gamma)"),
+        "its own parent": ("(alpha)", "(beta)"),
+        "a parent twice": ("(alpha)", "(alpha, alpha)"),
+        "a cycle": ("parents = ();\n\tprobs =\n\t\t(", "parents = (beta);\n\tprobs = (0.5, 0.5, "),
+    },
+    "dsc": {
+        "too few states": ('{ "low", "high" }', '{ "low" }'),
+        "too many states": ('{ "low", "high" }', '{ "low", "high", "higher" }'),
+        "no states": ('[ 2 ] = { "low", "high" }', "[ 0 ] = { }"),
+        "a missing row": ("  (0) : 0.5, 0.5;\n", ""),
+        "a variable twice": ("node beta", "node alpha"),
+        "a state twice": ('"low", "high"', '"low", "low"'),
+        "a table twice": ("probability ( beta | alpha )", "probability ( alpha )"),
+        "no table": ("probability ( alpha ) {\n  0.25, 0.75;\n}\n", ""),
+        "an unknown parent": ("| alpha", "| gamma"),
+        "its own parent": ("| alpha", "| beta"),
+        "a parent twice": ("| alpha", "| alpha, alpha"),
+        "a cycle": ("( alpha ) {\n  0.25, 0.75;", "( alpha | beta ) {\n  (0) : 0.25, 0.75; (1) : 0.5, 0.5;"),
+    },
+    "fg": {
+        "too few states": ("2 2\n", "2 1\n"),
+        "too many states": ("2 2\n", "3 2\n"),
+        "no states": ("2 2\n", "2 0\n"),
+        "a missing row": ("3 0.375", ""),
+        "a variable twice": ("0 1\n", "0 0\n"),
+        "a state twice": ("3 0.375", "2 0.375"),
+        "a table twice": ("2\n\n1", "1\n\n1"),
+        "no table": ("2\n\n1", "3\n\n1"),
+        "an unknown parent": ("0 1\n", "0 0.5\n"),
+        "its own parent": ("0 1\n", "1 1\n"),
+        "a parent twice": ("2\n0 1\n2 2\n", "3\n0 0 1\n2 2 2\n"),
+        "a cycle": ("3 0.375", "4 0.375"),  # there are none: an index beyond the table
+    },
     "json": {
         "too few states": ('["low", "high"]', '["low"]'),
         "too many states": ('["low", "high"]', '["low", "high", "higher"]'),
@@ -180,6 +222,25 @@ HUGE = {
         f"MARKOV 1 {TRILLION} 0",
         "MARKOV 1 1e300 0",
         f"MARKOV 40 {'2 ' * 40} 1 40 {' '.join(map(str, MANY))} {2**40} 0.5",
+    ],
+    "dne": [
+        f"bnet n {{ node a {{ numstates = {TRILLION}; probs = (0.5); }}; }};",
+        "bnet n {"
+        + "".join(f"node v{i} {{ states = (x, y); probs = (0.5, 0.5); }};" for i in MANY[1:30])
+        + f"node v0 {{ states = (x, y); parents = ({', '.join(f'v{i}' for i in MANY[1:30])}); probs = (#0); }}; }};",
+    ],
+    "dsc": [
+        f'belief network "n" node a {{ type : discrete [ {TRILLION} ] = {{ x }}; }}',
+        'belief network "n"'
+        + "".join(f'node v{i} {{ type : discrete[2] = {{ "x", "y" }}; }}' for i in MANY[:30])
+        + f"probability ( v0 | {', '.join(f'v{i}' for i in MANY[1:30])} ) {{ default : 0.5, 0.5; }}",
+    ],
+    "fg": [
+        f"1 1 0 {TRILLION} 1 0 0.5",
+        f"{TRILLION} 1 0 2 0",
+        f"1 {TRILLION} 0 2 0",
+        f"1 1 0 2 {TRILLION} 0 0.5",
+        f"1 40 {' '.join(map(str, MANY))} {'2 ' * 40} 1 0 0.5",
     ],
     "json": [
         '{"format": "juncture", "version": 1, "model": "MarkovNetwork", "variables": ['

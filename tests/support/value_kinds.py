@@ -28,6 +28,8 @@ def variables():
         two(states=[0, 1, 2]),
         jt.Variable("x"),
         jt.Variable("x", dimension=2),
+        jt.Variable("x", cuts=[1.5]),
+        jt.Variable("x", ["< 1.5", "≥ 1.5"]),
     ]
 
 
@@ -99,6 +101,18 @@ def linear_gaussians():
         jt.LinearGaussian(x, [y], [0.25], 2.0, 2.0),
         jt.LinearGaussian(x, [y], [0.25], 1.0, 3.0),
         jt.LinearGaussian(x, [two("k")], np.zeros((2, 0)), [1.0, 2.0], [1.0, 1.0]),
+    ]
+
+
+def gaussian_factors():
+    x, y = jt.Variable("x"), jt.Variable("y")
+    return [
+        jt.GaussianFactor([x], [0.25], [[1.0]], 2.0),
+        jt.GaussianFactor([y], [0.25], [[1.0]], 2.0),
+        jt.GaussianFactor([x], [JUST_ABOVE], [[1.0]], 2.0),
+        jt.GaussianFactor([x], [0.25], [[2.0]], 2.0),
+        jt.GaussianFactor([x], [0.25], [[1.0]], 3.0),
+        jt.GaussianFactor([x, y], [0.25, 1.0], [[1.0, 0.5], [0.5, 2.0]]),
     ]
 
 
@@ -328,6 +342,7 @@ KINDS = [
     noisy_maxes,
     logistics,
     linear_gaussians,
+    gaussian_factors,
     constants,
     bayesian_networks,
     markov_networks,

@@ -46,6 +46,13 @@ Likelihood = Annotated[
         help="Soft evidence: the likelihood p(evidence | state) of each state; may be repeated.",
     ),
 ]
+Normalize = Annotated[
+    bool,
+    typer.Option(
+        "--normalize",
+        help="Divide each row of probabilities in the file by its sum, where it holds counts or percentages.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]
 Method = Annotated[
     str,
@@ -58,9 +65,9 @@ Method = Annotated[
 ]
 
 
-def load(network: str) -> Any:
+def load(network: str, *, normalize: bool = False) -> Any:
     """The network that an argument names; a model of another kind is refused."""
-    model = load_model(network)
+    model = load_model(network, normalize=normalize)
     if not isinstance(model, BayesianNetwork | FactorProduct):
         raise Unsupported(
             f"this command takes a network, and {network} holds a {type(model).__name__}: see it with juncture info,"
@@ -69,23 +76,26 @@ def load(network: str) -> Any:
     return model
 
 
-def load_model(network: str) -> Any:
-    """The model of any kind that an argument names."""
+def load_model(network: str, *, normalize: bool = False) -> Any:
+    """The model of any kind that an argument names; `normalize` divides each row of its file by its sum."""
     if network == "-":
         from juncture.formats.json import read_json
         from juncture.formats.rows import RowRepair
 
+        rows = RowRepair(normalize=normalize)
         try:
-            return read_json(read_at_most(MAX_BYTES, sys.stdin.buffer, "standard input"), RowRepair())
+            model = read_json(read_at_most(MAX_BYTES, sys.stdin.buffer, "standard input"), rows)
         except FormatError as error:
             raise error.in_file("standard input (read as Juncture's JSON)") from error
+        rows.warn("standard input")
+        return model
     if network in examples():
         return example(network)
     if not Path(network).exists():
         raise FormatError(
             f"there is no file {network!r}, and no bundled network of that name; {hint(network, examples())}"
         )
-    return read(network)
+    return read(network, normalize=normalize)
 
 
 def evidence(model: Any, given: Iterable[str], likelihood: Iterable[str] = ()) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the shell proposes when a word is completed: networks, variables, states and methods."""
+"""What the shell proposes when a word is completed: networks, variables, states, methods, scores and tests."""
 
 from __future__ import annotations
 
@@ -45,7 +45,19 @@ def complete_method(incomplete: str) -> list[str]:
 def complete_search(incomplete: str) -> list[str]:
     from juncture.learning.structure.learn import SEARCHES
 
-    return starting_with(incomplete, SEARCHES)
+    return starting_with(incomplete, ["auto", *SEARCHES])
+
+
+def complete_score(incomplete: str) -> list[str]:
+    from juncture.learning.structure.scores.scores import SCORES
+
+    return starting_with(incomplete, SCORES)
+
+
+def complete_test(incomplete: str) -> list[str]:
+    from juncture.learning.structure.independence.tests import TESTS
+
+    return starting_with(incomplete, TESTS)
 
 
 def variables_of(ctx: typer.Context) -> Iterable[Any]:

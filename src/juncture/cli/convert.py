@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from juncture.cli.arguments import Network, load_model
+from juncture.cli.arguments import Network, Normalize, load_model
 from juncture.cli.output import save
 
 Target = Annotated[
@@ -17,9 +17,9 @@ Target = Annotated[
 ]
 
 
-def convert(network: Network, target: Target) -> None:
+def convert(network: Network, target: Target, normalize: Normalize = False) -> None:
     """Write a network in another format; all probabilities keep their exact values.
 
     Example: juncture convert asia.bif asia.uai
     """
-    save(load_model(network), target)
+    save(load_model(network, normalize=normalize), target)

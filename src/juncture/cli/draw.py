@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from juncture.cli.arguments import Given, Likelihood, Method, evidence, load
+from juncture.cli.arguments import Given, Likelihood, Method, Normalize, evidence, load
 from juncture.cli.output import DataStream, WrongUsage
 from juncture.errors import InvalidData
 from juncture.graphs.directed import PartiallyDirectedGraph
@@ -41,7 +41,7 @@ Strengths = Annotated[
 ]
 
 
-def draw(
+def draw(  # noqa: PLR0913, PLR0917 (one command, many options)
     network: NetworkOrGraph,
     target: Target = None,
     out: Out = None,
@@ -50,6 +50,7 @@ def draw(
     beliefs: ShowBeliefs = False,
     strengths: Strengths = False,
     method: Method = "auto",
+    normalize: Normalize = False,
 ) -> None:
     """Draw a network or a graph; with evidence or --beliefs, each node shows its posterior marginal.
 
@@ -59,7 +60,8 @@ def draw(
     if is_graph(network):
         picture = draw_graph(network, has_evidence=bool(given or likelihood or beliefs or strengths))
     else:
-        picture = draw_network(network, given, likelihood, beliefs, strengths, method)
+        model = load(network, normalize=normalize)
+        picture = draw_network(model, given, likelihood, beliefs, strengths, method)
     if path == "-":
         DataStream().write(picture.svg)
     else:
@@ -90,9 +92,8 @@ def draw_graph(text: str, has_evidence: bool) -> Picture:
 
 
 def draw_network(
-    network: str, given: list[str], likelihood: list[str], beliefs: bool, strengths: bool, method: str
+    model: Any, given: list[str], likelihood: list[str], beliefs: bool, strengths: bool, method: str
 ) -> Picture:
-    model = load(network)
     findings = evidence(model, given, likelihood)
     found = infer(model, findings, method=method) if findings or beliefs else None
     return draw_model(model, found, strengths=edge_information(model, findings) if strengths else None)

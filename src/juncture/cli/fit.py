@@ -7,7 +7,7 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from juncture.cli.arguments import AsJson, Network, load
+from juncture.cli.arguments import AsJson, Network, Normalize, load
 from juncture.cli.numbers import real_number, whole_number
 from juncture.cli.output import check_target, console, print_json, save, table
 from juncture.cli.progress import show_progress
@@ -88,6 +88,7 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
     seed: Seed = 0,
     missing: Missing = [],  # noqa: B006
     ignore: Ignore = [],  # noqa: B006
+    normalize: Normalize = False,
     json: AsJson = False,
 ) -> None:
     """Learn the parameters of a network from data, by EM if values are missing; Ctrl-C keeps the best so far.
@@ -95,7 +96,7 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
     Example: juncture fit asia.bif rows.csv --prior 1 --out fitted.bif
     """
     check_target(out)
-    model = load(network)
+    model = load(network, normalize=normalize)
     data = read_rows(model, network, rows, missing, ignore)
     note_identifiers(data)
     check_columns(model, data, rows, latent)

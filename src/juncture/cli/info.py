@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from typing import Any
 
-from juncture.cli.arguments import AsJson, Network, load_model
+from juncture.cli.arguments import AsJson, Network, Normalize, load_model
 from juncture.cli.model_facts import facts_of_model
 from juncture.cli.output import console, print_json, table
 from juncture.memory import format_bytes
@@ -18,14 +18,14 @@ MAX_REMARKS = 10
 COUNTED_DIGITS = 15  # longer numbers are printed as powers of ten
 
 
-def info(network: Network, json: AsJson = False) -> None:
+def info(network: Network, normalize: Normalize = False, json: AsJson = False) -> None:
     """Print the size of a network and the cost of exact inference; note zero probabilities and impossible states.
 
     Of a model of another kind, print its kind and its sizes.
 
     Example: juncture info asia
     """
-    model = load_model(network)
+    model = load_model(network, normalize=normalize)
     is_network = isinstance(model, BayesianNetwork | FactorProduct)
     facts = collect_facts(model) if is_network else facts_of_model(model)
     remarks = lint(model) if isinstance(model, BayesianNetwork) else []

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Annotated, Any, TextIO
 
 import typer
 
 from juncture.cli.arguments import AsJson, split_names
-from juncture.cli.completion import complete_search
+from juncture.cli.completion import complete_score, complete_search, complete_test
+from juncture.cli.edges import find_strengths, list_strengths, print_edges
 from juncture.cli.numbers import real_number, whole_number
 from juncture.cli.output import WrongUsage, check_target, console, print_json, print_note, save, table
 from juncture.cli.progress import show_progress
@@ -17,10 +19,11 @@ from juncture.cli.rows import Ignore, Missing, RowsFile, note_identifiers, read_
 from juncture.cli.search_options import check_choices, check_options
 from juncture.data.bins.discretizer import Discretizer
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData
+from juncture.errors import IdentifierWarning, InvalidData
 from juncture.graphs.edges import Edge
-from juncture.graphs.text import parse_chains, quote_name
+from juncture.graphs.text import parse_chains
 from juncture.learning.structure.learn import SEARCHES, resolve_method, search_structure
+from juncture.values import few
 from juncture.variables import Variable
 from juncture.verbs import fit
 
@@ -53,6 +56,7 @@ Score = Annotated[
     typer.Option(
         "--score",
         metavar="NAME",
+        autocompletion=complete_score,
         help="The score to maximise: bic, aic, bdeu, bds, k2, log-likelihood, bge, node-average.",
     ),
 ]
@@ -61,6 +65,7 @@ Test = Annotated[
     typer.Option(
         "--test",
         metavar="NAME",
+        autocompletion=complete_test,
         help="The independence test of pc and mmhc: g2, chi2, permutation; for real-valued data fisher-z.",
     ),
 ]
@@ -97,7 +102,7 @@ Bins = Annotated[
         "--bins",
         parser=whole_number(2),
         metavar="NUMBER",
-        help="Discretise real-valued columns into this many bins of equal frequency.",
+        help="Cut columns of numbers into this many intervals of equal frequency; few whole numbers stay as they are.",
     ),
 ]
 MaxParents = Annotated[
@@ -133,6 +138,15 @@ Prior = Annotated[
         help="Dirichlet pseudo-count of each table entry; 1 by default.",
     ),
 ]
+Bootstrap = Annotated[
+    int | None,
+    typer.Option(
+        "--bootstrap",
+        parser=whole_number(1),
+        metavar="NUMBER",
+        help="Print the strength of each edge: the share of this many bootstrap samples in which it is learned.",
+    ),
+]
 Seed = Annotated[
     int, typer.Option("--seed", parser=whole_number(), metavar="NUMBER", help="The same seed gives the same network.")
 ]
@@ -156,6 +170,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     tier: Tiers = [],  # noqa: B006
     target: Target = None,
     prior: Prior = None,
+    bootstrap: Bootstrap = None,
     seed: Seed = 0,
     missing: Missing = [],  # noqa: B006
     ignore: Ignore = [],  # noqa: B006
@@ -181,9 +196,12 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
         **({"directed": True} if search in CLASSES else {}),
         **search_options,
     }
-    with show_progress(f"learning from {len(data):,} rows", "score") as progress:
-        found = search_structure(data, search, rng=seed, progress=progress, **options)
-    fitted = fit(found.graph, data, prior_for(data, prior))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdentifierWarning)  # a note has named the columns
+        with show_progress(f"learning from {len(data):,} rows", "score") as progress:
+            found = search_structure(data, search, rng=seed, progress=progress, **options)
+        fitted = fit(found.graph, data, prior_for(data, prior))
+    shares = None if bootstrap is None else find_strengths(data, search, bootstrap, seed, options)
     if out is not None:
         save(fitted.model, out)
     facts = {
@@ -193,6 +211,8 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
         "score": score or getattr(SEARCHES[search], "score", None),
         "scores": found.scores,
         "edges": [list(edge) for edge in found.graph.edges],
+        "cuts": {variable.name: list(variable.cuts) for variable in data.variables if variable.cuts is not None},
+        **({} if shares is None else {"strengths": list_strengths(found.graph, shares)}),
         "log_likelihood": fitted.log_likelihood,
         "written_to": out,
     }
@@ -238,6 +258,7 @@ def print_facts(facts: dict[str, Any], variables: Sequence[Variable], stream: Te
     lines = {
         "rows": f"{facts['rows']:,}",
         "variables": f"{len(variables):,}",
+        **({"in intervals": few(facts["cuts"])} if facts["cuts"] else {}),
         "edges": f"{len(facts['edges']):,}",
         "method": facts["method"] + (f", {facts['score']}" if facts["score"] else ""),
         **{f"{facts['score']} by {name}": f"{score:,.6f}" for name, score in facts["scores"].items()},
@@ -250,8 +271,7 @@ def print_facts(facts: dict[str, Any], variables: Sequence[Variable], stream: Te
         summary.add_row(name, text)
     out = console(stream)
     out.print(summary)
-    for tail, head in facts["edges"]:
-        out.print(f"  {quote_name(tail)} -> {quote_name(head)}")
+    print_edges(out, facts["edges"], facts.get("strengths"))
     constants = [variable.name for variable in variables if not variable.is_real and variable.num_states == 1]
     if constants:
         out.print()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, evidence, load
+from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, Normalize, evidence, load
 from juncture.cli.completion import complete_variable
 from juncture.cli.numbers import whole_number
 from juncture.cli.output import console, format_evidence, print_json, table
@@ -40,13 +40,14 @@ def mpe(
     likelihood: Likelihood = [],  # noqa: B006
     k: Count = 1,
     method: Method = "auto",
+    normalize: Normalize = False,
     json: AsJson = False,
 ) -> None:
     """Find the most probable joint assignment of the unobserved variables (MPE).
 
     Example: juncture mpe asia --given xray=yes -k 3
     """
-    model = load(network)
+    model = load(network, normalize=normalize)
     findings = evidence(model, given, likelihood)
     best = most_probable(model, findings, k=k, targets=targets or None, method=method)
     if json:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from juncture.cli.arguments import AsJson, Method, Network, load
+from juncture.cli.arguments import AsJson, Method, Network, Normalize, load
 from juncture.cli.completion import complete_variable
 from juncture.cli.output import ROWS, check_target, console, print_json, print_note, save_rows, table
 from juncture.cli.rows import SHOWN, Missing, RowsFile, read_rows
@@ -35,6 +35,7 @@ def predict(
     out: Out = "-",
     missing: Missing = [],  # noqa: B006
     method: Method = "auto",
+    normalize: Normalize = False,
     json: AsJson = False,
 ) -> None:
     """Predict one variable in each row from the other columns; values may be missing.
@@ -42,7 +43,7 @@ def predict(
     Example: juncture predict fitted.bif rows.csv --target lung --out predicted.csv
     """
     check_target(out, ROWS)
-    model = load(network)
+    model = load(network, normalize=normalize)
     variable = model.variable(target)
     data = read_rows(model, network, rows, missing)
     others = data.only(name for name in data.columns if name != target)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, evidence, load
+from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, Normalize, evidence, load
 from juncture.cli.completion import complete_variable
 from juncture.cli.output import bar, console, format_evidence, print_json, table
 from juncture.inference.engines.beliefs import Beliefs
@@ -29,13 +29,14 @@ def query(
     given: Given = [],  # noqa: B006  the command line's way to say "may be repeated"
     likelihood: Likelihood = [],  # noqa: B006
     method: Method = "auto",
+    normalize: Normalize = False,
     json: AsJson = False,
 ) -> None:
     """Print posterior marginals: the probability of each state given the evidence.
 
     Example: juncture query asia lung bronc --given xray=yes --given smoke=no
     """
-    model = load(network)
+    model = load(network, normalize=normalize)
     findings = evidence(model, given, likelihood)
     beliefs = infer(model, findings, targets=targets or None, method=method)
     if json:

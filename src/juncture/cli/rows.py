@@ -12,6 +12,7 @@ from juncture.cli.output import print_note
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
 from juncture.data.files.files import read_csv_table
+from juncture.data.identifiers import find_identifiers
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData, hint
 
@@ -32,7 +33,6 @@ Ignore = Annotated[
     typer.Option("--ignore", metavar="COLUMN", help="A column to leave out, such as an identifier; may be repeated."),
 ]
 SHOWN = 5
-FEW_ROWS, NEARLY_ALL = 20, 0.9  # a column of more rows, with more different values than this share, is an identifier
 
 
 def read_table(rows: str, ignore: Sequence[str]) -> Table:
@@ -46,13 +46,8 @@ def read_table(rows: str, ignore: Sequence[str]) -> Table:
 
 def note_identifiers(data: Dataset) -> None:
     """Tell of the columns that have another value in nearly every row, from which nothing can be learned."""
-    for variable in data.variables:
-        known = 0 if variable.is_real else int((data.columns[variable.name] >= 0).sum())
-        if known > FEW_ROWS and variable.num_states > NEARLY_ALL * known:
-            print_note(
-                f"note: the column {variable.name!r} has {variable.num_states:,} different values in {known:,} rows, as"
-                f" an identifier has, and nothing can be learned from it; leave it out with --ignore {variable.name}"
-            )
+    for identifier in find_identifiers(data):
+        print_note(f"note: {identifier.describe()}; leave it out with --ignore {identifier.name}")
 
 
 def read_rows(model: Any, network: str, rows: str, missing: list[str], ignore: Sequence[str] = ()) -> Dataset:

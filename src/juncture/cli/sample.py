@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from juncture.cli.arguments import Given, Likelihood, Network, evidence, load
+from juncture.cli.arguments import Given, Likelihood, Network, Normalize, evidence, load
 from juncture.cli.numbers import whole_number
 from juncture.cli.output import ROWS, check_target, save_rows
 from juncture.verbs import sample as draw_rows
@@ -28,13 +28,14 @@ def sample(
     likelihood: Likelihood = [],  # noqa: B006
     seed: Seed = None,
     out: Out = "-",
+    normalize: Normalize = False,
 ) -> None:
     """Draw rows from a network, or from its posterior given evidence.
 
     Example: juncture sample asia 1000 --seed 1 --out rows.csv
     """
     check_target(out, ROWS)
-    model = load(network)
+    model = load(network, normalize=normalize)
     findings = evidence(model, given, likelihood)
     dataset = draw_rows(model, rows, given=findings or None, rng=seed)
     save_rows(dataset, out)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from juncture.cli.arguments import AsJson, Network, load, split_names
+from juncture.cli.arguments import AsJson, Network, Normalize, load, split_names
 from juncture.cli.completion import complete_variable
 from juncture.cli.output import console, print_json
 from juncture.errors import InvalidData
@@ -41,13 +41,14 @@ def separation(
     b: Second,
     given: Known = [],  # noqa: B006
     trails: AllTrails = False,
+    normalize: Normalize = False,
     json: AsJson = False,
 ) -> None:
     """Test whether the graph separates A and B given other variables (d-separation); if not, show an active trail.
 
     Example: juncture separation asia tub bronc --given dysp
     """
-    model = load(network)
+    model = load(network, normalize=normalize)
     known = model.variables.names
     everyone = [name for text in given for name in split_names(text, known)]
     check_has_no_states(everyone, known)

@@ -10,36 +10,42 @@ from juncture.cli.output import console
 
 
 def warmup() -> None:
-    """Compile the numerical kernels now, so that the first query does not wait for them.
+    """Compile the numerical kernels now, so that the first large question does not wait for them.
 
     Example: juncture warmup
     """
+    from juncture.kernels.compilation import has_numba
+    from juncture.parallel import num_threads
+    from juncture.warmup import warm_up, warm_up_in_two_processes
+
     out = console()
+    if not has_numba():
+        out.print("there is nothing to compile: Numba is not installed, and kernels run interpreted")
+        return
     out.print("compiling the kernels; this is done once for each installation …")
     logging.getLogger("juncture.compiling").setLevel(logging.ERROR)  # it would advise this very command
     started = time.perf_counter()
+    run = warm_up if num_threads() == 1 else warm_up_in_two_processes
     if out.is_terminal:
-        show_bar(out)
+        show_bar(out, run)
     else:
-        list_subjects(out)
+        run(out.print)  # a line for each subject, for logs
     out.print(f"done in {time.perf_counter() - started:.1f} s")
 
 
-def show_bar(out: Any) -> None:
+def show_bar(out: Any, run: Any) -> None:
     """A bar with the subject that is compiled now."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from juncture.warmup import SUBJECTS, warm_up
+    from juncture.warmup import SUBJECTS
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=out, transient=True) as progress:
         task = progress.add_task("", total=len(SUBJECTS))
-        subjects = list(SUBJECTS)
-        warm_up(lambda subject: progress.update(task, completed=subjects.index(subject), description=subject))
+        begun: list[str] = []
 
+        def begin(subject: str) -> None:
+            progress.update(task, completed=len(begun), description=subject)
+            begun.append(subject)
 
-def list_subjects(out: Any) -> None:
-    """A line for each subject, for logs."""
-    from juncture.warmup import warm_up
-
-    warm_up(out.print)
+        run(begin)

@@ -38,7 +38,8 @@ class Dataset(Value):
     variables
         The variables whose states code the columns; a variable without a column is left out. By default text, integers
         and booleans become states in sorted order (`states_from_data` names these columns), categories keep their
-        declared order, and floats become real-valued variables.
+        declared order, and floats become real-valued variables; but whole numbers that pandas holds as floats, because
+        some are missing, are integers.
     weights
         One weight per row, or the name of the column that holds the weights.
     extra

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from juncture.errors import ImpossibleEvidence, InvalidData
 from juncture.values import read_only
 from juncture.variables import Variable
+
+Likelihoods: TypeAlias = np.ndarray | dict[Any, float] | tuple[dict[Any, float], ...]
 
 
 def is_many(value: Any) -> bool:
@@ -45,6 +47,30 @@ def order_by_state(likelihood: Mapping[Any, Any], variable: Variable, where: str
                 f"the likelihood of {variable.name!r}{where} has no number for {label!r}; each state needs one"
             )
     return [found[code] for code in range(variable.num_states)]
+
+
+def copy_likelihoods(values: Any, name: str) -> Likelihoods:
+    """The likelihoods of one row or many, as an array, or by label, with numbers that are checked."""
+    if isinstance(values, Mapping):
+        return dict(zip(values, as_likelihoods(list(values.values()), name).tolist(), strict=True))
+    if isinstance(values, list | tuple) and values and all(isinstance(row, Mapping) for row in values):
+        return tuple(copy_likelihoods(row, name) for row in values)  # type: ignore[misc]  # each a mapping
+    return as_likelihoods(values, name)
+
+
+def count_rows(likelihoods: Likelihoods) -> int | None:
+    """The number of rows; None for those of one row."""
+    if isinstance(likelihoods, dict):
+        return None
+    return None if isinstance(likelihoods, np.ndarray) and likelihoods.ndim == 1 else len(likelihoods)
+
+
+def as_array(likelihoods: Likelihoods, variable: Variable) -> np.ndarray:
+    """(row, state): the likelihoods of many rows, those by label in the order of the states."""
+    if isinstance(likelihoods, np.ndarray):
+        return likelihoods
+    rows = enumerate(likelihoods)
+    return np.array([order_by_state(row, variable, f" in row {number}") for number, row in rows])
 
 
 def as_likelihoods(values: Any, name: str, *, where: str = "") -> np.ndarray:

@@ -97,7 +97,24 @@ class Missingness(Value):
 
 
 def missingness(data: Any) -> Missingness:
-    """Which values of a table are missing: the share of each variable, and the patterns of missing variables."""
+    """Which values of a table are missing: the share of each variable, and the patterns of missing variables.
+
+    Parameters
+    ----------
+    data
+        What `Dataset` takes.
+
+    Returns
+    -------
+    Missingness
+        The shares, and how often each pattern occurs.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> jt.missingness({"a": [0, None, 1], "b": [1, None, None]})
+    Missingness(3 rows, 1 complete, 3 patterns: b 67 %, a 33 %)
+    """
     table, weights = as_table(data), data.weights if isinstance(data, Dataset) else None
     weights = np.ones(len(table)) if weights is None else weights
     total = float(weights.sum())

@@ -17,7 +17,8 @@ INFINITIES = {"inf": math.inf, "-inf": -math.inf}
 
 def encode_variable(variable: Variable) -> dict[str, Any]:
     if variable.states is not None:
-        return {"name": variable.name, "states": encode_states(variable.states, variable.name)}
+        cuts = {} if variable.cuts is None else {"cuts": list(variable.cuts)}
+        return {"name": variable.name, "states": encode_states(variable.states, variable.name), **cuts}
     return (
         {"name": variable.name} if variable.dimension == 1 else {"name": variable.name, "dimension": variable.dimension}
     )
@@ -45,12 +46,13 @@ def read_variables(node: Node) -> dict[str, Variable]:
 
 
 def read_variable(node: Node) -> Variable:
-    fields = node.fields(["name"], ["states", "dimension"])
+    fields = node.fields(["name"], ["states", "dimension", "cuts"])
     states = read_states(fields.get("states"))
+    cuts = [item.number() for item in fields["cuts"].items()] if "cuts" in fields else None
     dimension = fields["dimension"].integer() if "dimension" in fields else 1
     name = fields["name"].string()
     with node.locate_errors():
-        return Variable(name, states, dimension=dimension)
+        return Variable(name, states, dimension=dimension, cuts=cuts)
 
 
 def read_state(node: Node) -> State:

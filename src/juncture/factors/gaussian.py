@@ -13,7 +13,6 @@ from juncture.factors.conditional import Columns, as_parents, signature
 from juncture.values import Value
 from juncture.variables import Scope, Variable
 
-
 AGREEMENT = 1e-9  # relative: how near a determined child must be to its value
 
 

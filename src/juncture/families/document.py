@@ -49,7 +49,25 @@ def _field(name: str, value: Any) -> Any:
 
 
 def statistics_from_json(text: str) -> Statistics:
-    """The statistics that `Statistics.to_json` wrote; a `FormatError` says what is wrong with any other text."""
+    """The statistics that `Statistics.to_json` wrote; a `FormatError` says what is wrong with any other text.
+
+    Parameters
+    ----------
+    text
+        The text of a JSON document.
+
+    Returns
+    -------
+    Statistics
+        The statistics, of the family that the text names.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> counts = jt.Poisson.statistics([2, 0, 3])
+    >>> jt.statistics_from_json(counts.to_json()) == counts
+    True
+    """
     document = parse_strictly(text, "statistics")
     if not isinstance(document, dict):
         raise FormatError("statistics are one JSON object")

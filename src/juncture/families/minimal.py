@@ -75,6 +75,18 @@ class MinimalForm(Value):
 def minimal_form(family: ExponentialFamily) -> MinimalForm:
     """The minimal form of an exponential family; of a minimal one, itself in other words.
 
+    Parameters
+    ----------
+    family
+        A member of an exponential family.
+
+    Returns
+    -------
+    MinimalForm
+        Its natural and mean parameters without linear dependencies.
+
+    Examples
+    --------
     >>> from juncture.families.discrete.categorical import Categorical
     >>> minimal_form(Categorical([0.5, 0.25, 0.25])).mean_parameters.round(12)
     array([0.25, 0.25])

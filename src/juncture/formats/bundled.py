@@ -37,6 +37,17 @@ DESCRIPTIONS = {
 def example(name: str) -> Any:
     """A network that ships with the package.
 
+    Parameters
+    ----------
+    name
+        One of `examples()`.
+
+    Returns
+    -------
+    BayesianNetwork
+
+    Examples
+    --------
     >>> example("fuel").variables.names
     ('B', 'F', 'G')
     """
@@ -48,6 +59,13 @@ def example(name: str) -> Any:
 def examples() -> dict[str, str]:
     """The names of the bundled networks, each with a description and the source of its numbers.
 
+    Returns
+    -------
+    dict
+        Name → description.
+
+    Examples
+    --------
     >>> "asia" in examples()
     True
     """

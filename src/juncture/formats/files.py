@@ -40,6 +40,9 @@ FORMATS = (
     Format("uai", (".uai",)),
     Format("net", (".net",)),
     Format("xdsl", (".xdsl",)),
+    Format("dne", (".dne", ".dnet")),
+    Format("dsc", (".dsc",)),
+    Format("fg", (".fg",)),
     Format("json", (".json",)),
 )
 
@@ -50,8 +53,8 @@ def read(path: str | os.PathLike[str], *, normalize: bool = False) -> Any:
     Parameters
     ----------
     path
-        The file; its suffix gives the format: .bif, .xmlbif, .bifxml, .uai, .net, .xdsl or .json; an .xml file holds
-        XMLBIF or XDSL. A further `.gz` says that the file is compressed.
+        The file; its suffix gives the format: .bif, .xmlbif, .bifxml, .uai, .net, .xdsl, .dne, .dnet, .dsc, .fg or
+        .json; an .xml file holds XMLBIF or XDSL. A further `.gz` says that the file is compressed.
     normalize
         Divide each row of a table of probabilities by its sum, for files that hold counts, percentages or rounded
         numbers; a row of zeros becomes uniform. A warning counts the rows. Without it, a row that is more than 1e-3
@@ -61,6 +64,15 @@ def read(path: str | os.PathLike[str], *, normalize: bool = False) -> Any:
     -------
     BayesianNetwork, MarkovNetwork or FactorGraph
         A `.json` file may also hold any other kind of model, or a family.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     jt.write(jt.example("asia"), f"{folder}/asia.bif")
+    ...     jt.read(f"{folder}/asia.bif") == jt.example("asia")
+    True
     """
     path = check_path(path)
     file_format = format_of(path)
@@ -87,6 +99,16 @@ def write(model: Any, path: str | os.PathLike[str]) -> None:
         A network or factor graph; for a `.json` file any kind of model, or a family.
     path
         The file; its suffix gives the format, as in `read`.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     jt.write(jt.example("asia"), Path(folder, "asia.bif"))
+    ...     Path(folder, "asia.bif").read_text().splitlines()[2]
+    'variable asia {'
     """
     path = check_path(path)
     try:

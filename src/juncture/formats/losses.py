@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from juncture.errors import FormatError
@@ -28,6 +29,13 @@ def find_losses(model: Any, kept: tuple[type, ...] = (Conditional,)) -> list[str
     return losses
 
 
+def cut_losses(variables: Iterable[Variable]) -> list[str]:
+    """Where a format has no place for the cuts of variables, what that means."""
+    cut = [variable.name for variable in variables if variable.cuts is not None]
+    lost = f"the cuts of {shorten(cut)} are dropped, so that numbers are no longer taken for them"
+    return [lost] if cut else []
+
+
 def as_tables(model: Any, format_name: str) -> list[Conditional]:
     """Every conditional of a Bayesian network as a table; anything else is refused by name."""
     return [to_table(part, format_name) for part in as_bayesian_network(model, format_name).conditionals]
@@ -35,7 +43,7 @@ def as_tables(model: Any, format_name: str) -> list[Conditional]:
 
 def as_bayesian_network(model: Any, format_name: str) -> BayesianNetwork:
     if not isinstance(model, BayesianNetwork):
-        kind, others = type(model).__name__, ".uai or .json" if isinstance(model, FactorProduct) else ".json"
+        kind, others = type(model).__name__, ".uai, .fg or .json" if isinstance(model, FactorProduct) else ".json"
         raise FormatError(f"{format_name} holds Bayesian networks, not a {kind}; write it as {others}")
     return model
 

@@ -11,7 +11,14 @@ from juncture.numerics import ROW_SUM_TOLERANCE
 from juncture.variables import Scope, Variable
 
 REPAIR_TOLERANCE = 1e-3
-ADVICE = "Where the rows are counts, percentages or rounded, jt.read(path, normalize=True) divides each by its sum"
+ADVICE = (
+    "Where the rows are counts, percentages or rounded, jt.read(path, normalize=True) divides each by its sum"
+    " (on the command line: --normalize)"
+)
+AGRUM = (
+    "the file was written by aGrUM, in whose tables the first parent changes faster than the last, where the format has"
+    " the last as the fastest; it was read as aGrUM reads it"
+)
 ROUNDED_ZERO = 1e-6  # a negative entry above -1e-6 is a zero that single precision has rounded
 
 
@@ -28,6 +35,11 @@ class RowRepair:
         self.worst = 0.0
         self.worst_row = self.zero_row = ""
         self.notes: list[tuple[str, type[Warning]]] = []
+
+    def note_agrum_order(self) -> None:
+        """The tables of this file were taken in the order of aGrUM."""
+        if (AGRUM, UserWarning) not in self.notes:
+            self.notes.append((AGRUM, UserWarning))
 
     def repair(self, child: Variable, parents: Scope, values: np.ndarray, *, line: int | None = None) -> np.ndarray:
         """The table with one axis per parent, then the child, every row of which sums to 1."""

@@ -1,11 +1,11 @@
 """XMLBIF 0.3, the XML Bayesian network interchange format.
 
 Kept: the order of variables, their names and states (as text), every double bit for bit. Properties are ignored on
-reading. A variable of a kind other than `nature` (a decision, a utility) is refused. Files of the earlier versions
-are read too: VALUE for OUTCOME, PROBABILITY for DEFINITION, names of elements in any case. In a PROBABILITY of a file
-without VERSION, as JavaBayes wrote them, the child's states vary slowest, as in BIF. No document type is written, since
-pyAgrum does not read past one. White space around a
-name is not part of it, unless the element says xml:space="preserve".
+reading, except `juncture_cuts = 18.0 65.0` of a variable, its cuts. A variable of a kind other than `nature` (a
+decision, a utility) is refused. Files of the earlier versions are read too: VALUE for OUTCOME, PROBABILITY for
+DEFINITION, names of elements in any case. In a PROBABILITY of a file without VERSION, as JavaBayes wrote them, the
+child's states vary slowest, as in BIF. No document type is written, since pyAgrum does not read past one. White space
+around a name is not part of it, unless the element says xml:space="preserve".
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from juncture.factors.conditional import Conditional
+from juncture.formats.cut_points import find_cuts, property_text
 from juncture.formats.files import warn_losses
 from juncture.formats.losses import as_tables, find_losses, state_texts
 from juncture.formats.rows import RowRepair
@@ -58,7 +59,8 @@ def read_variables(network: Element) -> dict[str, Variable]:
         states = [outcome.content for outcome in element.all("outcome", "value")]
         if not states:
             element.fail(f"gives {shorten(name)} no <outcome>; it must have at least one")
-        variables[name] = read_variable(name, states, element)
+        cuts = find_cuts(item.text for item in element.all("property"))
+        variables[name] = read_variable(name, states, element, cuts)
     return variables
 
 
@@ -100,7 +102,9 @@ def write_xmlbif(model: Any) -> str:
 def variable_lines(variable: Variable) -> list[str]:
     outcomes = [f"  {format_element('OUTCOME', text, variable.name)}" for text in state_texts(variable, "XMLBIF")]
     name = f"  {format_element('NAME', variable.name, variable.name)}"
-    return ['<VARIABLE TYPE="nature">', name, *outcomes, "</VARIABLE>"]
+    cuts = property_text(variable)
+    kept = [] if cuts is None else [f"  {format_element('PROPERTY', cuts, variable.name)}"]
+    return ['<VARIABLE TYPE="nature">', name, *outcomes, *kept, "</VARIABLE>"]
 
 
 def definition_lines(table: Conditional) -> list[str]:

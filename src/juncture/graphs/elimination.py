@@ -77,7 +77,8 @@ def heuristic_order(neighbors: Neighbors, log_sizes: np.ndarray, heuristic: str,
         )
     code = codes[HEURISTICS.index(heuristic)]
     never_late = np.zeros(len(core), dtype=np.bool_)
-    order, _ = ordering.eliminate(to_bitsets(neighbors, core), log_sizes[core], code, noise[core], never_late)
+    graph = to_bitsets(neighbors, core)
+    order, _ = ordering.eliminate(graph, log_sizes[core], code, noise[core], never_late, np.inf)
     return [*leaves, *core[order].tolist()]
 
 
@@ -93,7 +94,7 @@ def peel_leaves(neighbors: Neighbors) -> list[int]:
 
 def to_bitsets(neighbors: Neighbors, core: np.ndarray) -> np.ndarray:
     """The graph among these nodes as the compiled code takes it."""
-    from juncture.kernels.junction_tree.ordering import moral_graph
+    from juncture.kernels.junction_tree.bitsets import moral_graph
 
     number = {node: index for index, node in enumerate(core.tolist())}
     pairs = [(index, number[other]) for node, index in number.items() for other in neighbors[node] if other in number]

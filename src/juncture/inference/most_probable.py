@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from juncture.drawing.grids import Grid
 
 BYTES_PER_PAIR = 24  # of variables: what the search keeps for each assignment that it gives
+BYTES_PER_STATE = 64  # ... where every variable that is not observed is among those asked for
 BYTES_PER_LABEL = 100
 MODE = frozenset({Question.MODE, Question.LOG_EVIDENCE})
 
@@ -118,7 +119,7 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
     names = beliefs.targets if targets is not None else unobserved_names(model, findings)
     scope = Scope(variable for variable in model.variables if variable.name in names)
     if k is not None and not any(variable.is_real for variable in scope):
-        check_num_best(int(k), scope, memory_limit)
+        check_num_best(int(k), scope, memory_limit, has_rest=targets is not None)
     codes, log_joint = beliefs.answers.best(scope.names, k or 1)
     if not findings.is_single:
         return best_rows(beliefs, scope, codes[:, 0], log_joint[:, 0])
@@ -136,11 +137,15 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
     return ranked[0] if k is None else ranked
 
 
-def check_num_best(k: int, scope: Scope, memory_limit: int | None) -> None:
-    """Raise `TooLarge` for more assignments than fit in memory; there are no more than joint states."""
+def check_num_best(k: int, scope: Scope, memory_limit: int | None, *, has_rest: bool) -> None:
+    """Raise `TooLarge` for more assignments than fit in memory; there are no more than joint states.
+
+    A search among some variables keeps the assignments next to each that it gives; among all, only their values.
+    """
     count, size = min(k, scope.size), len(scope)
     what = f"the {format_count(count)} best assignments of {number_of(size, 'variable')}"
-    check_memory(count * (BYTES_PER_PAIR * size + BYTES_PER_LABEL) * size, what, "ask for a smaller k", memory_limit)
+    kept = BYTES_PER_PAIR * size**2 if has_rest else BYTES_PER_STATE * sum(scope.shape)
+    check_memory(count * (kept + BYTES_PER_LABEL * size), what, "ask for a smaller k", memory_limit)
 
 
 def unobserved_names(model: Any, findings: Findings) -> set[str]:

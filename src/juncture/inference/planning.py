@@ -6,33 +6,43 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from juncture.checks import shown
 from juncture.data.findings import Findings
-from juncture.errors import InvalidData, InvalidModel
+from juncture.errors import InvalidData, InvalidModel, Unsupported, hint
 from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import Beliefs, check_possible
-from juncture.inference.engines.contract import Cost, Engine, EnginePlan
+from juncture.inference.engines.contract import NO_COST, Cost, Engine, EnginePlan
 from juncture.inference.engines.options import check_policy
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.hybrid.engine import has_real_variables
-from juncture.inference.exact.junction_tree.engine import scopes_of
-from juncture.inference.exact.junction_tree.plan import find_structure
+from juncture.inference.exact.junction_tree.engine import JunctionTree, scopes_of
+from juncture.inference.exact.junction_tree.marginal_map import plan_targets
 from juncture.inference.exact.lowering import check_factors, lower
 from juncture.inference.infer import as_targets, engine_for
+from juncture.networks.factor_product import FactorProduct
 from juncture.options import as_names
 
+VERBS = ("infer", "most_probable")
 
-def cost(model: Any, *, observed: Sequence[str] = (), targets: Sequence[str] | None = None) -> Cost:
-    """What exact inference takes, without running it.
+
+def cost(
+    model: Any, *, observed: Sequence[str] = (), targets: Sequence[str] | None = None, verb: str = "infer"
+) -> Cost:
+    """What an exact answer for one row of evidence takes, without running it.
 
     Parameters
     ----------
     model
         A Bayesian network, a Markov network or a factor graph.
     observed
-        The names of the variables that evidence will give.
+        The names of the variables that evidence will give. Where the tables are to be reduced by it first, the cost
+        is that of the reduced tables.
     targets
-        The variables whose marginals are wanted; all by default. Naming them limits the cost to their part of a
-        Bayesian network.
+        The variables that are asked for; all by default. Naming them limits the cost to their part of a Bayesian
+        network.
+    verb
+        "infer", or "most_probable": several targets are then maximised after all others were summed out, which may
+        take much larger tables.
 
     Returns
     -------
@@ -46,11 +56,25 @@ def cost(model: Any, *, observed: Sequence[str] = (), targets: Sequence[str] | N
     2
     """
     check_factors(model, "cost")
+    if not isinstance(verb, str) or verb not in VERBS:
+        raise Unsupported(f"there is no cost of the verb {shown(verb)}; {hint(str(verb), VERBS)}")
     if has_real_variables(model):
         engine = engine_for("exact", model=model)
         return engine.compile(model, as_names(observed, "observed"), as_targets(model, targets)).cost
-    lowered = lower(needed_part(model, observed, targets))
-    return find_structure(scopes_of(lowered), lowered.scope.shape).tree.cost
+    part = needed_part(model, observed, targets)
+    found = JunctionTree().row_cost(part, frozenset(observed))
+    return found if verb == "infer" else found.with_further(mode_cost(part, observed, as_targets(model, targets)))
+
+
+def mode_cost(model: Any, observed: Sequence[str], targets: Sequence[str]) -> Cost:
+    """What the search for the best states of the targets takes after inference: nothing more for all, or for one."""
+    lowered = lower(model)
+    nodes = {name: node for node, name in enumerate(lowered.scope.names)}
+    seen = frozenset(nodes[name] for name in observed)
+    free = frozenset(nodes[name] for name in targets) - seen
+    if len(targets) == 1 or len(free) + len(seen) == len(nodes):
+        return NO_COST
+    return plan_targets(scopes_of(lowered), lowered.scope.shape, seen, free).cost
 
 
 def compile(  # noqa: A001  the verb of every engine
@@ -78,6 +102,14 @@ def compile(  # noqa: A001  the verb of every engine
     -------
     Plan
         `plan.run(model, evidence)` gives beliefs; `plan.cost` says what a run takes.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> model = jt.example("asia")
+    >>> plan = jt.compile(model, observed=["xray"], targets=["lung"])
+    >>> plan.cost.width, round(plan.run(model, {"xray": "yes"})["lung"]["yes"], 4)
+    (2, 0.4887)
     """
     check_factors(model, "compile")
     engine = engine_for(method, memory_limit, model=model)
@@ -146,7 +178,9 @@ def has_same_structure(one: Any, other: Any) -> bool:
 
 
 def families_of(model: Any) -> list[tuple[str, ...]]:
-    return [(part.child.name, *part.parents.names) for part in getattr(model, "conditionals", ())]
+    if isinstance(model, FactorProduct):
+        return [part.scope.names for part in model.factors]
+    return [(part.child.name, *part.parents.names) for part in model.conditionals]
 
 
 def needed_part(model: Any, observed: Sequence[str], targets: Sequence[str] | None) -> Any:

@@ -54,6 +54,12 @@ def standard_error(variance: Any, num_samples: int) -> Real:
     -------
     float or numpy.ndarray
         The standard error of the mean.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> jt.standard_error(4.0, 100)
+    0.2
     """
     check_number(num_samples, "the number of samples", least=1)
     return plain(np.sqrt(check_array(variance, "the variance") / num_samples))

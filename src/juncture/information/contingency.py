@@ -23,6 +23,24 @@ def max_entropy_table(margins: Iterable[Factor]) -> Factor:
 
     Margins over single variables give their product: independence. Each round scales the table to one margin after
     the other, which is the dual solved one block of multipliers at a time.
+
+    Parameters
+    ----------
+    margins
+        Tables over some of the variables each, which must agree where they overlap.
+
+    Returns
+    -------
+    Factor
+        The joint table.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> a, b = jt.Variable("a", 2), jt.Variable("b", 2)
+    >>> jt.max_entropy_table([jt.Factor([a], [0.75, 0.25]), jt.Factor([b], [0.5, 0.5])]).values
+    array([[0.375, 0.375],
+           [0.125, 0.125]])
     """
     margins = check_iterable(margins, "the margins")
     if not margins:

@@ -65,6 +65,12 @@ def redundancy(p: Any, q: Any, base: float = 2.0) -> Real:
     -------
     float or numpy.ndarray
         The expected number of additional symbols for each message.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> round(jt.redundancy([0.5, 0.5], [0.25, 0.75]), 6)
+    0.207519
     """
     return kl_divergence(p, q, base)
 
@@ -108,6 +114,13 @@ def pinsker_bound(p: Any, q: Any) -> Real:
     -------
     float or numpy.ndarray
         A number that the total variation does not exceed.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> p, q = [0.5, 0.5], [0.25, 0.75]
+    >>> jt.total_variation(p, q), round(jt.pinsker_bound(p, q), 4)
+    (0.25, 0.2682)
     """
     return plain(np.minimum(np.sqrt(np.asarray(kl_divergence(p, q)) / 2), 1.0))
 
@@ -152,6 +165,13 @@ def alpha_divergence(p: Any, q: Any, alpha: float, *, normalized: tuple[bool, bo
     -------
     float or numpy.ndarray
         The divergence in nats, at least 0.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> p, q = [0.5, 0.5], [0.25, 0.75]
+    >>> round(jt.alpha_divergence(p, q, 1.0), 4), round(jt.kl_divergence(p, q), 4)
+    (0.1438, 0.1438)
     """
     alpha = check_number(alpha, "alpha", finite=True)
     if not isinstance(normalized, tuple | list) or [isinstance(each, bool) for each in normalized] != [True, True]:

@@ -95,7 +95,24 @@ def self_information(probability: Any, base: float | None = None) -> Real:
 
 
 def perplexity(p: Any) -> Real:
-    """exp H: how many equally likely outcomes would be as uncertain."""
+    """exp H: how many equally likely outcomes would be as uncertain.
+
+    Parameters
+    ----------
+    p
+        A distribution, as in `entropy`.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        The perplexity, at least 1 for a table.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> round(jt.perplexity([0.25, 0.25, 0.25, 0.25]), 9)
+    4.0
+    """
     return plain(np.exp(entropy(p)))
 
 
@@ -113,6 +130,12 @@ def cross_entropy(p: Any, q: Any, base: float | None = None) -> Real:
     -------
     float or numpy.ndarray
         The cross-entropy.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> round(jt.cross_entropy([0.5, 0.5], [0.25, 0.75], base=2), 6)
+    1.207519
     """
     return in_base(_cross_entropy(p, q), base)
 
@@ -153,6 +176,13 @@ def conditional_entropy(joint: Factor, of: Names, given: Names, base: float | No
     -------
     float
         The conditional entropy.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> joint = jt.infer(jt.example("asia")).joint("smoke", "lung")
+    >>> round(jt.conditional_entropy(joint, "lung", given="smoke", base=2), 4)
+    0.2749
     """
     _table(joint)
     of, given = as_names(of), as_names(given)
@@ -177,6 +207,13 @@ def mutual_information(joint: Factor, a: Names, b: Names, given: Names = (), bas
     -------
     float
         The mutual information, at least 0.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> joint = jt.infer(jt.example("asia")).joint("smoke", "lung")
+    >>> round(jt.mutual_information(joint, "smoke", "lung", base=2), 4)
+    0.0324
     """
     _table(joint)
     a, b, given = as_names(a), as_names(b), as_names(given)
@@ -201,6 +238,13 @@ def total_correlation(joint: Factor, of: Names | None = None, base: float | None
     float
         The total correlation, at least 0: 0 for independent variables, log 2 for the XOR of two fair coins with both
         coins.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> joint = jt.infer(jt.example("asia")).joint("smoke", "lung", "bronc")
+    >>> round(jt.total_correlation(joint, base=2), 4)
+    0.099
     """
     names = tuple(_table(joint).scope.names) if of is None else as_names(of)
     apart = sum(_joint(joint, (name,)) for name in names)

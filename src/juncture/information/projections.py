@@ -77,6 +77,13 @@ def i_projection(p: Any, family: type[Family], **known: Any) -> list[Projection]
     -------
     list of Projection
         Each local minimum, a `member` and its `divergence`, the smallest divergence first.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> bumps = jt.Density.mixture([0.5, 0.5], [jt.Gaussian(-3.0, 1.0), jt.Gaussian(3.0, 1.0)])
+    >>> sorted(round(one.member.mean, 2) for one in jt.i_projection(bumps, jt.Gaussian)[:2])
+    [-2.98, 2.98]
     """
     return alpha_projection(p, family, 0.0, **known)
 
@@ -101,6 +108,13 @@ def alpha_projection(p: Any, family: type[Family], alpha: float, **known: Any) -
     -------
     list of Projection
         A member and its divergence for each minimum that was found.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> best = jt.alpha_projection(jt.empirical([1, 2, 2, 3]), jt.Poisson, 1.0)[0]
+    >>> round(best.member.rate, 6)
+    2.0
     """
     alpha = check_number(alpha, "alpha", finite=True)
     check_family(family)

@@ -1,47 +1,158 @@
-"""`kernel`: the decorator by which the functions of this folder are compiled and cached.
+"""`kernel`: the decorator of the functions of this folder, which run interpreted or compiled (`compilation.py`).
 
-Numba keeps the compiled code of each source file on disk, and does not notice when a function that was inlined into
-another file changes. Here the cache is stamped with a digest of all sources of the folder, and every cache file carries
-a digest of its content (`cache_files.py`). Where no cache can be written (`kernel_cache.py`), or where it is damaged,
-kernels are compiled again, and one line in the log says so.
+A kernel that is called from Python runs as a whole one way or the other: there are two copies of each function, of
+which one sees the interpreted copies of the kernels that it calls, and the other their machine code. Numba is imported
+with the first kernel that is compiled. A kernel is plain Python in both: it checks before it divides by zero or takes
+the logarithm of zero from `math`, and it does not rely on integers that wrap around, except unsigned ones of NumPy.
 """
 
 from __future__ import annotations
 
-import hashlib
-from functools import cache
-from pathlib import Path
+import math
+from collections.abc import Callable
+from functools import cached_property, update_wrapper
+from threading import RLock
+from types import CellType, FunctionType
 from typing import Any
+from weakref import WeakSet
 
-from numba import njit
+import numpy as np
 
-from juncture.kernels.kernel_cache import keep_on_disk
+from juncture.kernels.compilation import LEAST_WORK, WORK_TO_COMPILE, compilation, follow
 
-CACHE_MODULES = {"cache_files.py", "kernel_cache.py"}  # on which no machine code depends
-
-
-@cache
-def folder_stamp() -> str:
-    """A digest of every source file of this folder and the folders in it, except those of the cache itself."""
-    digest, folder = hashlib.sha256(), Path(__file__).parent
-    for path in sorted(path for path in folder.rglob("*.py") if path.name not in CACHE_MODULES):
-        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
+NUMPY_SPEED = 50  # values that NumPy passes while an interpreted loop passes one
 
 
-def kernel(function: Any, *, liberties: frozenset[str] = frozenset()) -> Any:
-    """Compile at the first call, without the interpreter's lock, and keep the machine code on disk.
+class Kernel:
+    """A function of flat arrays and numbers that is compiled once that is worth while."""
 
-    Division by zero gives inf or NaN as in NumPy: kernels check before they divide. A variable that is handed to
-    another kernel starts as `np.int64(0)`, not `0`: for a literal Numba would compile that kernel once more.
+    def __init__(self, function: Any, work: tuple[str, ...], *, reorders_sums: bool) -> None:
+        update_wrapper(self, function)
+        self.function, self.reorders_sums = function, reorders_sums
+        names = function.__code__.co_varnames
+        self.factors = [names.index(name) for name in work]
+        self.work_done = 0
+        self.run: Callable[..., Any] = self.choose
+        KERNELS.add(self)
+
+    def __call__(self, *args: Any) -> Any:
+        return self.run(*args)
+
+    def choose(self, *args: Any) -> Any:
+        """Run as the mode of the process says; from the call on that passes `WORK_TO_COMPILE`, compiled."""
+        mode = compilation()
+        if mode == "always" or (mode == "auto" and self.is_worth_compiling(args)):
+            with _lock:  # threads that call at once share one
+                self.run = self.compiled
+            return self.run(*args)
+        with np.errstate(all="ignore"):  # as in machine code
+            return self.interpreted(*args)
+
+    def is_worth_compiling(self, args: tuple[Any, ...]) -> bool:
+        """Whether the work so far, with that of this call, passes what compiling costs, or it is compiled already."""
+        self.work_done += max(self.predict_work(args), LEAST_WORK)
+        return self.work_done > WORK_TO_COMPILE or bool(self.signatures)
+
+    def outruns_numpy(self, num_values: int) -> bool:
+        """Whether to call the kernel for so many values where NumPy would do: only compiled it is faster."""
+        mode = compilation()
+        if mode == "auto":
+            self.work_done += num_values // NUMPY_SPEED
+        return mode == "always" or (mode == "auto" and (self.work_done > WORK_TO_COMPILE or bool(self.signatures)))
+
+    def predict_work(self, args: tuple[Any, ...]) -> int:
+        """The product of the sizes of the arguments that `work` names, else the sum of all sizes."""
+        if not self.factors:
+            return sum(size_of(value) for value in args)
+        named = (args[position] for position in self.factors)
+        return math.prod(int(value) if isinstance(value, int | np.integer) else size_of(value) for value in named)
+
+    @cached_property
+    def interpreted(self) -> Any:
+        return rebind(self.function, "interpreted")
+
+    @cached_property
+    def compiled(self) -> Any:
+        """Machine code to be called from Python, which Numba makes at the first call and keeps on disk."""
+        from juncture.kernels.machine_code import compile_for_python
+
+        return compile_for_python(rebind(self.function, "callee"), reorders_sums=self.reorders_sums)
+
+    @cached_property
+    def callee(self) -> Any:
+        """Machine code to be called from other machine code, of which it becomes part."""
+        from juncture.kernels.machine_code import compile_for_kernels
+
+        return compile_for_kernels(rebind(self.function, "callee"), reorders_sums=self.reorders_sums)
+
+    @property
+    def signatures(self) -> list[Any]:
+        """The types of arguments for which there is machine code in this process."""
+        return list(getattr(vars(self).get("compiled"), "signatures", []))
+
+
+KERNELS: WeakSet[Kernel] = WeakSet()
+
+
+@follow
+def choose_again() -> None:
+    for one in KERNELS:
+        one.run = one.choose
+
+
+def kernel(function: Any = None, *, work: tuple[str, ...] = ()) -> Any:
+    """A kernel, whose work is the sum of the sizes of its arguments, or the product of those that `work` names.
+
+    In the product a whole number counts by its value.
+    Machine code runs without the interpreter's lock and is kept on disk. Division by zero gives inf or NaN as in NumPy.
+    A variable that is handed to another kernel starts as `np.int64(0)`, not `0`: for a literal Numba would compile that
+    kernel once more.
     """
-    dispatcher: Any = njit(nogil=True, error_model="numpy", fastmath=set(liberties))(function)
-    if dispatcher is function:  # compilation is switched off in Numba
-        return function
-    keep_on_disk(dispatcher, folder_stamp())
-    return dispatcher
+    if function is None:
+        return lambda decorated: kernel(decorated, work=work)
+    return Kernel(function, work, reorders_sums=False)
 
 
-def summing_kernel(function: Any) -> Any:
+def summing_kernel(function: Any = None, *, work: tuple[str, ...] = ()) -> Any:
     """A kernel whose sums may be reordered, so that the compiler adds several terms at once."""
-    return kernel(function, liberties=frozenset({"reassoc", "contract"}))
+    if function is None:
+        return lambda decorated: summing_kernel(decorated, work=work)
+    return Kernel(function, work, reorders_sums=True)
+
+
+def size_of(value: Any) -> int:
+    """The number of elements of an array or of the arrays of a tuple; 1 for a number."""
+    if isinstance(value, np.ndarray):
+        return value.size
+    return sum(size_of(one) for one in value) if isinstance(value, tuple) else 1
+
+
+def rebind(function: Any, way: str) -> Any:
+    """The same function, which sees each kernel as its attribute `way`."""
+    names = names_seen(function.__globals__, way)
+    cells = tuple(CellType(seen(cell.cell_contents, way)) for cell in function.__closure__ or ())
+    copied = FunctionType(function.__code__, names, function.__name__, function.__defaults__, cells or None)
+    copied.__qualname__, copied.__module__, copied.__doc__ = (
+        function.__qualname__,
+        function.__module__,
+        function.__doc__,
+    )
+    return copied
+
+
+def seen(value: Any, way: str) -> Any:
+    return getattr(value, way) if isinstance(value, Kernel) else value
+
+
+def names_seen(names: dict[str, Any], way: str) -> dict[str, Any]:
+    """The global names of a module, with the attribute `way` of each kernel in its place."""
+    with _lock:
+        key = id(names), way
+        if key not in _names:
+            _names[key] = dict(names)  # before it is filled: kernels of one module see each other
+            _names[key].update({name: seen(value, way) for name, value in names.items()})
+        return _names[key]
+
+
+_lock = RLock()
+_names: dict[tuple[int, str], dict[str, Any]] = {}

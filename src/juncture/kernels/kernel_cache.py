@@ -9,6 +9,7 @@ No machine code depends on this file: it is no part of `folder_stamp`.
 
 from __future__ import annotations
 
+import gc
 import inspect
 import logging
 import os
@@ -37,7 +38,6 @@ numba_config: Any = numba.core.config
 LOG = logging.getLogger("juncture")
 LOCK_SECONDS = 120.0  # after which a process compiles what another one does not finish
 POLL_SECONDS = 0.05
-_compiling: list[str] = []  # the kernel that is compiled, then those that it calls; Numba's compiler lock guards it
 
 
 class KernelLocator(_CacheLocator):
@@ -150,7 +150,7 @@ def keep_on_disk(dispatcher: Any, stamp: str) -> None:
             if code is not None:
                 context.insert_user_function(code.entry_point, code.fndesc, [code.library])
                 return code
-            with announce(dispatcher.py_func):
+            with announce(dispatcher.py_func), without_collection():
                 code = compile_now(args, return_type)
             kept.keep(sig, code)
         return code
@@ -161,14 +161,21 @@ def keep_on_disk(dispatcher: Any, stamp: str) -> None:
 @contextmanager
 def announce(function: Any) -> Iterator[None]:
     """Log which kernel was compiled, and how long it took."""
-    level = logging.DEBUG if _compiling else logging.INFO  # those that it calls are part of its time
     name, started = f"{function.__module__.removeprefix('juncture.kernels.')}.{function.__qualname__}", time.monotonic()
-    _compiling.append(name)
+    yield
+    LOG.info("compiled the kernel %s in %.1f s", name, time.monotonic() - started)
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """Collect no garbage meanwhile: the compiler makes many objects in cycles, and looking through them takes long."""
+    was_enabled = gc.isenabled()
+    gc.disable()
     try:
         yield
     finally:
-        _compiling.pop()
-    LOG.log(level, "compiled the kernel %s in %.1f s", name, time.monotonic() - started)
+        if was_enabled:
+            gc.enable()
 
 
 @cache

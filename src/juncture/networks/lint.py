@@ -18,6 +18,22 @@ def lint(model: BayesianNetwork) -> list[str]:
     """Warnings about zero probabilities and about states that can never occur, as sentences.
 
     No evidence can change a probability of zero: for an event that is very rare, a small probability is better.
+
+    Parameters
+    ----------
+    model
+        A Bayesian network.
+
+    Returns
+    -------
+    list of str
+        One sentence a finding.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> jt.lint(jt.example("sprinkler"))
+    ['wet_grass has 1 zero entry']
     """
     if not isinstance(model, BayesianNetwork):
         raise Unsupported(f"lint takes a BayesianNetwork; got {type(model).__name__}")

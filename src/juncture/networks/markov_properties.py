@@ -44,6 +44,14 @@ def markov_violations(
     Returns
     -------
     tuple of Independence
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> x, y = jt.Variable("x", 2), jt.Variable("y", 2)
+    >>> joint = jt.Factor([x, y], [[0.4, 0.1], [0.1, 0.4]])
+    >>> jt.markov_violations(joint, jt.DirectedGraph([], nodes=["x", "y"]))
+    (Independence('x ⫫ y'),)
     """
     check_table_and_graph(joint, graph, tolerance)
     kinds: dict[str, Callable[[], tuple[Independence, ...]]] = {
@@ -71,6 +79,16 @@ def factorizes(joint: Factor, graph: DirectedGraph | UndirectedGraph, *, toleran
     Returns
     -------
     bool
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> x, y = jt.Variable("x", 2), jt.Variable("y", 2)
+    >>> joint = jt.Factor([x, y], [[0.4, 0.1], [0.1, 0.4]])
+    >>> jt.factorizes(joint, jt.DirectedGraph([], nodes=["x", "y"]))
+    False
+    >>> jt.factorizes(joint, jt.DirectedGraph([("x", "y")]))
+    True
     """
     check_table_and_graph(joint, graph, tolerance)
     if set(graph.nodes) != set(joint.scope.names):
@@ -151,6 +169,15 @@ def faithfulness_violations(
     Returns
     -------
     tuple of Independence
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> x, y = jt.Variable("x", 2), jt.Variable("y", 2)
+    >>> rows = [[0.5, 0.5], [0.5, 0.5]]  # y does not depend on x
+    >>> model = jt.BayesianNetwork([jt.Conditional(x, [], [0.3, 0.7]), jt.Conditional(y, [x], rows)])
+    >>> jt.faithfulness_violations(model)
+    (Independence('x ⫫ y'),)
     """
     if not isinstance(model, BayesianNetwork | MarkovNetwork):
         raise Unsupported(f"faithfulness is that of a model, whose graph it has; got {type(model).__name__}")

@@ -72,6 +72,13 @@ def draw(model: Drawable, beliefs: Any = None, *, strengths: Mapping[tuple[str, 
     -------
     Picture
         SVG text, which notebooks show and `save` writes.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> model = jt.example("asia")
+    >>> jt.draw(model, jt.infer(model, {"xray": "yes"})).svg[:4]
+    '<svg'
     """
     from juncture.drawing.svg import to_svg
 

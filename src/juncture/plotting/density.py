@@ -37,6 +37,14 @@ def plot_density(family: Any, ax: Axes | None = None, **options: Any) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> from matplotlib.figure import Figure
+    >>> axes = jt.plot_density(jt.Gaussian(0.0, 1.0), Figure().subplots(), label="standard")
+    >>> len(axes.lines)
+    1
     """
     if isinstance(family, type) or not hasattr(family, "support"):
         raise InvalidData(f"plot_density takes a family or a Density; got {family!r}")

@@ -104,7 +104,7 @@ def test_entropy_cuts_stop_at_the_number_of_bins_with_the_most_telling():
 def test_bins_are_intervals_of_at_most_so_many(values, bins, strategy):
     """Codes rise with the values, equal values fall together, and only "width" leaves a bin empty."""
     array = np.array(values)
-    fitted = Discretizer(bins, strategy).fit({"x": array, "y": array > 0}, target="y")
+    fitted = Discretizer(bins, strategy).fit({"x": array, "y": array > 0}, target="y", columns=["x"])
     cuts = fitted.cuts["x"]
     codes = fitted.transform({"x": array}).columns["x"]
     assert len(cuts) < bins
@@ -129,7 +129,7 @@ def test_ties_make_fewer_bins_never_empty_ones():
 
 
 def test_equal_width_is_equal():
-    assert Discretizer(4, "width").fit({"x": [0.0, 1.0, 8.0]}).cuts == {"x": (2.0, 4.0, 6.0)}
+    assert Discretizer(4, "width").fit({"x": [0.0, 1.0, 8.0]}, columns=["x"]).cuts == {"x": (2.0, 4.0, 6.0)}
     assert Discretizer(2, "width").fit({"x": [-1.7e308, 1.7e308]}).cuts == {"x": (0.0,)}
 
 
@@ -145,10 +145,12 @@ def test_weights_count_as_so_many_rows():
 
 
 def test_few_values_get_a_bin_each_and_a_constant_one():
-    fitted = Discretizer(bins=5).fit({"x": [1.0, 2.0, 4.0, 4.0], "y": [7.0] * 4})
+    fitted = Discretizer(bins=5).fit({"x": [1.0, 2.0, 4.0, 4.0], "y": [7.0] * 4}, columns=["x", "y"])
     assert fitted.cuts == {"x": (1.5, 3.0), "y": ()}
     data = fitted.transform({"x": [1.0, 9.0], "y": [7.0, None]})
-    assert data.variables == (Variable("x", ["< 1.5", "1.5 – 3", "≥ 3"]), Variable("y", ["any"]))
+    assert data.variables == (
+        Variable("x", ["< 1.5", "1.5 – 3", "≥ 3"], cuts=[1.5, 3]), Variable("y", ["any"], cuts=[]),
+    )  # fmt: skip
     assert data.to_dict() == {"x": ["< 1.5", "≥ 3"], "y": ["any", None]}
     low = 1.0
     assert Discretizer().fit({"x": [low, math.nextafter(low, 2)]}).cuts == {"x": (math.nextafter(low, 2),)}
@@ -181,7 +183,7 @@ def test_which_columns_are_cut():
 
 
 def test_other_columns_are_coded_by_the_variables_given():
-    fitted = Discretizer(bins=2).fit({"x": [0.0, 1.0], "y": ["a", "b"]})
+    fitted = Discretizer(bins=2).fit({"x": [0.1, 1.0], "y": ["a", "b"]})
     variables = [*fitted.variables, Variable("y", ["c", "b", "a"])]
     data = fitted.transform({"y": ["a"], "x": [0.2]}, variables)
     assert data.variables == (variables[1], variables[0])

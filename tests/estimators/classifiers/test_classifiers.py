@@ -271,7 +271,11 @@ def test_clones_pickles_and_pipelines(asia):
         (lambda: BayesianNetworkClassifier(ASIA.graph, target="lungs").fit(FRAME, FRAME["lung"]), "no node 'lungs'"),
         (lambda: BayesianNetworkClassifier(ASIA.graph, target="age").fit(FRAME.assign(age=1)), "no node 'age'"),
         (lambda: BayesianNetworkClassifier(ASIA.graph).fit(FRAME, FRAME["lung"].to_numpy()), "which node"),
-        (lambda: BayesianNetworkClassifier("naive").fit(FRAME, FRAME["lung"]), "a structure is"),
+        (lambda: BayesianNetworkClassifier(7).fit(FRAME, FRAME["lung"]), "a structure is"),
+        (
+            lambda: BayesianNetworkClassifier("naif").fit(FRAME, FRAME["lung"]),
+            "no structure 'naif'; did you mean 'naive'",
+        ),
         (lambda: NaiveBayes().fit(FRAME.rename(columns={"asia": "y"}), np.arange(400) % 2), "name it in target="),
         (lambda: NaiveBayes().fit(FRAME, [None] * 400), "no row says its class"),
         (lambda: NaiveBayes().fit(FRAME, [0, 1]), "y has 2 rows, X has 400"),

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.gaussian_oracles import Oracle, condition
 
 import juncture as jt
-from tests.support.gaussian_oracles import Oracle, condition
 
 ROUNDING = 2.0**-44
 
@@ -140,7 +140,8 @@ def test_the_joint_of_the_sources():
 def test_rows_with_holes_are_a_batch():
     model, rows = chain_network(), [{"x3": 2.0}, {}, {"x0": 1.0, "x2": -1.0}, {"x3": -1.0}]
     beliefs = jt.infer(model, rows)
-    assert beliefs.method == "gaussian-elimination" and beliefs.exact
+    assert beliefs.method == "gaussian-elimination"
+    assert beliefs.exact
     for number, row in enumerate(rows):
         alone = jt.infer(model, row)
         assert beliefs.log_evidence[number] == pytest.approx(alone.log_evidence, rel=1e-14)
@@ -152,11 +153,13 @@ def test_rows_with_holes_are_a_batch():
 
 def test_marginals_are_gaussians_and_known_values_are_degenerate():
     beliefs = jt.infer(chain_network(), {"x3": 2.0})
-    assert isinstance(beliefs["x0"], jt.Gaussian) and isinstance(beliefs.joint("x0", "x1"), jt.MultivariateGaussian)
+    assert isinstance(beliefs["x0"], jt.Gaussian)
+    assert isinstance(beliefs.joint("x0", "x1"), jt.MultivariateGaussian)
     known = beliefs["x3"]
     assert (known.mean, known.variance) == (2.0, 0.0)
     assert known.log_prob([2.0, 2.1]).tolist() == [0.0, -math.inf]
-    assert known.cdf([1.9, 2.0]).tolist() == [0.0, 1.0] and known.quantile(0.3) == 2.0
+    assert known.cdf([1.9, 2.0]).tolist() == [0.0, 1.0]
+    assert known.quantile(0.3) == 2.0
     assert beliefs.joint("x0", "x3").variance[1] == 0.0
     assert (beliefs.joint("x0", "x3").sample(5, rng=0)[:, 1] == 2.0).all()
 
@@ -179,7 +182,8 @@ def test_draws_have_the_moments_of_the_posterior():
     rows = np.stack([drawn["x"], drawn["y"], drawn["total"]])
     assert rows.mean(axis=1) == pytest.approx(mean, abs=0.03)
     assert np.cov(rows) == pytest.approx(covariance, abs=0.03)
-    assert drawn["total"] == pytest.approx(4.0, rel=1e-12) and (drawn["double"] == 8.0).all()
+    assert drawn["total"] == pytest.approx(4.0, rel=1e-12)
+    assert (drawn["double"] == 8.0).all()
     again = jt.infer(model, evidence).sample(20_000, rng=3).columns
     assert all((again[name] == drawn[name]).all() for name in drawn)
 
@@ -202,7 +206,7 @@ def test_the_mean_is_most_probable():
 
 def test_an_unbounded_density_has_no_mode():
     for options in ({}, {"targets": ["x", "y", "total"]}):
-        with pytest.raises(jt.Unsupported, match="the joint density has no maximum: '(total|double)' is determined"):
+        with pytest.raises(jt.Unsupported, match=r"the joint density has no maximum: '(total|double)' is determined"):
             jt.most_probable(sum_network(), **options)
     assert jt.most_probable(sum_network(), targets=["x", "total"]).assignment == {"x": 1.0, "total": 3.0}
 
@@ -215,13 +219,15 @@ def test_evidence_on_determined_variables_is_a_test():
     assert jt.log_prob(model, seen) == pytest.approx(free, rel=1e-14) == pytest.approx(model.log_joint(seen))
     assert jt.infer(model, {**seen, "total": 3.0 + 1e-12}).log_evidence == pytest.approx(free, rel=1e-10)
     for clash in ({**seen, "total": 3.1}, {"total": 3.0, "double": 6.1}):
-        with pytest.raises(jt.ImpossibleEvidence, match="total=3.*cannot occur together"):
+        with pytest.raises(jt.ImpossibleEvidence, match=r"total=3.*cannot occur together"):
             jt.infer(model, clash)
     loose = jt.GaussianElimination(tolerance=0.1)
     assert jt.infer(model, {"total": 3.0, "double": 6.1}, method=loose)["x"].mean == pytest.approx(1.0, abs=0.05)
     with pytest.warns(jt.ImpossibleEvidenceWarning):
         beliefs = jt.infer(model, [{"total": 3.0, "double": 6.1}, {"total": 3.0}])
-    assert beliefs.impossible == (0,) and np.isnan(beliefs["x"].mean[0]) and beliefs["x"].mean[1] == 1.0
+    assert beliefs.impossible == (0,)
+    assert np.isnan(beliefs["x"].mean[0])
+    assert beliefs["x"].mean[1] == 1.0
 
 
 def test_two_sensors_without_noise_have_the_density_of_the_first():
@@ -239,7 +245,8 @@ def test_two_sensors_without_noise_have_the_density_of_the_first():
 def test_interventions_further_evidence_and_plans():
     model = chain_network()
     done = jt.infer(jt.do(model, {"x1": 5.0}))
-    assert done["x2"].mean == pytest.approx(4.5) and done["x2"].variance == pytest.approx(2.3)
+    assert done["x2"].mean == pytest.approx(4.5)
+    assert done["x2"].variance == pytest.approx(2.3)
     assert done["x0"].variance == pytest.approx(2.0)
     beliefs, both = jt.infer(model, {"x3": 1.0}), {"x3": 1.0, "x1": 0.0}
     assert beliefs.with_evidence({"x1": 0.0})["x2"] == jt.infer(model, both)["x2"]
@@ -250,7 +257,8 @@ def test_interventions_further_evidence_and_plans():
     assert plan.run(model, {"x3": 1.0})["x0"] == beliefs["x0"]
     other = model.with_conditional(jt.LinearGaussian(jt.Variable("x0"), [], [], 3.0, 1.0))
     assert plan.run(other, {"x3": 1.0})["x0"] == jt.infer(other, {"x3": 1.0})["x0"]
-    assert jt.cost(model).width == 1 and jt.cost(model, observed=["x1"]).operations < jt.cost(model).operations
+    assert jt.cost(model).width == 1
+    assert jt.cost(model, observed=["x1"]).operations < jt.cost(model).operations
     with pytest.raises(jt.InvalidModel, match="another structure"):
         plan.run(source_network(), {})
 

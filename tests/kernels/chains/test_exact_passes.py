@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import logsumexp
 
 from juncture.kernels.chains.log_encoded import LOG_TINY, decode_log, encode_log
 from juncture.kernels.chains.passes import pass_block, pass_sequences
@@ -25,6 +24,7 @@ from juncture.kernels.chains.scaled_powers import (
 from juncture.kernels.chains.steps import COMBINE, STORE, matvec, matvec_8
 from juncture.numerics import log
 from juncture.sequences.hidden_markov.chain import sparse_transition
+from support.chain_oracles import beliefs_in_logs
 
 NOTHING = np.empty((0, 0))
 
@@ -32,20 +32,6 @@ NOTHING = np.empty((0, 0))
 def left_to_right(rng: np.random.Generator, size: int, power: float) -> np.ndarray:
     rows = np.triu(rng.random((size, size)) ** power) + 1e-3 * np.eye(size)
     return rows / rows.sum(axis=1, keepdims=True)
-
-
-def by_logarithms(initial, transition, seen):
-    """log p(x), log filtered, smoothed and the expected transitions."""
-    ahead, back, log_matrix = np.empty_like(seen), np.zeros_like(seen), log(transition)
-    for step in range(len(seen)):
-        before = log(initial) if not step else logsumexp(ahead[step - 1][:, None] + log_matrix, axis=0)
-        ahead[step] = before + seen[step]
-    for step in range(len(seen) - 2, -1, -1):
-        back[step] = logsumexp(log_matrix + (seen[step + 1] + back[step + 1]), axis=1)
-    log_evidence = logsumexp(ahead[-1])
-    pairs = ahead[:-1, :, None] + log_matrix + (seen + back)[1:, None] - log_evidence
-    filtered = ahead - logsumexp(ahead, axis=1, keepdims=True)
-    return log_evidence, filtered, np.exp(ahead + back - log_evidence), np.exp(pairs).sum(axis=0)
 
 
 @pytest.mark.parametrize("power", [1.0, 100.0])
@@ -58,7 +44,7 @@ def test_states_that_lag_far_behind_are_kept(size, power, seed):
     seen = power * log(rng.random((150, size)))
     seen[-rng.integers(1, 20) :, rng.integers(0, size) + 1 :] = -np.inf
     seen -= seen.max(axis=1, keepdims=True)
-    log_evidence, filtered, smoothed, transitions = by_logarithms(initial, transition, seen)
+    log_evidence, filtered, smoothed, transitions = beliefs_in_logs(initial, transition, seen)
     values, tops, index = np.vectorize(encode_log)(seen), np.zeros(len(seen)), np.arange(len(seen))
     lattice, pairs, found = np.empty(seen.shape), np.zeros((size, size)), np.empty(1)
     args = (

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from juncture.kernels.chains.best_paths import best_paths
-from juncture.kernels.chains.likelihoods import clear_small, encode, subtract_tops
+from juncture.kernels.chains.likelihoods import encode, replace_small, subtract_tops
 from juncture.kernels.chains.log_encoded import LOG_TINY, TINY, decode_log, encode_log
 from juncture.kernels.chains.passes import DISCARD, pass_block, pass_sequences
 from juncture.kernels.chains.paths import draw_paths
@@ -28,7 +28,7 @@ def relative(log_likelihoods: np.ndarray, is_exact: bool):
     if is_exact:
         encode(values)
     else:
-        clear_small(values)
+        replace_small(values, -np.inf)
         np.exp(values, out=values)
     return values, tops, np.arange(len(values))
 

@@ -180,7 +180,7 @@ def test_refusals():
     holes = {"a": [0, None, 1], "b": [0, 1, 1]}
     mixed = {"a": [0, 1, 1], "b": [0.5, 1.0, 1.5]}
     graph = DirectedGraph.parse("a -> b")
-    with pytest.raises(InvalidData, match="'a' has holes, the first in row 1"):
+    with pytest.raises(InvalidData, match="'a' has missing values, the first in row 1"):
         structure_score(graph, holes)
     with pytest.raises(Unsupported, match=r"jt\.Discretizer"):
         structure_score(graph, mixed)

@@ -170,7 +170,10 @@ def test_refusals(asia):
         (lambda: learn_structure(ROWS, "mmhc", max_given=1.5), "max_given must be a whole number"),
         (lambda: PermutationTest(0), "num_shuffles must be a whole number of at least 1"),
         (lambda: edge_strengths(ROWS, samples=1.5), "samples must be a whole number of at least 1"),
-        (lambda: learn_structure({"a": [0.5, None], "b": [1.5, 2.5]}), "in row 1: drop the rows with holes$"),
+        (
+            lambda: learn_structure({"a": [0.5, None], "b": [1.5, 2.5]}),
+            "has missing values, the first in row 1: drop these rows$",
+        ),
         (lambda: learn_structure(ROWS, "exact", max_parents=True), "max_parents must be a whole number"),
         (lambda: StructuralEM(completions="x"), "completions must be a whole number of at least 1; got 'x'"),
         (lambda: StructuralEM(completions=1.5), "completions must be a whole number of at least 1; got 1.5"),

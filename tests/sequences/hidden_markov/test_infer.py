@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture.kernels.chains.passes import DISCARD
 from juncture.sequences.hidden_markov import forward_backward
-from juncture.sequences.hidden_markov.chain import Chain
+from juncture.sequences.hidden_markov.chain import Chain, Form
 from juncture.sequences.hidden_markov.forward_backward import NOTHING, pass_short, run_passes
 from support.chain_oracles import all_paths, chains, enumerate_paths, observed
 
@@ -202,8 +202,8 @@ def test_plain_and_exact_numbers_agree(num_states):
     sequence, chain = hmm.sequences(rng.normal(0.0, 30.0, (2000, num_states))), Chain.of(hmm)
     one, other = np.empty((2, 2000, num_states))
     pairs = np.zeros((2, num_states, num_states))
-    plain = run_passes(chain, sequence, one, 2, pairs[0], is_exact=False)
-    exact = run_passes(chain, sequence, other, 2, pairs[1], is_exact=True)
+    plain = run_passes(chain, sequence, one, 2, pairs[0], Form.SCALED)
+    exact = run_passes(chain, sequence, other, 2, pairs[1], Form.EXACT)
     assert np.allclose(plain, exact, rtol=1e-13)
     assert np.allclose(one, other, atol=1e-10)
     assert np.allclose(*pairs, rtol=1e-10, atol=1e-10)
@@ -235,11 +235,11 @@ def test_plain_numbers_alone_would_have_lost_it():
     assert chain.is_exact
     forgetful = jt.HiddenMarkovModel([1.0, 0.0, 0.0], 0.9999 * LEFT_TO_RIGHT + 0.0001 / 3, None)
     assert not Chain.of(forgetful).is_exact
-    assert np.isfinite(run_passes(chain, sequence, NOTHING, DISCARD, NOTHING, is_exact=True)[0])
-    assert np.isnan(pass_short(chain, sequence, NOTHING, DISCARD, NOTHING, is_exact=False)[0])  # nothing was left
+    assert np.isfinite(run_passes(chain, sequence, NOTHING, DISCARD, NOTHING, Form.EXACT)[0])
+    assert np.isnan(pass_short(chain, sequence, NOTHING, DISCARD, NOTHING, Form.SCALED)[0])  # nothing was left
     rows[-100:] = [0.0, -200.0, -200.0]  # to be explained by state 0, or very badly
     part = hmm.sequences(rows)
-    right, wrong = (pass_short(chain, part, NOTHING, DISCARD, NOTHING, is_exact)[0] for is_exact in (True, False))
+    right, wrong = (pass_short(chain, part, NOTHING, DISCARD, NOTHING, form)[0] for form in (Form.EXACT, Form.SCALED))
     assert right == pytest.approx(399 * np.log(0.9) - 300 * 30.0)
     assert wrong == pytest.approx(-100 * 200.0, rel=0.01)
 

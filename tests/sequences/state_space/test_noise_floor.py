@@ -13,7 +13,7 @@ import juncture as jt
 from juncture.data.sequences.sequences import Sequence
 from juncture.errors import NotConvergedWarning, RegularizedWarning
 from juncture.sequences.state_space.model import LinearGaussianStateSpace
-from juncture.sequences.state_space.noise_floor import ALIKE, FLOOR, observed_variances, raise_to_floor
+from juncture.sequences.state_space.noise_floor import ALIKE, FLOOR, least_allowed, observed_variances, raise_to_floor
 from support.state_space_examples import covariance, random_model, random_sequence
 
 WALK = LinearGaussianStateSpace(1.0, 1.0, 1.0, 1.0, 0.0, 1.0)
@@ -129,3 +129,13 @@ def test_the_spread_of_observations():
         [Sequence([[1.0, np.nan, 5.0], [3.0, 4.0, 5.0]]), Sequence([[9.0, 9.0, 5.0]], weight=0.0)]
     )
     np.testing.assert_allclose(observed_variances(sequences), [1.0, 16.0, 25.0])
+
+
+def test_a_covariance_of_very_different_scales_has_a_logarithm():
+    """Its smallest eigenvalues are below the rounding errors of the largest one."""
+    before = np.array(
+        [[1.28723998e6, 6.06643219e4, 7.71308718e12], [6.06643219e4, 2.32176301e5, 4.97550234e12],
+         [7.71308718e12, 4.97550234e12, 1.39862876e21]]
+    )  # fmt: skip
+    noise = np.diag([1e6, 1e6, -6.72e19])
+    assert np.isfinite(least_allowed(np.linalg.eigvalsh(noise), noise, before))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
+
+from juncture.intervals import Cuts, round_between, round_to_width
+
+SLACK = 1 / 200  # of a bin: so much may change sides for a shorter cut
 
 
 class ValueCounts(NamedTuple):
@@ -14,16 +18,11 @@ class ValueCounts(NamedTuple):
     weights: np.ndarray  # (value, class); a single class without a target
 
     def cut(self, index: int) -> float:
-        """The middle between the values before and from `index` on; a value less than the cut lies before it."""
-        low, high = self.values[index - 1], self.values[index]
-        middle = low / 2 + high / 2
-        return float(middle if low < middle else high)  # neighbouring floats have no middle
+        """A short number near the middle between the values before and from `index` on, which it tells apart."""
+        return round_between(float(self.values[index - 1]), float(self.values[index]))
 
     def part(self, start: int, stop: int) -> ValueCounts:
         return ValueCounts(self.values[start:stop], self.weights[start:stop])
-
-
-Cuts: TypeAlias = tuple[float, ...]
 
 
 def count_values(values: np.ndarray, classes: np.ndarray | None, weights: np.ndarray | None) -> ValueCounts:
@@ -38,20 +37,30 @@ def count_values(values: np.ndarray, classes: np.ndarray | None, weights: np.nda
 
 
 def width_cuts(column: ValueCounts, bins: int) -> Cuts:
-    """Cuts at equal distances between the least and the greatest value."""
+    """Cuts at equal distances between the least and the greatest value, rounded to a hundredth of the distance."""
     low, high = column.values[0], column.values[-1]
     shares = np.arange(1, bins) / bins
-    cuts = low * (1 - shares) + high * shares
-    return tuple(np.unique(cuts[cuts > low]).tolist())
+    width = float(high / bins - low / bins)
+    cuts = np.array([round_to_width(cut, width) for cut in (low * (1 - shares) + high * shares).tolist()])
+    return tuple(np.unique(cuts[(cuts > low) & (cuts <= high)]).tolist())
 
 
 def frequency_cuts(column: ValueCounts, bins: int) -> Cuts:
-    """Cuts between values, each as near as it gets to its share k/bins of the weight: no bin is empty."""
+    """Cuts between values, each as near as it gets to its share k/bins of the weight: no bin is empty.
+
+    For a shorter cut, up to a two-hundredth of a bin may change sides.
+    """
     if len(column.values) <= bins:
         return tuple(column.cut(index) for index in range(1, len(column.values)))
     below = np.cumsum(column.weights.sum(axis=1))
     shares = below[-1] * np.arange(1, bins) / bins
     after = np.searchsorted(below[:-1], shares).clip(max=len(below) - 2)
     before = (after - 1).clip(min=0)
-    nearest = np.where(shares - below[before] <= below[after] - shares, before, after)
-    return tuple(column.cut(index + 1) for index in np.unique(nearest).tolist())
+    nearest = np.unique(np.where(shares - below[before] <= below[after] - shares, before, after))
+    slack = below[-1] / bins * SLACK
+    first = np.searchsorted(below, below[nearest] - slack)
+    last = np.searchsorted(below, below[nearest] + slack, side="right").clip(max=len(below) - 1)
+    values = column.values
+    cuts = np.array(list(map(round_between, values[nearest], values[nearest + 1], values[first], values[last])))
+    _, kept = np.unique(np.searchsorted(values, cuts), return_index=True)  # one cut between two values
+    return tuple(cuts[kept].tolist())

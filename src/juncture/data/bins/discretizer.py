@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from juncture.checks import check_count, check_iterable, check_kind, check_mapping
-from juncture.data.bins.cuts import Cuts, ValueCounts, count_values, frequency_cuts, width_cuts
+from juncture.data.bins.cuts import ValueCounts, count_values, frequency_cuts, width_cuts
 from juncture.data.bins.entropy_cuts import entropy_cuts
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
-from juncture.data.tables.columns import HOLE, DatasetColumn, code_type
+from juncture.data.tables.table import Table
+from juncture.data.tables.whole_numbers import are_states, as_integers
 from juncture.errors import FormatError, InvalidData, hint
 from juncture.files.json_text import parse_strictly
+from juncture.intervals import Cuts, as_cuts
 from juncture.values import Value, few
 from juncture.variables import Scope, Variable
 
@@ -26,7 +27,6 @@ STRATEGIES: Mapping[str, Callable[[ValueCounts, int], Cuts]] = {
     "frequency": frequency_cuts,
     "entropy": entropy_cuts,
 }
-DIGITS = range(6, 18)
 MAX_BINS = 10**6
 
 SHOWN = 12  # cuts of a column, in one line
@@ -74,7 +74,8 @@ class Discretizer(Value):
         target
             The name of the column of classes, or one class per row; the target is not discretized.
         columns
-            The columns to discretize; by default all with floats or with more than `bins` different integers.
+            The columns to discretize; by default all columns of numbers, except those of at most `bins` different
+            whole numbers, which are states as they are, whether they are held as integers or as floats.
 
         Returns
         -------
@@ -86,18 +87,11 @@ class Discretizer(Value):
             )
         dataset = data if isinstance(data, Dataset) else Dataset(data)
         classes = None if target is None else class_codes(dataset, target)
-        names = self._numeric_names(dataset, target) if columns is None else check_iterable(columns, "columns")
+        names = numeric_names(dataset, target) if columns is None else check_iterable(columns, "columns")
         reals = Dataset(dataset.only(names), [Variable(name) for name in names])
-        return FittedDiscretizer({name: self._cuts(reals, name, classes) for name in names})
-
-    def _numeric_names(self, dataset: Dataset, target: Any) -> list[str]:
-        inferred = set(dataset.states_from_data)
-        return [
-            variable.name
-            for variable in dataset.variables
-            if not (isinstance(target, str) and variable.name == target)
-            and (is_number(variable) or (variable.name in inferred and is_integer(variable, self.bins)))
-        ]
+        states = {name for name in names if columns is None and are_states(reals.columns[name], self.bins)}
+        cuts = {name: self._cuts(reals, name, classes) for name in names if name not in states}
+        return FittedDiscretizer(cuts, [name for name in names if name in states and dataset.variable(name).is_real])
 
     def _cuts(self, reals: Dataset, name: str, classes: np.ndarray | None) -> Cuts:
         column = count_values(reals.columns[name], classes if self.strategy == "entropy" else None, reals.weights)
@@ -110,24 +104,37 @@ class Discretizer(Value):
 class FittedDiscretizer(Value):
     """The cut points of each column: `transform` replaces each number by its interval and keeps missing values.
 
+    The variables of these columns keep the cuts: a network that is learned from the rows takes numbers as evidence.
+
+    Parameters
+    ----------
+    cuts
+        The cut points by column, each greater than the last. A number that is a cut lies in the interval above it.
+    whole
+        Columns of whole numbers held as floats, which are states as they are.
+
+    Examples
+    --------
     >>> fitted = FittedDiscretizer({"age": [29.5, 34.5]})
     >>> fitted.transform({"age": [23, 29.5, 90, None], "sick": ["no", "no", "yes", "no"]}).to_dict()["age"]
     ['< 29.5', '29.5 – 34.5', '≥ 34.5', None]
     """
 
-    _fields = ("cuts",)
+    _fields = ("cuts", "whole")
     cuts: dict[str, Cuts]
+    whole: tuple[str, ...]
 
-    def __init__(self, cuts: Mapping[str, Sequence[float]]) -> None:
+    def __init__(self, cuts: Mapping[str, Sequence[float]], whole: Iterable[str] = ()) -> None:
         for name in check_mapping(cuts, "the cuts"):
             if not isinstance(name, str) or not name:
                 raise InvalidData(f"cuts are given by the name of a column, non-empty text; got {name!r}")
-        self._set(cuts={name: as_cuts(given, name) for name, given in cuts.items()})
+        names = (check_kind(name, str, "a column of whole numbers") for name in check_iterable(whole, "whole"))
+        self._set(cuts={name: as_cuts(given, name, InvalidData) for name, given in cuts.items()}, whole=tuple(names))
 
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The variables of the discretised columns, with the intervals as states."""
-        return tuple(Variable(name, interval_labels(cuts)) for name, cuts in self.cuts.items())
+        return tuple(Variable(name, cuts=cuts) for name, cuts in self.cuts.items())
 
     def transform(self, data: Any, variables: Iterable[Variable] | None = None) -> Dataset:
         """The same rows with intervals for numbers; other columns are as in `Dataset(data, variables)`.
@@ -136,29 +143,31 @@ class FittedDiscretizer(Value):
         """
         table = as_table(data)
         cut = [variable for variable in self.variables if variable.name in table.cells]
-        reals = Dataset(table.only(variable.name for variable in cut), [Variable(variable.name) for variable in cut])
+        intervals = Dataset(table.only(variable.name for variable in cut), cut)
         declared = None if variables is None else Scope(variables)
         others = None if declared is None else [variable for variable in declared if variable.name not in self.cuts]
-        rest = Dataset(table.only(name for name in table.cells if name not in self.cuts), others)
-        coded = {variable.name: self._encode(variable, reals.columns[variable.name]) for variable in cut}
-        found = coded | as_table(rest).cells
+        rest = Dataset(self._whole_numbers(table.only(name for name in table.cells if name not in self.cuts)), others)
+        found = as_table(intervals).cells | as_table(rest).cells
         weights = data.weights if isinstance(data, Dataset) else None
         return Dataset({name: found[name] for name in table.cells}, weights=weights)
 
-    def _encode(self, variable: Variable, values: np.ndarray) -> DatasetColumn:
-        codes = np.searchsorted(self.cuts[variable.name], values, side="right")
-        codes[np.isnan(values)] = HOLE
-        return DatasetColumn(variable, codes.astype(code_type(variable.num_states)), is_declared=True)
+    def _whole_numbers(self, table: Table) -> Table:
+        """The table with integers in the columns of whole numbers."""
+        names = [name for name in self.whole if name in table.cells]
+        cells = {name: as_integers(table.column(name), name, table.describe_row) for name in names}
+        return Table(table.cells | cells, table.num_rows, table.files)
 
-    def to_dict(self) -> dict[str, dict[str, list[float]]]:
-        return {"cuts": {name: list(cuts) for name, cuts in self.cuts.items()}}
+    def to_dict(self) -> dict[str, Any]:
+        whole = {"whole": list(self.whole)} if self.whole else {}
+        return {"cuts": {name: list(cuts) for name, cuts in self.cuts.items()}, **whole}
 
     @classmethod
     def from_dict(cls, saved: Mapping[str, Any]) -> FittedDiscretizer:
-        if not isinstance(saved, Mapping) or set(saved) != {"cuts"} or not isinstance(saved["cuts"], Mapping):
+        known = isinstance(saved, Mapping) and set(saved) in ({"cuts"}, {"cuts", "whole"})
+        if not known or not isinstance(saved["cuts"], Mapping):
             got = sorted(map(str, saved)) if isinstance(saved, Mapping) else type(saved).__name__
-            raise InvalidData(f"a saved discretizer has one entry, 'cuts', by column; got {got}")
-        return cls(saved["cuts"])
+            raise InvalidData(f"a saved discretizer has one entry, 'cuts', by column, and perhaps 'whole'; got {got}")
+        return cls(saved["cuts"], saved.get("whole", ()))
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict())
@@ -177,7 +186,7 @@ class FittedDiscretizer(Value):
         columns = (
             f"{name!r}: {cuts if len(cuts) <= SHOWN else f'{len(cuts)} cuts'}" for name, cuts in self.cuts.items()
         )
-        return f"FittedDiscretizer({{{few(columns)}}})"
+        return f"FittedDiscretizer({{{few(columns)}}}{f', whole=[{few(map(repr, self.whole))}]' if self.whole else ''})"
 
 
 def class_codes(dataset: Dataset, target: Any) -> np.ndarray:
@@ -191,34 +200,20 @@ def class_codes(dataset: Dataset, target: Any) -> np.ndarray:
     return classes.columns[name]
 
 
+def numeric_names(dataset: Dataset, target: Any) -> list[str]:
+    """The columns of numbers, other than the target: real-valued, or with integers as states that no one declared."""
+    inferred = set(dataset.states_from_data)
+    return [
+        variable.name
+        for variable in dataset.variables
+        if not (isinstance(target, str) and variable.name == target)
+        and (is_number(variable) or (variable.name in inferred and is_integer(variable)))
+    ]
+
+
 def is_number(variable: Variable) -> bool:
     return variable.is_real and variable.dimension == 1
 
 
-def is_integer(variable: Variable, bins: int) -> bool:
-    """Whether the states are integers, and more of them than bins."""
-    return not variable.is_real and variable.num_states > bins and all(type(label) is int for label in variable.labels)
-
-
-def as_cuts(given: Sequence[float], name: str) -> Cuts:
-    try:
-        cuts = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        cuts = np.array(np.nan)
-    if cuts.ndim != 1 or not np.isfinite(cuts).all() or not (np.diff(cuts) > 0).all():
-        raise InvalidData(f"the cuts of {name!r} must be finite numbers, each greater than the last; got {given!r}")
-    return tuple(cuts.tolist())
-
-
-def interval_labels(cuts: Cuts) -> list[str]:
-    """The intervals in words, with enough digits to distinguish the cuts.
-
-    >>> interval_labels((29.5, 34.5))
-    ['< 29.5', '29.5 – 34.5', '≥ 34.5']
-    """
-    if not cuts:
-        return ["any"]
-    written = ([f"{cut:.{digits}g}" for cut in cuts] for digits in DIGITS)
-    texts = next(texts for texts in written if len(set(texts)) == len(texts))
-    between = (f"{low} – {high}" for low, high in pairwise(texts))
-    return [f"< {texts[0]}", *between, f"≥ {texts[-1]}"]
+def is_integer(variable: Variable) -> bool:
+    return not variable.is_real and all(type(label) is int for label in variable.labels)

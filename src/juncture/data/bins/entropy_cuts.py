@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from juncture.data.bins.cuts import Cuts, ValueCounts
+from juncture.data.bins.cuts import ValueCounts
+from juncture.intervals import Cuts
 
 
 class Split(NamedTuple):

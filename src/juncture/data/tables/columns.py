@@ -14,6 +14,7 @@ import numpy as np
 
 from juncture.data.tables.distinct import MANY, distinct_numbers
 from juncture.errors import InvalidData, UnknownState
+from juncture.intervals import as_number
 from juncture.values import Value
 from juncture.variables import State, Variable, state_key
 
@@ -64,6 +65,8 @@ class NumericColumn(Value):
             raise InvalidData(f"column {variable.name!r} holds vectors; a variable with states takes one state per row")
         if self._is_coded_for(variable):
             return self.values.astype(code_type(variable.num_states))
+        if variable.cuts is not None and self.values.dtype.kind != "b":
+            return as_intervals(self.values, variable, describe)
         return self.levels.encode(variable, describe)
 
     def _is_coded_for(self, variable: Variable) -> bool:
@@ -138,8 +141,7 @@ class Levels(Value):
         label = self.labels[position]
         code = variable.find(label)
         if code is None:
-            where = f" in {describe(self._first_row(position))}"
-            unknown = UnknownState.of(variable.name, label, variable.labels, where=where)
+            unknown = variable.unknown_state(label, f" in {describe(self._first_row(position))}")
             if str(label).strip().lower() in HOLE_TEXTS:
                 raise UnknownState(f"{unknown} (if it marks a missing value, add it to `missing`)")
             raise unknown
@@ -243,11 +245,12 @@ def as_reals(values: np.ndarray, variable: Variable, describe: DescribeRow = des
     return reals
 
 
-def as_number(value: Any) -> float:
-    """A number, also from its text; Python's digit groups ("1_000") are not numbers here."""
-    if isinstance(value, str) and "_" in value:
-        raise ValueError(value)
-    return float(value)
+def as_intervals(values: np.ndarray, variable: Variable, describe: DescribeRow = describe_row) -> np.ndarray:
+    """The codes of the intervals that numbers lie in; a number that is a cut lies in the upper one."""
+    reals = as_reals(values, variable, describe)
+    codes = np.searchsorted(np.array(variable.cuts), reals, side="right").astype(code_type(variable.num_states))
+    codes[np.isnan(reals)] = HOLE
+    return codes
 
 
 def numeric_labels(variable: Variable) -> Iterator[float]:

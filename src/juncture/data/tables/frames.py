@@ -13,6 +13,7 @@ from juncture.data.tables.cells import list_column, object_column
 from juncture.data.tables.columns import HOLE, Column, Levels, NumericColumn
 from juncture.data.tables.distinct import MANY
 from juncture.data.tables.parts import is_native
+from juncture.data.tables.whole_numbers import integers_in_floats
 from juncture.errors import InvalidData
 
 
@@ -53,7 +54,9 @@ def native_column(series: nw.Series[Any], name: str) -> Column:
         return object_column(native.to_numpy(), name)
     dtype = series.dtype
     if dtype.is_float() or dtype.is_decimal():
-        return NumericColumn(np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
+        values = np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+        is_cast = kind.is_pandas() and native.dtype == np.float64  # as pandas casts integers when some are missing
+        return (integers_in_floats(values) if is_cast else None) or NumericColumn(values)
     if dtype.is_integer() or dtype == nw.Boolean:
         return whole_column(series)
     if dtype.is_temporal():

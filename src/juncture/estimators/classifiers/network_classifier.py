@@ -19,7 +19,15 @@ from juncture.data.tables.labels import label_array
 from juncture.data.tables.table import Table
 from juncture.errors import InvalidData
 from juncture.estimators.classifiers.prediction import probabilities
-from juncture.estimators.classifiers.structures import declared_variables, find_structure, nodes_of, target_name
+from juncture.estimators.classifiers.structures import (
+    NAIVE,
+    declared_variables,
+    find_structure,
+    is_given,
+    learn_graph,
+    nodes_of,
+    target_name,
+)
 from juncture.estimators.reading import QueryRows, Reading, read_table
 from juncture.estimators.tables import (
     check_known_columns,
@@ -41,15 +49,19 @@ from juncture.verbs import fit
 class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A Bayesian network that predicts the class, or any other of its variables, from any columns.
 
-    Text, booleans and whole numbers are states. Cells may be missing (NaN, None), also in `y`: rows without a class are
-    learned from too. States that no row of `fit` had are taken as missing, with a warning. The columns of a plain array
-    are called x0, x1 and so on.
+    Text and booleans are states, and numbers are cut into intervals (see `discretize`). Cells may be missing (NaN,
+    None), also in `y`: rows without a class are learned from too. States that no row of `fit` had are taken as missing,
+    with a warning. The columns of a plain array are called x0, x1 and so on. All that is learned, the intervals and the
+    structure too, is learned in `fit`, so that cross-validation sees only the rows of its training parts.
 
     Parameters
     ----------
     structure
-        A `DirectedGraph` or a `BayesianNetwork` over the names of the columns and of the class; None makes the class
-        the only parent of all columns.
+        A `DirectedGraph` or a `BayesianNetwork` over the names of the columns and of the class; or "hill-climbing",
+        "tan" (tree-augmented naive Bayes), "auto" or another search of `learn_structure`, by name or as an object such
+        as `jt.HillClimbing(score="bdeu")`, which learns the structure from the rows. Where cells are missing,
+        "hill-climbing" is structural EM, and "tan" uses the score "node-average". None and "naive" make the class the
+        only parent of all columns.
     prior, method
         As in `fit`.
     target
@@ -58,10 +70,11 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     variables
         Declares latent variables, and states that may not all be in the rows.
     discretize
-        Columns of real numbers are cut into this many intervals of equal frequency, or as a `Discretizer` says; None
-        refuses them.
+        Columns of numbers are cut into this many intervals of equal frequency, or as a `Discretizer` says. A column of
+        no more different whole numbers than that is left as it is. None takes all whole numbers as states, and refuses
+        others.
     random_state
-        The seed for latent variables.
+        The seed for latent variables, and for searches of a structure.
 
     Attributes
     ----------
@@ -152,7 +165,9 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 
     def _refine(self, structure: Any, data: Dataset, target: str) -> Any:
         """The structure that is learned, where the rows have a say in it."""
-        return structure
+        if self.structure is None or self.structure == NAIVE or is_given(self.structure):
+            return structure
+        return learn_graph(self.structure, data, target, draw_seed(self.random_state))
 
     def _adopt(self, model: BayesianNetwork, target: str, reading: Reading) -> None:
         self.model_, self.target_, self.reading_ = model, target, reading

@@ -1,37 +1,72 @@
-"""The structure of a classifier: the name of the class, the declared variables, and the graph of naive Bayes."""
+"""The structure of a classifier: given, that of naive Bayes, or learned from the rows of `fit`; the class's name."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import fields
 from typing import Any
 
+from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported, hint
 from juncture.graphs.directed import DirectedGraph
+from juncture.learning.structure.learn import SEARCHES, learn_structure
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.variables import Scope, Variable
 
 UNNAMED = "y"
+NAIVE, TREE = "naive", "tree-augmented"
+OTHER_NAMES = {"tan": TREE}
+LEARNED = ("auto", "tan", *SEARCHES)
+CLASSES = {"pc", "ges"}  # searches that leave directions open, unless they are told otherwise
+BY_FAMILY = {"chow-liu", TREE, "exact"}  # searches that add up scores of families, for which "node-average" suffices
+CLIMBING_WITH_HOLES = "structural-em"  # it climbs in each round
 
 
 def nodes_of(structure: Any) -> tuple[str, ...]:
     if isinstance(structure, BayesianNetwork):
         return tuple(structure.variables.names)
     if not isinstance(structure, DirectedGraph):
-        raise Unsupported(f"a structure is a DirectedGraph, a BayesianNetwork or None; got {type(structure).__name__}")
+        raise Unsupported(
+            "a structure is a DirectedGraph, a BayesianNetwork, 'naive', the name of a search such as 'hill-climbing',"
+            f" or a search such as jt.HillClimbing(); got {type(structure).__name__}"
+        )
     return tuple(structure.nodes)
+
+
+def is_given(structure: Any) -> bool:
+    """Whether the structure is known before the rows; else naive Bayes, or a search, makes it from their columns."""
+    if isinstance(structure, str) and structure != NAIVE and structure not in LEARNED:
+        raise InvalidData(f"there is no structure {structure!r}; {hint(structure, (NAIVE, *LEARNED))}")
+    is_search = isinstance(structure, str) or type(structure) in SEARCHES.values()
+    return structure is not None and not is_search
+
+
+def learn_graph(search: Any, data: Dataset, target: str, rng: Any) -> Any:
+    """The graph that a search finds; one that is given by its name also takes missing cells, where it can."""
+    options: dict[str, Any] = {}
+    if not isinstance(search, str):
+        if any(field.name == "directed" for field in fields(search)):
+            options["directed"] = True
+        return learn_structure(data, search, rng=rng, **options)
+    name = OTHER_NAMES.get(search, search)
+    options |= {"directed": True} if name in CLASSES else {"target": target} if name == TREE else {}
+    if not data.is_complete:
+        options |= {"score": "node-average"} if name in BY_FAMILY else {}
+        name = CLIMBING_WITH_HOLES if name == "hill-climbing" else name
+    return learn_structure(data, name, rng=rng, **options)
 
 
 def target_name(structure: Any, target: str | None, y: Any, cells: Mapping[str, Any]) -> str:
     """The class: as it was named, as `y` is, or the one node of the structure that is no column."""
-    nodes = None if structure is None else nodes_of(structure)
+    nodes = nodes_of(structure) if is_given(structure) else None
     if name := target or name_of_labels(y, nodes):
         return name
     return default_name(cells) if nodes is None else find_missing_node(nodes, cells)
 
 
 def find_structure(structure: Any, target: str, features: Iterable[str]) -> Any:
-    """The structure that was given, which must have the class as a node, or that of naive Bayes."""
-    if structure is None:
+    """The structure that was given, which must have the class as a node, or that of naive Bayes over all columns."""
+    if not is_given(structure):
         return DirectedGraph([(target, name) for name in features], [target])
     nodes = nodes_of(structure)
     if target not in nodes:

@@ -93,7 +93,8 @@ class Gaussian(ExponentialFamily, ConjugatePrior):
         if self.batch_shape or values.ndim != 1:
             return None
         mean, variance = self._given["mean"], self._given["variance"]
-        return gaussian_fill(mean[None], 1 / np.sqrt(variance[None, None]), -0.5 * (np.log(variance) + LOG_TWO_PI))
+        constant = -0.5 * (np.log(variance) + LOG_TWO_PI)
+        return gaussian_fill(values.size, mean[None], 1 / np.sqrt(variance[None, None]), constant)
 
     def log_likelihood(self, statistics: Statistics) -> Real:
         """Σ w log p(x), from the scatter about the mean."""

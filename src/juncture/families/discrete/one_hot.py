@@ -43,6 +43,18 @@ def one_hot(labels: Any, num_states: int) -> np.ndarray:
 def from_one_hot(rows: Any) -> np.ndarray:
     """The index of the 1 along the last axis.
 
+    Parameters
+    ----------
+    rows
+        Arrays with one 1 and otherwise zeros along the last axis.
+
+    Returns
+    -------
+    numpy.ndarray
+        The positions.
+
+    Examples
+    --------
     >>> from_one_hot([[0, 0, 0, 1, 0], [1, 0, 0, 0, 0]])
     array([3, 0])
     """

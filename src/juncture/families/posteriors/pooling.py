@@ -78,6 +78,18 @@ class PooledGroups:
 def fit_concentration(group_counts: Any) -> PooledGroups:
     """The Dirichlet that gives the groups' counts (group, state) the highest evidence; fractions are counts, too.
 
+    Parameters
+    ----------
+    group_counts
+        The counts, (group, state).
+
+    Returns
+    -------
+    PooledGroups
+        The Dirichlet, and the posterior of each group under it.
+
+    Examples
+    --------
     >>> fit_concentration([[9, 1], [1, 9], [5, 5]]).beta.mean
     0.5
     """

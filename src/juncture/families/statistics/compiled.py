@@ -33,10 +33,12 @@ def fill_log_prob(family: Family, values: np.ndarray, log_prob: np.ndarray, size
     return log_prob
 
 
-def gaussian_fill(mean: np.ndarray, whitening: np.ndarray, constant: Any) -> Fill:
-    """constant - ½ |whitening · (row - mean)|² for rows (row, coordinate)."""
+def gaussian_fill(num_values: int, mean: np.ndarray, whitening: np.ndarray, constant: Any) -> Fill | None:
+    """constant - ½ |whitening · (row - mean)|² for rows (row, coordinate); None where NumPy is as fast."""
     from juncture.kernels.densities.gaussian import gaussian_log_prob
 
+    if not gaussian_log_prob.outruns_numpy(num_values):
+        return None
     mean, whitening, constant = as_buffer(mean), as_buffer(whitening), float(constant)
 
     def fill(rows: np.ndarray, log_prob: np.ndarray) -> bool:
@@ -54,6 +56,8 @@ def sums_of(rows: np.ndarray, weights: np.ndarray | None, support: Any) -> tuple
         return None
     from juncture.kernels.densities.sums import sum_inside, weighted_sum_inside
 
+    if not (sum_inside if weights is None else weighted_sum_inside).outruns_numpy(rows.size):
+        return None
     kind: type = np.int64 if support.is_discrete else np.float64
     low, high = map(kind, ends)
 
@@ -80,6 +84,8 @@ def moments_of(rows: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray
         return None
     from juncture.kernels.densities.moments import moments
 
+    if not moments.outruns_numpy(rows.size):
+        return None
     columns = np.ones((0, 1)) if weights is None else weights.reshape(len(rows), -1)
 
     def part(block: slice) -> tuple[np.ndarray, ...]:

@@ -28,6 +28,8 @@ def table_fill(family: Family, values: np.ndarray) -> Fill | None:
         return None
     from juncture.kernels.tables.counting import look_up
 
+    if not look_up.outruns_numpy(values.size):
+        return None
     table = as_buffer(family._log_prob_inside(np.arange(low, high + 1)))
 
     def fill(part: np.ndarray, log_prob: np.ndarray) -> bool:
@@ -48,10 +50,19 @@ def count_distinct(
     support = family._support_given(known)
     if not isinstance(support, Integers):
         return rows, weights
-    counted = _count_values(rows, weights) if rows.size >= LONG else _count_short(family, rows, weights)
+    counted = _count_values(rows, weights) if is_counted_fast(rows) else _count_short(family, rows, weights)
     if counted is None or not support.contains(counted[0]).all():  # `_check_rows` finds the first row outside
         return rows, weights
     return counted
+
+
+def is_counted_fast(rows: np.ndarray) -> bool:
+    """Whether the rows are so many that they are counted by a kernel."""
+    if rows.size < LONG:
+        return False
+    from juncture.kernels.tables.counting import count
+
+    return bool(count.outruns_numpy(rows.size))
 
 
 def _count_short(

@@ -80,6 +80,14 @@ def block_inverse(matrix: Any, indices: Any) -> np.ndarray:
     -------
     numpy.ndarray
         M⁻¹, with rows and columns in the order of M.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> jt.block_inverse([[2.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 1.0]], [0, 1]).round(12)
+    array([[ 1.,  0., -1.],
+           [ 0.,  1.,  0.],
+           [-1.,  0.,  2.]])
     """
     matrix = as_square(matrix)
     one, two = split(indices, matrix.shape[-1])
@@ -120,6 +128,13 @@ def woodbury_inverse(factor: Any, strength: float = 1.0, diagonal: Any = 1.0) ->
     -------
     numpy.ndarray
         The inverse, (n, n).
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> jt.woodbury_inverse([[1.0], [1.0]]).round(6)  # of [[2, 1], [1, 2]]
+    array([[ 0.666667, -0.333333],
+           [-0.333333,  0.666667]])
     """
     factor = check_array(factor, "the factor", ndim=2)
     size, width = factor.shape

@@ -127,7 +127,7 @@ class MultivariateGaussian(VectorFamily, ExponentialFamily, ConjugatePrior):
         if self.batch_shape or values.ndim != 2 or self.dimension > MOST_COORDINATES:
             return None
         constant = -0.5 * (self._whitening.log_determinant + self.dimension * LOG_TWO_PI)
-        return gaussian_fill(self._given["mean"], self._whitening.inverse_factor, constant)
+        return gaussian_fill(values.size, self._given["mean"], self._whitening.inverse_factor, constant)
 
     def log_likelihood(self, statistics: Statistics) -> Real:
         """Σ w log p(x), from the scatter about the mean."""

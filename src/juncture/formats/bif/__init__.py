@@ -8,7 +8,7 @@
 
 Names and labels are plain words or stand in double quotes, which have no escape: a name with a quote or a line
 end cannot be written. Comments are `// …` and `/* … */`. The network's name and properties are ignored,
-except `property function max;` (see tables.py).
+except `property function max;` (see tables.py) and a variable's `property juncture_cuts = 18.0 65.0;`, its cuts.
 States are text. Compact conditionals are written out; ties and plates are lost, with a warning.
 """
 
@@ -24,6 +24,7 @@ from juncture.formats.bif.tables import read_values, splittings
 from juncture.formats.blocks import Block, blocks, check_keyword, read_name, statements
 from juncture.formats.blocks.families import Declared, as_nonempty_tables, build_network, declare, read_tables
 from juncture.formats.blocks.source import Source, read_source
+from juncture.formats.cut_points import find_cuts, property_text, read_cuts
 from juncture.formats.files import warn_losses
 from juncture.formats.losses import find_losses, state_texts
 from juncture.formats.rows import RowRepair
@@ -60,11 +61,14 @@ def blocks_after_network(source: Source) -> Iterator[Block]:
 def read_variable(source: Source, block: Block) -> Variable:
     """`variable name { type discrete [ 2 ] { no, yes }; }`."""
     name, states = read_name(source, block), None
+    properties: list[str] = []
     for offset, statement in statements(source, block):
         match = TYPE.fullmatch(statement)
         if match and states is None:
             states = read_states(source, name, match[1], match[2], offset)
-        elif statement.split(None, 1)[0] != "property":
+        elif statement.split(None, 1)[0] == "property":
+            properties.append(statement.removeprefix("property"))
+        else:
             found = source.excerpt(statement)
             raise source.error(
                 f"expected one 'type discrete [ number ] {{ states }}' of {name!r}, found {found}", offset
@@ -72,7 +76,7 @@ def read_variable(source: Source, block: Block) -> Variable:
     if states is None:
         raise source.error(f"the variable {name!r} has no 'type discrete [ number ] {{ states }};'", block.offset)
     with source.locate_errors(block.offset):
-        return Variable(name, states)
+        return Variable(name, states, cuts=read_cuts(find_cuts(properties)))
 
 
 def read_states(source: Source, name: str, count: str, text: str, offset: int) -> list[str]:
@@ -91,7 +95,9 @@ def write_bif(model: BayesianNetwork) -> str:
 
 def variable_text(variable: Variable) -> str:
     labels = ", ".join(quote(label) for label in state_texts(variable, "BIF"))
-    return f"variable {quote(variable.name)} {{\n  type discrete [ {variable.num_states} ] {{ {labels} }};\n}}\n"
+    cuts = property_text(variable)
+    kept = "" if cuts is None else f"  property {cuts};\n"
+    return f"variable {quote(variable.name)} {{\n  type discrete [ {variable.num_states} ] {{ {labels} }};\n{kept}}}\n"
 
 
 def probability_text(table: Conditional) -> str:

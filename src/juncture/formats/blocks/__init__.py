@@ -1,4 +1,4 @@
-"""Files made of blocks, `keyword head { statement; statement; }`: what BIF and NET share."""
+"""Files made of blocks, `keyword head { statement; statement; }`: what BIF, NET and DSC share."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Block(NamedTuple):
     end: int
 
 
-def blocks(source: Source) -> Iterator[Block]:
-    """Every block of the file; anything else between them is refused."""
-    text, position = source.text, skip_space(source.text, 0)
+def blocks(source: Source, start: int = 0) -> Iterator[Block]:
+    """Every block of the file from an offset on; anything else between them is refused."""
+    text, position = source.text, skip_space(source.text, start)
     while position < len(text):
         opening = text.find("{", position)
         if opening < 0:

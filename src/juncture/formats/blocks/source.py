@@ -22,6 +22,11 @@ SHIELDED = re.compile(r"\x00[0-9]+\x00")
 NOT_UTF8 = re.compile("[\udc80-\udcff]")  # what `surrogateescape` makes of such bytes
 REFUSED_BYTES = "the file is not UTF-8 text; save it in that encoding"
 SHOWN = 60
+C_CLOSINGS = {  # texts with escapes, and the comments of C++
+    '"': re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL),
+    "//": re.compile(r"[^\n]*+"),
+    "/*": re.compile(r".*?\*/", re.DOTALL),
+}
 
 
 class Source(NamedTuple):

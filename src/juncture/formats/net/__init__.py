@@ -13,7 +13,8 @@ decisions and classes are refused. Continuous nodes are read, as `LinearGaussian
 
 A node's name must be a letter or underscore, then letters, digits and underscores. Any other name is written as
 such an identifier, with the true name in the attribute `JUNCTURE_name`, from which it is read back. States are
-text. Compact conditionals are written out; ties and plates are lost, with a warning.
+text, and `JUNCTURE_cuts = "18.0 65.0";` holds the cuts of a variable. Compact conditionals are written out; ties and
+plates are lost, with a warning.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from juncture.formats.blocks.families import (
     read_tables,
 )
 from juncture.formats.blocks.source import Source, read_source
+from juncture.formats.cut_points import cuts_text, read_cuts
 from juncture.formats.files import warn_losses
 from juncture.formats.losses import find_losses, state_texts
 from juncture.formats.net.gaussian import read_gaussian
@@ -51,7 +53,7 @@ from juncture.variables import Variable
 TO_LINE_END = re.compile(r"[^\n]*+")
 CLOSINGS = {'"': re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL), "%": TO_LINE_END, "//": TO_LINE_END}
 GROUP = re.compile(r"\(([^()]*)\)")
-NAME_ATTRIBUTE = "JUNCTURE_name"
+NAME_ATTRIBUTE, CUTS_ATTRIBUTE = "JUNCTURE_name", "JUNCTURE_cuts"
 INDENT = "\n            "
 NODES = {"node", "discrete", "continuous"}
 OTHER_KINDS = {"continuous", "decision", "function", "instance", "interval", "utility"}
@@ -131,8 +133,10 @@ def read_node(source: Source, block: Block) -> tuple[str, Variable]:
         )
     states = [unescape(source.unshield(word, offset)) for word in SEPARATORS.split(labels[1]) if word]
     _, name = attribute(source, block, NAME_ATTRIBUTE, default=identifier)
+    _, cuts = attribute(source, block, CUTS_ATTRIBUTE, default="")  # which is no text in quotes
     with source.locate_errors(offset):
-        return identifier, Variable(unescape(source.unshield(name, offset)), states)
+        between = read_cuts(source.unshield(cuts, offset) if cuts else None)
+        return identifier, Variable(unescape(source.unshield(name, offset)), states, cuts=between)
 
 
 def read_values(source: Source, block: Block, family: Family, room: int) -> np.ndarray:
@@ -182,7 +186,9 @@ def node_text(variable: Variable, names: dict[str, str]) -> str:
     name = quote(variable.name)
     true_name = "" if identifier == variable.name else f"    label = {name};\n    {NAME_ATTRIBUTE} = {name};\n"
     labels = " ".join(quote(label) for label in state_texts(variable, "NET"))
-    return f"\nnode {identifier}\n{{\n    states = ({labels});\n{true_name}}}\n"
+    cuts = cuts_text(variable)
+    kept = "" if cuts is None else f"    {CUTS_ATTRIBUTE} = {quote(cuts)};\n"
+    return f"\nnode {identifier}\n{{\n    states = ({labels});\n{true_name}{kept}}}\n"
 
 
 def potential_text(table: Conditional, names: dict[str, str]) -> str:

@@ -7,11 +7,14 @@ In `BAYES` files the last variable of a scope is the child. See https://uaicompe
 The format has no names: variables are read as x0, x1, … and their states as 0, 1, …; writing a model with other names
 or labels loses them, with a warning. `MARKOV` is read as a `MarkovNetwork`; a `FactorGraph` is written as one. A
 `BAYES` file in which a row is 0 throughout, as where evidence was absorbed, is read as a `MarkovNetwork` too, with a
-warning.
+warning. aGrUM (pyAgrum) names the child of each function of a `BAYES` file in a comment after its scope, and lets the
+first parent change fastest: such a file is read so, with a warning.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +23,7 @@ from juncture.errors import FormatError, NotDirectedWarning
 from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor
 from juncture.formats.files import warn_losses
-from juncture.formats.losses import as_tables, find_losses
+from juncture.formats.losses import as_tables, cut_losses, find_losses
 from juncture.formats.rows import RowRepair, check_size, describe_row
 from juncture.formats.uai.numbers import NumberReader, blank_comments, first_word
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -28,6 +31,7 @@ from juncture.networks.factor_product import FactorGraph, MarkovNetwork
 from juncture.variables import Scope, Variable
 
 PREAMBLES = {BayesianNetwork: "BAYES", MarkovNetwork: "MARKOV", FactorGraph: "MARKOV"}
+NAMED_SCOPE = re.compile(rb"^[ \t]*[0-9]+(?:[ \t]+[0-9]+)+[ \t]*#[ \t]*\S+[ \t]*\r?$", re.MULTILINE)
 LEAST_NUMBERS = 3  # of a function: the size of its scope, the size of its table, and an entry
 SPARE_STATES = 10**6  # of variables that no function mentions, so that nothing else bounds them
 
@@ -43,6 +47,7 @@ class Function(NamedTuple):
 
 def read_uai(data: bytes, rows: RowRepair) -> BayesianNetwork | MarkovNetwork:
     """The model in a UAI file."""
+    num_named = len(NAMED_SCOPE.findall(data)) if b"#" in data else 0
     data = blank_comments(data)
     word, start = first_word(data)
     if word not in PREAMBLES.values():
@@ -51,6 +56,9 @@ def read_uai(data: bytes, rows: RowRepair) -> BayesianNetwork | MarkovNetwork:
     numbers.check((numbers.values >= 0) & (numbers.values < np.inf), "numbers must be finite and not negative")
     variables = read_variables(numbers)
     functions = read_functions(numbers, variables)
+    if word == "BAYES" and num_named == len(functions) and any(len(function.scope) > 2 for function in functions):
+        rows.note_agrum_order()
+        functions = [take_first_parent_as_fastest(function) for function in functions]
     if word == "BAYES" and not has_absorbed_evidence(functions, rows):
         return to_network(variables, functions, numbers, rows)
     return MarkovNetwork([Factor(function.scope, function.values) for function in functions], variables)
@@ -100,6 +108,14 @@ def read_table(numbers: NumberReader, scope: Scope, scope_at: int) -> Function:
             raise FormatError(f"{what} has {len(scope)} variables; a table has at most 64") from error
 
 
+def take_first_parent_as_fastest(function: Function) -> Function:
+    """The function whose numbers stand in the file in the order of aGrUM."""
+    *parents, child = function.values.shape or (1,)
+    values = function.values.reshape(*reversed(parents), child)
+    axes = (*reversed(range(len(parents))), len(parents))
+    return function._replace(values=values.transpose(axes) if function.scope else function.values)
+
+
 def has_absorbed_evidence(functions: list[Function], rows: RowRepair) -> bool:
     """Whether some rows are 0 throughout, so that the functions are no conditionals, but still factors; noted if so."""
     if rows.normalize:
@@ -143,16 +159,23 @@ def write_uai(model: Any) -> str:
             " write it as .json"
         )
     parts = as_tables(model, "UAI") if preamble == "BAYES" else model.factors
-    for part in parts:
-        if getattr(part, "holds_logs", False):
-            names = ", ".join(part.scope.names)
-            raise FormatError(f"UAI holds doubles, and the factor over ({names}) has others; write it as .json")
-    warn_losses([*find_losses(model), *naming_losses(model)], "UAI")
+    check_doubles(parts, "UAI")
+    warn_losses([*find_losses(model), *uai_losses(model)], "UAI")
     indices = {name: index for index, name in enumerate(model.variables.names)}
     scopes = [" ".join(map(str, [len(part.scope), *(indices[name] for name in part.scope.names)])) for part in parts]
     sizes = " ".join(str(variable.num_states) for variable in model.variables)
     head = [preamble, str(len(indices)), sizes, str(len(parts)), *scopes]
     return "\n".join([*head, *(table_text(part.values) for part in parts)]) + "\n"
+
+
+def check_doubles(parts: Iterable[Any], format_name: str) -> None:
+    """Refuse factors whose values are kept as logarithms, since they are no doubles."""
+    for part in parts:
+        if getattr(part, "holds_logs", False):
+            names = ", ".join(part.scope.names)
+            raise FormatError(
+                f"{format_name} holds doubles, and the factor over ({names}) has others; write it as .json"
+            )
 
 
 def table_text(values: np.ndarray) -> str:
@@ -161,15 +184,18 @@ def table_text(values: np.ndarray) -> str:
     return "\n".join(["", str(values.size), *(" ".join(map(repr, row)) for row in rows)])
 
 
-def naming_losses(model: Any) -> list[str]:
-    """What differs from the names that reading gives."""
+def uai_losses(model: Any) -> list[str]:
     plain = [Variable(f"x{index}", variable.num_states) for index, variable in enumerate(model.variables)]
-    pairs = list(zip(model.variables, plain, strict=True))
+    losses = naming_losses(model.variables, plain)
+    return [*losses, "a factor graph is read back as a Markov network"] if isinstance(model, FactorGraph) else losses
+
+
+def naming_losses(variables: Scope, plain: list[Variable]) -> list[str]:
+    """What differs from the names that reading gives."""
+    pairs = list(zip(variables, plain, strict=True))
     losses = []
     if any(variable.name != other.name for variable, other in pairs):
         losses.append("variables lose their names and become x0, x1, …")
     if any(Variable(other.name, variable.states) != other for variable, other in pairs):
         losses.append("states lose their labels and become 0, 1, …")
-    if isinstance(model, FactorGraph):
-        losses.append("a factor graph is read back as a Markov network")
-    return losses
+    return [*losses, *cut_losses(variables)]

@@ -33,6 +33,16 @@ def read_evidence(path: str | os.PathLike[str], model: Any) -> Assignment | list
     -------
     dict or list of dict
         Name → state; a list where the file has several samples.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> from tempfile import TemporaryDirectory
+    >>> model = jt.example("asia")
+    >>> with TemporaryDirectory() as folder:
+    ...     jt.write_evidence({"xray": "yes"}, model, f"{folder}/asia.evid")
+    ...     jt.read_evidence(f"{folder}/asia.evid", model)
+    {'xray': 'yes'}
     """
     try:
         return parse_evidence(read_bytes(check_path(path)), variables_of(model))
@@ -53,6 +63,16 @@ def write_evidence(
         The model whose variables the names refer to.
     path
         The file.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     jt.write_evidence({"xray": "yes"}, jt.example("asia"), Path(folder, "asia.evid"))
+    ...     Path(folder, "asia.evid").read_text().split()  # one: variable 6, state 0
+    ['1', '6', '0']
     """
     try:
         write_bytes(check_path(path), evidence_text(evidence, variables_of(model)).encode())

@@ -34,7 +34,28 @@ class Result:
 
 
 def read_result(path: str | os.PathLike[str]) -> Result:
-    """The last solution in a UAI result file."""
+    """The last solution in a UAI result file.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    Result
+        The task, and a solution for each sample of evidence.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> from tempfile import TemporaryDirectory
+    >>> from juncture.formats.uai.results import Result
+    >>> with TemporaryDirectory() as folder:
+    ...     jt.write_result(Result("PR", (-1.5,)), f"{folder}/asia.PR")
+    ...     jt.read_result(f"{folder}/asia.PR")
+    Result(task='PR', solutions=(-1.5,))
+    """
     try:
         return parse_result(read_bytes(check_path(path)))
     except FormatError as error:
@@ -50,6 +71,17 @@ def write_result(result: Result, path: str | os.PathLike[str]) -> None:
         The task and its solutions.
     path
         The file.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from juncture.formats.uai.results import Result
+    >>> with TemporaryDirectory() as folder:
+    ...     jt.write_result(Result("PR", (-1.5,)), Path(folder, "asia.PR"))
+    ...     Path(folder, "asia.PR").read_text().split()
+    ['PR', '-1.5']
     """
     try:
         write_bytes(check_path(path), result_text(result).encode())

@@ -3,14 +3,16 @@
 `<cpt>` gives a `Conditional`, `<deterministic>` a `Deterministic`. A `<noisymax>` is written out as a table: its
 child is the least, in the order of its states, of the values that its causes produce, since SMILE lists the
 strongest state first, while a `NoisyMax` takes the greatest. An `<equation>` gives a `LinearGaussian` if it is linear
-with Gaussian noise (see equations.py). Other kinds of nodes are refused by name. What is
-not a `Deterministic` is written as a `<cpt>`, with a warning where that loses a compact form.
+with Gaussian noise (see equations.py). Other kinds of nodes are refused by name. What is not a `Deterministic` is
+written as a `<cpt>`, with a warning where that loses a compact form. In a table the last parent changes faster than the
+first; in the files of aGrUM, which names itself in `<genie app=…>`, it is the other way round.
 
 A variable is named by its node's id, a state by its id; the titles and pictures under `<extensions>` and other
 properties are ignored. Properties whose ids begin with `juncture_` restore what `write_xdsl` could not say in ids:
 
     juncture_name       the name of the variable
     juncture_state_2    the name of its third state
+    juncture_cuts       the cuts between its states
     juncture_position   its place among the model's variables, where GeNIe wants parents before children
 """
 
@@ -24,6 +26,7 @@ import numpy as np
 from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.factors.deterministic import Deterministic
 from juncture.factors.gaussian import LinearGaussian
+from juncture.formats.cut_points import KEY as CUTS
 from juncture.formats.files import warn_losses
 from juncture.formats.losses import as_bayesian_network, find_losses
 from juncture.formats.rows import RowRepair, check_size
@@ -70,7 +73,8 @@ def read_xdsl(data: bytes, rows: RowRepair) -> BayesianNetwork:
     check_parents(nodes, parents)
     check_expanded_size(nodes, parents)
     order = sorted(nodes, key=lambda name: nodes[name].position)
-    conditionals = [READERS[nodes[name].element.name](nodes[name], parents[name], rows) for name in order]
+    readers = {**READERS, "cpt": read_cpt_of_agrum} if is_of_agrum(root) else READERS
+    conditionals = [readers[nodes[name].element.name](nodes[name], parents[name], rows) for name in order]
     return read_network(conditionals, body)
 
 
@@ -119,7 +123,8 @@ def read_node(element: Element, index: int) -> Node:
         element.fail(f"gives {shorten(name)} no <state>; it must have at least one")
     check_distinct(ids, element, f"gives {shorten(name)} the state")
     labels = [own[f"{STATE}{code}"].content if f"{STATE}{code}" in own else key for code, key in enumerate(ids)]
-    variable = read_variable(name, labels if element.name != "equation" else None, element)
+    cuts = own[CUTS].text if CUTS in own and labels else None
+    variable = read_variable(name, labels if element.name != "equation" else None, element, cuts)
     position = whole_number(own[POSITION].content, own[POSITION]) if POSITION in own else index
     return Node(element, variable, {key: code for code, key in enumerate(ids)}, position)
 
@@ -139,6 +144,20 @@ def whole_number(word: str, element: Element) -> int:
 
 def read_cpt(node: Node, parents: Scope, rows: RowRepair) -> Conditional:
     return read_table(node.variable, parents, node.element.only("probabilities"), rows)
+
+
+def is_of_agrum(root: Element) -> bool:
+    programs = [part for outer in root.all("extensions") for part in outer.all("genie")]
+    return any(part.attributes.get("app", "").startswith("aGrUM") for part in programs)
+
+
+def read_cpt_of_agrum(node: Node, parents: Scope, rows: RowRepair) -> Conditional:
+    """A table in which the first parent changes faster than the last."""
+    if len(parents) < 2:
+        return read_cpt(node, parents, rows)
+    rows.note_agrum_order()
+    values = read_cpt(node, Scope(reversed(parents)), rows).values
+    return Conditional(node.variable, parents, values.transpose(*reversed(range(len(parents))), len(parents)))
 
 
 def read_deterministic(node: Node, parents: Scope, _rows: RowRepair) -> Deterministic:

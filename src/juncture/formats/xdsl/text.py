@@ -13,6 +13,8 @@ from itertools import count
 
 from juncture.factors.conditional import AnyConditional, Conditional
 from juncture.factors.deterministic import Deterministic
+from juncture.formats.cut_points import KEY as CUTS
+from juncture.formats.cut_points import cuts_text
 from juncture.formats.losses import state_texts, to_table
 from juncture.formats.xml.networks import format_element, numbers_text
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -67,10 +69,12 @@ def node_lines(conditional: Conditional | Deterministic, ids: dict[str, str], po
     if parents:
         lines.append(f"    <parents>{' '.join(ids[name] for name in parents.names)}</parents>")
     lines.append(f"    {numbers}")
-    properties = [(NAME, child.name, ids[child.name])]
+    properties: list[tuple[str, str, str | None]] = [(NAME, child.name, ids[child.name])]
     properties += [
         (f"{STATE}{code}", text, key) for code, (text, key) in enumerate(zip(states, state_ids, strict=True))
     ]
+    cuts = cuts_text(child)
+    properties += [(CUTS, cuts, None)] if cuts is not None else []
     properties += [(POSITION, str(positions[child.name]), "")] if positions else []
     lines += [property_line(key, text, child.name) for key, text, written in properties if text != written]
     return [*lines, f"  </{kind}>"]

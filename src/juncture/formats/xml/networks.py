@@ -10,6 +10,7 @@ import numpy as np
 
 from juncture.errors import FormatError, InvalidModel, hint
 from juncture.factors.conditional import AnyConditional, Conditional
+from juncture.formats.cut_points import read_cuts
 from juncture.formats.rows import RowRepair, check_size
 from juncture.formats.xml import WHITESPACE, Element, shorten
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -55,10 +56,10 @@ def check_count(element: Element, found: int, expected: int, what: str) -> None:
         element.fail(f"has {found:,} {what}; the states of the child and its parents call for {expected:,}")
 
 
-def read_variable(name: str, states: Sequence[str] | None, element: Element) -> Variable:
+def read_variable(name: str, states: Sequence[str] | None, element: Element, cuts: str | None = None) -> Variable:
     check_distinct(states or (), element, f"gives the variable {shorten(name)} the state")
     try:
-        return Variable(name, states)
+        return Variable(name, states, cuts=read_cuts(cuts))
     except InvalidModel as error:
         raise FormatError(str(error), line=element.line) from error
 

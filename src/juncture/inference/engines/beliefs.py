@@ -113,7 +113,7 @@ class Beliefs:
         return impossible_indices(self.answers.log_evidence)
 
     def __getitem__(self, name: str) -> Any:
-        """The marginal of one variable: a `Factor`, or one row of it per row of evidence; a `Gaussian` of a real one.
+        """The marginal of one variable: a `Factor`, one for each row of many; of a real one a `Gaussian`.
 
         Of a real variable in a network that also has variables with states it is a `RealMarginal`, the exact mixture.
         """

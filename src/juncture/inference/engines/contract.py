@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -14,6 +15,7 @@ from juncture.errors import TooLarge, UnknownVariable
 from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
 from juncture.memory import format_bytes
+from juncture.values import format_count
 from juncture.variables import Scope
 
 
@@ -49,11 +51,28 @@ class Cost:
             if count < WHOLE:
                 object.__setattr__(self, name, float(round(count)))
 
+    def with_further(self, other: Cost) -> Cost:
+        """The cost of a run and of another after it: the larger tables, all operations."""
+        return Cost(
+            max(self.width, other.width),
+            max(self.largest_table, other.largest_table),
+            max(self.bytes, other.bytes),
+            self.operations + other.operations,
+        )
+
     def __str__(self) -> str:
         return (
-            f"width {self.width}, largest table {self.largest_table:,.0f} entries, "
+            f"width {self.width}, largest table {format_entries(self.largest_table)} entries, "
             f"{format_bytes(self.bytes)}, {self.operations:.2g} operations"
         )
+
+
+NO_COST = Cost(-1, 0.0, 0.0, 0.0)
+
+
+def format_entries(count: float) -> str:
+    """A number of entries as short text; beyond the largest double only that is said."""
+    return "more than 1e308" if count == math.inf else format_count(int(count))
 
 
 @dataclass(frozen=True, repr=False)

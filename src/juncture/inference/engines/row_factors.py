@@ -78,7 +78,7 @@ def wide_frame(marginals: Mapping[str, Any], index: Any = None) -> pd.DataFrame:
     return pandas.DataFrame(np.concatenate(parts, axis=1) if parts else None, index=index, columns=names)
 
 
-def moments_frame(marginals: Mapping[str, Mapping[str, Any]], unit: str | None) -> pd.DataFrame:
+def moments_frame(marginals: Mapping[str, Mapping[Any, Any]], unit: str | None) -> pd.DataFrame:
     """A frame of variable, mean and variance; with a `unit` a column that numbers the rows first."""
     pandas = import_pandas()
     records = [

@@ -9,15 +9,15 @@ import numpy as np
 
 from juncture.errors import TooLarge
 from juncture.inference.engines.contract import Cost
+from juncture.kernels.junction_tree.bitsets import as_lists, moral_graph
 from juncture.kernels.junction_tree.cliques import clique_tree, total_size
 from juncture.kernels.junction_tree.ordering import (
     MIN_FILL,
     MIN_NEIGHBOURS,
     MIN_WEIGHT,
     WEIGHTED_FILL,
-    as_lists,
     eliminate,
-    moral_graph,
+    follow_order,
     peel,
 )
 
@@ -29,6 +29,7 @@ TIE_SENSITIVE = (
     MIN_FILL,
 )  # for further tries: the first two depend much on ties
 MAX_EXTRA_TRIES = 16
+HOPELESS = 50 * np.log(2.0)  # logarithm of a table's entries: no machine holds that many, so any bound of them will do
 SECONDS_PER_CELL, SECONDS_PER_PAIR, SECONDS_PER_TRY = 1e-8, 1e-8, 2e-5  # of a run; of a try, by nodes squared
 DENSE_NODES = 2_000  # up to here the graph is searched whole; beyond, its trees are peeled off first
 MAX_CORE = 40_000
@@ -57,7 +58,8 @@ def best_tree(states: np.ndarray, scope_starts: np.ndarray, scope_nodes: np.ndar
     if len(states) > DENSE_NODES:
         return tree_of_large_graph(states, scope_starts, scope_nodes)
     graph = moral_graph(len(states), scope_starts, scope_nodes)
-    _, order, starts, nodes = best_order(graph, np.log(states))
+    sweep = order_by_scopes(len(states), scope_starts, scope_nodes)
+    _, order, starts, nodes = best_order(graph, np.log(states), sweep)
     return tree_of(order, starts, nodes, np.log(states))
 
 
@@ -70,13 +72,22 @@ class Order(NamedTuple):
     separators: np.ndarray
 
 
-def best_order(graph: np.ndarray, log_sizes: np.ndarray, late: np.ndarray | None = None) -> Order:
-    """The elimination order of smallest tables that was found; `late` nodes come last."""
+def best_order(
+    graph: np.ndarray, log_sizes: np.ndarray, sweep: np.ndarray | None = None, late: np.ndarray | None = None
+) -> Order:
+    """The elimination order of smallest tables that was found; `late` nodes come last.
+
+    The given order `sweep` is one of those that are tried.
+    """
     late = np.zeros(len(log_sizes), dtype=np.bool_) if late is None else late
     in_order = np.arange(len(log_sizes), dtype=np.float64)
     best = min((try_order(graph, log_sizes, heuristic, in_order, late) for heuristic in HEURISTICS), key=total_of)
+    if sweep is not None:
+        swept = sweep[np.argsort(late[sweep], kind="stable")]
+        best = min(best, order_of(swept, follow_order(graph, swept), log_sizes), key=total_of)
     try_seconds = SECONDS_PER_PAIR * len(log_sizes) ** 2 + SECONDS_PER_TRY
-    for seed in range(int(min(best.total * SECONDS_PER_CELL / try_seconds, MAX_EXTRA_TRIES))):
+    num_tries = 0 if is_hopeless(best) else min(best.total * SECONDS_PER_CELL / try_seconds, MAX_EXTRA_TRIES)
+    for seed in range(int(num_tries)):
         noise = np.random.default_rng(seed).random(len(log_sizes))
         best = min(
             best, try_order(graph, log_sizes, TIE_SENSITIVE[seed % len(TIE_SENSITIVE)], noise, late), key=total_of
@@ -85,10 +96,30 @@ def best_order(graph: np.ndarray, log_sizes: np.ndarray, late: np.ndarray | None
 
 
 def try_order(graph: np.ndarray, log_sizes: np.ndarray, heuristic: int, noise: np.ndarray, late: np.ndarray) -> Order:
-    order, separators = eliminate(graph, log_sizes, heuristic, noise, late)
+    order, separators = eliminate(graph, log_sizes, heuristic, noise, late, HOPELESS)
+    return order_of(order, separators, log_sizes)
+
+
+def order_of(order: np.ndarray, separators: np.ndarray, log_sizes: np.ndarray) -> Order:
     starts, nodes = as_lists(separators)
     clique_starts, clique_nodes, _, _ = clique_tree(order, starts, nodes)
     return Order(total_size(clique_starts, clique_nodes, log_sizes)[0], order, starts, nodes)
+
+
+def order_by_scopes(num_nodes: int, scope_starts: np.ndarray, scope_nodes: np.ndarray) -> np.ndarray:
+    """The nodes by the last of their scopes, and scopes by their first node.
+
+    Where nodes are numbered along a line, as steps in time are, or the causes of noisy children, few are open at once.
+    """
+    sizes = np.diff(scope_starts)
+    firsts = np.minimum.reduceat(scope_nodes, scope_starts[:-1][sizes > 0]) if len(scope_nodes) else scope_nodes
+    lasts = np.zeros(num_nodes, dtype=np.int64)
+    np.maximum.at(lasts, scope_nodes, np.repeat(firsts, sizes[sizes > 0]))
+    return np.argsort(lasts, kind="stable")
+
+
+def is_hopeless(order: Order) -> bool:
+    return order.total > np.exp(HOPELESS)
 
 
 def total_of(order: Order) -> float:
@@ -99,7 +130,8 @@ def tree_of(order: np.ndarray, starts: np.ndarray, nodes: np.ndarray, log_sizes:
     clique_starts, clique_nodes, parents, node_cliques = clique_tree(order, starts, nodes)
     total, largest = total_size(clique_starts, clique_nodes, log_sizes)
     width = int(np.diff(clique_starts).max(initial=0)) - 1
-    cost = Cost(width, float(np.exp(largest)), BYTES_PER_CELL * total, OPERATIONS_PER_CELL * total)
+    with np.errstate(over="ignore"):
+        cost = Cost(width, float(np.exp(largest)), BYTES_PER_CELL * total, OPERATIONS_PER_CELL * total)
     return CliqueTree(order, clique_starts, clique_nodes, parents, node_cliques, cost)
 
 
@@ -119,7 +151,8 @@ def tree_of_large_graph(states: np.ndarray, scope_starts: np.ndarray, scope_node
     pairs = np.stack([number[rows[inside]], number[neighbours[inside]]], axis=1)
     pairs = pairs[pairs[:, 0] >= 0]
     graph = moral_graph(len(core), np.arange(0, 2 * len(pairs) + 1, 2), pairs.reshape(-1))
-    _, core_order, core_starts, core_nodes = best_order(graph, np.log(states[core]))
+    sweep = number[order_by_scopes(len(states), scope_starts, scope_nodes)]
+    _, core_order, core_starts, core_nodes = best_order(graph, np.log(states[core]), sweep[sweep >= 0])
     leaf_starts = np.cumsum([0, *(last >= 0)])
     order = np.concatenate([peeled, core[core_order]])
     all_starts = np.concatenate([leaf_starts, leaf_starts[-1] + core_starts[1:]])

@@ -7,22 +7,24 @@ product of their states. A finding that Y is in its lowest state needs no chain:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
+from juncture.factors.gaussian_factor import GaussianFactor
 from juncture.factors.noisy import NoisyMax, NoisyOr
 from juncture.networks.bayesian_network import BayesianNetwork, to_factor
 from juncture.networks.factor_product import FactorProduct
+from juncture.values import read_only
 from juncture.variables import Scope, State, Variable
 
-SMALL_TABLE = 64  # entries up to which a noisy conditional is simply written out
+SMALL_TABLE = 64  # entries up to which a noisy conditional is simply written out, unless its child is observed
 
 
 @dataclass(frozen=True)
@@ -40,10 +42,9 @@ class Lowered:
 
     def condition(self, states: Mapping[str, State]) -> Lowered:
         """The factors reduced by the states of some variables."""
-        factors = tuple(
-            factor.condition({name: states[name] for name in factor.scope.names if name in states})
-            for factor in self.factors
-        )
+        seen = [{name: states[name] for name in factor.scope.names if name in states} for factor in self.factors]
+        pairs = zip(self.factors, seen, strict=True)
+        factors = tuple(factor.condition(some) if some else factor for factor, some in pairs)
         return Lowered(self.variables.without(states), self.hidden, factors)
 
     def scale(self, likelihoods: Mapping[str, np.ndarray], codes: Mapping[str, int]) -> Lowered:
@@ -58,14 +59,25 @@ def check_factors(model: Any, what: str) -> None:
         raise Unsupported(f"{what} takes a network or a factor graph; got {type(model).__name__}")
 
 
+def check_tables(model: FactorProduct) -> None:
+    """Raise `Unsupported` for Gaussian factors, with the name of one."""
+    if any(isinstance(part, GaussianFactor) for part in model.factors[:1]):
+        _ = model.factors[0].values
+
+
 @singledispatch
 def lower(model: Any, observed: Mapping[str, State] | None = None) -> Lowered:
-    """The model as factors; where a noisy child is `observed` in its lowest state, as one factor per cause."""
+    """The model as factors; where a noisy child is `observed` in its lowest state, as one factor per cause.
+
+    The causes of other observed children are linked in the order of the model's variables: an elimination in that order
+    meets one link of each child at a time.
+    """
     raise Unsupported(f"exact inference takes a network or a factor graph; got {type(model).__name__}")
 
 
 @lower.register
 def _(model: FactorProduct, observed: Mapping[str, State] | None = None) -> Lowered:
+    check_tables(model)
     return Lowered(model.variables, (), model.factors)
 
 
@@ -73,9 +85,10 @@ def _(model: FactorProduct, observed: Mapping[str, State] | None = None) -> Lowe
 def _(model: BayesianNetwork, observed: Mapping[str, State] | None = None) -> Lowered:
     factors: list[Factor] = []
     groups: dict[str, slice] = {}
+    places = None if observed is None else {name: place for place, name in enumerate(model.variables.names)}
     for part in model.conditionals:
         start = len(factors)
-        factors.extend(lower_conditional(part, (observed or {}).get(part.child.name)))
+        factors.extend(lower_conditional(part, (observed or {}).get(part.child.name), places))
         groups[part.child.name] = slice(start, len(factors))
     found = {variable.name: variable for factor in factors for variable in factor.scope}
     hidden = tuple(variable for name, variable in found.items() if name.startswith(HIDDEN))
@@ -85,43 +98,62 @@ def _(model: BayesianNetwork, observed: Mapping[str, State] | None = None) -> Lo
 HIDDEN = "\0hidden "  # what the names of auxiliary variables start with; no name that a user gives does
 
 
+Places: TypeAlias = Mapping[str, int] | None
+"""Name → where the variable stands among all, to link causes in this order; None: in the order of the parents."""
+
+
 @singledispatch
-def lower_conditional(part: AnyConditional, state: State | None) -> list[Factor]:
+def lower_conditional(part: AnyConditional, state: State | None, places: Places = None) -> list[Factor]:
     return [to_factor(part)]
 
 
 @lower_conditional.register
-def _(part: NoisyOr, state: State | None) -> list[Factor]:
+def _(part: NoisyOr, state: State | None, places: Places = None) -> list[Factor]:
     tables = [np.array([[1.0, 0.0], [1.0 - p, p]]) for p in part.probabilities]
-    return noisy_factors(part, tables, np.array([1.0 - part.leak, part.leak]), state)
+    return noisy_factors(part, tables, np.array([1.0 - part.leak, part.leak]), state, places)
 
 
 @lower_conditional.register
-def _(part: NoisyMax, state: State | None) -> list[Factor]:
-    return noisy_factors(part, list(part.tables), part.leak, state)
+def _(part: NoisyMax, state: State | None, places: Places = None) -> list[Factor]:
+    return noisy_factors(part, list(part.tables), part.leak, state, places)
 
 
 def noisy_factors(
-    part: NoisyOr | NoisyMax, tables: list[np.ndarray], leak: np.ndarray, state: State | None
+    part: NoisyOr | NoisyMax, tables: list[np.ndarray], leak: np.ndarray, state: State | None, places: Places
 ) -> list[Factor]:
-    if part.scope.size <= SMALL_TABLE:
-        return [part.to_factor()]
-    if state is not None and part.child.code(state) == 0:
+    causes = list(zip(part.parents, tables, strict=True))
+    if len(causes) > 1 and state is not None and part.child.code(state) == 0:
         lowest = np.eye(part.child.num_states)[0]
-        causes = [Factor([parent], table[:, 0]) for parent, table in zip(part.parents, tables, strict=True)]
-        return [Factor([part.child], leak * lowest), *causes]
-    return chain_factors(part, tables, leak)
+        return [new_factor([part.child], leak * lowest), *(new_factor([cause], table[:, 0]) for cause, table in causes)]
+    if len(causes) <= 2 or (state is None and part.scope.size <= SMALL_TABLE):
+        return [part.to_factor()]
+    if places is not None:
+        causes.sort(key=lambda cause: places[cause[0].name])
+    return chain_factors(part.child, causes, leak)
 
 
-def chain_factors(part: NoisyOr | NoisyMax, tables: list[np.ndarray], leak: np.ndarray) -> list[Factor]:
+def noisy_children(model: Any) -> frozenset[str]:
+    """The children of noisy conditionals, found once."""
+    if "noisy children" not in model.derived:
+        parts = getattr(model, "conditionals", ())
+        names = (part.child.name for part in parts if isinstance(part, NoisyOr | NoisyMax))
+        model.derived["noisy children"] = frozenset(names)
+    found: frozenset[str] = model.derived["noisy children"]
+    return found
+
+
+def chain_factors(child: Variable, causes: Sequence[tuple[Variable, np.ndarray]], leak: np.ndarray) -> list[Factor]:
     """P(A1 | x1), P(A2 | A1, x2), …, P(Y | An-1, xn)."""
-    names = [f"{HIDDEN}{part.child.name} {index}" for index in range(len(tables) - 1)]
-    links = [*(Variable(name, part.child.num_states) for name in names), part.child]
-    steps = [max_step(table) for table in tables]
-    first = np.einsum("a,axb->xb", leak, steps[0])
-    factors = [Factor([part.parents[0], links[0]], first)]
-    later = zip(links, part.parents[1:], links[1:], steps[1:], strict=False)
-    return [*factors, *(Factor([before, parent, after], step) for before, parent, after, step in later)]
+    names = [f"{HIDDEN}{child.name} {index}" for index in range(len(causes) - 1)]
+    links = [*(Variable(name, child.num_states) for name in names), child]
+    steps = [max_step(table) for _, table in causes]
+    factors = [new_factor([causes[0][0], links[0]], np.einsum("a,axb->xb", leak, steps[0]))]
+    later = zip(links, causes[1:], links[1:], steps[1:], strict=False)
+    return [*factors, *(new_factor([before, cause, after], step) for before, (cause, _), after, step in later)]
+
+
+def new_factor(variables: Sequence[Variable], values: np.ndarray) -> Factor:
+    return Factor.trusted(Scope(variables), read_only(values))
 
 
 def max_step(table: np.ndarray) -> np.ndarray:

@@ -63,6 +63,13 @@ def max_product(
     -------
     MaxProduct
         The `messages`, their `schedule`, the `assignment` and its `log_joint`.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> chain = jt.example("weather").to_factor_graph()
+    >>> jt.max_product(chain).assignment == jt.most_probable(chain).assignment
+    True
     """
     run = pass_messages(MaxProduct, largest, graph, evidence, root, schedule)
     check_possible_run(run)

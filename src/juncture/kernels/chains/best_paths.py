@@ -6,6 +6,7 @@ import numpy as np
 
 from juncture.kernels.chains.path_reading import TIE
 from juncture.kernels.compiler import kernel
+from juncture.kernels.copying import copy_vector
 
 
 @kernel
@@ -25,7 +26,7 @@ def rank_suffixes(log_weights, scores, nexts, num_ranks, found):
             scores[position], nexts[position] = score, state * num_ranks + rank
 
 
-@kernel
+@kernel(work=("nexts", "log_initial"))
 def best_paths(log_initial, log_matrix, values, index, num_ranks, nexts, paths):
     """Fill `paths` (rank, step) with the best paths in order; how many exist. `nexts` is (step, state · rank)."""
     num_states, num_steps = len(log_initial), len(index)
@@ -43,7 +44,7 @@ def best_paths(log_initial, log_matrix, values, index, num_ranks, nexts, paths):
             own = slice(state * num_ranks, (state + 1) * num_ranks)
             weights = log_matrix[state] if step > 0 else log_initial
             rank_suffixes(weights, moved[own], nexts[step, own], num_ranks, suffixes)
-        suffixes[:] = moved
+        copy_vector(moved, suffixes)
     count = 0
     while count < num_ranks and moved[count] > -np.inf:
         position = count

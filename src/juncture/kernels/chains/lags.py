@@ -10,7 +10,7 @@ from juncture.kernels.chains.steps import matvec
 from juncture.kernels.compiler import kernel
 
 
-@kernel
+@kernel(work=("index", "lag", "transition"))
 def smooth_with_lag(transition, is_exact, values, index, lag, lattice):
     """Turn filtered distributions (step, state) into p(state at t | observations up to t + lag), in place.
 

@@ -8,6 +8,7 @@ from juncture.kernels.chains.log_encoded import encode_log
 from juncture.kernels.compiler import kernel
 
 LOG_SMALLEST = -700.0  # the exponential of a smaller number is no normal double
+FARTHEST = 1e18  # below the largest of a step: sums of such logarithms along a path have no digits left
 
 
 @kernel
@@ -38,17 +39,25 @@ def subtract_tops(values, labels, tops):
 
 
 @kernel
-def clear_small(values):
-    """Replace by -inf every logarithm whose exponential would underflow."""
+def replace_small(values, replacement):
+    """Replace finite logarithms whose exponentials would underflow; the first step with one beyond FARTHEST, or -1."""
+    farthest = -1
     for step in range(len(values)):
         for state in range(values.shape[1]):
-            if values[step, state] < LOG_SMALLEST:
-                values[step, state] = -np.inf
+            if -np.inf < values[step, state] < LOG_SMALLEST:
+                if values[step, state] < -FARTHEST and farthest < 0:
+                    farthest = step
+                values[step, state] = replacement
+    return farthest
 
 
 @kernel
 def encode(values):
-    """Turn logarithms into encoded numbers of `log_encoded`, in place."""
+    """Turn logarithms into encoded numbers of `log_encoded`; the first step with one beyond FARTHEST, or -1."""
+    farthest = -1
     for step in range(len(values)):
         for state in range(values.shape[1]):
+            if -np.inf < values[step, state] < -FARTHEST and farthest < 0:
+                farthest = step
             values[step, state] = encode_log(values[step, state])
+    return farthest

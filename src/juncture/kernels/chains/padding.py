@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel
+from juncture.kernels.copying import copy_matrix, copy_vector
 
 LANES = 8
 
@@ -19,7 +20,7 @@ def pad_to_lanes(numbers, filling):
     if len(numbers) >= LANES:
         return numbers
     wide = np.full(LANES, filling)
-    wide[: len(numbers)] = numbers
+    copy_vector(numbers, wide[: len(numbers)])
     return wide
 
 
@@ -30,5 +31,5 @@ def pad_matrix_to_lanes(matrix, filling):
     if num_states >= LANES:
         return matrix
     wide = np.full((LANES, LANES), filling)
-    wide[:num_states, :num_states] = matrix
+    copy_matrix(matrix, wide[:num_states, :num_states])
     return wide

@@ -23,12 +23,13 @@ from juncture.kernels.chains.log_encoded import DECISIVE_SUM
 from juncture.kernels.chains.padding import LANES
 from juncture.kernels.chains.steps import COMBINE, PAIR_BATCH, STORE, add_pairs, matvec, matvec_8
 from juncture.kernels.compiler import kernel, summing_kernel
+from juncture.kernels.copying import copy_vector
 
 DISCARD = 0
 LEAST_TOTAL = 1e-30  # messages with a smaller total are divided by it at once
 
 
-@kernel
+@kernel(work=("index", "transition"))
 def pass_block(transition, is_exact, values, tops, index, is_reverse, message, previous, lattice, use, pairs, weight):
     """Pass over a block of steps; (sum of log-totals, the step at which no mass was left, or -1).
 
@@ -107,7 +108,7 @@ def divide(numbers, total):
         numbers[position] *= share
 
 
-@kernel
+@kernel(work=("index", "forward"))
 def pass_sequences(
     forward, backward, is_exact, values, tops, index, offsets, initial, lattice, use, pairs, weights, log_evidence
 ):
@@ -122,7 +123,7 @@ def pass_sequences(
         first, last = offsets[position], offsets[position + 1]
         rows = index[first:last]
         own = lattice if use == DISCARD else lattice[first:last]
-        message[:] = initial
+        copy_vector(initial, message)
         log_scale, failed = pass_block(
             forward, is_exact, values, tops, rows, no, message, previous, own, min(use, STORE), none, weights[position]
         )

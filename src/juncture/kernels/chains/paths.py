@@ -9,7 +9,7 @@ from juncture.kernels.compiler import kernel
 from juncture.kernels.draws import draw_index
 
 
-@kernel
+@kernel(work=("uniforms", "initial"))
 def draw_paths(initial, matrix, lattice, index, uniforms, paths):
     """Fill `paths` (path, step): each state given its predecessor, with probability ∝ matrix · lattice[index[step]].
 

@@ -30,7 +30,7 @@ def scale_by_power(number, power):
         number *= LEAST
         power += 1
     while power > 0 and 0.0 < number < STRONGEST:
-        number *= BASE
+        number = number * BASE if number < STRONGEST / BASE else STRONGEST
         power -= 1
     return min(number, STRONGEST)
 

@@ -13,11 +13,12 @@ import numpy as np
 from juncture.kernels.chains.padding import LANES, pad_matrix_to_lanes, pad_to_lanes
 from juncture.kernels.chains.path_reading import read_forward
 from juncture.kernels.compiler import kernel
+from juncture.kernels.copying import copy_vector
 
 LOW = -64.0  # scores below are shifted up before they lose digits
 
 
-@kernel
+@kernel(work=("index", "log_matrix"))
 def score_steps(log_matrix, values, tops, index, is_reverse, scores, lattice):
     """Fill `lattice` (step, state) with the best log-weight of a path to that state, less the returned shift.
 
@@ -50,7 +51,7 @@ def score_steps(log_matrix, values, tops, index, is_reverse, scores, lattice):
             max_plus_matvec_8(now, cells, moved)
         else:
             max_plus_matvec(now, matrix, moved)
-    scores[:] = moved[:num_states]
+    copy_vector(moved, scores)
     return log_scale
 
 
@@ -88,7 +89,7 @@ def max_plus_matvec_8(scores, cells, moved):
         moved[target] = max(first, third)
 
 
-@kernel
+@kernel(work=("index", "log_matrix"))
 def decode_each(log_initial, log_matrix, log_transposed, values, tops, index, offsets, lattice, path, log_joint):
     """The best path of each sequence of a chunk, and its log-weight; -inf where no path is possible."""
     scores = np.empty(len(log_initial))

@@ -155,120 +155,138 @@ def write_regression(matrix, constants, row, start, gains, shifts, step):
 
 
 @kernel
+def load_own(
+    step, row_starts, is_exact, wanted, entry_starts, entry_places, entries, constants, matrix, front_constants
+):
+    """Copy the rows of a step that are exact, or those that are not, into its front; how many there are."""
+    count = np.int64(0)
+    for row in range(row_starts[step], row_starts[step + 1]):
+        if is_exact[row] == wanted:
+            for index in range(entry_starts[row], entry_starts[row + 1]):
+                matrix[count, entry_places[index]] = entries[index]
+            for case in range(constants.shape[1]):
+                front_constants[count, case] = constants[row, case]
+            count += 1
+    return count
+
+
+@kernel
+def count_own(step, row_starts, is_exact):
+    """(exact, other) rows of a step."""
+    num_exact = np.int64(0)
+    for row in range(row_starts[step], row_starts[step + 1]):
+        if is_exact[row]:
+            num_exact += 1
+    return num_exact, row_starts[step + 1] - row_starts[step] - num_exact
+
+
+@kernel
+def use_exact_row(
+    exact, sizes, constants, constant_sizes, num_exact, best, noisy, noisy_constants, num_noisy, tolerance
+):
+    """Subtract the exact row `best`, which becomes the first, from all rows that have the first variable."""
+    exchange(exact, 0, best)
+    exchange(sizes, 0, best)
+    exchange(constants, 0, best)
+    exchange(constant_sizes, 0, best)
+    clear_column(exact, sizes, constants, constant_sizes, num_exact, np.int64(0), np.int64(0), tolerance)
+    for row in range(num_noisy):
+        if noisy[row, 0] != 0.0:
+            factor = noisy[row, 0] / exact[0, 0]
+            subtract_row(noisy, row, factor, exact, np.int64(0))
+            subtract_row(noisy_constants, row, factor, constants, np.int64(0))
+            noisy[row, 0] = 0.0
+
+
+@kernel
+def use_noisy_rows(noisy, constants, num_rows, best):
+    """Rotate all rows that have the first variable into the row `best`, which becomes the first."""
+    exchange(noisy, 0, best)
+    exchange(constants, 0, best)
+    gather_column(noisy, constants, num_rows, np.int64(0), np.int64(0))
+
+
+@kernel(work=("operations",))
 def eliminate_rows(
-    starts, places, parents, row_starts, is_exact, entry_starts, entry_places, entries, constants, sizes, tolerance,
-    gains, shifts, deviations, log_values, clashes,
+    operations, starts, places, parents, row_starts, is_exact, entry_starts, entry_places, entries, constants, sizes,
+    tolerance, gains, shifts, deviations, log_values, clashes,
 ):  # fmt: skip
     """Fill in the regression of each variable on its separator, and the log-density that remains in each case.
 
     `row_starts` has the rows whose first variable is that of a step, `entry_places` their columns in its front. `sizes`
-    are those of the constants of the rows. Returns the step whose variable no row has, or -1, and the constants of the
-    exact rows that came to hold no variable, row after row.
+    are those of the constants of the rows; `operations` say how much there is to do. Returns the step whose variable no
+    row has, or -1, and the constants of the exact rows that came to hold no variable, row after row.
     """
-    num_cases = constants.shape[1]
-    num_steps = len(parents)
-    num_exact = np.zeros(num_steps, np.int64)
-    num_noisy = np.zeros(num_steps, np.int64)
-    waiting = np.empty(num_steps, np.int64)
-    num_waiting = 0
+    num_steps, num_cases = shifts.shape
+    num_exact, num_noisy = np.zeros(num_steps, np.int64), np.zeros(num_steps, np.int64)  # rows that a step leaves
+    waiting, num_waiting = np.empty(num_steps, np.int64), 0  # steps whose rows are on the stack
     stack, constant_stack = np.empty(64), np.empty(64)
     top, constant_top = np.int64(0), np.int64(0)
     relations, num_relations = np.empty(16), np.int64(0)
     for step in range(num_steps):
         width = starts[step + 1] - starts[step]
-        exact_count, noisy_count = np.int64(0), np.int64(0)
-        for row in range(row_starts[step], row_starts[step + 1]):
-            if is_exact[row]:
-                exact_count += 1
-            else:
-                noisy_count += 1
+        exact_room, noisy_room = count_own(step, row_starts, is_exact)
         first_child = num_waiting
         while first_child > 0 and parents[waiting[first_child - 1]] == step:
             first_child -= 1
-            exact_count += num_exact[waiting[first_child]]
-            noisy_count += num_noisy[waiting[first_child]]
-        exact, exact_sizes = np.zeros((exact_count, width + 1)), np.zeros((exact_count, width + 1))
-        exact_constants, exact_constant_sizes = np.empty((exact_count, num_cases)), np.empty((exact_count, num_cases))
-        noisy, noisy_constants = np.zeros((noisy_count, width + 1)), np.empty((noisy_count, num_cases))
-        e, n = np.int64(0), np.int64(0)
-        for row in range(row_starts[step], row_starts[step + 1]):
-            for index in range(entry_starts[row], entry_starts[row + 1]):
-                if is_exact[row]:
-                    exact[e, entry_places[index]] = entries[index]
-                    exact_sizes[e, entry_places[index]] = abs(entries[index])
-                else:
-                    noisy[n, entry_places[index]] = entries[index]
-            for case in range(num_cases):
-                if is_exact[row]:
-                    exact_constants[e, case] = constants[row, case]
-                    exact_constant_sizes[e, case] = sizes[row, case]
-                else:
-                    noisy_constants[n, case] = constants[row, case]
-            if is_exact[row]:
-                e += 1
-            else:
-                n += 1
+            exact_room += num_exact[waiting[first_child]]
+            noisy_room += num_noisy[waiting[first_child]]
+        exact, exact_sizes = np.zeros((exact_room, width + 1)), np.zeros((exact_room, width + 1))
+        exact_constants, exact_constant_sizes = np.empty((exact_room, num_cases)), np.empty((exact_room, num_cases))
+        noisy, noisy_constants = np.zeros((noisy_room, width + 1)), np.empty((noisy_room, num_cases))
+        n = load_own(
+            step, row_starts, is_exact, False, entry_starts, entry_places, entries, constants, noisy, noisy_constants
+        )
+        e = load_own(
+            step, row_starts, is_exact, True, entry_starts, entry_places, entries, constants, exact, exact_constants
+        )
+        load_own(
+            step, row_starts, is_exact, True, entry_starts, entry_places, entries, sizes, exact_sizes,
+            exact_constant_sizes,
+        )  # fmt: skip
+        for row in range(e):
+            for column in range(width + 1):
+                exact_sizes[row, column] = abs(exact[row, column])
         while num_waiting > first_child:
             num_waiting -= 1
             child = waiting[num_waiting]
-            child_places = places[starts[child] : starts[child + 1]]
-            child_width = len(child_places)
-            top -= num_noisy[child] * child_width
+            place = places[starts[child] : starts[child + 1]]
+            top -= num_noisy[child] * len(place)
             constant_top -= num_noisy[child] * num_cases
-            load_rows(
-                noisy, noisy_constants, n, stack, constant_stack, top, constant_top, num_noisy[child], child_places
-            )
+            load_rows(noisy, noisy_constants, n, stack, constant_stack, top, constant_top, num_noisy[child], place)
             n += num_noisy[child]
-            top -= num_exact[child] * child_width
+            top -= num_exact[child] * len(place)
             constant_top -= num_exact[child] * num_cases
-            load_rows(
-                exact_sizes, exact_constant_sizes, e, stack, constant_stack, top, constant_top, num_exact[child],
-                child_places,
-            )  # fmt: skip
-            top -= num_exact[child] * child_width
-            constant_top -= num_exact[child] * num_cases
-            load_rows(
-                exact, exact_constants, e, stack, constant_stack, top, constant_top, num_exact[child], child_places
-            )
-            e += num_exact[child]
+            count = num_exact[child]
+            load_rows(exact_sizes, exact_constant_sizes, e, stack, constant_stack, top, constant_top, count, place)
+            top -= count * len(place)
+            constant_top -= count * num_cases
+            load_rows(exact, exact_constants, e, stack, constant_stack, top, constant_top, count, place)
+            e += count
         first_exact, first_noisy = np.int64(0), np.int64(0)
         best = largest_share(exact, e, np.int64(0), np.int64(0))
         if best >= 0:
-            exchange(exact, 0, best)
-            exchange(exact_sizes, 0, best)
-            exchange(exact_constants, 0, best)
-            exchange(exact_constant_sizes, 0, best)
-            clear_column(
-                exact, exact_sizes, exact_constants, exact_constant_sizes, e, np.int64(0), np.int64(0), tolerance
+            use_exact_row(
+                exact, exact_sizes, exact_constants, exact_constant_sizes, e, best, noisy, noisy_constants, n, tolerance
             )
-            for row in range(n):
-                if noisy[row, 0] != 0.0:
-                    factor = noisy[row, 0] / exact[0, 0]
-                    subtract_row(noisy, row, factor, exact, np.int64(0))
-                    subtract_row(noisy_constants, row, factor, exact_constants, np.int64(0))
-                    noisy[row, 0] = 0.0
             write_regression(exact, exact_constants, np.int64(0), starts[step], gains, shifts, step)
             deviations[step] = 0.0
-            log_entry = math.log(abs(exact[0, 0]))
+            entry = abs(exact[0, 0])
             first_exact = np.int64(1)
         else:
             best = largest_entry(noisy, n, np.int64(0), np.int64(0))
             if best < 0:
                 return step, relations[:0].copy()
-            exchange(noisy, 0, best)
-            exchange(noisy_constants, 0, best)
-            gather_column(noisy, noisy_constants, n, np.int64(0), np.int64(0))
+            use_noisy_rows(noisy, noisy_constants, n, best)
             write_regression(noisy, noisy_constants, np.int64(0), starts[step], gains, shifts, step)
-            deviations[step] = 1.0 / abs(noisy[0, 0])
-            log_entry = math.log(abs(noisy[0, 0]))
+            entry = abs(noisy[0, 0])
+            deviations[step] = 1.0 / entry
             first_noisy = np.int64(1)
         for case in range(num_cases):
-            log_values[case] -= log_entry
+            log_values[case] -= math.log(entry)
         n = reduce_noisy(noisy, noisy_constants, first_noisy, n, log_values)
         if e - first_exact > width:
-            triangulate_exact(
-                exact, exact_sizes, exact_constants, exact_constant_sizes, first_exact, e, tolerance
-            )
+            triangulate_exact(exact, exact_sizes, exact_constants, exact_constant_sizes, first_exact, e, tolerance)
         e, relations, num_relations = drop_empty_exact(
             exact, exact_sizes, exact_constants, exact_constant_sizes, first_exact, e, tolerance, clashes, relations,
             num_relations,

@@ -49,9 +49,9 @@ def drop_components(factor, width):
     return count
 
 
-@kernel
-def sweep_variances(starts, places, parents, gains, deviations, variances):
-    """Fill in the variances, (step,), from the last step to the first.
+@kernel(work=("operations",))
+def sweep_variances(operations, starts, places, parents, gains, deviations, variances):
+    """Fill in the variances, (step,), from the last step to the first; `operations` say how much there is to do.
 
     The covariances of a variable and its separator are kept as a sum of independent components (component, variable),
     of which the variance is the sum of squares: where large terms cancel, no digits are lost. They stay on a stack

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel
+from juncture.kernels.copying import copy_vector
 from juncture.kernels.junction_tree.layout import (
     CONSTANT,
     INDEX,
@@ -81,7 +82,7 @@ def propagate_logs(
 
     Fills the targets' log-marginals, or max-marginals.
     """
-    work[:] = log_base
+    copy_vector(log_base, work)
     at = 0
     for position in range(len(observed)):
         node = observed[position]

@@ -1,4 +1,4 @@
-"""Greedy elimination orders on undirected graphs, kept as bitsets: one row of 64-bit words for each node.
+"""Greedy elimination orders on undirected graphs, which are kept as bitsets.
 
 At each step the node with the lowest score goes, and its neighbours become adjacent. Scores: the number of fill edges,
 their weights, the weight of the clique (log of its table size), or the number of neighbours.
@@ -9,73 +9,85 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel
+from juncture.kernels.copying import copy_vector
+from juncture.kernels.junction_tree.bitsets import (
+    are_adjacent,
+    common_members,
+    count_bits,
+    members,
+    replace_by_neighbours,
+)
 
 MIN_FILL, WEIGHTED_FILL, MIN_WEIGHT, MIN_NEIGHBOURS = 0, 1, 2, 3
 
 
 @kernel
-def count_bits(word):
-    """The number of set bits of a 64-bit word."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+def sum_over_neighbours(graph, numbers, node, total, scratch):
+    """The total and the neighbours' numbers, added up."""
+    for index in range(members(graph[node], scratch)):
+        total += numbers[scratch[index]]
+    return total
 
 
 @kernel
-def members(row, out):
-    """Write the indices of the set bits to `out`, in increasing order; how many there are."""
-    count = 0
-    for index in range(len(row)):
-        word = row[index]
-        while word:
-            low = word & (~word + np.uint64(1))
-            out[count] = index * 64 + count_bits(low - np.uint64(1))
-            count += 1
-            word ^= low
-    return count
-
-
-@kernel
-def moral_graph(num_nodes, starts, nodes):
-    """Make all nodes of each scope adjacent; `nodes[starts[i]:starts[i + 1]]` is scope i."""
-    adjacency = np.zeros((num_nodes, (num_nodes + 63) // 64), np.uint64)
-    for scope in range(len(starts) - 1):
-        for first in range(starts[scope], starts[scope + 1]):
-            for second in range(starts[scope], starts[scope + 1]):
-                if first != second:
-                    node = nodes[second]
-                    adjacency[nodes[first], node >> 6] |= np.uint64(1) << np.uint64(node & 63)
-    return adjacency
-
-
-@kernel
-def score_node(adjacency, log_sizes, node, heuristic, neighbours):
-    """(fill edges, score): the number of edges that eliminating the node would add, and the heuristic's score."""
-    count = members(adjacency[node], neighbours)
+def count_fill(graph, node, neighbours):
+    """The number of edges that eliminating the node would add."""
+    count = members(graph[node], neighbours)
     inside = 0
-    weighted = 0.0
     for index in range(count):
-        other = neighbours[index]
-        for word in range(adjacency.shape[1]):
-            inside += count_bits(adjacency[other, word] & adjacency[node, word])
-    fill = (count * (count - 1) - inside) // 2
+        for word in range(graph.shape[1]):
+            inside += count_bits(graph[neighbours[index], word] & graph[node, word])
+    return (count * (count - 1) - inside) // 2
+
+
+@kernel
+def weigh_fill(graph, sizes, node, neighbours):
+    """The weights of the edges that eliminating the node would add; an edge weighs the product of two sizes."""
+    count = members(graph[node], neighbours)
+    weight = 0.0
+    for first in range(count):
+        for second in range(first + 1, count):
+            if not are_adjacent(graph, neighbours[first], neighbours[second]):
+                weight += sizes[neighbours[first]] * sizes[neighbours[second]]
+    return weight
+
+
+@kernel
+def add_edge(graph, sizes, one, other, degrees, around, fills, fill_weights, stale, common):
+    """Make two nodes adjacent, and keep the counts up to date.
+
+    Nodes next to both have one fill edge less. Each of the two has one more for every neighbour that is not next to
+    the other. `around` is the sum of the neighbours' sizes.
+    """
+    count = common_members(graph[one], graph[other], common)
+    weight = sizes[one] * sizes[other]
+    common_size = 0.0
+    for position in range(count):
+        node = common[position]
+        fills[node] -= 1
+        fill_weights[node] -= weight
+        stale[node] = True
+        common_size += sizes[node]
+    for near, far in ((one, other), (other, one)):
+        fills[near] += degrees[near] - count
+        fill_weights[near] += sizes[far] * (around[near] - common_size)
+        degrees[near] += 1
+        around[near] += sizes[far]
+        graph[near, far >> 6] |= np.uint64(1) << np.uint64(far & 63)
+
+
+@kernel
+def score_of(node, heuristic, degrees, fills, fill_weights, weights):
+    """The heuristic's score of a node; -1 if it is simplicial, as such nodes go first."""
+    if fills[node] == 0:
+        return -1.0
     if heuristic == MIN_FILL:
-        return fill, float(fill)
+        return float(fills[node])
     if heuristic == MIN_NEIGHBOURS:
-        return fill, float(count)
+        return float(degrees[node])
     if heuristic == MIN_WEIGHT:
-        weight = log_sizes[node]
-        for index in range(count):
-            weight += log_sizes[neighbours[index]]
-        return fill, weight
-    if fill:
-        for first in range(count):
-            for second in range(first + 1, count):
-                a, b = neighbours[first], neighbours[second]
-                if not (adjacency[a, b >> 6] >> np.uint64(b & 63)) & np.uint64(1):
-                    weighted += np.exp(log_sizes[a] + log_sizes[b])
-    return fill, weighted
+        return weights[node]
+    return fill_weights[node]
 
 
 @kernel
@@ -90,72 +102,129 @@ def is_better(node, best, late, scores, weights, noise):
     return noise[node] < noise[best]
 
 
-@kernel
-def eliminate(adjacency, log_sizes, heuristic, noise, late):
+@kernel(work=("log_sizes", "log_sizes"))
+def eliminate(adjacency, log_sizes, heuristic, noise, late, limit):
     """An elimination order, and for each step the neighbours that the node had then, as a bitset.
 
     Nodes that are `late` wait until all others have gone. Simplicial nodes (no fill) go first; ties go to the smaller
-    clique, then to the smaller `noise`.
+    clique, then to the smaller `noise`. Counts of fill edges are kept up to date edge by edge. Once the best clique is
+    larger than exp(`limit`), `finish_order` takes the rest in a way that costs less.
     """
     graph = adjacency.copy()
     num_nodes, num_words = graph.shape
     order = np.empty(num_nodes, np.int64)
     separators = np.zeros((num_nodes, num_words), np.uint64)
-    alive = np.ones(num_nodes, np.bool_)
     neighbours = np.empty(num_nodes, np.int64)
     scratch = np.empty(num_nodes, np.int64)
+    sizes = np.empty(num_nodes)
+    around = np.empty(num_nodes)
+    degrees = np.empty(num_nodes, np.int64)
     fills = np.empty(num_nodes, np.int64)
-    scores = np.empty(num_nodes)
+    fill_weights = np.empty(num_nodes)
     weights = np.empty(num_nodes)
-    stale = np.ones(num_nodes, np.bool_)
-    touched = np.zeros(num_words, np.uint64)
+    scores = np.empty(num_nodes)
+    stale = np.ones(num_nodes, np.bool_)  # whether a score is to be worked out again
+    waiting = np.arange(num_nodes)
+    for node in range(num_nodes):
+        sizes[node] = np.floor(np.exp(log_sizes[node]) + 0.5)
+    for node in range(num_nodes):
+        degrees[node] = members(graph[node], scratch)
+        around[node] = sum_over_neighbours(graph, sizes, node, 0.0, scratch)
+        weights[node] = sum_over_neighbours(graph, log_sizes, node, log_sizes[node], scratch)
+        fills[node] = count_fill(graph, node, scratch)
+        fill_weights[node] = 0.0
+        if heuristic == WEIGHTED_FILL and fills[node]:
+            fill_weights[node] = weigh_fill(graph, sizes, node, scratch)
     for step in range(num_nodes):
-        best = np.int64(-1)
-        for node in range(num_nodes):
-            if not alive[node]:
-                continue
+        spot = np.int64(0)
+        for position in range(num_nodes - step):
+            node = waiting[position]
             if stale[node]:
-                fills[node], scores[node] = score_node(graph, log_sizes, node, heuristic, scratch)
-                weights[node] = log_sizes[node]
-                for index in range(members(graph[node], scratch)):
-                    weights[node] += log_sizes[scratch[index]]
-                if fills[node] == 0:
-                    scores[node] = -1.0
+                scores[node] = score_of(node, heuristic, degrees, fills, fill_weights, weights)
                 stale[node] = False
-            if best < 0 or is_better(node, best, late, scores, weights, noise):
-                best = node
+            if is_better(node, waiting[spot], late, scores, weights, noise):
+                spot = position
+        best = waiting[spot]
+        if weights[best] > limit:
+            finish_order(graph, log_sizes, weights, noise, late, waiting, order, separators, step)
+            break
+        waiting[spot] = waiting[num_nodes - step - 1]
         order[step] = best
-        separators[step] = graph[best]
-        alive[best] = False
+        copy_vector(graph[best], separators[step])
         count = members(graph[best], neighbours)
-        touched[:] = np.uint64(0)
+        if fills[best]:
+            for first in range(count):
+                for second in range(first + 1, count):
+                    one, other = neighbours[first], neighbours[second]
+                    if not are_adjacent(graph, one, other):
+                        add_edge(graph, sizes, one, other, degrees, around, fills, fill_weights, stale, scratch)
+        inside = sum_over_neighbours(graph, sizes, best, 0.0, scratch)
         for index in range(count):
             node = neighbours[index]
-            for word in range(num_words):
-                graph[node, word] |= separators[step, word]
-            graph[node, node >> 6] &= ~(np.uint64(1) << np.uint64(node & 63))
             graph[node, best >> 6] &= ~(np.uint64(1) << np.uint64(best & 63))
+            fills[node] -= degrees[node] - count
+            around[node] -= sizes[best]
+            fill_weights[node] -= sizes[best] * (around[node] - (inside - sizes[node]))
+            degrees[node] -= 1
             stale[node] = True
-            if fills[best]:
-                for word in range(num_words):
-                    touched[word] |= graph[node, word]
-        if fills[best]:
-            for index in range(members(touched, scratch)):
-                stale[scratch[index]] = True
+            weights[node] = sum_over_neighbours(graph, log_sizes, node, log_sizes[node], scratch)
     return order, separators
 
 
 @kernel
-def as_lists(bitsets):
-    """Each row's set bits: `nodes[starts[i]:starts[i + 1]]` are those of row i."""
-    starts = np.zeros(len(bitsets) + 1, np.int64)
-    scratch = np.empty(bitsets.shape[1] * 64, np.int64)
-    for row in range(len(bitsets)):
-        starts[row + 1] = starts[row] + members(bitsets[row], scratch)
-    nodes = np.empty(starts[-1], np.int64)
-    for row in range(len(bitsets)):
-        members(bitsets[row], nodes[starts[row] :])
-    return starts, nodes
+def finish_order(graph, log_sizes, weights, noise, late, waiting, order, separators, start):
+    """The steps from `start` on: each time the node of the smallest clique, without a look at fill edges.
+
+    Once that clique holds all nodes that are left, these become adjacent, and every order is as good.
+    """
+    num_nodes = len(graph)
+    neighbours = np.empty(num_nodes, np.int64)
+    scratch = np.empty(num_nodes, np.int64)
+    for step in range(start, num_nodes):
+        left = num_nodes - step
+        spot = np.int64(0)
+        for position in range(left):
+            if is_better(waiting[position], waiting[spot], late, weights, weights, noise):
+                spot = position
+        best = waiting[spot]
+        waiting[spot] = waiting[left - 1]
+        order[step] = best
+        copy_vector(graph[best], separators[step])
+        count = members(graph[best], neighbours)
+        if count == left - 1:
+            finish_complete(graph[best], late, waiting[:count], order[step + 1 :], separators[step + 1 :])
+            return
+        for index in range(count):
+            node = neighbours[index]
+            replace_by_neighbours(graph, best, node)
+            weights[node] = sum_over_neighbours(graph, log_sizes, node, log_sizes[node], scratch)
+
+
+@kernel
+def finish_complete(left, late, waiting, order, separators):
+    """The steps of nodes that are all adjacent; `left` has a bit for each of them, which goes with it."""
+    step = 0
+    for turn in (False, True):
+        for node in waiting:
+            if late[node] == turn:
+                left[node >> 6] &= ~(np.uint64(1) << np.uint64(node & 63))
+                order[step] = node
+                copy_vector(left, separators[step])
+                step += 1
+
+
+@kernel(work=("order", "order"))
+def follow_order(adjacency, order):
+    """For each step of a given elimination order the neighbours that the node had then, as a bitset."""
+    graph = adjacency.copy()
+    separators = np.zeros(graph.shape, np.uint64)
+    neighbours = np.empty(len(graph), np.int64)
+    for step in range(len(order)):
+        gone = order[step]
+        copy_vector(graph[gone], separators[step])
+        for index in range(members(graph[gone], neighbours)):
+            replace_by_neighbours(graph, gone, neighbours[index])
+    return separators
 
 
 @kernel
@@ -166,7 +235,9 @@ def peel(starts, neighbours):
     hang on the graph, or the whole graph if it is a forest.
     """
     num_nodes = len(starts) - 1
-    degrees = starts[1:] - starts[:-1]
+    degrees = np.empty(num_nodes, np.int64)
+    for node in range(num_nodes):
+        degrees[node] = starts[node + 1] - starts[node]
     gone = np.zeros(num_nodes, np.bool_)
     order = np.empty(num_nodes, np.int64)
     last = np.empty(num_nodes, np.int64)

@@ -16,11 +16,11 @@ MAX_AXES = 64
 
 @kernel
 def multiply_factor(cells, sizes, strides, values):
-    """Multiply a table by a factor; each axis of the table has its stride in the factor, 0 where it has none."""
+    """Multiply a table by a factor; each axis of the table has its stride in the factor, 0 where it has none.
+
+    The inner axes that the factor goes through evenly make a run; axes around it that it does not have repeat the run.
+    """
     axes = len(sizes)
-    if axes == 0:
-        cells[0] *= values[0]
-        return
     digits = np.zeros(axes, np.int64)
     inner = sizes[axes - 1]
     step = strides[axes - 1]
@@ -28,20 +28,21 @@ def multiply_factor(cells, sizes, strides, values):
     while outer > 0 and strides[outer - 1] == (step * inner if step else 0):
         outer -= 1
         inner *= sizes[outer]
+    times = np.int64(1)
+    while outer > 0 and strides[outer - 1] == 0:
+        outer -= 1
+        times *= sizes[outer]
     value = 0
-    for block in range(len(cells) // inner):
-        strip = part(cells, block * inner, inner)
-        if step == 0:
-            weight = values[value]
-            for index in range(inner):
-                strip[index] *= weight
-        elif step == 1:
-            entries = part(values, value, inner)
-            for index in range(inner):
-                strip[index] *= entries[index]
-        else:
-            for index in range(inner):
-                strip[index] *= values[value + index * step]
+    for block in range(len(cells) // (inner * times)):
+        for repeat in range(times):
+            strip = part(cells, (block * times + repeat) * inner, inner)
+            if step == 0:
+                weight = values[value]
+                for index in range(inner):
+                    strip[index] *= weight
+            else:
+                for index in range(inner):
+                    strip[index] *= values[value + index * step]
         axis = outer - 1
         while axis >= 0:
             digits[axis] += 1
@@ -55,34 +56,68 @@ def multiply_factor(cells, sizes, strides, values):
 
 @kernel
 def pack(
-    table, starts, nodes, num_states, factor_cliques, factor_starts, factor_nodes, value_starts, values, base, bounds
-):
+    table, starts, nodes, num_states, clique_factors, clique_starts, factor_starts, factor_nodes, value_starts, values,
+    base, bounds,
+):  # fmt: skip
     """Multiply every factor into its clique; False if a product of positive entries might have underflowed.
 
-    `bounds` receives each clique's smallest positive entry.
+    `clique_factors[clique_starts[c]:clique_starts[c + 1]]` are the factors of clique c. A table is built from its inner
+    axes outwards: each axis repeats the table of those inside it, then come the factors of which it is the outermost.
+    So a factor touches no more cells than it has to. `bounds` receives each clique's smallest positive entry.
     """
-    base[:] = 1.0
-    bounds[:] = 1.0
     sizes = np.empty(MAX_AXES, np.int64)
     strides = np.empty(MAX_AXES, np.int64)
-    for factor in range(len(factor_cliques)):
-        clique = factor_cliques[factor]
-        if clique < 0:
-            continue
-        axes = starts[clique + 1] - starts[clique]
-        for axis in range(axes):
-            node = nodes[starts[clique] + axis]
-            sizes[axis] = num_states[node]
-            strides[axis] = stride_of(node, factor_starts[factor], factor_starts[factor + 1], factor_nodes, num_states)
-        cells = part(base, table[clique, OFFSET], table[clique, SIZE])
-        entries = values[value_starts[factor] : value_starts[factor + 1]]
-        bounds[clique] *= smallest_positive(entries)
-        if bounds[clique] < SAFE:
-            return False
-        multiply_factor(cells, sizes[:axes], strides[:axes], entries)
+    outermost = np.empty(len(factor_starts), np.int64)
     for clique in range(len(table)):
-        bounds[clique] = smallest_positive(part(base, table[clique, OFFSET], table[clique, SIZE]))
+        cells = part(base, table[clique, OFFSET], table[clique, SIZE])
+        axes = starts[clique + 1] - starts[clique]
+        bound = 1.0
+        for index in range(clique_starts[clique], clique_starts[clique + 1]):
+            factor = clique_factors[index]
+            outermost[factor] = find_outermost(factor, factor_starts, factor_nodes, nodes, starts[clique])
+            bound *= smallest_positive(
+                part(values, value_starts[factor], value_starts[factor + 1] - value_starts[factor])
+            )
+            if bound < SAFE:
+                return False
+        cells[0] = 1.0
+        filled = np.int64(1)
+        for axis in range(axes - 1, -1, -1):
+            sizes[axis] = num_states[nodes[starts[clique] + axis]]
+            repeat_cells(cells, filled, sizes[axis])
+            filled *= sizes[axis]
+            for index in range(clique_starts[clique], clique_starts[clique + 1]):
+                factor = clique_factors[index]
+                if outermost[factor] != axis:
+                    continue
+                for other in range(axis, axes):
+                    node = nodes[starts[clique] + other]
+                    strides[other] = stride_of(
+                        node, factor_starts[factor], factor_starts[factor + 1], factor_nodes, num_states
+                    )
+                entries = part(values, value_starts[factor], value_starts[factor + 1] - value_starts[factor])
+                inside = axes - axis
+                multiply_factor(part(cells, 0, filled), part(sizes, axis, inside), part(strides, axis, inside), entries)
+        bounds[clique] = smallest_positive(cells)
     return True
+
+
+@kernel
+def find_outermost(factor, factor_starts, factor_nodes, nodes, start):
+    """The first axis of a clique, whose nodes begin at `start`, that a factor has."""
+    axis = np.int64(0)
+    while True:
+        for index in range(factor_starts[factor], factor_starts[factor + 1]):
+            if factor_nodes[index] == nodes[start + axis]:
+                return axis
+        axis += 1
+
+
+@kernel
+def repeat_cells(cells, length, times):
+    """Copy the first `length` cells behind themselves, until they are there `times`."""
+    for position in range(length, length * times):
+        cells[position] = cells[position - length]
 
 
 @kernel

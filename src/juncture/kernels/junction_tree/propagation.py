@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel
+from juncture.kernels.copying import copy_vector
 from juncture.kernels.junction_tree.layout import (
     CONSTANT,
     GATHER,
@@ -318,7 +319,7 @@ def collect_prior(table, indices, base, prior, smallest):
     touched = np.ones(len(table), np.bool_)
     prior[:] = 1.0
     status, log_total = collect(table, indices, prior, touched, base, messages, ratios, smallest)
-    prior[:] = messages
+    copy_vector(messages, prior)
     if status == DONE:
         for clique in range(len(table)):
             smallest[clique] = smallest_positive(part(base, table[clique, OFFSET], table[clique, SIZE]))

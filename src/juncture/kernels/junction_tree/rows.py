@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel
+from juncture.kernels.copying import copy_vector
 from juncture.kernels.junction_tree.layout import (
     CONSTANT,
     INDEX,
@@ -48,7 +49,7 @@ def sum_blocks_of_rows(cells, residual, message):
     """The message of every row: the sum of each block of `residual` cells."""
     for entry in range(len(message)):
         total = message[entry]
-        total[:] = cells[entry * residual]
+        copy_vector(cells[entry * residual], total)
         for position in range(1, residual):
             cell = cells[entry * residual + position]
             for row in range(len(total)):

@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from juncture.kernels.compiler import summing_kernel
+from juncture.kernels.copying import copy_matrix, copy_vector
 from juncture.kernels.state_space.echelon import ROUNDING, divide, is_near, multiply_row, triangulate
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
@@ -45,10 +46,10 @@ def condition_factor(observation, noise, factor, indices, count, work, pivots):
     """
     num_values, num_states = observation.shape
     for row in range(count):
-        work[row, :num_values] = noise[indices[row]]
+        copy_vector(noise[indices[row]], work[row, :num_values])
         multiply_row(observation[indices[row]], factor, work[row, num_values:])
     work[count : count + num_states, :num_values] = 0.0
-    work[count : count + num_states, num_values:] = factor
+    copy_matrix(factor, work[count : count + num_states, num_values:])
     triangulate(work, count + num_states, pivots)
 
 
@@ -79,7 +80,7 @@ def predict_mean(transition, shift, mean, moved):
         moved[state] = shift[state]
         for index in range(len(mean)):
             moved[state] += transition[state, index] * mean[index]
-    mean[:] = moved
+    copy_vector(moved, mean)
 
 
 @summing_kernel
@@ -88,7 +89,7 @@ def predict_factor(transition, noise, factor, work, pivots):
     num_states = len(factor)
     for state in range(num_states):
         multiply_row(transition[state], factor, work[state, :num_states])
-        work[state, num_states:] = noise[state]
+        copy_vector(noise[state], work[state, num_states:])
     triangulate(work, num_states, pivots)
 
 
@@ -108,31 +109,31 @@ def filter_sequence(
     ignored, scaled, moved = np.empty(num_states, np.int64), np.empty(num_values), np.empty(num_states)
     for time in range(len(observations)):
         if len(predicted_mean):
-            predicted_mean[time] = mean
-            predicted_factor[time] = factor
+            copy_vector(mean, predicted_mean[time])
+            copy_matrix(factor, predicted_factor[time])
         values, loading = observations[time], at(observation, time)
         count = list_observed(values, indices)
         is_steady = is_steady and count == num_values
         if count == 0:
-            updated[:, :] = factor
+            copy_matrix(factor, updated)
         elif not is_steady:
             condition_factor(loading, at(observation_noise, time), factor, indices, count, update_work, pivots)
-            updated[:, :] = update_work[count : count + num_states, count : count + num_states]
+            copy_matrix(update_work[count:, count:], updated)
         log_densities[time] = condition_mean(values, loading, indices, count, update_work, pivots, mean, scaled)
         if not math.isfinite(log_densities[time]):
             return
         if len(filtered_mean):
-            filtered_mean[time] = mean
-            filtered_factor[time] = updated
+            copy_vector(mean, filtered_mean[time])
+            copy_matrix(updated, filtered_factor[time])
         if time + 1 < len(observations):
             predict_mean(at(transition, time), shifts[time], mean, moved)
             if not is_steady:
                 predict_factor(at(transition, time), at(transition_noise, time), updated, predict_work, ignored)
                 is_steady = is_constant and count == num_values and is_near(factor, predict_work, ROUNDING)
-                factor[:, :] = predict_work[:, :num_states]
+                copy_matrix(predict_work, factor)
 
 
-@summing_kernel
+@summing_kernel(work=("log_densities", "initial_factor", "initial_mean"))
 def filter_sequences(
     offsets, observations, shifts,
     transition, observation, transition_noise, observation_noise, initial_mean, initial_factor,
@@ -162,12 +163,12 @@ def condition_on_next(transition, noise, factor, gain, rest, work, pivots):
     num_states = len(factor)
     for state in range(num_states):
         multiply_row(transition[state], factor, work[state, :num_states])
-        work[state, num_states:] = noise[state]
-        work[num_states + state, :num_states] = factor[state]
+        copy_vector(noise[state], work[state, num_states:])
+        copy_vector(factor[state], work[num_states + state, :num_states])
         work[num_states + state, num_states:] = 0.0
     triangulate(work, 2 * num_states, pivots)
     rank = divide(work, num_states, pivots, gain)
-    rest[:, :] = work[num_states:, rank : rank + num_states]
+    copy_matrix(work[num_states:, rank:], rest)
 
 
 @summing_kernel
@@ -182,17 +183,18 @@ def smooth_sequence(
     pivots = np.empty(2 * num_states, np.int64)
     is_constant = max(len(transition), len(transition_noise)) == 1
     last = num_steps - 1
-    smoothed_mean[last] = filtered_mean[last]
-    smoothed_factor[last] = filtered_factor[last]
+    copy_vector(filtered_mean[last], smoothed_mean[last])
+    copy_matrix(filtered_factor[last], smoothed_factor[last])
     gains[last] = 0.0
-    rests[last] = filtered_factor[last]
+    copy_matrix(filtered_factor[last], rests[last])
     for time in range(num_steps - 2, -1, -1):
         gain, rest, later = gains[time], rests[time], smoothed_factor[time + 1]
         is_same = (
             is_constant and time + 2 < num_steps and is_near(filtered_factor[time], filtered_factor[time + 1], 0.0)
         )
         if is_same:
-            gain[:, :], rest[:, :] = gains[time + 1], rests[time + 1]
+            copy_matrix(gains[time + 1], gain)
+            copy_matrix(rests[time + 1], rest)
         else:
             condition_on_next(
                 at(transition, time), at(transition_noise, time), filtered_factor[time], gain, rest, next_work, pivots
@@ -203,13 +205,13 @@ def smooth_sequence(
                 total += gain[state, index] * (smoothed_mean[time + 1, index] - predicted_mean[time + 1, index])
             smoothed_mean[time, state] = total
         if is_same and is_near(later, smoothed_factor[time + 2], ROUNDING):
-            smoothed_factor[time] = later
+            copy_matrix(later, smoothed_factor[time])
             continue
         for state in range(num_states):
-            work[state, :num_states] = rest[state]
+            copy_vector(rest[state], work[state, :num_states])
             multiply_row(gain[state], later, work[state, num_states:])
         triangulate(work, num_states, pivots)
-        smoothed_factor[time] = work[:, :num_states]
+        copy_matrix(work, smoothed_factor[time])
 
 
 @summing_kernel

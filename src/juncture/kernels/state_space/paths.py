@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from juncture.kernels.compiler import summing_kernel
+from juncture.kernels.copying import copy_vector
 from juncture.kernels.state_space.kalman import at
 
 
@@ -60,7 +61,7 @@ def draw_backward(filtered_mean, predicted_mean, gains, rests, paths):
     for number in range(len(paths)):
         path = paths[number]
         for time in range(num_steps - 1, -1, -1):
-            mean[:] = filtered_mean[time]
+            copy_vector(filtered_mean[time], mean)
             if time + 1 < num_steps:
                 for state in range(num_states):
                     deviation[state] = path[time + 1, state] - predicted_mean[time + 1, state]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from juncture.kernels.compiler import kernel
+from juncture.kernels.copying import copy_matrix, copy_vector
 
 ADD, DELETE, REVERSE = 0, 1, 2
 
@@ -29,9 +30,9 @@ def reach_below(edges, reaches):
             waiting[tail] += edges[tail, head]
     ready = np.flatnonzero(waiting == 0)
     order = np.empty(size, np.int64)
-    order[: len(ready)] = ready
+    copy_vector(ready, order[: len(ready)])
     known = len(ready)
-    reaches[:] = edges
+    copy_matrix(edges, reaches)
     for index in range(size):
         node = order[index]
         for tail in range(size):
@@ -94,7 +95,7 @@ def best_change(edges, reaches, allowed, required, gains, max_parents, changed, 
         if best[other] > best[change] + tie:
             change = other
     found[0] = change
-    found[1:] = indices[change]
+    copy_vector(indices[change], found[1:])
     return best[change]
 
 

@@ -15,7 +15,7 @@ from juncture.kernels.structure.local_scores import number_parents
 LIKELIHOOD_RATIO, CHI_SQUARED = 0, 1
 
 
-@kernel
+@kernel(work=("conditions", "weights"))
 def test_pair(codes, weights, sizes, pair, conditions, kind, statistics, degrees):
     """For each row of `conditions` (set, member) the statistic of the pair given that set, and its degrees of freedom.
 

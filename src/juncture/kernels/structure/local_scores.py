@@ -11,6 +11,8 @@ import math
 import numpy as np
 
 from juncture.kernels.compiler import kernel
+from juncture.kernels.copying import copy_vector
+from juncture.kernels.structure.state_counts import MANY, MAX_CELLS, count_states, find_states, take_table
 from juncture.kernels.tables.distinct import number_keys
 
 LIKELIHOOD, CELL, EVEN, SEEN = 0, 1, 2, 3  # what `amount` is: a cost per parameter, or a pseudo-count
@@ -47,7 +49,7 @@ def refine(column, size, count, numbers, refined):
     codes = np.empty(len(numbers), np.int32)
     firsts = np.empty(len(numbers), np.int32)
     found = number_keys(refined.view(np.uint64), codes, firsts)
-    refined[:] = codes
+    copy_vector(codes, refined)
     return found
 
 
@@ -81,7 +83,9 @@ def add_to_cells(starts, column, stride, cells, weights):
         four[starts[row + 3] + np.uint32(column[row + 3]) * apart] += weights[row + 3]
     for row in range(whole, len(starts)):
         one[starts[row] + np.uint32(column[row]) * apart] += weights[row]
-    return (one + two) + (three + four)
+    for cell in range(cells):
+        one[cell] = (one[cell] + two[cell]) + (three[cell] + four[cell])
+    return one
 
 
 @kernel
@@ -156,12 +160,13 @@ def score_table(table, size, num_parents_states, kind, amount):
     return log_evidence(table, size, amount / (shared * size))
 
 
-@kernel
-def score_extensions(codes, weights, sizes, child, parents, candidates, kind, amount, scores):
+@kernel(work=("candidates", "weights"))
+def score_extensions(codes, weights, sizes, masked, child, parents, candidates, kind, amount, scores):
     """The local scores of the child with each candidate added to the parents.
 
     The cells of the family without a candidate are computed once; the states of the candidate then lie one such table
-    apart.
+    apart. `masked` holds the rows as masks, the starts of the states in them, and the weights as whole numbers
+    (see `state_counts`), or empty arrays.
     """
     numbers = np.empty(codes.shape[1], np.int64)
     refined = np.empty(codes.shape[1], np.int64)
@@ -172,6 +177,12 @@ def score_extensions(codes, weights, sizes, child, parents, candidates, kind, am
         cells[row] = numbers[row] * size + codes[child, row]
     for parent in parents:
         states *= sizes[parent]
+    masks, starts, whole_weights = masked
+    is_counted = len(masks) > 0 and len(candidates) >= MANY and num_cells <= MAX_CELLS
+    counts = np.zeros((num_cells if is_counted else 0, masks.shape[1]), np.int32)
+    if is_counted:
+        first, last = find_states(candidates, sizes, starts)
+        count_states(cells, masks, whole_weights, first, last, counts)
     for index in range(len(candidates)):
         candidate = candidates[index]
         if candidate == NOTHING:
@@ -179,9 +190,11 @@ def score_extensions(codes, weights, sizes, child, parents, candidates, kind, am
             scores[index] = score_table(table, size, states, kind, amount)
             continue
         new = sizes[candidate]
-        if is_few(count * new, len(cells)):
-            table = add_to_cells(cells, codes[candidate], num_cells, num_cells * new, weights)
-        else:
+        if not is_few(count * new, len(cells)):
             found = refine(codes[candidate], new, count, numbers, refined)
             table = count_cells(refined, codes[child], size, found, weights)
+        elif is_counted:
+            table = take_table(counts, num_cells, starts[candidate], new)
+        else:
+            table = add_to_cells(cells, codes[candidate], num_cells, num_cells * new, weights)
         scores[index] = score_table(table, size, states * new, kind, amount)

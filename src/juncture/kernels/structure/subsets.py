@@ -41,7 +41,7 @@ def best_orders(scores):
     return last
 
 
-@kernel
+@kernel(work=("scores", "weights"))
 def score_subsets(codes, weights, sizes, child, needed, free, most, kind, amount, scores):
     """The local score of the child with each set of at most `most` of the `free` parents besides the needed ones.
 

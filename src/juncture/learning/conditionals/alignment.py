@@ -26,6 +26,11 @@ def unite_states(mine: Variable, theirs: Variable) -> Variable:
         return mine
     if mine.is_real or theirs.is_real:
         raise InvalidData(f"the variable {mine.name!r} has states in one part and numbers in the other")
+    if mine.cuts != theirs.cuts:
+        raise InvalidData(
+            f"the variable {mine.name!r} is cut into other intervals in one part than in the other: take all statistics"
+            " with the variables of one model, or of one jt.Discretizer"
+        )
     labels = {state_key(label): label for label in (*mine.labels, *theirs.labels)}
     return Variable(mine.name, sorted(labels.values(), key=sorting_key))
 

@@ -82,13 +82,15 @@ def as_lists(value: Any) -> Any:
 def encode_variable(variable: Variable) -> dict[str, Any]:
     if variable.states is None:
         return {"name": variable.name, "dimension": variable.dimension}
-    return {"name": variable.name, "states": [encode_state(state) for state in variable.states]}
+    cuts = {} if variable.cuts is None else {"cuts": list(variable.cuts)}
+    return {"name": variable.name, "states": [encode_state(state) for state in variable.states], **cuts}
 
 
 def read_variable(document: Mapping[str, Any]) -> Variable:
     if "states" not in document:
         return Variable(document["name"], dimension=document["dimension"])
-    return Variable(document["name"], [read_state(state) for state in document["states"]])
+    states = [read_state(state) for state in document["states"]]
+    return Variable(document["name"], states, cuts=document.get("cuts"))
 
 
 def encode_state(state: State) -> Any:

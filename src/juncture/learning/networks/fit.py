@@ -6,8 +6,11 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from juncture.data.dataset import Dataset
+from juncture.data.identifiers import warn_identifiers
 from juncture.data.sources.contract import is_source
 from juncture.errors import ImpossibleEvidenceWarning, warn_user
+from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import ProgressCallback, Trace, check_progress
 from juncture.learning.conditionals.contract import EstimationOptions, Point, log_likelihood_of
 from juncture.learning.em.expectation_maximization import ExpectationMaximization, Learners, resolve_learner
@@ -26,7 +29,7 @@ from juncture.learning.networks.statistics import NetworkStatistics, count_if_co
 from juncture.learning.networks.templates import check_fixed, prepare_rows
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.options import as_generator
-from juncture.variables import Variable
+from juncture.variables import Scope, Variable
 
 
 def fit_network(  # noqa: PLR0913 (one verb, many options)
@@ -49,7 +52,10 @@ def fit_network(  # noqa: PLR0913 (one verb, many options)
     check_fixed(structure, fixed)
     learner = resolve_learner(method, "networks", LEARNERS)
     check_progress(progress)
-    template, dataset = prepare_rows(structure, data, variables, latent, weights, missing)
+    declared = None if variables is None else Scope(variables)
+    template, dataset = prepare_rows(structure, data, declared, latent, weights, missing)
+    if isinstance(structure, DirectedGraph) and isinstance(dataset, Dataset):
+        warn_identifiers(dataset, declared.names if declared else ())
     options, kept = EstimationOptions(resolve_prior(prior, template), point, on_unseen), fixed_children(template, fixed)
     statistics = count_if_complete(template, dataset)
     if statistics is not None:

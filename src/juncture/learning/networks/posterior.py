@@ -30,6 +30,13 @@ def posterior(structure: Any, statistics: NetworkStatistics, prior: Any = 1.0) -
     Returns
     -------
     For each child a batch of Dirichlets in the shape of the parents' states.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> graph, rows = jt.DirectedGraph.parse("a -> b"), {"a": [0, 0, 1], "b": [0, 1, 1]}
+    >>> jt.posterior(graph, jt.statistics(graph, rows))["a"]
+    Dirichlet(concentration=[3.0, 2.0])
     """
     from juncture.families.vectors.dirichlet import Dirichlet
 

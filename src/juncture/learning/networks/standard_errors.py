@@ -51,6 +51,14 @@ def standard_errors(model: BayesianNetwork, data: Any, *, fixed: Any = (), laten
     Returns
     -------
     For each child of a free table the standard errors of its entries, in the shape of the table.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> rows = {"a": [0] * 50 + [1] * 50}
+    >>> model = jt.fit(jt.DirectedGraph([], nodes=["a"]), rows).model
+    >>> jt.standard_errors(model, rows)["a"]  # √(0.5 · 0.5 / 100)
+    array([0.05, 0.05])
     """
     template, dataset = prepare(model, data, latent=latent)
     tables = FreeTables(template, fixed_children(template, fixed), EstimationOptions())

@@ -66,4 +66,4 @@ def check_complete(data: Dataset) -> None:
         if holes.any():
             row = int(np.argmax(holes.reshape(len(data), -1).any(axis=1)))
             ways = "" if column.dtype.kind == "f" else ", or learn with method='structural-em' or score='node-average'"
-            raise InvalidData(f"the column {name!r} has holes, the first in row {row}: drop the rows with holes{ways}")
+            raise InvalidData(f"the column {name!r} has missing values, the first in row {row}: drop these rows{ways}")

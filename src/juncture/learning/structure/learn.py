@@ -7,6 +7,7 @@ from dataclasses import MISSING, fields, replace
 from typing import Any
 
 from juncture.data.dataset import Dataset
+from juncture.data.identifiers import warn_identifiers
 from juncture.errors import InvalidData, Unsupported, hint
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.independence import as_oracle
@@ -117,7 +118,10 @@ def search_structure(
     (DirectedGraph('a -> b; c'), 'hill-climbing', ['hill-climbing', 'ges', 'restarts'])
     """
     check_progress(progress)
-    source = as_oracle_tester(data, variables) or as_dataset(data, variables, weights)
+    declared = None if variables is None else Scope(variables)
+    source = as_oracle_tester(data, declared) or as_dataset(data, declared, weights)
+    if isinstance(source, Dataset):
+        warn_identifiers(source, declared.names if declared else ())
     search = resolve_search(resolve_method(method, source, options.get("score")), options)
     if isinstance(source, OracleTester) and not isinstance(search, PC):
         raise Unsupported(f"{type(search).__name__} scores rows; only PC can learn from an oracle")

@@ -160,6 +160,13 @@ def edge_strengths(
     -------
     EdgeStrengths
         The strength and the direction of each edge, and their average graph.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> rows = jt.sample(jt.example("student"), 1000, rng=0)
+    >>> jt.edge_strengths(rows, samples=10).average().is_equivalent(jt.example("student").graph)
+    True
     """
     check_whole(samples, "samples", least=1)
     check_progress(progress)

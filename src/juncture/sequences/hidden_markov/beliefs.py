@@ -177,7 +177,7 @@ class ChainBeliefs(OneVariable):
         """p(state at t | observations up to t), (step, state)."""
         if not self.is_possible:
             return np.full_like(self.smoothed, np.nan)
-        return as_plain(run_pass(self._chain, self.sequence)[1])
+        return as_plain(run_pass(self._chain, self.sequence, form=self._chain.form)[1])
 
     @cached_property
     def predicted(self) -> np.ndarray:
@@ -224,10 +224,11 @@ class ChainBeliefs(OneVariable):
         """The distributions of the steps after the end: of each state, and of what it will emit."""
         count = check_count(num_steps, "the number of steps")
         check_table_fits((count, self.hidden.num_states), f"a forecast of {count:,} steps", "ask for fewer steps")
-        one_pass, _ = run_pass(self._possible_chain(), self.sequence, use=DISCARD)
+        chain = self._possible_chain()
+        one_pass, _ = run_pass(chain, self.sequence, use=DISCARD, form=chain.form)
         distribution = as_plain(one_pass.message.copy())
         return ChainForecast(
-            self.hidden, predict_distributions(distribution / distribution.sum(), self._chain.transition, count)
+            self.hidden, predict_distributions(distribution / distribution.sum(), chain.transition, count)
         )
 
     def sample(self, n: int, *, rng: Any = None) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from functools import singledispatch
+from functools import cached_property, singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,8 @@ from juncture.components.categorical import CategoricalEmissions
 from juncture.components.contract import Emissions
 from juncture.data.sequences.sequences import Sequences
 from juncture.errors import InvalidData
-from juncture.kernels.chains.likelihoods import clear_small, encode, subtract_tops
+from juncture.kernels.chains.bounded_passes import LEAST_PRODUCT, WEAK
+from juncture.kernels.chains.likelihoods import FARTHEST, LOG_SMALLEST, encode, replace_small, subtract_tops
 from juncture.parallel import block_rows, blocks_of
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 
@@ -26,9 +27,10 @@ PAIR_SCALE = 2.0**-100
 
 # A matrix; where the sources of each target begin; the sources of its positive entries, target by target; their logs.
 SparseTransition = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+# The matrix without its weakest entries; for each target a bound of these; the smallest mass that is kept.
+BoundedTransition = tuple[np.ndarray, np.ndarray, float]
 
 KEPT = 2**23  # numbers: more likelihoods than that are computed again for the second pass
-FARTHEST = 1e18  # logarithms below the largest of a step
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +77,19 @@ class Chain:
     def transition(self) -> np.ndarray:
         return self.forward[0]
 
+    @property
+    def form(self) -> Form:
+        """The numbers that passes over the chain try first."""
+        return Form.BOUNDED if self.is_exact else Form.SCALED
+
+    @cached_property
+    def bounded_forward(self) -> BoundedTransition:
+        return bound_transition(self.forward[0])
+
+    @cached_property
+    def bounded_backward(self) -> BoundedTransition:
+        return bound_transition(self.backward[0])
+
 
 def sparse_transition(matrix: np.ndarray) -> SparseTransition:
     targets, sources = np.nonzero(matrix.T)
@@ -82,10 +97,22 @@ def sparse_transition(matrix: np.ndarray) -> SparseTransition:
     return np.array(matrix, order="C"), starts, sources.astype(np.int64), np.log(matrix[sources, targets])
 
 
+def bound_transition(matrix: np.ndarray) -> BoundedTransition:
+    """The transitions of `kernels.chains.bounded_passes`."""
+    is_weak = (matrix > 0.0) & (matrix < WEAK)
+    kept = np.where(is_weak, 0.0, matrix)
+    return kept, np.where(is_weak.any(axis=0), WEAK, 0.0), LEAST_PRODUCT / float(kept[kept > 0.0].min())
+
+
 class Form(Enum):
-    """Numbers that may vanish beside 1, numbers that never vanish (see `kernels.chains.log_encoded`), or logarithms."""
+    """The numbers of a pass.
+
+    Numbers that may vanish beside 1; the same with bounds of what vanished (see `kernels.chains.bounded_passes`);
+    numbers that never vanish (see `kernels.chains.log_encoded`); logarithms.
+    """
 
     SCALED = "scaled"
+    BOUNDED = "bounded"
     EXACT = "exact"
     LOG = "log"
 
@@ -106,9 +133,9 @@ def likelihoods(emissions: Any, rows: np.ndarray, labels: np.ndarray | None, for
     known = np.empty(0, np.int64) if labels is None else np.require(labels, np.int64, ["C", "W"])
     step = subtract_tops(values, known, tops)
     check_finite(rows, tops, step)
-    if form is Form.EXACT:
-        check_comparable(rows, values)
-    convert_to_form(values, form)
+    farthest = convert_to_form(values, form)
+    if form in (Form.BOUNDED, Form.EXACT):
+        check_comparable(rows, farthest)
     return Likelihoods(values, tops, np.arange(len(values)))
 
 
@@ -137,24 +164,24 @@ def check_finite(rows: np.ndarray, tops: np.ndarray, step: int) -> None:
         )
 
 
-def check_comparable(rows: np.ndarray, log_values: np.ndarray) -> None:
-    """Raise where logarithms differ by so much that their sums along a path would have no digits left."""
-    is_beyond = (log_values < -FARTHEST) & (log_values > -np.inf)
-    if is_beyond.any():
-        first = int(np.argmax(is_beyond.any(axis=1)))
+def check_comparable(rows: np.ndarray, step: int) -> None:
+    """Raise where, at `step`, logarithms differ by so much that their sums along a path would have no digits left."""
+    if step >= 0:
         raise InvalidData(
-            f"the log-likelihoods of the observation {rows[first].tolist()!r} differ by more than {FARTHEST:g} between"
+            f"the log-likelihoods of the observation {rows[step].tolist()!r} differ by more than {FARTHEST:g} between"
             " states, too much to compare paths of a chain with zeros: take wider distributions, or replace it by None"
         )
 
 
-def convert_to_form(log_values: np.ndarray, form: Form) -> None:
-    """Turn logarithms into the numbers that a form has, in place."""
+def convert_to_form(log_values: np.ndarray, form: Form) -> int:
+    """Turn logarithms into the numbers that a form has, in place; the first step with one beyond FARTHEST, or -1."""
+    if form is Form.LOG:
+        return -1
     if form is Form.EXACT:
-        encode(log_values)
-    elif form is Form.SCALED:
-        clear_small(log_values)
-        np.exp(log_values, out=log_values)
+        return int(encode(log_values))
+    farthest = replace_small(log_values, LOG_SMALLEST if form is Form.BOUNDED else -np.inf)
+    np.exp(log_values, out=log_values)
+    return int(farthest)
 
 
 class LikelihoodBlocks:

@@ -67,6 +67,13 @@ def initial_hidden_markov(
     -------
     HiddenMarkovModel
         The model to start Baum-Welch from.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> data = [0.1, -0.2, 5.1, 4.9, 5.2, 0.0]
+    >>> jt.initial_hidden_markov(data, 2)
+    HiddenMarkovModel(2 states; Gaussian)
     """
     check_start(start, FROM_DATA)
     variable = as_variable("state", states)

@@ -109,6 +109,12 @@ def page_rank(
     Returns
     -------
     PageRank
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> jt.page_rank({"home": ["news"], "news": ["home"], "blog": ["home"]})
+    PageRank(3 pages: 'home' 0.4865, 'news' 0.4635, 'blog' 0.05)
     """
     check_number(damping, "the damping of page_rank", least=0, below=1)
     check_choice(dangling, ("random", "none"), "dangling")

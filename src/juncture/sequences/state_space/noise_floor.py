@@ -69,14 +69,15 @@ def raise_to_floor(noise: np.ndarray, variances: np.ndarray, before: np.ndarray)
 
 def least_allowed(values: np.ndarray, noise: np.ndarray, before: np.ndarray) -> float:
     """1, unless `before` has less in some direction, and fits better than anything that has not."""
-    if not np.diagonal(factor_of(before)).all():
+    lengths = np.diagonal(factor_of(before))
+    if not lengths.all():
         return 0.0  # a noise that is none in some direction stays so
     own = np.linalg.eigvalsh(before)
     kept = np.maximum(values, 1.0)
     loss = np.log(kept).sum() + (values / kept).sum()
-    if own[0] >= 1.0 or loss <= np.log(own).sum() + np.trace(np.linalg.solve(before, noise)):
+    if own[0] >= 1.0 or loss <= 2.0 * np.log(np.abs(lengths)).sum() + np.trace(np.linalg.solve(before, noise)):
         return 1.0
-    return float(own[0])
+    return max(float(own[0]), 0.0)
 
 
 def report_floor(names: tuple[str, ...]) -> None:

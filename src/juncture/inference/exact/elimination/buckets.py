@@ -19,8 +19,14 @@ from juncture.errors import TooLarge
 from juncture.factors.conditional import draw_codes
 from juncture.inference.engines.contract import Cost
 from juncture.inference.exact.best_states import Allowed, Solver
-from juncture.inference.exact.clique_search import BYTES_PER_CELL, MAX_CORE, OPERATIONS_PER_CELL, best_order
-from juncture.kernels.junction_tree.ordering import moral_graph
+from juncture.inference.exact.clique_search import (
+    BYTES_PER_CELL,
+    MAX_CORE,
+    OPERATIONS_PER_CELL,
+    best_order,
+    order_by_scopes,
+)
+from juncture.kernels.junction_tree.bitsets import moral_graph
 from juncture.memory import format_bytes
 
 
@@ -153,7 +159,8 @@ def good_order(
     nodes = np.array([node for scope in scopes for node in scope], dtype=np.int64)
     is_late = np.zeros(len(num_states), dtype=np.bool_)
     is_late[list(late)] = True
-    _, order, _, _ = best_order(moral_graph(len(num_states), starts, nodes), np.log(num_states), is_late)
+    sweep = order_by_scopes(len(num_states), starts, nodes)
+    _, order, _, _ = best_order(moral_graph(len(num_states), starts, nodes), np.log(num_states), sweep, is_late)
     return [int(node) for node in order]
 
 

@@ -149,8 +149,8 @@ class GaussianAnswers:
         zero = np.flatnonzero(variances == 0)
         if zero.size:
             raise Unsupported(
-                f"the joint density has no maximum: {self.names[nodes[zero[0]]]!r} is determined by other variables or by"
-                " the evidence; infer gives the means, and targets= a joint without it"
+                f"the joint density has no maximum: {self.names[nodes[zero[0]]]!r} is determined by other variables or"
+                " by the evidence; infer gives the means, and targets= a joint without it"
             )
 
     def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -21,15 +21,18 @@ from juncture.data.missingness import group_by_pattern
 from juncture.errors import InvalidModel
 from juncture.inference.engines.contract import BELIEFS, Cost, Question, check_budget
 from juncture.inference.exact.gaussian.answers import GaussianAnswers, Group
+from juncture.inference.exact.gaussian.precisions import PrecisionPlan, PrecisionSystem
 from juncture.inference.exact.gaussian.relations import log_free_density
 from juncture.inference.exact.gaussian.row_plan import RowPlan
-from juncture.inference.exact.gaussian.systems import LinearSystem
+from juncture.inference.exact.gaussian.systems import LinearSystem, is_gaussian
 from juncture.inference.exact.junction_tree.engine import recall
 from juncture.memory import check_memory
+from juncture.networks.factor_product import FactorProduct
 from juncture.options import as_variable_names
 
 NUMBERS_AT_ONCE = 2**22  # shifts of steps times cases: more cases go block by block
 MAX_PLANS = 64  # of a model, by what is observed and what is asked
+System: TypeAlias = LinearSystem | PrecisionSystem
 QUESTIONS = frozenset({Question.MARGINALS, Question.LOG_EVIDENCE, Question.MODE, Question.DRAWS})
 
 
@@ -54,7 +57,7 @@ class GaussianElimination:
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> GaussianPlan:
         keep, seen = as_variable_names(targets, "targets"), as_variable_names(observed, "observed")
-        return GaussianPlan(self, model, linear_system(model), tuple(seen), tuple(keep))
+        return GaussianPlan(self, model, system_for(model), tuple(seen), tuple(keep))
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +66,7 @@ class GaussianPlan:
 
     engine: GaussianElimination
     model: Any
-    system: LinearSystem
+    system: System
     observed: tuple[str, ...]
     targets: tuple[str, ...]
 
@@ -80,15 +83,18 @@ class GaussianPlan:
         marks[[self.system.numbers[name] for name in names]] = True
         return marks
 
-    def layout(self, observed: np.ndarray) -> RowPlan:
+    def layout(self, observed: np.ndarray) -> RowPlan | PrecisionPlan:
         """The elimination where these variables are observed, kept with the model."""
         asked = self.mark(self.targets) | observed
         key = (observed.tobytes(), asked.tobytes())
 
-        def make() -> RowPlan:
-            return RowPlan.of(self.system, self.system.find_needed(asked), observed)
+        def make() -> RowPlan | PrecisionPlan:
+            kept = self.system.find_needed(asked)
+            if isinstance(self.system, LinearSystem):
+                return RowPlan.of(self.system, kept, observed)
+            return PrecisionPlan.of(self.system, kept, observed)
 
-        found: RowPlan = recall(self.model, "gaussian plans", key, make, MAX_PLANS)
+        found: RowPlan | PrecisionPlan = recall(self.model, "gaussian plans", key, make, MAX_PLANS)
         check_memory(
             found.plan.cost.bytes, "Gaussian elimination", "observe more, or ask for fewer targets",
             self.engine.memory_limit,
@@ -110,17 +116,21 @@ class GaussianPlan:
         groups = tuple(self.solve(system, rows, names, findings) for names, rows in patterns(findings))
         return GaussianAnswers(system.names, system.means, system.scales, findings, groups)
 
-    def system_of(self, model: Any) -> LinearSystem:
+    def system_of(self, model: Any) -> System:
         """The equations of another model of the same structure."""
-        other = linear_system(model)
-        same = other.names == self.system.names and np.array_equal(other.nodes, self.system.nodes)
+        other = system_for(model)
+        same = (
+            type(other) is type(self.system)
+            and other.names == self.system.names
+            and np.array_equal(other.nodes, self.system.nodes)
+        )
         if not same or not np.array_equal(other.starts, self.system.starts):
             raise InvalidModel("the plan was compiled for another structure; compile one for this model")
         return other
 
-    def solve(self, system: LinearSystem, rows: np.ndarray, names: Sequence[str], findings: Findings) -> Group:
+    def solve(self, system: Any, rows: np.ndarray, names: Sequence[str], findings: Findings) -> Group:
         """Eliminate for the rows in which just these variables are observed, block by block."""
-        layout = self.layout(self.mark(names))
+        layout: Any = self.layout(self.mark(names))
         plan = layout.plan
         values = np.empty((len(names), len(rows)))
         for name in names:
@@ -134,19 +144,20 @@ class GaussianPlan:
             solution = layout.run(system, np.ascontiguousarray(values[:, block]), self.engine.tolerance)
             means[:, block] = solution.means[steps] if len(steps) else 0.0
             logs[block] = np.where(solution.clashes, -np.inf, solution.log_values)
-        if not names:
+        if not names and isinstance(layout, RowPlan):
             logs[:] = 0.0
         elif len(solution.relations):
             logs += log_free_density(layout, system, self.engine.tolerance)
         return Group(rows, values, solution, means, steps, logs)
 
 
-def linear_system(model: Any) -> LinearSystem:
-    """The equations of a model, made once."""
+def system_for(model: Any) -> System:
+    """The equations of a directed model, or the precision matrix of an undirected one, made once."""
     derived = getattr(model, "derived", {})
-    if "linear system" not in derived:
-        derived["linear system"] = LinearSystem.of(model)
-    found: LinearSystem = derived["linear system"]
+    if "gaussian system" not in derived:
+        is_undirected = isinstance(model, FactorProduct) and is_gaussian(model)
+        derived["gaussian system"] = PrecisionSystem.of(model) if is_undirected else LinearSystem.of(model)
+    found: System = derived["gaussian system"]
     return found
 
 

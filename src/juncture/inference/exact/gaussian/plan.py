@@ -10,7 +10,8 @@ import numpy as np
 from juncture.inference.engines.contract import Cost
 from juncture.kernels.gaussian.ordering import minimum_degree
 from juncture.kernels.gaussian.structure import find_places, find_postorder, find_separators
-from juncture.kernels.junction_tree.ordering import MIN_FILL, eliminate, moral_graph
+from juncture.kernels.junction_tree.bitsets import moral_graph
+from juncture.kernels.junction_tree.ordering import MIN_FILL, eliminate
 
 DENSE_NODES = 1_500  # up to here the order is the one of minimum fill, beyond it is the one of minimum degree
 BYTES_PER_NUMBER = 8
@@ -33,6 +34,11 @@ class EliminationPlan:
     separators: np.ndarray
     parents: np.ndarray  # (step,), -1 for none
     places: np.ndarray
+
+    @cached_property
+    def work(self) -> int:
+        """How much there is to do, for the choice between interpreted and compiled code."""
+        return int(operations_of(self.starts))
 
     @cached_property
     def cost(self) -> Cost:
@@ -101,6 +107,6 @@ def find_order(num_nodes: int, starts: np.ndarray, nodes: np.ndarray) -> np.ndar
         large: np.ndarray = minimum_degree(num_nodes, starts, nodes)
         return large
     noise, late = np.arange(num_nodes, dtype=np.float64), np.zeros(num_nodes, np.bool_)
-    order, _ = eliminate(moral_graph(num_nodes, starts, nodes), np.ones(num_nodes), MIN_FILL, noise, late)
+    order, _ = eliminate(moral_graph(num_nodes, starts, nodes), np.ones(num_nodes), MIN_FILL, noise, late, np.inf)
     found: np.ndarray = order
     return found

@@ -58,9 +58,7 @@ class RowPlan:
         magnitudes = np.maximum(np.abs(values), np.abs(means)) / scales
         return self.eliminate(system, (values - means) / scales, magnitudes, tolerance)
 
-    def eliminate(
-        self, system: LinearSystem, values: np.ndarray, magnitudes: np.ndarray, tolerance: float
-    ) -> Solution:
+    def eliminate(self, system: LinearSystem, values: np.ndarray, magnitudes: np.ndarray, tolerance: float) -> Solution:
         """The same, given deviations from the means in the units inside, and the sizes of the terms they come from."""
         plan, cases = self.plan, values.shape[1]
         entries, is_exact = system.entries[self.index], system.is_exact[self.rows]
@@ -69,7 +67,7 @@ class RowPlan:
         gains, shifts = np.empty(len(plan.separators)), np.empty((len(plan.order), cases))
         deviations, log_values, clashes = np.empty(len(plan.order)), np.zeros(cases), np.zeros(cases, np.bool_)
         failed, relations = eliminate_rows(
-            plan.starts, plan.places, plan.parents, self.row_starts, is_exact, self.free_starts,
+            plan.work, plan.starts, plan.places, plan.parents, self.row_starts, is_exact, self.free_starts,
             self.places[self.free], entries[self.free], constants, sizes, tolerance, gains, shifts, deviations,
             log_values, clashes,
         )  # fmt: skip

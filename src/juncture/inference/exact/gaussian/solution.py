@@ -34,7 +34,7 @@ class Solution:
     def variances(self) -> np.ndarray:
         """(step,)."""
         plan, variances = self.plan, np.empty(len(self.deviations))
-        sweep_variances(plan.starts, plan.places, plan.parents, self.gains, self.deviations, variances)
+        sweep_variances(plan.work, plan.starts, plan.places, plan.parents, self.gains, self.deviations, variances)
         return variances
 
     def covariances(self, steps: np.ndarray) -> np.ndarray:

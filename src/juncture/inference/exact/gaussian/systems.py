@@ -15,6 +15,7 @@ import numpy as np
 from juncture.errors import InvalidModel, Unsupported
 from juncture.factors.conditional import AnyConditional, signature
 from juncture.factors.gaussian import Constant, LinearGaussian
+from juncture.factors.gaussian_factor import GaussianFactor
 from juncture.kernels.gaussian.recursions import find_scales, sum_means
 from juncture.kernels.gaussian.structure import mark_ancestors
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -29,11 +30,14 @@ def is_linear(part: AnyConditional) -> bool:
 
 
 def is_gaussian(model: Any) -> bool:
-    """Whether a model is a Bayesian network of conditionals that are all linear; found once."""
+    """Whether a model is a Bayesian network of linear conditionals, or has Gaussian factors; found once."""
     known = model.derived.get("is gaussian")
     if known is None:
-        parts = model.conditionals if isinstance(model, BayesianNetwork) else ()
-        known = model.derived["is gaussian"] = bool(parts) and all(map(is_linear, parts))
+        if isinstance(model, BayesianNetwork):
+            known = bool(model.conditionals) and all(map(is_linear, model.conditionals))
+        else:
+            known = any(isinstance(part, GaussianFactor) for part in getattr(model, "factors", ()))
+        model.derived["is gaussian"] = known
     return bool(known)
 
 
@@ -66,7 +70,9 @@ class LinearSystem:
         check_linear(model)
         names = model.variables.names
         number = {name: node for node, name in enumerate(names)}
-        families = [[number[part.child.name], *(number[name] for name in part.parents.names)] for part in model.conditionals]
+        families = [
+            [number[part.child.name], *(number[name] for name in part.parents.names)] for part in model.conditionals
+        ]
         coefficients = [np.append(1.0, -linear_parts(part)[0]) for part in model.conditionals]
         numbers = np.array([linear_parts(part)[1:] for part in model.conditionals]).reshape(-1, 2)
         return cls(
@@ -97,7 +103,9 @@ class LinearSystem:
         sum_means(self.order, *self.parents, self.intercepts, means)
         if not np.isfinite(means).all():
             name = self.names[int(self.order[~np.isfinite(means[self.order])][0])]
-            raise InvalidModel(f"the mean of {name!r} is larger than a double can hold; use smaller coefficients or units")
+            raise InvalidModel(
+                f"the mean of {name!r} is larger than a double can hold; use smaller coefficients or units"
+            )
         return means
 
     @cached_property
@@ -114,7 +122,7 @@ class LinearSystem:
 
     @cached_property
     def row_scales(self) -> np.ndarray:
-        """(row,): what the coefficients of a row are divided by; its deviation, or for an exact row its child's unit."""
+        """(row,): what the coefficients of a row are divided by: its deviation, or the unit of the child if exact."""
         children = self.nodes[self.starts[:-1]]
         return np.where(self.is_exact, self.scales[children], self.deviations)
 

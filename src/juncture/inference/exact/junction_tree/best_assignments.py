@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from juncture import numerics
-from juncture.inference.exact.best_states import TIE, Allowed, Solver, best_states
+from juncture.inference.exact.best_states import TIE, Allowed, Solver
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.marginal_map import best_targets, rank_targets
 from juncture.inference.exact.junction_tree.packed_tree import PackedTree
+from juncture.inference.exact.junction_tree.ranked_assignments import rank_assignments
 from juncture.inference.exact.junction_tree.tied_states import first_assignment
 
 
@@ -33,7 +34,7 @@ def best_assignments(
     for observed, indices in rows.patterns():
         some = rows.take(indices)
         if covers(tree, targets, observed):
-            codes[indices], values[indices] = best_row_by_row(tree, some, targets, 1, memory_limit)
+            codes[indices], values[indices] = best_of_all(tree, some, targets, memory_limit)
         else:
             codes[indices, 0], values[indices, 0] = best_targets(tree, some, targets, memory_limit)
     return codes, values
@@ -44,16 +45,29 @@ def covers(tree: PackedTree, targets: tuple[int, ...], observed: np.ndarray) -> 
     return len({*targets, *observed.tolist()}) == len(tree.plan.num_states)
 
 
+def best_of_all(
+    tree: PackedTree, rows: CodedFindings, targets: tuple[int, ...], memory_limit: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """As `best_assignments`, where every node is a target or observed; rows with ties are searched one by one."""
+    if rows.num_rows == 1:
+        return best_row_by_row(tree, rows, targets, 1, memory_limit)
+    chosen, values, is_tied = tree.choose_rows(rows, TIE)
+    codes, values = chosen[:, np.newaxis, list(targets)], values[:, np.newaxis]
+    tied = np.flatnonzero(is_tied)
+    if len(tied):
+        codes[tied], values[tied] = best_row_by_row(tree, rows.take(tied), targets, 1, memory_limit)
+    return codes, values
+
+
 def best_row_by_row(
     tree: PackedTree, rows: CodedFindings, targets: tuple[int, ...], count: int, memory_limit: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """As `best_assignments`, by a search for each row."""
-    sizes = {node: int(tree.plan.num_states[node]) for node in targets}
     found = []
     for number in range(rows.num_rows):
         row = rows.row(number)
         if covers(tree, targets, row.observed):
-            found.append(best_states(max_product_solver(tree, row), sizes, count))
+            found.append(rank_assignments(tree, row, targets, max_product_solver(tree, row), count))
         else:
             found.append(rank_targets(tree, rows.take(np.array([number])), targets, count, memory_limit))
     ranks = max([1, *(len(values) for _, values in found)])

@@ -33,10 +33,10 @@ class CodedFinding:
 
     def as_logs(self, num_states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All evidence as log-likelihoods, one after the other."""
-        hard = [
-            numerics.log(np.eye(num_states[node])[code]) for node, code in zip(self.observed, self.codes, strict=True)
-        ]
-        return np.concatenate([self.observed, self.soft]), np.concatenate([*hard, self.log_likelihoods])
+        sizes = num_states[self.observed]
+        hard = np.full(int(sizes.sum()), -np.inf)
+        hard[np.cumsum(sizes) - sizes + self.codes] = 0.0
+        return np.concatenate([self.observed, self.soft]), np.concatenate([hard, self.log_likelihoods])
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +78,13 @@ class CodedFindings:
             return np.zeros(rows.stop - rows.start, bool)
         vanished = (self.likelihoods[:, rows] < numerics.SMALLEST) & (self.log_likelihoods[:, rows] > -np.inf)
         return np.asarray(vanished.any(axis=0))
+
+    def all_log_likelihoods(self) -> np.ndarray:
+        """(all soft states, row): the logarithms, those that were kept where a likelihood vanished."""
+        logs = numerics.log(self.likelihoods)
+        if self.log_likelihoods is None:
+            return logs
+        return np.where(self.is_wide(slice(0, self.num_rows)), self.log_likelihoods, logs)
 
     @property
     def num_rows(self) -> int:

@@ -29,7 +29,7 @@ from juncture.inference.exact.junction_tree.plan import (
     lay_out_plan,
 )
 from juncture.inference.exact.junction_tree.sliced_answers import SlicedAnswers
-from juncture.inference.exact.lowering import Lowered, check_factors, lower
+from juncture.inference.exact.lowering import Lowered, check_factors, lower, noisy_children
 from juncture.options import as_variable_names
 
 MAX_PARTS = 16  # of a model that are kept for questions with targets
@@ -64,21 +64,40 @@ class JunctionTree:
         This is done where the whole model is too large, or where a run on it takes so long that reducing the factors,
         packing the smaller tables and running on them is predicted to be faster.
         """
-        observed = frozenset(name for name, column in findings.codes.items() if column[0] >= 0)
+        codes = codes_of_row(findings)
+        observed = frozenset(codes)
         whole = self.cost(model)
         if not observed or not fits(whole, self.memory_limit):
             return bool(observed)
         if whole.operations < LONG_RUN:
             return False
+        absent = frozenset(name for name in noisy_children(model) if codes.get(name) == 0)
         return recall(
-            model, "slicing pays", observed, lambda: self.predicts_gain(model, observed, whole), MAX_DECISIONS
+            model,
+            "slicing pays",
+            (observed, absent),
+            lambda: self.predicts_gain(model, observed, absent, whole),
+            MAX_DECISIONS,
         )
 
-    def predicts_gain(self, model: Any, observed: frozenset[str], whole: Cost) -> bool:
-        lowered = lower(model)
+    def predicts_gain(self, model: Any, observed: frozenset[str], absent: frozenset[str], whole: Cost) -> bool:
+        sliced = self.sliced_cost(model, observed, absent).operations * SLICED_RUNS
+        return sliced + OPERATIONS_PER_SLICE * len(lower(model).factors) < whole.operations
+
+    def sliced_cost(self, model: Any, observed: frozenset[str], absent: frozenset[str] = frozenset()) -> Cost:
+        """The cost of a run on tables reduced by evidence, the noisy children of `absent` in their lowest state."""
+        noisy = {name: model.variable(name).labels for name in noisy_children(model) & observed}
+        lowered = lower(model, {name: labels[0 if name in absent else -1] for name, labels in noisy.items()})
         rest = Lowered(lowered.variables.without(observed), lowered.hidden, reduce_scopes(lowered, observed))
-        sliced = self.structure(model, rest).tree.cost.operations * SLICED_RUNS
-        return sliced + OPERATIONS_PER_SLICE * len(lowered.factors) < whole.operations
+        return self.structure(model, rest).tree.cost
+
+    def row_cost(self, model: Any, observed: frozenset[str]) -> Cost:
+        """The cost of a run for one row of evidence on these variables, its tables reduced if `should_slice`."""
+        whole = self.cost(model)
+        if observed and not fits(whole, self.memory_limit):
+            return self.sliced_cost(model, observed)
+        pays = whole.operations >= LONG_RUN and self.predicts_gain(model, observed, frozenset(), whole)
+        return self.sliced_cost(model, observed) if observed and pays else whole
 
     def cost(self, model: Any) -> Cost:
         """The cost of a run on the whole model, computed once."""
@@ -92,7 +111,7 @@ class JunctionTree:
 
     def answer_sliced(self, model: Any, findings: Findings, targets: tuple[str, ...]) -> SlicedAnswers:
         """Reduce the tables by the evidence first."""
-        codes = {name: int(column[0]) for name, column in findings.codes.items() if column[0] >= 0}
+        codes = codes_of_row(findings)
         states = {name: model.variable(name).labels[code] for name, code in codes.items()}
         packed = self.pack(model, lower(model, states).condition(states).scale(findings.likelihoods, codes))
         soft = {name: table for name, table in findings.likelihoods.items() if name not in codes}
@@ -217,6 +236,11 @@ class JunctionTreePlan:
         if not self.coded or self.coded[0][0] is not findings:
             self.coded[:] = [(findings, CodedFindings.of(findings, packed.nodes))]
         return self.coded[0][1]
+
+
+def codes_of_row(findings: Findings) -> dict[str, int]:
+    """The codes of what a single row observes."""
+    return {name: int(column[0]) for name, column in findings.codes.items() if column[0] >= 0}
 
 
 def has_scopes(cliques: CliquePlan, scopes: list[list[int]], shape: tuple[int, ...]) -> bool:

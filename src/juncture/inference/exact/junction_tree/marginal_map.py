@@ -35,7 +35,7 @@ def best_targets(
 
     Of equally good assignments the one with the earliest state of the first target, then of the next.
     """
-    free, elimination = plan_targets(tree, rows.codes_by_node(), targets, memory_limit)
+    free, elimination = plan_of_tree(tree, rows.codes_by_node(), targets, memory_limit)
     codes, values = np.empty((rows.num_rows, len(targets)), np.int64), np.empty(rows.num_rows)
     at_once = CELLS_AT_ONCE if memory_limit is None else min(CELLS_AT_ONCE, memory_limit // BYTES_PER_CELL)
     for block in blocks_of(rows.num_rows, max(1, at_once // elimination.cells)):
@@ -53,7 +53,7 @@ def rank_targets(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(codes (rank, target), logs of the product (rank,)): the `count` best of a single row."""
     found = row.codes_by_node()
-    free, elimination = plan_targets(tree, found, targets, memory_limit)
+    free, elimination = plan_of_tree(tree, found, targets, memory_limit)
     summing, maximizing = elimination.split()
     left, _ = summing.reduce(row_factors(tree, row, found))
     alone = [of_first_row(factor) for factor in left]
@@ -65,15 +65,25 @@ def rank_targets(
     return np.array(ranked, np.int64).reshape(len(targets), len(values)).T, values
 
 
-def plan_targets(
+def plan_of_tree(
     tree: PackedTree, observed: Collection[int], targets: Sequence[int], memory_limit: int | None
 ) -> tuple[list[int], Elimination]:
-    """The targets that are not observed, and how to maximise over them after summing out all others."""
+    """The targets that are not observed, and how to maximise over them; TooLarge beyond the limit of bytes."""
     free = [node for node in targets if node not in observed]
-    scopes = [[node for node in scope if node not in observed] for scope in factor_scopes(tree)]
-    elimination = plan_elimination(scopes, tree.plan.num_states, keep=frozenset(observed), maximized=frozenset(free))
+    elimination = plan_targets(factor_scopes(tree), tree.plan.num_states, frozenset(observed), frozenset(free))
     check_cost(elimination.cost, memory_limit)
     return free, elimination
+
+
+def plan_targets(
+    scopes: Sequence[Sequence[int]],
+    num_states: Sequence[int] | np.ndarray,
+    observed: frozenset[int],
+    targets: frozenset[int],
+) -> Elimination:
+    """How to maximise over the targets after summing out all others, of factors reduced by what was observed."""
+    left = [[node for node in scope if node not in observed] for scope in scopes]
+    return plan_elimination(left, num_states, keep=observed, maximized=targets)
 
 
 def factor_scopes(tree: PackedTree) -> list[list[int]]:

@@ -15,6 +15,7 @@ from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.packing import pack_logs, pack_tables, scale_table
 from juncture.inference.exact.junction_tree.plan import CliquePlan
+from juncture.kernels.junction_tree.best_rows import choose_rows
 from juncture.kernels.junction_tree.layout import MARGINAL
 from juncture.kernels.junction_tree.logs import propagate_logs
 from juncture.kernels.junction_tree.propagation import TINY, collect_prior, propagate
@@ -86,16 +87,37 @@ class PackedTree:
         *,
         maximize: bool,
         work: np.ndarray | None = None,
+        messages: np.ndarray | None = None,
     ) -> tuple[np.ndarray, float]:
         """(log-marginals or max-marginals, log of the total or of the largest product)."""
         plan = self.plan
         marginals = np.full(plan.num_marginals, -np.inf)
         work = np.empty(plan.num_cells) if work is None else work
+        messages = np.empty(plan.num_entries) if messages is None else messages
         log_total = propagate_logs(
             plan.table, plan.indices, plan.node_table, self.log_base, nodes, log_likelihoods, targets,
-            work, np.empty(plan.num_entries), marginals, maximize,
+            work, messages, marginals, maximize,
         )  # fmt: skip
         return marginals, log_total + self.log_scale
+
+    def choose_rows(self, rows: CodedFindings, tie: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """By max-product (best codes (row, node), logs of their products (row,), whether others are as good (row,))."""
+        plan = self.plan
+        codes = np.zeros((rows.num_rows, len(plan.num_states)), np.int64)
+        log_tops, is_tied = np.empty(rows.num_rows), np.zeros(rows.num_rows, np.bool_)
+        log_likelihoods, log_base = rows.all_log_likelihoods(), self.log_base
+
+        def fill(block: slice) -> None:
+            buffers = (np.empty(size) for size in (plan.num_cells, plan.num_entries, plan.num_marginals))
+            choose_rows(
+                plan.table, plan.indices, plan.node_table, log_base, rows.observed,
+                np.ascontiguousarray(rows.codes[:, block]), rows.soft, np.ascontiguousarray(log_likelihoods[:, block]),
+                tie, *buffers, codes[block], log_tops[block], is_tied[block],
+            )  # fmt: skip
+
+        size = MAX_BLOCK if plan.num_cells < CELLS_AT_ONCE else rows.num_rows  # large tables one after the other
+        parallel.map(fill, blocks_of(rows.num_rows, max(1, size)))
+        return codes, log_tops + self.log_scale + rows.log_scale, is_tied
 
     def run_rows(self, rows: CodedFindings, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(marginals (row, states of the targets), log evidence (row,)): fixed blocks of rows, on all cores."""
@@ -196,6 +218,10 @@ class PackedTree:
     @cached_property
     def log_base(self) -> np.ndarray:
         """The logarithms of all factors, added up in their cliques; nothing collected."""
+        base = np.empty(self.plan.num_cells)
+        scaled = [scale_table(factor)[0] for factor in self.factors] if self.is_safe else []
+        if self.is_safe and pack_tables(self.plan, scaled, base, np.empty(self.plan.num_cliques)):
+            return numerics.log(base)
         return pack_logs(self.plan, self.log_factors)
 
     def normalize(self, log_marginals: np.ndarray, targets: np.ndarray) -> np.ndarray:

@@ -9,37 +9,19 @@ import numpy as np
 from juncture import numerics
 from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree.plan import CliquePlan
-from juncture.kernels.junction_tree.layout import SIZE
 from juncture.kernels.junction_tree.packing import pack
-
-LARGE_CLIQUE = 2**12  # entries from which it pays to arrange factors
 
 
 def pack_tables(plan: CliquePlan, tables: Sequence[np.ndarray], base: np.ndarray, bounds: np.ndarray) -> bool:
     """Fill `base` and `bounds`; False when a product of positive entries might have vanished."""
     starts = np.cumsum([0, *(len(values) for values in tables)], dtype=np.int64)
-    scope_nodes, arranged = arrange(plan, tables)
+    factors = np.argsort(plan.factor_cliques, kind="stable")  # those without variables first
+    clique_starts = np.searchsorted(plan.factor_cliques[factors], np.arange(plan.num_cliques + 1))
     is_safe: bool = pack(
-        plan.table, plan.starts, plan.nodes, plan.num_states, plan.factor_cliques, plan.scope_starts, scope_nodes,
-        starts, np.concatenate([np.empty(0), *arranged]), base, bounds,
+        plan.table, plan.starts, plan.nodes, plan.num_states, factors, clique_starts, plan.scope_starts,
+        plan.scope_nodes, starts, np.concatenate([np.empty(0), *tables]), base, bounds,
     )  # fmt: skip
     return is_safe
-
-
-def arrange(plan: CliquePlan, factors: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The factors of large cliques with their axes in the clique's order, which are multiplied in fastest."""
-    scope_nodes, arranged = plan.scope_nodes.copy(), list(factors)
-    sizes = np.append(plan.table[:, SIZE], 0)  # the last is the home of factors without variables
-    for factor in np.flatnonzero(sizes[plan.factor_cliques] > LARGE_CLIQUE):
-        clique = plan.factor_cliques[factor]
-        scope = slice(plan.scope_starts[factor], plan.scope_starts[factor + 1])
-        nodes = plan.scope_nodes[scope]
-        axes = plan.nodes[plan.starts[clique] : plan.starts[clique + 1]].tolist()
-        order = np.argsort([axes.index(node) for node in nodes])
-        table = arranged[factor].reshape(plan.num_states[nodes])
-        arranged[factor] = np.ascontiguousarray(table.transpose(order)).reshape(-1)
-        scope_nodes[scope] = nodes[order]
-    return scope_nodes, arranged
 
 
 def scale_table(factor: Factor) -> tuple[np.ndarray, float, bool]:

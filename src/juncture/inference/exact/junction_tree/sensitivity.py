@@ -46,6 +46,13 @@ def sensitivity(model: Any, evidence: Any = None, *, target: tuple[str, State] |
     dict
         For each table an array of its shape: by the child's name in a Bayesian network, else by the position of the
         factor.
+
+    Examples
+    --------
+    >>> import juncture as jt
+    >>> slopes = jt.sensitivity(jt.example("asia"), {"xray": "yes"}, target=("lung", "yes"))
+    >>> slopes["smoke"].round(4)
+    array([ 0.2163, -0.2163])
     """
     names = table_names(model)
     findings = as_findings(evidence, model.variables)

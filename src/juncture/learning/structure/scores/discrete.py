@@ -10,6 +10,7 @@ from math import log, prod, sqrt
 import numpy as np
 
 from juncture.data.dataset import Dataset
+from juncture.data.tables.columns import code_type
 from juncture.data.tables.distinct import distinct_rows
 from juncture.errors import InvalidData, TooLarge
 from juncture.learning.conditionals.table import check_pseudo_count
@@ -19,6 +20,11 @@ from juncture.learning.structure.scores.local_scores import NOTHING, score_subse
 KINDS = ("likelihood", "cell", "even", "seen")  # by the numbers they have in the kernel
 MAX_CELLS = 2**27  # of a table of counts, a gigabyte; the kernels number its cells with 32 bits
 SHOWN = 3  # columns that a refusal names
+MAX_MASKS = 2**28  # bytes
+MASK_WIDTH = 32  # bytes: masks have a multiple of these, so that no states are left over for single steps
+MAX_MEAN_STATES = 8  # of a variable: with more, counting all states at once is slower than one variable after the other
+CODES = np.int32  # one type, so that kernels are compiled once
+NO_MASKS = (np.empty((0, 0), np.int8), np.empty(0, np.int64), np.empty(0, np.int32))
 MIN_LAYERS = 4096  # combinations of states that are all counted, however few rows there are
 
 
@@ -41,15 +47,31 @@ class CodedRows:
         """Where the codes of holes, -1, stay."""
         names = tuple(variable.name for variable in data.variables)
         sizes = np.array([variable.num_states for variable in data.variables], dtype=np.int64)
-        code_type = np.int8 if sizes.max(initial=0) <= 127 else np.int32
-        codes = np.array(data.arrays, dtype=code_type).reshape(len(sizes), len(data))
+        codes = np.array(data.arrays, dtype=code_type(sizes.max(initial=0))).reshape(len(sizes), len(data))
         numbers, firsts = distinct_rows(codes.T)
         weights = np.bincount(numbers, weights=data.weights, minlength=len(firsts))
-        return cls(names, np.ascontiguousarray(codes[:, firsts]), weights.astype(np.float64), sizes)
+        return cls(names, codes[:, firsts].astype(CODES, order="C"), weights.astype(np.float64), sizes)
 
     @property
     def num_rows(self) -> int:
         return len(self.weights)
+
+    @cached_property
+    def masked(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The rows as masks of states, the starts of the states in them, and whole weights; empty if that is no use.
+
+        Weights that are not whole, or too large in sum for 32 bits, are counted one variable after the other.
+        """
+        from juncture.kernels.structure.state_counts import fill_masks
+
+        num_states, total = int(self.sizes.sum()), float(self.weights.sum())
+        is_dear = num_states > MAX_MEAN_STATES * len(self.sizes) or num_states * self.num_rows > MAX_MASKS
+        if is_dear or total >= 2**31 or (self.weights != np.rint(self.weights)).any():
+            return NO_MASKS
+        starts = np.cumsum(self.sizes) - self.sizes
+        masks = np.zeros((self.num_rows, -(-num_states // MASK_WIDTH) * MASK_WIDTH), np.int8)
+        fill_masks(self.codes, starts, masks)
+        return masks, starts, self.weights.astype(np.int32)
 
     @cached_property
     def _max_layers(self) -> int:
@@ -102,12 +124,14 @@ class DiscreteScores(OverCodedRows):
 
     def score_extensions(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
         from juncture.kernels.structure.local_scores import score_extensions
+        from juncture.kernels.structure.state_counts import MANY
 
         if not self.rows.has_small_tables:
             for candidate in candidates:
                 self.rows.check_table([child], [*parents, candidate] if candidate != NOTHING else parents)
         scores = np.empty(len(candidates))
-        rows = (self.rows.codes, self.rows.weights, self.rows.sizes)
+        masked = self.rows.masked if len(candidates) >= MANY else NO_MASKS
+        rows = (self.rows.codes, self.rows.weights, self.rows.sizes, masked)
         family = (child, np.array(parents, dtype=np.int64), np.array(candidates, dtype=np.int64))
         score_extensions(*rows, *family, self.kind, self.amount, scores)
         return scores

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -75,6 +76,7 @@ class ScoreCache:
         self.names = scores.names
         self._scores: dict[tuple[int, Positions], float] = {}
         self._toggled: dict[tuple[int, Positions], np.ndarray] = {}
+        self._gains: dict[tuple[int, Positions], tuple[float, np.ndarray]] = {}
 
     def family(self, child: int, parents: Positions) -> float:
         key = (child, parents)
@@ -93,24 +95,33 @@ class ScoreCache:
             self.compute_toggles([(child, parents, candidates)])
         return self._toggled[child, parents]
 
+    def toggle_gains(self, child: int, parents: Positions, candidates: Positions) -> tuple[float, np.ndarray]:
+        """The score of the child's family, and its gain when each candidate joins or leaves; -inf for all others."""
+        found = self._gains.get((child, parents))
+        if found is None:
+            score = self.family(child, parents)
+            gains = self.toggle_scores(child, parents, candidates) - score
+            found = self._gains[child, parents] = score, np.where(np.isnan(gains), -np.inf, gains)
+        return found
+
     def compute_toggles(self, wanted: Sequence[tuple[int, Positions, Positions]]) -> None:
         """Compute many toggles at once, on all cores: the candidates of few children are divided among the cores."""
         missing = [one for one in wanted if one[:2] not in self._toggled]
         if not missing:
             return
         joining = [members(candidates & ~parents & ~(1 << child)) for child, parents, candidates in missing]
-        parts = -(-num_threads() // len(missing))  # as many as make work for every thread
-        tasks = [
-            (child, members(parents), some[part::parts])
-            for (child, parents, _), some in zip(missing, joining, strict=True)
-            for part in range(parts)
-        ]
         cells = sum(map(len, joining)) * self.scores.num_rows
+        parts = -(-num_threads() // len(missing)) if cells >= WORTH_THREADS else 1  # make work for every thread
+        shares = [divide_evenly(some, parts) for some in joining]
+        tasks = [
+            (child, members(parents), share)
+            for (child, parents, _), own in zip(missing, shares, strict=True)
+            for share in own
+        ]
         scores = iter(map_tasks(lambda task: self.scores.score_extensions(*task), tasks, cells))
-        for (child, parents, _), some in zip(missing, joining, strict=True):
+        for (child, parents, _), own, some in zip(missing, shares, joining, strict=True):
             found = np.full(len(self.names), np.nan)
-            for part in range(parts):
-                found[some[part::parts]] = next(scores)
+            found[some] = np.concatenate([next(scores) for _ in own])
             self._keep(child, parents, found, some)
 
     def _keep(self, child: int, parents: Positions, toggled: np.ndarray, joining: Sequence[int]) -> None:
@@ -119,6 +130,12 @@ class ScoreCache:
         for one in members(parents):
             toggled[one] = self.family(child, parents ^ 1 << one)
         self._toggled[child, parents] = toggled
+
+
+def divide_evenly(numbers: list[int], parts: int) -> list[list[int]]:
+    """The numbers in this many parts, each of neighbours."""
+    edges = [len(numbers) * part // parts for part in range(parts + 1)]
+    return [numbers[start:stop] for start, stop in pairwise(edges)]
 
 
 def score_subsets_one_by_one(

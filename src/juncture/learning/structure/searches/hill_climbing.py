@@ -31,6 +31,9 @@ class Change(IntEnum):
     REVERSE = 2
 
 
+CHANGES = tuple(Change)
+
+
 class Move(NamedTuple):
     """One change of the edge from `parent` to `child`, and its gain."""
 
@@ -72,11 +75,10 @@ class ScoredGraph:
     def _refresh(self, children: Iterable[int]) -> None:
         wanted = [(child, self.parents[child], self.bounds.candidates[child]) for child in children]
         self.scores.compute_toggles(wanted)
-        for child, parents, candidates in wanted:
-            self.family_scores[child] = self.scores.family(child, parents)
-            gains = self.scores.toggle_scores(child, parents, candidates) - self.family_scores[child]
-            self.gains[:, child] = np.where(np.isnan(gains), -np.inf, gains)
+        for family in wanted:
+            self.family_scores[family[0]], self.gains[:, family[0]] = self.scores.toggle_gains(*family)
         self.total = float(self.family_scores.sum())
+        self.rounding = rounding(self.total)
 
     def options(self) -> np.ndarray:
         """The gain of every legal change: (change, parent, child), -inf for those that are not."""
@@ -96,9 +98,9 @@ class ScoredGraph:
 
         found, bounds = np.empty(3, np.int64), self.bounds
         graph = (self.edges, self.reaches, bounds.allowed, bounds.required, self.gains, bounds.max_parents)
-        gain = float(best_change(*graph, changed, since, least, rounding(self.total), found))
+        gain = float(best_change(*graph, changed, since, least, self.rounding, found))
         change, parent, child = found.tolist()
-        return None if gain == -np.inf else Move(gain, Change(change), parent, child)
+        return None if gain == -np.inf else Move(gain, CHANGES[change], parent, child)
 
     def make(self, move: Move) -> None:
         """Change the graph."""
@@ -227,7 +229,7 @@ class HillClimb:
         changed = np.full(state.edges.shape, -np.inf)
         step = best_step = 0
         while (move := state.best(changed, step - self.tabu, self._lack(state))) is not None:
-            if move.gain <= rounding(state.total) and step - best_step >= self.tabu:
+            if move.gain <= state.rounding and step - best_step >= self.tabu:
                 break
             state.make(move)
             step += 1
@@ -248,7 +250,7 @@ class HillClimb:
 
     def _lack(self, state: ScoredGraph) -> float:
         """What the graph would have to gain, to be the best so far."""
-        return self.peak + rounding(state.total) - state.total
+        return self.peak + state.rounding - state.total
 
     def _keep(self, state: ScoredGraph) -> bool:
         """Whether the graph is the best so far, which is then kept."""

@@ -69,7 +69,7 @@ class StructuralEM(Constrained):
         graph = self._search(NodeAverage()).run(data, rng=rng)
         best, peak, since = graph, -np.inf, 0
         for step in range(1, self.max_steps + 1):
-            fitted = fit(graph, data, prior=self.prior)
+            fitted = fit(graph, data, prior=self.prior, variables=data.variables)
             score = observed_score(fitted, data)
             since = 0 if score > peak + rounding(score) else since + 1
             best, peak = (graph, score) if since == 0 else (best, peak)

@@ -1,0 +1,46 @@
+"""Columns that look like identifiers: another value in nearly every row, from which nothing can be learned."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.errors import IdentifierWarning, warn_user
+
+FEW_ROWS, NEARLY_ALL = 20, 0.9  # a column of more rows, with more different values than this share, is an identifier
+
+
+class Identifier(NamedTuple):
+    """A column that looks like an identifier: how many different values it has, in how many rows."""
+
+    name: str
+    num_values: int
+    num_rows: int
+
+    def describe(self) -> str:
+        found = f"the column {self.name!r} has {self.num_values:,} different values in {self.num_rows:,} rows"
+        return f"{found}, as an identifier has, and nothing can be learned from it"
+
+
+def find_identifiers(data: Dataset) -> Iterator[Identifier]:
+    for variable in data.variables:
+        if variable.is_real or variable.num_states <= NEARLY_ALL * FEW_ROWS:
+            continue
+        known = data.columns[variable.name] >= 0
+        num_rows = int(known.sum() if data.weights is None else max(known.sum(), data.weights[known].sum()))
+        if num_rows > FEW_ROWS and variable.num_states > NEARLY_ALL * num_rows:
+            num_values = len(np.unique(data.columns[variable.name][known]))
+            if num_values > NEARLY_ALL * num_rows:
+                yield Identifier(variable.name, num_values, num_rows)
+
+
+def warn_identifiers(data: Dataset, declared: Container[str]) -> None:
+    """One warning that names them; columns whose states are declared are meant as they are."""
+    found = [identifier for identifier in find_identifiers(data) if identifier.name not in declared]
+    if found:
+        more = f" ({len(found) - 1} other columns look like identifiers too)" if len(found) > 1 else ""
+        advice = f"leave it out, as rows.drop(columns=[{found[0].name!r}]) of pandas does, or declare its states"
+        warn_user(f"{found[0].describe()}{more}: {advice} in variables=[…]", IdentifierWarning)

@@ -1,0 +1,86 @@
+"""Kernels as machine code, by Numba.
+
+Numba keeps the compiled code of each source file on disk, and does not notice when a function that was inlined into
+another file changes. Here the cache is stamped with a digest of all sources of the folder, and every cache file carries
+a digest of its content (`cache_files.py`). Where no cache can be written (`kernel_cache.py`), or where it is damaged,
+kernels are compiled again, and one line in the log says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import compiler
+from numba.core.codegen import JITCodeLibrary
+
+from juncture.kernels.kernel_cache import keep_on_disk
+
+make_dispatcher: Any = numba.njit
+UNCOMPILED = {"cache_files.py", "kernel_cache.py", "compilation.py", "compiler.py"}  # on which no machine code depends
+
+
+def compile_for_python(function: Any, *, reorders_sums: bool) -> Any:
+    """A dispatcher that Python calls; its code is kept on disk, with that of the kernels that it calls."""
+    dispatcher: Any = make_dispatcher(**options(reorders_sums))(function)
+    if dispatcher is not function:  # else compilation is switched off in Numba
+        keep_on_disk(dispatcher, folder_stamp())
+    return dispatcher
+
+
+def compile_for_kernels(function: Any, *, reorders_sums: bool) -> Any:
+    """A dispatcher that only compiled code calls."""
+    dispatcher: Any = make_dispatcher(**options(reorders_sums), no_cpython_wrapper=True)(function)
+    if dispatcher is not function:
+        dispatcher._compiler._compile_core = partial(compile_callee, dispatcher._compiler)
+        dispatcher.add_overload = partial(add_callee, dispatcher)
+    return dispatcher
+
+
+def options(reorders_sums: bool) -> dict[str, Any]:
+    """What Numba is told of every kernel: no lock of the interpreter, division as in NumPy, no C function."""
+    liberties = {"reassoc", "contract"} if reorders_sums else set()
+    return {"nogil": True, "error_model": "numpy", "fastmath": liberties, "no_cfunc_wrapper": True}
+
+
+def compile_callee(settings: Any, args: Any, return_type: Any) -> Any:
+    """Compile a kernel as far as those that call it need it: their machine code will hold its own."""
+    flags: Any = compiler.Flags()
+    settings.targetdescr.options.parse_as_flags(flags, settings.targetoptions)
+    flags.no_compile = True
+    target = settings.targetdescr.target_context
+    library = CalleeLibrary(target.codegen(), settings.py_func.__qualname__)
+    result = compiler.compile_extra(
+        settings.targetdescr.typing_context, target, settings.py_func, args, return_type, flags, settings.locals,
+        library=library, pipeline_class=settings.pipeline_class,
+    )  # fmt: skip
+    key = object()  # by which callers find it, in place of a function
+    target.insert_user_function(key, result.fndesc, [library])
+    return result._replace(entry_point=key)
+
+
+class CalleeLibrary(JITCodeLibrary):
+    """Intermediate code that is optimized, and turned into machine code, only as part of a caller."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+
+def add_callee(dispatcher: Any, result: Any) -> None:
+    """What `add_overload` does, for code that Python cannot call."""
+    dispatcher.overloads[tuple(result.signature.args)] = result
+
+
+@cache
+def folder_stamp() -> str:
+    """A digest of every source file of this folder and the folders in it, except those of the cache itself."""
+    digest, folder = hashlib.sha256(), Path(__file__).parent
+    for path in sorted(path for path in folder.rglob("*.py") if path.name not in UNCOMPILED):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
