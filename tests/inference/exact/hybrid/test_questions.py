@@ -200,6 +200,8 @@ def test_what_is_too_large_is_refused_with_its_size_and_the_rest_is_answered():
     known = {f"s{at}": 1 for at in range(27)}  # observed parents are cut off
     assert jt.infer(model, known, memory_limit=2**20)["x28"].num_components == 4
     assert jt.cost(model, targets=["x28"]).largest_table == 2**29
+    with pytest.raises(jt.TooLarge, match=r"1\.61e\+60 configurations"):  # at once, and whatever the limit
+        jt.infer(chain(200), memory_limit=10**90)["x199"]
 
 
 def test_a_child_with_states_of_a_real_parent_is_refused_by_name():

@@ -8,7 +8,7 @@ and the variables with states that a group depends on form a clique: the strong 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -25,6 +25,7 @@ from juncture.variables import Variable
 BYTES_PER_CELL = 80  # of a clique: its table, its belief, the mixture, and what is between
 BYTES_PER_COEFFICIENT = 32
 OPERATIONS_PER_CELL = 12
+BEYOND_ALL = 2.0**50  # configurations, for which no machine has the memory: their tree is not searched for
 
 
 class Group(NamedTuple):
@@ -172,15 +173,19 @@ def elimination_order(
     families: Sequence[AnyConditional], hidden: Sequence[str], observed: frozenset[str]
 ) -> tuple[list[str], int]:
     """Next is the variable whose equations have the fewest configurations and columns; and the largest step."""
-    rows = [split_scope(part, observed) for part in families]
-    left, order, most = list(hidden), [], max(len(columns) + 1 for columns, _ in rows)
-    while left:
-        joined = {name: join([row for row in rows if name in row[0]]) for name in left}
-        best = min(left, key=lambda name: joined[name][2])
-        columns, states, _, count = joined[best]
-        rows = [row for row in rows if best not in row[0]] + [(columns - {best}, states)] * (count - 1)
-        most = max(most, count * (len(columns) + 1))
-        left.remove(best)
+    rows = dict(enumerate(split_scope(part, observed) for part in families))
+    where = {name: {at for at, (columns, _) in rows.items() if name in columns} for name in hidden}
+    joined = {name: join([rows[at] for at in where[name]]) for name in hidden}
+    order, most = list[str](), max(len(columns) + 1 for columns, _ in rows.values())
+    while joined:
+        best = min(joined, key=lambda name: joined[name].size)
+        step, gone = joined.pop(best), where.pop(best)
+        kept = list(gone)[1:]  # one equation less, and all others over what they have together
+        rows |= dict.fromkeys(kept, (step.columns - {best}, step.states))
+        for name in step.columns & where.keys():
+            where[name] = where[name] - gone | set(kept)
+            joined[name] = join([rows[at] for at in where[name]])
+        most = max(most, step.num_equations * (len(step.columns) + 1))
         order.append(best)
     return order, most
 
@@ -193,12 +198,24 @@ def split_scope(part: AnyConditional, observed: frozenset[str]) -> tuple[set[str
     }
 
 
-def join(rows: Sequence[tuple[set[str], set[Variable]]]) -> tuple[set[str], set[Variable], float, int]:
-    """The columns and the variables with states of some equations together, numbers, and equations."""
-    columns = set().union(*(row[0] for row in rows))
-    states = set().union(*(row[1] for row in rows))
+class Step(NamedTuple):
+    """What the equations of a variable hold together: columns, variables with states, and how many numbers."""
+
+    columns: set[str]
+    states: set[Variable]
+    size: float
+    num_equations: int
+
+
+def join(rows: Sequence[tuple[set[str], set[Variable]]]) -> Step:
+    columns = set[str]().union(*(row[0] for row in rows))
+    states = set[Variable]().union(*(row[1] for row in rows))
     size = math.prod(float(variable.num_states) for variable in states) * len(columns) * len(rows)
-    return columns, states, size, len(rows)
+    return Step(columns, states, size, len(rows))
+
+
+def table_size(states: Mapping[str, int], names: Iterable[str]) -> float:
+    return math.prod(float(states[name]) for name in names)
 
 
 def table_tree(
@@ -210,4 +227,7 @@ def table_tree(
     for factor in factors:
         states |= {each.name: each.num_states for each in factor.scope if each.name not in observed}
         scopes.append(tuple(name for name in factor.scope.names if name not in observed))
+    largest = max([*(group.states for group in groups), joint], key=lambda names: table_size(states, names))
+    if table_size(states, largest) > BEYOND_ALL:
+        return TableTree(states, (largest,), (-1,))  # which says its size, and is refused
     return TableTree.of(states, [*scopes, *(group.states for group in groups), joint])

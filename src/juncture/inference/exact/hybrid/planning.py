@@ -8,7 +8,7 @@ from typing import Any
 
 from juncture.errors import TooLarge
 from juncture.inference.engines.contract import Cost
-from juncture.inference.exact.hybrid.parts import Part, make_part
+from juncture.inference.exact.hybrid.parts import BEYOND_ALL, Part, make_part
 from juncture.inference.exact.junction_tree.engine import recall
 from juncture.inference.exact.junction_tree.plan import fits
 from juncture.memory import default_memory_limit, format_bytes
@@ -42,7 +42,7 @@ class Planner:
     def checked(self, targets: Sequence[str], *, whole: bool = False) -> Part:
         """The same; `TooLarge` where it does not fit."""
         part = self.part(targets, whole=whole)
-        if not fits(part.cost, self.memory_limit):
+        if part.cost.largest_table > BEYOND_ALL or not fits(part.cost, self.memory_limit):
             limit = default_memory_limit() if self.memory_limit is None else self.memory_limit
             what = "the probability of the evidence" if whole else f"the posterior of {few(targets)}"
             raise TooLarge(
