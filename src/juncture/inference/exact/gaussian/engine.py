@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -77,6 +78,10 @@ class GaussianPlan:
     def prepare(self) -> None:
         self.layout(self.mark(self.observed))
 
+    @cached_property
+    def target_nodes(self) -> np.ndarray:
+        return np.array([self.system.numbers[name] for name in self.targets], np.int64)
+
     def mark(self, names: Sequence[str]) -> np.ndarray:
         """(variable,): whether it is among the names."""
         marks = np.zeros(len(self.system.names), np.bool_)
@@ -85,7 +90,8 @@ class GaussianPlan:
 
     def layout(self, observed: np.ndarray) -> RowPlan | PrecisionPlan:
         """The elimination where these variables are observed, kept with the model."""
-        asked = self.mark(self.targets) | observed
+        asked = observed.copy()
+        asked[self.target_nodes] = True
         key = (observed.tobytes(), asked.tobytes())
 
         def make() -> RowPlan | PrecisionPlan:
@@ -135,8 +141,9 @@ class GaussianPlan:
         values = np.empty((len(names), len(rows)))
         for name in names:
             values[-1 - plan.positions[system.numbers[name]]] = findings.reals[name][rows]
-        asked = plan.positions[[system.numbers[name] for name in self.targets]]
-        steps = np.unique(asked[asked >= 0])
+        is_asked = np.zeros(len(plan.order) + len(plan.observed), np.bool_)  # observed variables have negative steps
+        is_asked[plan.positions[self.target_nodes]] = True
+        steps = np.flatnonzero(is_asked[: len(plan.order)])
         size = max(1, NUMBERS_AT_ONCE // max(1, len(plan.order)))
         means, logs = np.empty((len(steps), len(rows))), np.empty(len(rows))
         for start in range(0, max(1, len(rows)), size):
