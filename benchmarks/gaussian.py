@@ -7,7 +7,7 @@ matrices. SciPy factorises the precision by `splu` with minimum degree on AᵀA 
 Fagan and Chin 1973) gives the entries of the inverse on the pattern of the factor, its diagonal the variances. Both
 sides are checked to agree to 1e-8 first; then the medians of five runs are printed: of ours with its plan compiled, of
 SciPy's factorisation and selected inverse. "first" is the first call of ours, with its search for an order. pyAgrum's
-inference in conditional linear Gaussian networks (`pyagrum.clg`) is timed beside repeated queries where it is installed.
+inference in conditional linear Gaussian networks (`pyagrum.clg`) is timed beside repeated queries where it is there.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def markov_network(precision: csc_matrix) -> jt.MarkovNetwork:
 
 
 @numba.njit(cache=True)
-def selected_inverse(starts, rows, values, pivots, diagonal):  # noqa: ANN001, ANN201 (compiled)
+def selected_inverse(starts, rows, values, pivots, diagonal):
     """The diagonal of (L D Lᵀ)⁻¹, from the last column of L to the first; rows of each column are sorted."""
     size = len(starts) - 1
     inverse = np.zeros(len(rows))
