@@ -19,7 +19,7 @@ import numpy as np
 from juncture.checks import check_number
 from juncture.data.findings import Findings
 from juncture.data.missingness import group_by_pattern
-from juncture.errors import InvalidModel
+from juncture.errors import InvalidModel, UnknownVariable
 from juncture.inference.engines.contract import BELIEFS, Cost, Question, check_budget
 from juncture.inference.exact.gaussian.answers import GaussianAnswers, Group
 from juncture.inference.exact.gaussian.precisions import PrecisionPlan, PrecisionSystem
@@ -27,6 +27,7 @@ from juncture.inference.exact.gaussian.relations import log_free_density
 from juncture.inference.exact.gaussian.row_plan import RowPlan
 from juncture.inference.exact.gaussian.systems import LinearSystem, is_gaussian
 from juncture.inference.exact.junction_tree.engine import recall
+from juncture.inference.exact.lowering import check_factors
 from juncture.memory import check_memory
 from juncture.networks.factor_product import FactorProduct
 from juncture.options import as_variable_names
@@ -57,8 +58,13 @@ class GaussianElimination:
         return replace(self, memory_limit=memory_limit)
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> GaussianPlan:
+        check_factors(model, self.name)
         keep, seen = as_variable_names(targets, "targets"), as_variable_names(observed, "observed")
-        return GaussianPlan(self, model, system_for(model), tuple(seen), tuple(keep))
+        system = system_for(model)
+        for name in (*keep, *seen):
+            if name not in system.numbers:
+                raise UnknownVariable.among(name, system.names)
+        return GaussianPlan(self, model, system, tuple(seen), tuple(keep))
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +166,7 @@ class GaussianPlan:
 
 def system_for(model: Any) -> System:
     """The equations of a directed model, or the precision matrix of an undirected one, made once."""
-    derived = getattr(model, "derived", {})
+    derived = model.derived
     if "gaussian system" not in derived:
         is_undirected = isinstance(model, FactorProduct) and is_gaussian(model)
         derived["gaussian system"] = PrecisionSystem.of(model) if is_undirected else LinearSystem.of(model)
