@@ -155,7 +155,7 @@ _MODULES = {
     "StateSpaceForecast": "sequences.state_space.forecast",
     "KalmanFilter": "sequences.state_space.online_filter",
     "MixtureBeliefs": "latent.mixtures.beliefs",
-    "sensitivity": "inference.exact.junction_tree.sensitivity",
+    "sensitivity": "inference.sensitivity",
     "cost": "inference.planning",
     "compile": "inference.planning",
     "GaussianFactor": "factors.gaussian_factor",

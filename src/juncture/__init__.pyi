@@ -118,11 +118,11 @@ from juncture.inference.exact.enumeration import Enumeration as Enumeration
 from juncture.inference.exact.gaussian.engine import GaussianElimination as GaussianElimination
 from juncture.inference.exact.hybrid.engine import StrongJunctionTree as StrongJunctionTree
 from juncture.inference.exact.junction_tree.engine import JunctionTree as JunctionTree
-from juncture.inference.exact.junction_tree.sensitivity import sensitivity as sensitivity
 from juncture.inference.messages.max_product import max_product as max_product
 from juncture.inference.messages.sum_product import sum_product as sum_product
 from juncture.inference.planning import compile as compile
 from juncture.inference.planning import cost as cost
+from juncture.inference.sensitivity import sensitivity as sensitivity
 from juncture.information.atoms import empirical as empirical
 from juncture.information.bounds import chebyshev_bound as chebyshev_bound
 from juncture.information.bounds import samples_needed as samples_needed

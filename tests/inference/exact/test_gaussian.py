@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.gaussian_oracles import Oracle, condition
 
 import juncture as jt
+from support.gaussian_oracles import Oracle, condition
 
 ROUNDING = 2.0**-44
 
@@ -272,3 +272,43 @@ def test_other_models_are_refused_by_name():
         jt.infer(chain_network(), method="junction-tree")
     with pytest.raises(jt.JunctureError, match="tolerance"):
         jt.GaussianElimination(tolerance=-1.0)
+
+
+def moved(model: jt.BayesianNetwork, child: str, field: str, place: int, step: float) -> jt.BayesianNetwork:
+    """The network with one number of one conditional changed."""
+    part: Any = model[child]
+    numbers = {key: np.array(getattr(part, key)) for key in ("coefficients", "intercept", "variance")}
+    numbers[field].reshape(-1)[place] += step
+    return model.with_conditional(jt.LinearGaussian(part.child, part.parents, **numbers))
+
+
+@pytest.mark.parametrize("target", [None, ("x1", "mean"), ("x1", "variance"), ("x4", "mean")])
+def test_sensitivities_are_the_slopes_of_answers(target: Any):
+    x = [jt.Variable(f"x{place}") for place in range(5)]
+    model = jt.BayesianNetwork(
+        [
+            jt.LinearGaussian(x[0], [], [], 1.0, 2.0),
+            jt.LinearGaussian(x[1], [x[0]], [0.5], 0.3, 0.7),
+            jt.LinearGaussian(x[2], [x[0], x[1]], [-1.0, 2.0], 0.0, 0.4),
+            jt.LinearGaussian(x[3], [x[2]], [1.5], -0.2, 1.2),
+            jt.LinearGaussian(x[4], [x[1]], [1.0], 0.0, 0.6),
+        ]
+    )
+    evidence = {"x3": 2.0, "x0": 0.5}
+
+    def answer(model: jt.BayesianNetwork) -> float:
+        beliefs = jt.infer(model, evidence)
+        return beliefs.log_evidence if target is None else getattr(beliefs[target[0]], target[1])
+
+    for child, slopes in jt.sensitivity(model, evidence, target=target).items():
+        for field, found in slopes.items():
+            for place, slope in enumerate(found.reshape(-1)):
+                up, down = (answer(moved(model, child, field, place, step)) for step in (1e-5, -1e-5))
+                assert slope == pytest.approx((up - down) / 2e-5, rel=1e-6, abs=1e-8)
+
+
+def test_sensitivity_refuses_what_has_no_slope():
+    with pytest.raises(jt.Unsupported, match=r"LinearGaussian\(total \| x, y\) has the variance 0"):
+        jt.sensitivity(sum_network(), {"x": 1.0})
+    with pytest.raises(jt.InvalidData, match=r"a pair such as \('x', 'mean'\)"):
+        jt.sensitivity(chain_network(), {}, target=("x0", 3.0))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from juncture.checks import check_number
 from juncture.data.findings import Findings
 from juncture.data.missingness import group_by_pattern
-from juncture.errors import InvalidModel
+from juncture.errors import InvalidModel, UnknownVariable
 from juncture.inference.engines.contract import BELIEFS, Cost, Question, check_budget
 from juncture.inference.exact.gaussian.answers import GaussianAnswers, Group
 from juncture.inference.exact.gaussian.precisions import PrecisionPlan, PrecisionSystem
@@ -26,6 +27,7 @@ from juncture.inference.exact.gaussian.relations import log_free_density
 from juncture.inference.exact.gaussian.row_plan import RowPlan
 from juncture.inference.exact.gaussian.systems import LinearSystem, is_gaussian
 from juncture.inference.exact.junction_tree.engine import recall
+from juncture.inference.exact.lowering import check_factors
 from juncture.memory import check_memory
 from juncture.networks.factor_product import FactorProduct
 from juncture.options import as_variable_names
@@ -56,8 +58,13 @@ class GaussianElimination:
         return replace(self, memory_limit=memory_limit)
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> GaussianPlan:
+        check_factors(model, self.name)
         keep, seen = as_variable_names(targets, "targets"), as_variable_names(observed, "observed")
-        return GaussianPlan(self, model, system_for(model), tuple(seen), tuple(keep))
+        system = system_for(model)
+        for name in (*keep, *seen):
+            if name not in system.numbers:
+                raise UnknownVariable.among(name, system.names)
+        return GaussianPlan(self, model, system, tuple(seen), tuple(keep))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +84,10 @@ class GaussianPlan:
     def prepare(self) -> None:
         self.layout(self.mark(self.observed))
 
+    @cached_property
+    def target_nodes(self) -> np.ndarray:
+        return np.array([self.system.numbers[name] for name in self.targets], np.int64)
+
     def mark(self, names: Sequence[str]) -> np.ndarray:
         """(variable,): whether it is among the names."""
         marks = np.zeros(len(self.system.names), np.bool_)
@@ -85,7 +96,8 @@ class GaussianPlan:
 
     def layout(self, observed: np.ndarray) -> RowPlan | PrecisionPlan:
         """The elimination where these variables are observed, kept with the model."""
-        asked = self.mark(self.targets) | observed
+        asked = observed.copy()
+        asked[self.target_nodes] = True
         key = (observed.tobytes(), asked.tobytes())
 
         def make() -> RowPlan | PrecisionPlan:
@@ -135,8 +147,9 @@ class GaussianPlan:
         values = np.empty((len(names), len(rows)))
         for name in names:
             values[-1 - plan.positions[system.numbers[name]]] = findings.reals[name][rows]
-        asked = plan.positions[[system.numbers[name] for name in self.targets]]
-        steps = np.unique(asked[asked >= 0])
+        is_asked = np.zeros(len(plan.order) + len(plan.observed), np.bool_)  # observed variables have negative steps
+        is_asked[plan.positions[self.target_nodes]] = True
+        steps = np.flatnonzero(is_asked[: len(plan.order)])
         size = max(1, NUMBERS_AT_ONCE // max(1, len(plan.order)))
         means, logs = np.empty((len(steps), len(rows))), np.empty(len(rows))
         for start in range(0, max(1, len(rows)), size):
@@ -153,7 +166,7 @@ class GaussianPlan:
 
 def system_for(model: Any) -> System:
     """The equations of a directed model, or the precision matrix of an undirected one, made once."""
-    derived = getattr(model, "derived", {})
+    derived = model.derived
     if "gaussian system" not in derived:
         is_undirected = isinstance(model, FactorProduct) and is_gaussian(model)
         derived["gaussian system"] = PrecisionSystem.of(model) if is_undirected else LinearSystem.of(model)
