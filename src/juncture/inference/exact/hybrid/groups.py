@@ -13,6 +13,8 @@ from juncture.inference.exact.hybrid.equations import Equation, Regression, elim
 from juncture.inference.exact.hybrid.parts import Group
 from juncture.numerics import LOG_TWO_PI
 
+PRODUCTS_AT_ONCE = 2**17  # of numbers in a product of matrices: larger ones wait for threads that the caller may need
+
 
 class Form(NamedTuple):
     """A variable as a linear function of observed numbers and of independent noise."""
@@ -167,8 +169,14 @@ def predict(
     coefficients: np.ndarray, names: Sequence[str], values: Mapping[str, np.ndarray], case: np.ndarray
 ) -> np.ndarray:
     """Σ coefficient · number + constant for each row and configuration."""
-    inputs = rows_of(names, values, len(case))
-    if len(coefficients) > 1:
-        return np.asarray(np.einsum("r...c,rc->r...", coefficients[case], inputs))
-    flat = coefficients.reshape(-1, coefficients.shape[-1])
-    return (inputs @ flat.T).reshape(len(case), *coefficients.shape[1:-1])
+    inputs, shape = rows_of(names, values, len(case)), coefficients.shape[1:-1]
+    flat = coefficients.reshape(len(coefficients), -1, coefficients.shape[-1])  # (case, configuration, column)
+    found = np.empty((len(case), flat.shape[1]))
+    step = max(1, PRODUCTS_AT_ONCE // flat[0].size)
+    for start in range(0, len(case), step):
+        rows = slice(start, start + step)
+        if len(flat) == 1:
+            np.matmul(inputs[rows], flat[0].T, out=found[rows])
+        else:
+            np.einsum("rkc,rc->rk", flat[case[rows]], inputs[rows], out=found[rows])
+    return found.reshape(len(case), *shape)
