@@ -3,8 +3,8 @@
     python benchmarks/hybrid.py FOLDER [--rows 10000]
 
 FOLDER holds the published networks `waste` and `sangiovese` as `NAME.json.gz` (discrete nodes: states, parents, table;
-real nodes: discrete_parents, real_parents, intercept, coefficients, variance). The answers are checked against single rows
-first; then the first call and the median of five further ones are printed. No other Python library answers these
+real nodes: discrete_parents, real_parents, intercept, coefficients, variance). The answers are checked against single
+rows first; then the first call and the median of five further ones are printed. No other Python library answers these
 networks exactly.
 """
 

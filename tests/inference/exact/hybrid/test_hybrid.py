@@ -60,7 +60,15 @@ def random_findings(model, rng):
     return evidence
 
 
-def check_answers(model, evidence, beliefs, oracle):
+def draw(seed):
+    """A network, findings, and what they imply."""
+    rng = np.random.default_rng(seed)
+    model = random_hybrid(rng)
+    evidence = random_findings(model, rng)
+    return rng, model, evidence, Oracle(model, evidence)
+
+
+def check_answers(model, beliefs, oracle):
     assert beliefs.log_evidence == pytest.approx(oracle.log_evidence, abs=1e-8)
     for variable in model.variables:
         if variable.is_real:
@@ -76,23 +84,17 @@ def check_answers(model, evidence, beliefs, oracle):
 
 @given(seed=SEEDS)
 def test_marginals_and_evidence(seed):
-    rng = np.random.default_rng(seed)
-    model = random_hybrid(rng)
-    evidence = random_findings(model, rng)
-    oracle = Oracle(model, evidence)
+    _, model, evidence, oracle = draw(seed)
     if oracle.log_evidence == -math.inf:
         with pytest.raises(jt.ImpossibleEvidence):
             jt.infer(model, evidence, method=jt.StrongJunctionTree())
         return
-    check_answers(model, evidence, jt.infer(model, evidence, method=jt.StrongJunctionTree()), oracle)
+    check_answers(model, jt.infer(model, evidence, method=jt.StrongJunctionTree()), oracle)
 
 
 @given(seed=SEEDS)
 def test_joints(seed):
-    rng = np.random.default_rng(seed)
-    model = random_hybrid(rng)
-    evidence = random_findings(model, rng)
-    oracle = Oracle(model, evidence)
+    rng, model, evidence, oracle = draw(seed)
     if oracle.log_evidence == -math.inf:
         return
     beliefs = jt.infer(model, evidence, method="strong-junction-tree")
@@ -137,10 +139,7 @@ def test_rows_answer_as_each_row_alone(seed):
 @given(seed=SEEDS)
 def test_most_probable(seed):
     """The best configuration by its weight and the density at its mode, against all configurations."""
-    rng = np.random.default_rng(seed)
-    model = random_hybrid(rng)
-    evidence = random_findings(model, rng)
-    oracle = Oracle(model, evidence)
+    _, model, evidence, oracle = draw(seed)
     if oracle.log_evidence == -math.inf:
         return
     free = [at for at, name in enumerate(oracle.real) if name not in evidence]
