@@ -105,21 +105,22 @@ class HybridAnswers:
             table = pattern.run_for(names).weights(free)
             values[pattern.indices] = with_observed(table, scope, pattern)
             self._check_possible(pattern, names)
-        values[self.is_impossible] = np.nan
+        if self.is_impossible is not None:
+            values[self.is_impossible] = np.nan
         return values
 
-    @cached_property
+    @property
     def checks_itself(self) -> bool:
         """Whether p(evidence) is too large to compute: each answer then checks the findings that it depends on."""
-        try:
-            return len(self.log_evidence) != self.findings.num_rows
-        except TooLarge:
-            return True
+        return self.is_impossible is None
 
-    @property
-    def is_impossible(self) -> np.ndarray:
-        """(row,): where the evidence has probability zero, as far as that is known."""
-        return np.zeros(self.findings.num_rows, bool) if self.checks_itself else np.isneginf(self.log_evidence)
+    @cached_property
+    def is_impossible(self) -> np.ndarray | None:
+        """(row,): where the evidence has probability zero; None where that is too large to compute."""
+        try:
+            return np.isneginf(self.log_evidence)
+        except TooLarge:
+            return None
 
     def _check_possible(self, pattern: Pattern, names: tuple[str, ...]) -> None:
         """Raise for a single row whose evidence contradicts itself in the part of these variables."""
@@ -149,7 +150,8 @@ class HybridAnswers:
             self._check_possible(pattern, names)
         found = [(pattern.indices, joint_components(run, names)) for pattern, run in parts]
         joined = Components.join(found, self.findings.num_rows)
-        joined.weights[self.is_impossible] = np.nan
+        if self.is_impossible is not None:
+            joined.weights[self.is_impossible] = np.nan
         return joined
 
     def _free(self, pattern: Pattern, names: Sequence[str]) -> list[str]:

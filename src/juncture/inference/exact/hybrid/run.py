@@ -14,8 +14,10 @@ from juncture.data.findings import Findings
 from juncture.factors.factor import Factor
 from juncture.inference.exact.hybrid.clique_tables import Sums, Table
 from juncture.inference.exact.hybrid.groups import Density, SolvedGroup
-from juncture.inference.exact.hybrid.parts import Group, Part
+from juncture.inference.exact.hybrid.parts import BYTES_PER_COEFFICIENT, Group, Part
 from juncture.inference.exact.junction_tree.engine import recall
+from juncture.memory import check_memory
+from juncture.values import few, number_of
 
 CELLS_AT_ONCE = 2**18  # rows times cells of all cliques: what a core's cache holds
 KEPT_CELLS = 2**23
@@ -76,6 +78,11 @@ class Run:
         if group.given:
             table = np.stack([self.rows.codes[name] for name in group.given], axis=1)
             cases, case = (table, case) if len(table) == 1 else np.unique(table, axis=0, return_inverse=True)
+        numbers = len(cases) * self.part.tree.size(group.states) * group.num_coefficients
+        what = (
+            f"the regressions of {few(group.hidden or group.observed)} for {number_of(len(cases), 'case')} of parents"
+        )
+        check_memory(BYTES_PER_COEFFICIENT * numbers, what, "ask for fewer rows at a time")
         codes = dict(zip(group.given, cases.T, strict=True))
         key = (group[1:], tuple(part.child.name for part in group.families), cases.tobytes())
         known = self.model.derived.get("solved groups", {}).get(key)
