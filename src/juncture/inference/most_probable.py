@@ -83,7 +83,8 @@ class MostProbableRows(Diagnosed):
     def to_diagram(self) -> Grid:
         from juncture.inference.engines.pictures import rows_grid
 
-        return rows_grid(self._first_rows(), self.log_prob, len(self.assignments.columns))
+        is_density = any(variable.is_real for variable in self.assignments.variables)
+        return rows_grid(self._first_rows(), self.log_prob, len(self.assignments.columns), is_density=is_density)
 
     def _first_rows(self) -> dict[str, list[Any]]:
         names = list(self.assignments.columns)[:MAX_COLUMNS]

@@ -204,6 +204,14 @@ def test_the_mean_is_most_probable():
         jt.most_probable(model, evidence, k=2)
 
 
+def test_best_rows_of_high_density_are_drawn():
+    x = jt.Variable("x")
+    narrow = jt.BayesianNetwork([jt.LinearGaussian(x, [], [], 0.0, 1e-300)])
+    picture = jt.draw(jt.most_probable(narrow, [{}, {}])).svg
+    assert "log density 344.5" in picture
+    assert "log density 344.5" in jt.draw(jt.most_probable(narrow, k=1)).svg
+
+
 def test_an_unbounded_density_has_no_mode():
     for options in ({}, {"targets": ["x", "y", "total"]}):
         with pytest.raises(jt.Unsupported, match=r"the joint density has no maximum: '(total|double)' is determined"):

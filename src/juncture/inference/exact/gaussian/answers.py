@@ -94,7 +94,11 @@ class GaussianAnswers:
     def covariances(self, names: Sequence[str]) -> np.ndarray:
         """(row, name, name)."""
         size, num_rows = len(names), self.findings.num_rows
-        check_memory(8 * size * size * num_rows, f"the covariances of {size} variables", "ask for fewer variables")
+        check_memory(
+            8 * size * (size * num_rows + len(self.names)),
+            f"the covariances of {size} variables",
+            "ask for fewer variables",
+        )
         nodes = np.array([self._numbers[name] for name in names], np.int64)
         covariances = np.empty((num_rows, size, size))
         for group in self.groups:

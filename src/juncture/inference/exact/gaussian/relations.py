@@ -16,22 +16,33 @@ from juncture.memory import check_memory
 
 def log_free_density(layout: RowPlan, system: LinearSystem, tolerance: float) -> float:
     """What to add to the log-density of the evidence, so that it is one over the free coordinates."""
-    observed = layout.plan.observed
-    rows = len(layout.rows) * len(observed)
-    check_memory(16 * rows, "the deterministic relations among the observed variables", "observe fewer variables")
-    unit = np.eye(len(observed))
-    relations = layout.eliminate(system, unit, np.abs(unit), tolerance).relations
+    tied = find_tied(layout, system)
+    observed, size = layout.plan.observed[tied], len(layout.plan.observed)
+    memory = 8 * (2 * len(layout.rows) + len(layout.plan.order) + size) * len(observed)
+    check_memory(memory, "the deterministic relations among the observed variables", "observe fewer of them")
+    unit = np.zeros((size, len(observed)))
+    unit[tied, np.arange(len(observed))] = 1.0
+    relations = layout.eliminate(system, unit, unit, tolerance).relations
     position = np.full(len(system.names), -1)
     position[system.order] = np.arange(len(system.order))
-    substitute_known(relations, layout, system, position)
+    substitute_known(relations, layout, system, observed, position)
     columns = np.argsort(-position[observed])  # the last variables first: those that earlier ones determine
     log_determinant, determined = eliminate_columns(relations, columns, tolerance)
     return float(np.log(system.scales[observed[determined]]).sum() - log_determinant)
 
 
-def substitute_known(relations: np.ndarray, layout: RowPlan, system: LinearSystem, position: np.ndarray) -> None:
+def find_tied(layout: RowPlan, system: LinearSystem) -> np.ndarray:
+    """Which of the observed variables are in an exact row."""
+    rows = np.repeat(layout.rows, np.diff(layout.starts))
+    places = layout.places[system.is_exact[rows]]
+    return np.unique(-1 - places[places < 0])
+
+
+def substitute_known(
+    relations: np.ndarray, layout: RowPlan, system: LinearSystem, observed: np.ndarray, position: np.ndarray
+) -> None:
     """Replace each observed variable that its observed parents determine by them, in all relations."""
-    number = {int(node): column for column, node in enumerate(layout.plan.observed)}
+    number = {int(node): column for column, node in enumerate(observed)}
     known = layout.rows[layout.row_starts[-1] :]
     exact = [int(row) for row in known if system.is_exact[row]]
     for row in sorted(exact, key=lambda row: -position[row]):
