@@ -251,8 +251,10 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
         (`juncture.data.sources.as_source`).
     prior
         A pseudo-count per cell, `BDeu`, `K2`, `Dirichlet`, or a mapping from child to these. A `Logistic` takes a
-        `Gaussian` with mean 0 for its weights. For every kind of model a `Dirichlet` (and a number, which stands for
-        one) adds its concentration to the counts: the mean of the posterior; `point="mode"` adds 1 less.
+        `Gaussian` with mean 0 for its weights, a `LinearGaussian` a `NormalInverseGamma` for its intercept and
+        variance, which holds its slopes near 0 with the same strength. For every kind of model a `Dirichlet` (and a
+        number, which stands for one) adds its concentration to the counts: the mean of the posterior; `point="mode"`
+        adds 1 less.
     **options
         For networks: `variables` declares states, also of latent variables. `latent` names variables whose columns, if
         there are any, are not used. `weights` are those of the rows, or the name of their column. `missing` is a
