@@ -35,6 +35,8 @@ def test_a_score_is_the_likelihood_of_the_fitted_network_less_its_parameters(see
     rng = np.random.default_rng(seed)
     discrete, real = ["s", "t"][: rng.integers(1, 3)], ["x", "y", "z"]
     graph, rows = draw_graph(rng, discrete, real), draw_rows(rng, 150, discrete, real)
+    if rng.random() < 0.5:  # then nearly every row has states of its own
+        graph, rows = jt.DirectedGraph(graph.edges, [*graph.nodes, "many"]), rows | {"many": np.arange(150) // 2}
     weights = rng.uniform(0.5, 2.0, 150) if is_weighted else None
     fitted = jt.fit(graph, rows, weights=weights)
     num_parameters = sum(part.num_parameters for part in fitted.model.conditionals)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import log
+from functools import cached_property
+from math import log, prod
 from typing import Any
 
 import numpy as np
 
 from juncture.data.dataset import Dataset
+from juncture.data.tables.distinct import distinct_rows
 from juncture.errors import InvalidData, Unsupported
 from juncture.learning.conditionals.linear_gaussian import grouped_moments
 from juncture.learning.structure.data import check_complete, check_numbers
@@ -72,38 +74,61 @@ class GroupedScatter:
 
 @dataclass(frozen=True, eq=False)
 class MixedRows:
-    """Real columns in units of their deviation, the codes of the others, and the moments by their states."""
+    """Cells of rows with the same states, from whose moments those of wider groups are added up by Chan's formula."""
 
-    values: np.ndarray  # (row, real)
-    log_scales: np.ndarray  # (real,)
-    codes: tuple[np.ndarray, ...]  # of each column with states
+    values: np.ndarray  # (cell, real): the means of real columns, in units of their deviations
+    scatter: np.ndarray | None  # (cell, real, real): about these means; None where each row is a cell
+    codes: tuple[np.ndarray, ...]  # (cell,) for each column with states
     sizes: tuple[int, ...]
-    weights: np.ndarray
+    weights: np.ndarray  # (cell,)
+    counts: np.ndarray  # (cell,): of rows
     kept: dict[tuple[int, ...], GroupedScatter | None] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, values: np.ndarray, codes: Sequence[np.ndarray], sizes: tuple[int, ...], weights: np.ndarray
+    ) -> MixedRows:
+        """Rows as cells; rows with the same states become one, where few combinations of states occur."""
+        cell, firsts = distinct_rows(np.stack(codes, axis=1))
+        if len(firsts) * values.shape[1] > len(values):
+            return cls(values, None, tuple(codes), sizes, weights, np.ones(len(values), np.int64))
+        weight, center, scatter = grouped_moments(values, cell, weights, len(firsts))
+        counts = np.bincount(cell, minlength=len(firsts))
+        return cls(center, scatter, tuple(one[firsts] for one in codes), sizes, weight, counts)
+
+    @cached_property
+    def num_rows(self) -> int:
+        return int(self.counts.sum())
+
+    @cached_property
+    def weight(self) -> float:
+        return float(self.weights.sum())
 
     def given(self, discrete: tuple[int, ...]) -> GroupedScatter | None:
         """The scatter for each combination of states; None where a combination has fewer than two rows."""
         if discrete not in self.kept:
             made = self._group(discrete)
-            in_use = sum(one.scatter.nbytes for one in list(self.kept.values()) if one is not None)
-            if in_use > MAX_KEPT:
+            if sum(one.scatter.nbytes for one in list(self.kept.values()) if one is not None) > MAX_KEPT:
                 self.kept.clear()
             self.kept[discrete] = made
+            return made
         return self.kept[discrete]
 
     def _group(self, discrete: tuple[int, ...]) -> GroupedScatter | None:
-        num_groups = 1
-        for one in discrete:
-            num_groups *= self.sizes[one]
-        if 2 * num_groups > len(self.values):
+        num_groups = prod(self.sizes[one] for one in discrete)
+        if 2 * num_groups > self.num_rows:
             return None
         group = np.zeros(len(self.values), np.int64)
         for one in discrete:
             group = group * self.sizes[one] + self.codes[one]
-        fewest = int(np.bincount(group, minlength=num_groups).min())
+        fewest = int(np.bincount(group, self.counts, minlength=num_groups).min())
         if fewest < 2:
             return None
         weight, _, scatter = grouped_moments(self.values, group, self.weights, num_groups)
+        if self.scatter is not None:
+            order = np.argsort(group, kind="stable")
+            starts = np.searchsorted(group[order], np.arange(num_groups))
+            scatter += np.add.reduceat(self.scatter[order], starts, axis=0)
         return GroupedScatter(weight, scatter, fewest)
 
 
@@ -116,11 +141,13 @@ class MixedScores:
     is_real: tuple[bool, ...]
     tables: DiscreteScores
     lines: MixedRows
+    log_scales: np.ndarray  # (real,): logarithms of the deviations, the units of the lines
     cost: float
 
     @property
     def num_rows(self) -> int:
-        return len(self.lines.values)
+        """How many a score looks at: distinct ones, where few combinations of states occur."""
+        return max(len(self.lines.values), self.tables.num_rows)
 
     def score_extensions(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
         scores = np.full(len(candidates), -np.inf)
@@ -156,10 +183,8 @@ class MixedScores:
 
     def _penalty(self, child: int, discrete: Sequence[int], num_slopes: int) -> float:
         """The cost of a line and a variance for each combination of states; the rest undoes the child's unit."""
-        num_groups = float(np.prod([self.lines.sizes[one] for one in discrete], dtype=float))
-        return float(
-            self.cost * num_groups * (num_slopes + 2) + self.lines.weights.sum() * self.lines.log_scales[child]
-        )
+        num_groups = prod(self.lines.sizes[one] for one in discrete)
+        return self.cost * num_groups * (num_slopes + 2) + self.lines.weight * float(self.log_scales[child])
 
 
 def mixed_scores(score: Any, data: Dataset) -> MixedScores:
@@ -176,12 +201,11 @@ def mixed_scores(score: Any, data: Dataset) -> MixedScores:
     weights = np.ones(len(data)) if data.weights is None else np.asarray(data.weights, float)
     cost = float(score.cost(float(weights.sum())))
     tables = discrete_scores(data.only(variable.name for variable in discrete), "likelihood", cost)
-    codes = tuple(data.columns[variable.name].astype(np.int64) for variable in discrete)
     seen = weights > 0
+    codes = [data.columns[variable.name].astype(np.int64)[seen] for variable in discrete]
     values, log_scales = standardise(data, weights)
-    sizes = tuple(variable.num_states for variable in discrete)
-    lines = MixedRows(values[seen], log_scales, tuple(one[seen] for one in codes), sizes, weights[seen])
-    return MixedScores(tuple(data.columns), places, is_real, tables, lines, cost)
+    lines = MixedRows.of(values[seen], codes, tuple(variable.num_states for variable in discrete), weights[seen])
+    return MixedScores(tuple(data.columns), places, is_real, tables, lines, log_scales, cost)
 
 
 def standardise(data: Dataset, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
