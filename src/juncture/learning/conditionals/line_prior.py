@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from juncture.errors import InvalidData
-from juncture.factors.conditional import HasScope
 from juncture.factors.gaussian import LinearGaussian
 from juncture.learning.conditionals.contract import EstimationOptions, Point, log_prior, takes_prior
 from juncture.learning.conditionals.table import prior_of
@@ -54,7 +53,7 @@ class LinePrior:
         return float(-np.sum(power * np.log(variance) + (self.scale + 0.5 * self.strength * squares) / variance))
 
 
-def line_prior(options: EstimationOptions, family: HasScope) -> LinePrior | None:
+def line_prior(options: EstimationOptions, family: Any) -> LinePrior | None:
     """The prior of this child; None when it has none, as a prior for all children may be one of tables."""
     from juncture.families.vectors.normal_gamma import NormalInverseGamma
 
@@ -71,12 +70,12 @@ def line_prior(options: EstimationOptions, family: HasScope) -> LinePrior | None
     shape = Scope(parent for parent in family.parents if not parent.is_real).shape
     try:
         given = (prior.mean, prior.strength, prior.shape, prior.scale)
-        parameters = [np.broadcast_to(np.asarray(one, float), shape) for one in given]
+        mean, strength, alpha, scale = (np.broadcast_to(np.asarray(one, float), shape) for one in given)
     except ValueError:
         raise InvalidData(
             f"the prior of {name!r} is a batch of the shape {prior.batch_shape}; its parents' states have {shape}"
         ) from None
-    return LinePrior(*parameters, options.point)
+    return LinePrior(mean, strength, alpha, scale, options.point)
 
 
 @log_prior.register

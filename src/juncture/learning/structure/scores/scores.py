@@ -123,7 +123,7 @@ def scores_and_bounds(search: Constrained, score: Any, data: Dataset) -> tuple[S
     scores = ScoreCache(as_local_scores(score, data))
     bounds = search.bounds(scores.names, impossible_edges(data))
     for child, parents in enumerate(bounds.needed):
-        if parents and scores.family(child, parents) == -np.inf:
+        if parents and is_mixed(data) and scores.family(child, parents) == -np.inf:
             raise InvalidData(
                 f"the edges into {scores.names[child]!r} that are required leave combinations of its parents' states"
                 " with too few rows to determine a line: require fewer edges, or give more rows"
