@@ -28,6 +28,8 @@ from scipy.special import gammaln
 import juncture
 from juncture.families.registry import FAMILIES
 
+juncture.set_compilation("always")  # machine code is measured, from the first call on
+
 TOLERANCE = 1e-9
 MATRIX_SHARE = 10  # of matrices, a tenth: SciPy goes through them one by one
 

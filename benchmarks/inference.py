@@ -24,6 +24,8 @@ import numpy as np
 
 import juncture as jt
 
+jt.set_compilation("always")  # machine code is measured, from the first call on
+
 SMALL = ["asia", "cancer", "survey", "alarm", "hailfinder", "win95pts"]
 LARGE = ["andes", "pigs", "water", "mildew", "barley", "diabetes", "munin4", "munin", "link"]
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "networks"

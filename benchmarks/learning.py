@@ -21,6 +21,8 @@ import numpy as np
 
 import juncture as jt
 
+jt.set_compilation("always")  # machine code is measured, from the first call on
+
 PARTS = ["counts", "frames", "sampling", "em", "scoring"]
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "networks"
 

@@ -32,6 +32,8 @@ import numpy as np
 
 import juncture as jt
 
+jt.set_compilation("always")  # machine code is measured, from the first call on
+
 SYMBOLS, DIMENSION, ITERATIONS = 16, 4, 10
 NEARLY_FLAT = 1 + 1e-9  # with 1, dynamax's tables are NaN where a count is 0
 

@@ -23,6 +23,8 @@ import numpy as np
 import juncture as jt
 from juncture.data.sources import as_source
 
+jt.set_compilation("always")  # machine code is measured, from the first call on
+
 PART = 500_000  # rows that are drawn and written at a time
 SMALL = 1000
 HOWS = ("blocks, graph", "blocks, network", "whole, network", "EM, distinct rows", "EM, blocks read again", "EM, whole")

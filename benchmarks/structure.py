@@ -28,6 +28,8 @@ from juncture.learning.structure.comparison import compare_graphs
 from juncture.learning.structure.learn import learn_structure
 from juncture.learning.structure.scores.scores import EdgePrior, structure_score
 
+jt.set_compilation("always")  # machine code is measured, from the first call on
+
 PARTS = ["climbing", "default", "walking", "pc", "ges", "exact", "holes"]
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "networks"
 

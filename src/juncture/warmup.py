@@ -58,12 +58,17 @@ def warm_up_in_two_processes(begin: Callable[[str], None]) -> None:
     here, there = list(SUBJECTS)[:NUM_OF_NETWORKS], list(SUBJECTS)[NUM_OF_NETWORKS:]
     command = [sys.executable, "-c", SECOND_PROCESS, *there]
     with Popen(command, stdout=PIPE, text=True, encoding="utf-8") as second:  # noqa: S603 (this interpreter)
-        told = Thread(target=lambda: [begin(line.strip()) for line in second.stdout or ()])
+        told = Thread(target=tell_each, args=(begin, second.stdout))
         told.start()
         warm_up(begin, here)
         told.join()
     if second.returncode:
         raise JunctureError("a process that compiled kernels has failed; its message is above")
+
+
+def tell_each(begin: Callable[[str], None], lines: Iterable[str] | None) -> None:
+    for line in lines or ():
+        begin(line.strip())
 
 
 SECOND_PROCESS = """

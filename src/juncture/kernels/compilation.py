@@ -70,7 +70,8 @@ def compilation() -> Compilation:
 
 
 def check_mode(mode: Any, where: str) -> Compilation:
-    if mode not in MODES:
+    is_known = isinstance(mode, str) and mode in MODES
+    if not is_known:
         raise InvalidData(f"{where} is one of {', '.join(MODES)}; got {shown(mode)}")
     if mode == "always" and not has_numba():
         raise MissingExtra("compiled kernels need Numba, which is not installed; run: pip install numba")

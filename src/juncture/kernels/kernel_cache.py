@@ -9,6 +9,7 @@ No machine code depends on this file: it is no part of `folder_stamp`.
 
 from __future__ import annotations
 
+import gc
 import inspect
 import logging
 import os
@@ -149,7 +150,7 @@ def keep_on_disk(dispatcher: Any, stamp: str) -> None:
             if code is not None:
                 context.insert_user_function(code.entry_point, code.fndesc, [code.library])
                 return code
-            with announce(dispatcher.py_func):
+            with announce(dispatcher.py_func), without_collection():
                 code = compile_now(args, return_type)
             kept.keep(sig, code)
         return code
@@ -163,6 +164,18 @@ def announce(function: Any) -> Iterator[None]:
     name, started = f"{function.__module__.removeprefix('juncture.kernels.')}.{function.__qualname__}", time.monotonic()
     yield
     LOG.info("compiled the kernel %s in %.1f s", name, time.monotonic() - started)
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """Collect no garbage meanwhile: the compiler makes many objects in cycles, and looking through them takes long."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @cache
