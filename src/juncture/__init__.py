@@ -158,6 +158,8 @@ _MODULES = {
     "sensitivity": "inference.exact.junction_tree.sensitivity",
     "cost": "inference.planning",
     "compile": "inference.planning",
+    "GaussianFactor": "factors.gaussian_factor",
+    "GaussianElimination": "inference.exact.gaussian.engine",
     "JunctionTree": "inference.exact.junction_tree.engine",
     "VariableElimination": "inference.exact.elimination.engine",
     "Enumeration": "inference.exact.enumeration",

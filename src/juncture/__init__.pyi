@@ -42,6 +42,7 @@ from juncture.factors.deterministic import Deterministic as Deterministic
 from juncture.factors.factor import Factor as Factor
 from juncture.factors.gaussian import Constant as Constant
 from juncture.factors.gaussian import LinearGaussian as LinearGaussian
+from juncture.factors.gaussian_factor import GaussianFactor as GaussianFactor
 from juncture.factors.logistic import Logistic as Logistic
 from juncture.factors.noisy import NoisyMax as NoisyMax
 from juncture.factors.noisy import NoisyOr as NoisyOr
@@ -112,6 +113,7 @@ from juncture.inference.engines.beliefs import Beliefs as Beliefs
 from juncture.inference.exact.elimination.directed_form import to_bayesian_network as to_bayesian_network
 from juncture.inference.exact.elimination.engine import VariableElimination as VariableElimination
 from juncture.inference.exact.enumeration import Enumeration as Enumeration
+from juncture.inference.exact.gaussian.engine import GaussianElimination as GaussianElimination
 from juncture.inference.exact.junction_tree.engine import JunctionTree as JunctionTree
 from juncture.inference.exact.junction_tree.sensitivity import sensitivity as sensitivity
 from juncture.inference.messages.max_product import max_product as max_product

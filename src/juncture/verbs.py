@@ -50,8 +50,9 @@ def infer(
         The variables whose marginals are wanted; all by default.
     method
         "auto", "exact", or the name of an algorithm: "junction-tree", "variable-elimination" or "enumeration" (or a
-        configured engine) for networks, "forward-backward" for a `HiddenMarkovModel` or a `MarkovChain`, "kalman" for a
-        `LinearGaussianStateSpace`, "enumeration" for a `Mixture`.
+        configured engine) for networks, "gaussian-elimination" for networks of real variables, "forward-backward" for a
+        `HiddenMarkovModel` or a `MarkovChain`, "kalman" for a `LinearGaussianStateSpace`, "enumeration" for a
+        `Mixture`.
     on_impossible
         "warn" gives rows or sequences of probability zero NaN and one warning; "raise" raises `ImpossibleEvidence`, as
         a single one does in any case.

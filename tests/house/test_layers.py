@@ -25,7 +25,7 @@ ORDERS = {
         "edge_information", "verbs",
     ],
     "inference.exact": [
-        "lowering", "clique_search", "best_states", "elimination", "junction_tree", "enumeration",
+        "lowering", "clique_search", "best_states", "elimination", "junction_tree", "gaussian", "enumeration",
     ],
     "learning": ["fit", "em", "conditionals", "networks", "structure", "verbs"],
     "learning.networks": [

@@ -80,6 +80,7 @@ add(
     jt.infer(MIXTURE, STEPS), jt.infer(HMM, STEPS).forecast(2), jt.infer(SPACE, [1.0, 2.0]).forecast(2),
     jt.online_filter(HMM, lag=1), jt.online_filter(SPACE), jt.most_probable(HMM, STEPS), jt.compile(NET),
     jt.PartiallyDirectedGraph([("a", "b")], [("b", "c")]), jt.JunctionTree(), jt.VariableElimination(),
+    jt.GaussianElimination(),
     jt.CanonicalGaussian([2.0, 1.0], [[2.0, 0.5], [0.5, 1.0]]), jt.Enumeration(),
     jt.Gaussian([0.0, 1.0], 1.0), jt.BIC(), jt.AIC(), jt.LogLikelihood(),
     jt.Trace((1.0,), True, "done"), jt.compare_graphs(GRAPH, GRAPH),

@@ -17,6 +17,7 @@ from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import run_engine
 from juncture.inference.engines.contract import Engine, Question
 from juncture.inference.engines.relevance import relevant_part
+from juncture.inference.exact.gaussian.systems import is_gaussian
 from juncture.inference.infer import engine_for
 from juncture.networks.bayesian_network import BayesianNetwork
 
@@ -29,10 +30,9 @@ def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extr
         return log_prob_blocks(model, rows, method, extra)
     is_single = isinstance(rows, Mapping) and all(np.ndim(value) == 0 for value in rows.values())
     dataset = Dataset([dict(rows)] if is_single else rows, variables=model.variables, extra=extra)
-    engine = engine_for(method, questions=LOG_EVIDENCE)
+    engine = engine_for(method, questions=LOG_EVIDENCE, model=model)
     values = np.empty(len(dataset))
-    groups = group_by_observed(dataset)
-    if len(groups) > MANY_PATTERNS and not any(variable.is_real for variable in model.variables):
+    if is_gaussian(model) or (len(groups := group_by_observed(dataset)) > MANY_PATTERNS and is_discrete(model)):
         values[:] = run_engine(engine, model, as_findings(dataset, model.variables)).log_evidence
     else:
         for observed, indices in groups:
@@ -40,6 +40,10 @@ def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extr
             values[indices] = log_evidence(engine, part, dataset.take(indices), observed)
     values -= log_normalizer(model, engine)
     return float(values[0]) if is_single else values
+
+
+def is_discrete(model: Any) -> bool:
+    return not any(variable.is_real for variable in model.variables)
 
 
 def log_prob_blocks(model: Any, source: RowSource, method: Any, extra: Extra) -> np.ndarray:

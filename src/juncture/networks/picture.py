@@ -135,8 +135,11 @@ def show_beliefs(diagram: Drawing, beliefs: Any) -> Diagram:
 def add_beliefs(node: Node, beliefs: Any) -> Node:
     if node.kind != "variable" or node.name not in beliefs.targets:
         return node
-    bars = tuple((str(label), float(p)) for label, p in beliefs[node.name].to_dict().items())
-    return replace(node, bars=bars, shaded=bool(beliefs.findings.is_observed(node.name)[0]))
+    shaded, marginal = bool(beliefs.findings.is_observed(node.name)[0]), beliefs[node.name]
+    if not hasattr(marginal, "to_dict"):
+        return replace(node, note=f"{marginal.mean:.4g} ± {marginal.variance**0.5:.2g}", shaded=shaded)
+    bars = tuple((str(label), float(p)) for label, p in marginal.to_dict().items())
+    return replace(node, bars=bars, shaded=shaded)
 
 
 def add_strengths(diagram: Drawing, strengths: Mapping[tuple[str, str], float]) -> Diagram:

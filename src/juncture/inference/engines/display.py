@@ -13,6 +13,7 @@ from juncture.drawing.diagram import Drawing
 from juncture.drawing.html import Markup, html_table
 from juncture.drawing.svg import to_svg
 from juncture.factors.html import MAX_COLUMNS, MAX_ROWS, format_omitted
+from juncture.inference.engines.real_marginals import summarize
 from juncture.values import number_of
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def beliefs_text(beliefs: Beliefs) -> str:
         return f"{head}, {number_of(beliefs.findings.num_rows, 'row')})"
     lines = [f"{head}, log evidence {beliefs.log_evidence:.6g})"]
     for name in beliefs.targets[:MAX_VARIABLES]:
-        states = ", ".join(f"{label} {p:.4g}" for label, p in beliefs[name].to_dict().items())
+        states = ", ".join(f"{label} {p:.4g}" for label, p in summarize(beliefs[name]).items())
         lines.append(f"  {name}: {states}")
     if len(beliefs.targets) > MAX_VARIABLES:
         lines.append(f"  … and {len(beliefs.targets) - MAX_VARIABLES} more")
@@ -54,6 +55,8 @@ def beliefs_html(beliefs: Beliefs) -> str:
 def row_beliefs_html(beliefs: Beliefs) -> str:
     """For each of the first rows a bar per state of the first variables."""
     scope = [beliefs.model.variable(name) for name in beliefs.targets]
+    if any(variable.is_real for variable in scope):
+        return row_moments_html(beliefs)
     shown = list(islice(((variable.name, label) for variable in scope for label in variable.labels), MAX_COLUMNS))
     shares = [beliefs[name][label] for name, label in shown]
     heads = [f"{name}={label}" for name, label in shown]
@@ -64,8 +67,25 @@ def row_beliefs_html(beliefs: Beliefs) -> str:
     return steps_html(words, heads, np.column_stack(shares), "row", index=beliefs.findings.index, size=size)
 
 
+def row_moments_html(beliefs: Beliefs) -> str:
+    """For each of the first rows the moments of real variables, and the probabilities of states."""
+    columns = {
+        f"{label} of {name}": np.atleast_1d(numbers)
+        for name in beliefs.targets[:MAX_COLUMNS]
+        for label, numbers in summarize(beliefs[name]).items()
+    }
+    index = count() if beliefs.findings.index is None else beliefs.findings.index
+    rows = zip(index, *([f"{number:.4g}" for number in column] for column in columns.values()), strict=False)
+    return states_html(
+        beliefs_text(beliefs), ["row", *columns], islice(rows, beliefs.findings.num_rows), beliefs.findings.num_rows
+    )
+
+
 def variable_html(beliefs: Beliefs, name: str) -> str:
-    marginal = beliefs[name].to_dict()
+    marginal = summarize(beliefs[name])
+    if beliefs.model.variable(name).is_real:
+        moments = f"mean {marginal['mean']:.6g}, standard deviation {np.sqrt(marginal['variance']):.6g}"
+        return f'<tr><th>{escape(name)}</th><td colspan="3">{moments}</td></tr>'
     head = f'<th rowspan="{len(marginal)}">{escape(name)}</th>'
     rows = []
     for label, probability in marginal.items():
