@@ -106,7 +106,7 @@ def test_states_with_too_few_rows_are_no_parents_of_numbers():
     assert not jt.learn_structure(rows).edges
     with pytest.raises(jt.InvalidData, match="the edges into 'x' that are required leave"):
         jt.learn_structure(rows, required=[("kind", "x")])
-    with pytest.raises(jt.InvalidData, match="in the rows with kind=rare"):
+    with pytest.raises(jt.InvalidData, match="not determined in the rows with kind=rare"):
         jt.fit(graph, rows)
 
 

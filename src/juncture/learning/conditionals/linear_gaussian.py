@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData, warn_user
+from juncture.errors import DeterministicRelationWarning, InvalidData, warn_user
 from juncture.factors.conditional import as_parents
-from juncture.factors.gaussian import LinearGaussian
+from juncture.factors.gaussian import AGREEMENT, LinearGaussian
 from juncture.learning.conditionals.alignment import align_states, unite_scopes
 from juncture.learning.conditionals.contract import (
     EstimationOptions,
@@ -142,13 +142,29 @@ def most_likely_line(part: LineMoments) -> LinearGaussian:
         )
     coefficients, intercept, squares = fit_lines(part, part.scatter[..., :-1, :-1])
     is_exact = squares <= ON_A_LINE * part.scatter[..., -1, -1]
-    if is_exact.any():
-        where = f" in the rows with {some_states(part, is_exact)}" if part.discrete else ""
+    check_determined(part, is_exact)
+    variance = np.where(is_exact, 0.0, squares / part.weight)
+    return LinearGaussian(part.child, part.parents, coefficients, intercept, variance)
+
+
+def check_determined(part: LineMoments, is_exact: np.ndarray) -> None:
+    """Refuse lines through as many rows as they have parameters; warn of lines through more rows."""
+    is_open = is_exact & (part.weight <= part.center.shape[-1])
+    if is_open.any():
         raise InvalidData(
-            f"the variance of {part.child.name!r} given its parents would be 0{where}: there its values lie exactly on"
-            f" a line, as those of no more rows than parameters do; {remedies(part)}"
+            f"the line of {part.child.name!r} is not determined{in_rows_with(part, is_open)}: it has as many parameters"
+            f" as there are rows, and meets them all; {remedies(part)}"
         )
-    return LinearGaussian(part.child, part.parents, coefficients, intercept, squares / part.weight)
+    if is_exact.any():
+        warn_user(
+            f"the values of {part.child.name!r} lie exactly on a line{in_rows_with(part, is_exact)}: its variance there"
+            " is 0, so that any other value is impossible",
+            DeterministicRelationWarning,
+        )
+
+
+def in_rows_with(part: LineMoments, chosen: np.ndarray) -> str:
+    return f" in the rows with {some_states(part, chosen)}" if part.discrete else ""
 
 
 def remedies(part: LineMoments) -> str:
@@ -200,9 +216,16 @@ def slopes(across: np.ndarray, along: np.ndarray, name: str) -> np.ndarray:
 
 @log_likelihood_of.register
 def _(conditional: LinearGaussian, part: LineMoments) -> float:
-    """-½ Σ w (log 2πv + E(child - line)² / v), from the moments about the line."""
+    """-½ Σ w (log 2πv + E(child - line)² / v), from the moments about the line; a relation that holds counts 0."""
     normal = np.concatenate([-conditional.coefficients, np.ones((*part.weight.shape, 1))], axis=-1)
     offset = (normal * part.center).sum(axis=-1) - conditional.intercept
-    squares = np.einsum("...i,...ij,...j", normal, part.scatter, normal) + part.weight * offset**2
-    logs = part.weight * (np.log(conditional.variance) + LOG_TWO_PI)
-    return float(-0.5 * np.sum(logs + squares / conditional.variance))
+    squares = np.einsum("...i,...ij,...j", normal, part.scatter, normal)
+    has_noise = conditional.variance > 0
+    variance = np.where(has_noise, conditional.variance, 1.0)
+    logs = part.weight * (np.log(variance) + LOG_TWO_PI) + (squares + part.weight * offset**2) / variance
+    spread = (normal**2 * np.diagonal(part.scatter, axis1=-2, axis2=-1)).sum(axis=-1)
+    size = np.abs(normal * part.center).sum(axis=-1) + np.abs(conditional.intercept)
+    is_off = (part.weight > 0) & ((squares > ON_A_LINE * spread) | (np.abs(offset) > AGREEMENT * size))
+    if (is_off & ~has_noise).any():
+        return -np.inf
+    return float(-0.5 * np.sum(np.where(has_noise, logs, 0.0)))
