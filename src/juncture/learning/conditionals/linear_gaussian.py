@@ -135,6 +135,8 @@ def _(conditional: LinearGaussian, part: LineMoments, options: EstimationOptions
 
 def most_likely_line(part: LineMoments) -> LinearGaussian:
     """Least squares for each combination of the discrete parents' states; the variance divides by the weight."""
+    if not part.discrete and not part.weight > 0:
+        raise InvalidData(f"there are no rows to find the line of {part.child.name!r} from: give rows, or a prior")
     if not (part.weight > 0).all():
         raise InvalidData(
             f"no row has {some_states(part, part.weight <= 0)} among the parents' states of {part.child.name!r},"
