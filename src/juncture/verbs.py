@@ -17,6 +17,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "BayesianNetwork": ("juncture.inference.verbs", "juncture.learning.verbs"),
     "FactorProduct": ("juncture.inference.verbs",),
     "DirectedGraph": ("juncture.learning.verbs",),
+    "UndirectedGraph": ("juncture.learning.verbs",),
     "HiddenMarkovModel": ("juncture.sequences.hidden_markov.verbs",),
     "MarkovChain": ("juncture.sequences.markov_chains.verbs",),
     "LinearGaussianStateSpace": ("juncture.sequences.state_space.verbs",),
@@ -243,7 +244,8 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
     ----------
     structure
         A `DirectedGraph`, or a `BayesianNetwork` whose conditionals say their kind and, for rows with holes, where EM
-        starts. Or a `HiddenMarkovModel`, `MarkovChain`, `LinearGaussianStateSpace` or `Mixture`; their options are
+        starts. An `UndirectedGraph`, for columns of real numbers: the Gaussian `MarkovNetwork` of maximum likelihood.
+        Or a `HiddenMarkovModel`, `MarkovChain`, `LinearGaussianStateSpace` or `Mixture`; their options are
         documented in `juncture.sequences.hidden_markov.fit`, `juncture.sequences.markov_chains.fit`,
         `juncture.sequences.state_space.fit` and `juncture.latent.mixtures.fit`.
     data
@@ -281,7 +283,7 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
     """
     extension = ": take consistent_extension() of it" if hasattr(structure, "consistent_extension") else ""
     raise Unsupported(
-        "fit takes a DirectedGraph, a BayesianNetwork, a HiddenMarkovModel, a MarkovChain, a"
+        "fit takes a DirectedGraph, an UndirectedGraph, a BayesianNetwork, a HiddenMarkovModel, a MarkovChain, a"
         f" LinearGaussianStateSpace or a Mixture; got {type(structure).__name__}{extension}"
     )
 

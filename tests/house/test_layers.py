@@ -27,7 +27,9 @@ ORDERS = {
     "inference.exact": [
         "lowering", "clique_search", "best_states", "elimination", "junction_tree", "gaussian", "enumeration",
     ],
-    "learning": ["fit", "em", "conditionals", "networks", "structure", "verbs"],
+    "learning": [
+        "fit", "em", "conditionals", "networks", "structure", "graphical_lasso", "covariance_selection", "verbs",
+    ],
     "learning.networks": [
         "templates", "document", "statistics", "estimation", "posterior", "expectation", "problem",
         "free_tables", "gradient", "standard_errors", "fit",
