@@ -25,7 +25,7 @@ ORDERS = {
         "edge_information", "verbs",
     ],
     "inference.exact": [
-        "lowering", "clique_search", "best_states", "elimination", "junction_tree", "gaussian", "enumeration",
+        "lowering", "clique_search", "best_states", "elimination", "junction_tree", "gaussian", "hybrid", "enumeration",
     ],
     "learning": [
         "fit", "em", "conditionals", "networks", "structure", "graphical_lasso", "covariance_selection", "verbs",
