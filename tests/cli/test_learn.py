@@ -166,6 +166,8 @@ def test_text_and_numbers_need_no_options(tmp_path, monkeypatch):
     assert model.variable("b").is_real
     assert CliRunner().invoke(app, ["fit", "learned.json", mixed, "--out", "again.json"]).exit_code == 0
     assert jt.read("again.json")["b"] == model["b"]
+    answer = CliRunner().invoke(app, ["query", "again.json", "b", "--given", "a=x", "--json"])
+    assert json.loads(answer.stdout)["marginals"]["b"]["mean"] == pytest.approx(1.625)
 
 
 def test_names_with_arrows(tmp_path, monkeypatch):

@@ -56,6 +56,19 @@ def test_missing_leaves_drop_out_and_other_columns_are_read_too():
     assert mine.model_.variable("a").is_real
 
 
+def test_what_is_missing_between_columns_is_summed_out():
+    """The class and a column with children are not seen: an engine answers."""
+    X, y = draw_rows(2)  # noqa: N806
+    rows = {"a": X[:, 0], "b": X[:, 1], "kind": np.where(X[:, 2] > 0, "up", "down")}
+    graph = jt.DirectedGraph([("y", "a"), ("y", "b"), ("y", "kind"), ("kind", "a"), ("a", "b")])
+    mine = BayesianNetworkClassifier(graph, discretize=None).fit(rows, y)
+    found = mine.predict_proba({"b": [0.5, 2.5], "a": [np.nan, 1.5]}, target="kind")
+    model = mine.model_
+    for row, seen in enumerate([{"b": 0.5}, {"b": 2.5, "a": 1.5}]):
+        weight = [np.exp(jt.log_prob(model, {**seen, "kind": kind})) for kind in ("down", "up")]
+        assert found[row] == pytest.approx(np.array(weight) / sum(weight), abs=1e-9)
+
+
 @pytest.mark.parametrize("structure", ["tan", "hill-climbing"])
 def test_structures_are_learned_from_mixed_columns(structure):
     X, y = draw_rows(3, 600)  # noqa: N806
