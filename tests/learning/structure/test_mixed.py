@@ -122,6 +122,9 @@ def test_what_has_no_score_is_refused():
         jt.InvalidData, match=r"the column 's' has missing values, the first in row 0: drop these rows$"
     ):
         jt.learn_structure(rows | {"s": [None, *rows["s"][1:].tolist()]})
+    nothing = jt.Dataset({"s": [], "x": []}, variables=[jt.Variable("s", 2), jt.Variable("x")])
+    with pytest.raises(jt.InvalidData, match="at least one row"):
+        jt.learn_structure(nothing)
     with pytest.raises(jt.InvalidData, match="the column 'x' has missing values"):
         jt.learn_structure(rows | {"x": np.append(rows["x"][:-1], np.nan)})
     with pytest.raises(jt.Unsupported, match="rows with holes need variables with states"):

@@ -25,6 +25,7 @@ from juncture.numerics import LOG_TWO_PI
 
 NOTHING_LEFT = 1e-12  # a share of the variance that is rounding
 MAX_KEPT = 2**28  # bytes of moments that are kept
+UNKNOWN: Any = object()  # what is not kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,13 +107,13 @@ class MixedRows:
 
     def given(self, discrete: tuple[int, ...]) -> GroupedScatter | None:
         """The scatter for each combination of states; None where a combination has fewer than two rows."""
-        if discrete not in self.kept:
-            made = self._group(discrete)
+        found = self.kept.get(discrete, UNKNOWN)
+        if found is UNKNOWN:
+            found = self._group(discrete)
             if sum(one.scatter.nbytes for one in list(self.kept.values()) if one is not None) > MAX_KEPT:
                 self.kept.clear()
-            self.kept[discrete] = made
-            return made
-        return self.kept[discrete]
+            self.kept[discrete] = found
+        return found
 
     def _group(self, discrete: tuple[int, ...]) -> GroupedScatter | None:
         num_groups = prod(self.sizes[one] for one in discrete)
@@ -199,6 +200,8 @@ def mixed_scores(score: Any, data: Dataset) -> MixedScores:
     discrete = [variable for variable in data.variables if not variable.is_real]
     places = tuple(sum(kind == own for kind in is_real[:index]) for index, own in enumerate(is_real))
     weights = np.ones(len(data)) if data.weights is None else np.asarray(data.weights, float)
+    if not weights.any():
+        raise InvalidData("no row has a weight: structure is learned from at least one row")
     cost = float(score.cost(float(weights.sum())))
     tables = discrete_scores(data.only(variable.name for variable in discrete), "likelihood", cost)
     seen = weights > 0
