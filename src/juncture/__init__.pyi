@@ -110,10 +110,13 @@ from juncture.graphs.trails import Trail as Trail
 from juncture.graphs.undirected import UndirectedGraph as UndirectedGraph
 from juncture.inference.edge_information import edge_information as edge_information
 from juncture.inference.engines.beliefs import Beliefs as Beliefs
+from juncture.inference.engines.mixed_joint import MixedJoint as MixedJoint
+from juncture.inference.engines.real_marginal import RealMarginal as RealMarginal
 from juncture.inference.exact.elimination.directed_form import to_bayesian_network as to_bayesian_network
 from juncture.inference.exact.elimination.engine import VariableElimination as VariableElimination
 from juncture.inference.exact.enumeration import Enumeration as Enumeration
 from juncture.inference.exact.gaussian.engine import GaussianElimination as GaussianElimination
+from juncture.inference.exact.hybrid.engine import StrongJunctionTree as StrongJunctionTree
 from juncture.inference.exact.junction_tree.engine import JunctionTree as JunctionTree
 from juncture.inference.messages.max_product import max_product as max_product
 from juncture.inference.messages.sum_product import sum_product as sum_product

@@ -25,9 +25,12 @@ ORDERS = {
         "sensitivity", "edge_information", "verbs",
     ],
     "inference.exact": [
-        "lowering", "clique_search", "best_states", "elimination", "junction_tree", "gaussian", "enumeration",
+        "lowering", "clique_search", "best_states", "elimination", "junction_tree", "gaussian", "hybrid", "enumeration",
     ],
-    "learning": ["fit", "em", "conditionals", "networks", "undirected", "structure", "verbs"],
+    "learning": [
+        "fit", "em", "conditionals", "networks", "undirected", "structure", "graphical_lasso", "covariance_selection",
+        "verbs",
+    ],
     "learning.networks": [
         "templates", "document", "statistics", "estimation", "posterior", "expectation", "problem",
         "free_tables", "gradient", "standard_errors", "fit",

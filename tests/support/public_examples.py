@@ -168,6 +168,8 @@ CALLS: dict[str, list[dict[str, Any]]] = VERBS | {
     "LinearGaussian": [{"child": jt.Variable("u"), "parents": [jt.Variable("v")], "coefficients": [0.5]}],
     "Constant": [{"child": jt.Variable("u"), "value": 2.0}],
     "GaussianFactor": [{"scope": [jt.Variable("u")], "loading": [0.5], "precision": [[2.0]], "log_scale": 0.0}],
+    "Beliefs.mixture": [],
+    "RealMarginal": [{"name": "x", "weights": [0.25, 0.75], "means": [0.0, 4.0], "variances": [1.0, 0.0]}],
     "Factor": [{"scope": [A, B], "values": [[1, 2], [3, 4]]}],
     "BayesianNetwork": [{"conditionals": NET.conditionals, "tied": [], "plates": []}],
     "BayesianNetwork.from_joint": [{"joint": JOINT, "along": ["a", "b"]}, {"joint": JOINT, "along": GRAPH}],

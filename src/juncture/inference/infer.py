@@ -16,6 +16,7 @@ from juncture.inference.exact.elimination.engine import VariableElimination
 from juncture.inference.exact.enumeration import Enumeration
 from juncture.inference.exact.gaussian.engine import GaussianElimination
 from juncture.inference.exact.gaussian.systems import is_gaussian
+from juncture.inference.exact.hybrid.engine import StrongJunctionTree, has_real_variables
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.memory import check_memory_limit
 from juncture.options import as_names, resolve
@@ -27,7 +28,10 @@ METHODS: dict[str, Callable[[], Engine]] = {
     "variable-elimination": VariableElimination,
     "enumeration": Enumeration,
 }
-REAL_METHODS: dict[str, Callable[[], Engine]] = {"gaussian-elimination": GaussianElimination}  # for real variables
+REAL_METHODS: dict[str, Callable[[], Engine]] = {  # for real variables
+    "gaussian-elimination": GaussianElimination,
+    "strong-junction-tree": StrongJunctionTree,
+}
 AUTOMATIC = frozenset({"auto", "exact"})
 
 
@@ -41,6 +45,8 @@ def engine_for(
     is_automatic = isinstance(method, str) and method in AUTOMATIC
     if is_automatic and model is not None and is_gaussian(model):
         engine: Engine = GaussianElimination()
+    elif is_automatic and model is not None and has_real_variables(model):
+        engine = StrongJunctionTree()
     else:
         engine = resolve(method, METHODS if is_automatic else {**METHODS, **REAL_METHODS}, what="method")
     if not hasattr(engine, "compile"):

@@ -37,7 +37,7 @@ def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extr
     else:
         for observed, indices in groups:
             part = relevant_part(model, observed)
-            values[indices] = log_evidence(engine, part, dataset.take(indices), observed)
+            values[indices] = log_evidence(engine, model, part, dataset.take(indices), observed)
     values -= log_normalizer(model, engine)
     return float(values[0]) if is_single else values
 
@@ -61,10 +61,14 @@ def group_by_observed(dataset: Dataset) -> list[tuple[frozenset[str], np.ndarray
     return [(frozenset(compress(columns, pattern)), rows) for pattern, rows in group_by_pattern(known)]
 
 
-def log_evidence(engine: Engine, part: Any, rows: Dataset, observed: frozenset[str]) -> np.ndarray:
-    """log p(observed) of rows with the same cells observed: a product where nothing is missing, else a sum."""
+def log_evidence(engine: Engine, model: Any, part: Any, rows: Dataset, observed: frozenset[str]) -> np.ndarray:
+    """log p(observed) of rows with the same cells observed: a product where nothing is missing, else a sum.
+
+    The sum is over the part that is needed; an engine for real variables finds it and keeps it with the model.
+    """
     if len(observed) == len(part.variables):
         return part.log_joint_of(rows.columns)
+    part = part if is_discrete(model) else model
     return run_engine(engine, part, as_findings(rows, part.variables, extra="ignore")).log_evidence
 
 

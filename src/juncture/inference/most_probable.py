@@ -161,8 +161,12 @@ def labels(scope: Scope, codes: np.ndarray) -> Assignment:
 
 def best_rows(beliefs: Beliefs, scope: Scope, codes: np.ndarray, log_joint: np.ndarray) -> MostProbableRows:
     possible = ~np.isneginf(beliefs.log_evidence)
-    holes = [np.nan if variable.is_real else -1 for variable in scope]
-    columns = {name: np.where(possible, codes[:, index], holes[index]) for index, name in enumerate(scope.names)}
+    columns = {
+        variable.name: np.where(possible, codes[:, index], np.nan)
+        if variable.is_real
+        else np.where(possible, codes[:, index], -1).astype(np.int64)
+        for index, variable in enumerate(scope)
+    }
     log_prob = np.full(len(log_joint), np.nan)
     np.subtract(log_joint, beliefs.log_evidence, out=log_prob, where=possible)
     chosen = Dataset.from_codes(scope, columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any
@@ -88,6 +88,12 @@ def moments_frame(marginals: Mapping[str, Mapping[Any, Any]], unit: str | None) 
     ]
     frame = pandas.DataFrame(records, columns=[unit or "row", "variable", "mean", "variance"])
     return frame.drop(columns="row") if unit is None else frame
+
+
+def join_frames(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """One frame below the other, with the columns of both."""
+    joined: pd.DataFrame = import_pandas().concat(frames, ignore_index=True)
+    return joined
 
 
 def marginals_frame(marginals: Mapping[str, Mapping[State, Any]], unit: str | None) -> pd.DataFrame:
