@@ -62,7 +62,7 @@ def lengthen(array, length):
     return longer
 
 
-@kernel
+@kernel(work=("num_nodes", "num_nodes"))
 def minimum_degree(num_nodes, starts, nodes):
     """The nodes, each time one of nearly the fewest neighbours among those that are left."""
     node_starts, node_scopes = scopes_of_nodes(num_nodes, starts, nodes)

@@ -12,7 +12,7 @@ from juncture.kernels.compiler import kernel
 from juncture.kernels.gaussian.ordering import lengthen
 
 
-@kernel
+@kernel(work=("num_nodes", "num_nodes"))
 def find_separators(num_nodes, scope_starts, scope_nodes):
     """(starts, nodes, parents): the separator of each node in increasing order, and its parent, -1 for none."""
     num_scopes = len(scope_starts) - 1

@@ -31,6 +31,7 @@ from juncture.inference.exact.lowering import check_factors
 from juncture.memory import check_memory
 from juncture.networks.factor_product import FactorProduct
 from juncture.options import as_variable_names
+from juncture.values import number_of
 
 NUMBERS_AT_ONCE = 2**22  # shifts of steps times cases: more cases go block by block
 MAX_PLANS = 64  # of a model, by what is observed and what is asked
@@ -124,6 +125,12 @@ class GaussianPlan:
     ) -> GaussianAnswers:
         if budget is not None:
             check_budget(self.cost, budget)
+        check_memory(
+            16 * len(self.targets) * findings.num_rows,
+            f"the means of {number_of(len(self.targets), 'variable')} for {number_of(findings.num_rows, 'row')}",
+            "ask for fewer targets, or fewer rows at a time",
+            self.engine.memory_limit,
+        )
         system = self.system if model is self.model else self.system_of(model)
         groups = tuple(self.solve(system, rows, names, findings) for names, rows in patterns(findings))
         return GaussianAnswers(system.names, system.means, system.scales, findings, groups)

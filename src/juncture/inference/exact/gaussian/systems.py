@@ -73,14 +73,14 @@ class LinearSystem:
         families = [
             [number[part.child.name], *(number[name] for name in part.parents.names)] for part in model.conditionals
         ]
-        coefficients = [np.append(1.0, -linear_parts(part)[0]) for part in model.conditionals]
-        numbers = np.array([linear_parts(part)[1:] for part in model.conditionals]).reshape(-1, 2)
+        linear = [linear_parts(part) for part in model.conditionals]
+        numbers = np.array([(intercept, variance) for _, intercept, variance in linear]).reshape(-1, 2)
         return cls(
             names=names,
             order=np.array([number[name] for name in model.graph.topological_order()], np.int64),
             starts=np.cumsum([0, *map(len, families)], dtype=np.int64),
             nodes=np.array([node for family in families for node in family], np.int64),
-            coefficients=np.concatenate([np.empty(0), *coefficients]),
+            coefficients=np.array([number for slopes, _, _ in linear for number in (-1.0, *slopes)]) * -1.0,
             intercepts=np.ascontiguousarray(numbers[:, 0]),
             deviations=np.sqrt(numbers[:, 1]),
         )
@@ -144,8 +144,8 @@ class LinearSystem:
         return f"LinearSystem({number_of(len(self.names), 'row')})"
 
 
-def linear_parts(part: Any) -> tuple[np.ndarray, float, float]:
+def linear_parts(part: Any) -> tuple[list[float], float, float]:
     """(coefficients, intercept, variance) of a conditional that is linear."""
     if isinstance(part, Constant):
-        return np.empty(0), float(part.value), 0.0
-    return part.coefficients, float(part.intercept), float(part.variance)
+        return [], float(part.value), 0.0
+    return part.coefficients.tolist(), float(part.intercept), float(part.variance)
