@@ -58,6 +58,14 @@ def load_command(name: str) -> Any:
     return typer.main.get_command(app)
 
 
+def list_options(arguments: list[str]) -> list[str]:
+    """The options of the command that the arguments call, by the names of its parameters."""
+    name = next((word for word in arguments if not word.startswith("-")), "")
+    if name not in COMMANDS:
+        return []
+    return [parameter.name for parameter in load_command(name).params if parameter.param_type_name == "option"]
+
+
 def end_when_unread(command: Callable[..., None]) -> Callable[..., None]:
     """The command, which ends without an error when its output is no longer read."""
 
