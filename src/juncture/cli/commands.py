@@ -12,11 +12,12 @@ from typing import Any, TextIO
 import typer
 
 from juncture.cli.help import Command, Group
+from juncture.errors import hint
 
 # name → the first sentence of its help; the command is the function of this name in the module of this name
 COMMANDS: dict[str, str] = {
     "info": (
-        "Print the size of a network and the cost of exact inference; note zero probabilities and impossible states."
+        "Print the size of a network and the cost of exact inference, or the columns and missing cells of a table."
     ),
     "query": "Print posterior marginals: the probability of each state given the evidence.",
     "mpe": "Find the most probable joint assignment of the unobserved variables (MPE).",
@@ -29,7 +30,7 @@ COMMANDS: dict[str, str] = {
     "predict": "Predict one variable in each row from the other columns; values may be missing.",
     "convert": "Write a network in another format; all probabilities keep their exact values.",
     "draw": "Draw a network or a graph; with evidence or --beliefs, each node shows its posterior marginal.",
-    "warmup": "Compile the numerical kernels now, so that the first query does not wait for them.",
+    "warmup": "Compile the numerical kernels now, so that the first large question does not wait for them.",
 }
 
 
@@ -45,6 +46,8 @@ class LazyGroup(Group):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command that the arguments call, imported."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"there is no command {args[0]!r}; {hint(args[0], COMMANDS, limit=len(COMMANDS))}")
         name, command, rest = super().resolve_command(ctx, args)
         return name, load_command(name) if name in COMMANDS else command, rest
 
