@@ -13,6 +13,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import juncture
+from juncture.cli.bash_completion import replace_bash_script
 from juncture.cli.commands import LazyGroup, discard_output, list_options, open_null_stream
 from juncture.cli.flags import use_flags
 from juncture.cli.output import CONTROLS, WrongUsage, print_note
@@ -46,6 +47,7 @@ def options(
 def run() -> NoReturn:
     """Run the command line; an error is printed as one sentence on standard error."""
     prepare_streams()
+    replace_bash_script()
     warnings.showwarning = print_warning
     warnings.simplefilter("always")
     is_plain = not any(map(CONTROLS.search, sys.argv))
