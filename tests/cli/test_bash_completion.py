@@ -36,7 +36,7 @@ def terminal(tmp_path):
     pid, opened = pty.fork()
     if pid == 0:
         os.environ.update(TERM="dumb", LC_ALL="C.UTF-8", PYTHONPATH=os.pathsep.join(sys.path))
-        os.execvp("bash", ["bash", "--noprofile", "--rcfile", str(tmp_path / "settings"), "-i"])
+        os.execvp("bash", ["bash", "--noprofile", "--rcfile", str(tmp_path / "settings"), "-i"])  # noqa: S606
     yield opened
     os.close(opened)
     os.waitpid(pid, 0)
@@ -61,4 +61,5 @@ def test_names_and_states_are_completed_and_quoted(terminal):
 
 def test_the_command_shows_this_script():
     replace_bash_script()
-    assert get_completion_script(prog_name="a", complete_var="A", shell="bash").count("compopt -o nospace") == 1
+    arguments = {"prog_name": "a", "complete_var": "A", "shell": "bash"}
+    assert get_completion_script(**arguments).count("compopt -o nospace") == 1

@@ -19,9 +19,9 @@ class Command(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
-            if negative is None or getattr(error, "option_name", "") != negative[:2]:
-                raise
-            ctx.fail(f"{negative} is no argument of this command: numbers of rows and the like are not negative")
+            if negative is not None and getattr(error, "option_name", "") == negative[:2]:
+                ctx.fail(f"{negative} is no argument of this command: numbers of rows and the like are not negative")
+            raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         return [usage_of(parameter) for parameter in self.get_params(ctx) if is_argument(parameter)] + ["[OPTIONS]"]
