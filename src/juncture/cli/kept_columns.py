@@ -54,6 +54,6 @@ def as_written(table: Table, name: str, *, is_text: bool) -> tuple[Variable, np.
     if not column.levels.labels:
         return Variable(name), np.full(len(table), np.nan)
     if is_text and isinstance(column, TextLevels):
-        return Variable(name, column.labels), column.codes
+        return Variable(name, map(str, column.labels)), column.codes
     variable = column.declare_variable(name)
     return variable, column.encode(variable, table.describe_row)
