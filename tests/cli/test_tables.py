@@ -38,7 +38,7 @@ def test_info_tells_columns_and_missing_cells_as_json():
 def test_info_prints_a_line_per_column_without_blanks_at_its_end():
     run = juncture("info", "rows.csv")
     lines = run.out.splitlines()
-    assert lines[0] == "rows.csv: 3 rows, of which 0 are complete"
+    assert lines[0] == "rows.csv: 3 rows, 0 of them complete"
     assert ["dose", "text", "3", "0%", "0.5,", "1.5,", "NA"] in [line.split() for line in lines]
     assert ["age", "whole", "numbers", "2", "33.3%", "40", "to", "41"] in [line.split() for line in lines]
     assert [line for line in lines if line != line.rstrip()] == []

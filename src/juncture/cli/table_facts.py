@@ -67,7 +67,7 @@ def format_values(column: dict[str, Any]) -> str:
 
 
 def print_table_facts(rows: str, facts: dict[str, Any]) -> None:
-    title = f"{rows}: {number_of(facts['rows'], 'row')}, of which {facts['complete_rows']:,} are complete"
+    title = f"{rows}: {number_of(facts['rows'], 'row')}, {facts['complete_rows']:,} of them complete"
     summary = table(title, "column", "kind", "values", "missing", "such as", numeric=("values", "missing"))
     for column in facts["columns"]:
         share = format_percentage(column["missing"])
