@@ -72,3 +72,13 @@ def test_a_misspelt_column_is_told_with_the_variable_that_has_none():
     assert "are ignored: Smoke, age\n" in run.err
     assert "the network's 'smoke' has no column; did you mean it by 'Smoke'?" in run.err
     assert "by 'age'" not in run.err
+
+
+def test_a_predicted_number_stands_beside_kept_columns():
+    dose = jt.Variable("dose")
+    network = jt.BayesianNetwork([jt.LinearGaussian(dose, [], [], 2.0, 1.0)])
+    jt.write(network, "dose.json")
+    run = juncture("predict", "dose.json", "rows.csv", "--target", "dose", "--keep", "patient", "--keep", "dose")
+    head, first, _ = run.out.splitlines()
+    assert head.startswith("patient,dose,predicted dose,standard deviation of dose,")
+    assert first.startswith("007,1.50,2.0,1.0,")

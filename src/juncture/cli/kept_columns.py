@@ -28,7 +28,8 @@ def keep_columns(predicted: Dataset, kept: Table, out: str) -> Dataset:
     """The kept columns, then the prediction, which is named `predicted NAME` where NAME is kept too."""
     first, *numbers = predicted.variables
     name = f"predicted {first.name}" if first.name in kept.cells else first.name
-    prediction = [(Variable(name, first.labels), predicted.columns[first.name])]
+    renamed = Variable(name) if first.is_real else Variable(name, first.labels)
+    prediction = [(renamed, predicted.columns[first.name])]
     prediction += [(variable, predicted.columns[variable.name]) for variable in numbers]
     for variable, _ in prediction:
         if variable.name in kept.cells:
