@@ -24,7 +24,7 @@ def test_learn_is_told_flags(options, words):
 
 
 def test_numbers_beside_text_are_told_the_option_that_cuts_them():
-    run = juncture("learn", "-", stdin=b"a,b\n1.5,x\n2.5,y\n")
+    run = juncture("learn", "-", "--method", "pc", stdin=b"a,b\n1.5,x\n2.5,y\n")
     assert "put the numbers into bins first, juncture learn --bins 5" in run.err
     assert "jt." not in run.err
 

@@ -27,7 +27,10 @@ ORDERS = {
     "inference.exact": [
         "lowering", "clique_search", "best_states", "elimination", "junction_tree", "gaussian", "hybrid", "enumeration",
     ],
-    "learning": ["fit", "em", "conditionals", "networks", "undirected", "structure", "verbs"],
+    "learning": [
+        "fit", "em", "conditionals", "networks", "undirected", "structure", "graphical_lasso", "covariance_selection",
+        "verbs",
+    ],
     "learning.networks": [
         "templates", "document", "statistics", "estimation", "posterior", "expectation", "problem",
         "free_tables", "gradient", "standard_errors", "fit",
