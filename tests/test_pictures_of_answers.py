@@ -31,7 +31,7 @@ ANSWERS = {
     "beliefs about states": (lambda: jt.infer(WEATHER, [0, 1, 1]), {"<dry>", "state", "0%"}),
     "a forecast of states": (lambda: jt.infer(WEATHER, [0]).forecast(3), {"<dry>", "1", "3"}),
     "beliefs about real states": (lambda: jt.infer(TREND, SEEN), {"state 0", "state 1", "mean", "observed"}),
-    "a forecast": (lambda: jt.infer(TREND, SEEN).forecast(3), {"observation", "mean", "3"}),
+    "a forecast": (lambda: jt.infer(TREND, SEEN).forecast(3), {"observation", "mean", str(len(SEEN))}),
     "real states": (lambda: jt.most_probable(TREND, SEEN), {"state 0", "state 1"}),
     "beliefs of a mixture": (lambda: jt.infer(jt.Mixture([0.5, 0.5], jt.Poisson([1.0, 9.0])), POINTS), {"component"}),
     "a fit": (lambda: jt.fit(jt.Mixture([0.5, 0.5], jt.Poisson([1.0, 9.0])), POINTS), {"objective", "step"}),

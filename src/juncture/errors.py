@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 MAX_HINT_LETTERS, MAX_HINT_NAMES = 60, 2000  # looking for a near match is quadratic in both
+LEAST_START = 2  # letters of a name that may stand for all of it
 NOT_OF_USERS = (f"{Path(__file__).parent}{os.sep}", functools.__file__)  # `functools` calls what verbs dispatch to
 MAX_MESSAGE = 600  # letters: names and values may have any length
 LONG_WORD = re.compile(r"(\S{40})\S{41,}(\S{20})")  # in a message that is too long
@@ -189,13 +190,29 @@ def shorten_message(message: str) -> str:
 
 def hint(value: object, known: Iterable[object], limit: int = 8) -> str:
     """The end of a sentence that refuses `value`: the nearest known thing, or a few of them."""
-    texts = {str(item)[:MAX_HINT_LETTERS]: item for item in islice(known, MAX_HINT_NAMES)}
-    by_lower = {text.lower(): item for text, item in texts.items()}
-    close = difflib.get_close_matches(str(value)[:MAX_HINT_LETTERS].lower(), by_lower, n=1)
-    if close:
-        return f"did you mean {by_lower[close[0]]!r}?"
+    items = list(islice(known, MAX_HINT_NAMES))
+    close = find_close(value, items)
+    if close is not None:
+        return f"did you mean {close!r}?"
+    texts = {str(item)[:MAX_HINT_LETTERS]: item for item in items}
     shown = ", ".join(repr(item) for item in list(texts.values())[:limit])
     return f"known are {shown}{', …' if len(texts) > limit else ''}" if texts else "there are none"
+
+
+def find_close(value: object, known: Iterable[object]) -> Any:
+    """The nearest of the known things, in any case of letters, or the only one that begins so; None if there is none.
+
+    >>> find_close("Incme", ["income", "age"])
+    'income'
+    >>> find_close("hill", ["hill-climbing", "pc"])
+    'hill-climbing'
+    """
+    by_lower = {str(item)[:MAX_HINT_LETTERS].lower(): item for item in islice(known, MAX_HINT_NAMES)}
+    text = str(value)[:MAX_HINT_LETTERS].lower()
+    close = difflib.get_close_matches(text, by_lower, n=1)
+    longer = [name for name in by_lower if name.startswith(text)] if len(text) >= LEAST_START else []
+    found = close or (longer if len(longer) == 1 else [])
+    return by_lower[found[0]] if found else None
 
 
 def _format_error(message: str, file: str | None, line: int | None) -> FormatError:

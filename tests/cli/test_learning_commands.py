@@ -151,7 +151,7 @@ def test_impossible_rows_are_told_and_left_empty(rows):
     lines = run.out.splitlines()
     assert lines[1] == ",,"
     assert lines[2].startswith("yes,0.84")
-    assert "1 of 2 rows have probability zero and get no prediction: 0" in run.err
+    assert "1 of 2 rows have probability zero and get no prediction: line 2 of standard input;" in run.err
     assert "tub=yes, either=no cannot occur together" in run.err
     document = json.loads(juncture("predict", "asia", "-", "--target", "lung", "--json", stdin=text).out)
     assert document["predicted"] == [None, "yes"]
@@ -175,12 +175,12 @@ def test_a_table_of_the_target_alone_gets_its_distribution(rows):
         (("fit", "asia", "rows.csv", "--out", "nowhere/fitted.bif"), "no folder 'nowhere'"),
         (("fit", "asia", "none.csv", "--out", "fitted.bif"), "none.csv"),
         (("fit", "asia", "some.csv", "--out", "fitted.bif"), "give --latent asia"),
-        (("fit", "asia", "odd.csv", "--out", "fitted.bif"), "'smoke' has no state 'maybe' in row 1"),
+        (("fit", "asia", "odd.csv", "--out", "fitted.bif"), "'smoke' has no state 'maybe' in line 3 of odd.csv"),
         (("fit", "weather", "rows.csv", "--out", "fitted.bif"), "no column of rows.csv is a variable of weather"),
         (("fit", "-", "-", "--out", "fitted.bif"), "standard input"),
         (("predict", "asia", "rows.csv", "--target", "lungs"), "did you mean 'lung'"),
         (("predict", "asia", "rows.csv", "--target", "lung", "--out", "predicted.bif"), "ends in .csv"),
-        (("predict", "asia", "odd.csv", "--target", "lung"), "'smoke' has no state 'maybe' in row 1"),
+        (("predict", "asia", "odd.csv", "--target", "lung"), "'smoke' has no state 'maybe' in line 3 of odd.csv"),
     ],
 )
 def test_what_cannot_be_done_exits_with_1_and_one_sentence(arguments, words, rows, tmp_path):

@@ -34,7 +34,7 @@ def test_a_file_of_counts_is_read_on_request(command, tmp_path, monkeypatch):
     refused = juncture(command, "counts.net", *COMMANDS[command])
     assert refused.returncode == 1
     assert "sums to 40; a row must sum to 1 within 0.001." in refused.err
-    assert "(on the command line: --normalize)" in refused.err
+    assert "--normalize divides each by its sum" in refused.err
     done = juncture(command, "counts.net", *COMMANDS[command], "--normalize")
     assert done.returncode == 0, done.err
     assert "2 rows did not sum to 1 and were divided by their sum" in done.err

@@ -64,6 +64,7 @@ def _in_an_empty_folder(tmp_path, monkeypatch):
     jt.write(jt.example("asia"), "fitted.bif")
     jt.write(jt.HiddenMarkovModel([0.5, 0.5], STAY, STAY, states=["dry", "wet"]), "weather.json")
     rows_with_holes(jt.example("asia"), 1000).to_csv("rows.csv")
+    Path("patients.csv").write_text("patient,smoke,xray\nP1,sometimes,yes\nP2,no,\n", encoding="utf-8")
 
 
 # --- the reference -------------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,11 +12,11 @@ from typing import Annotated, Any
 import typer
 
 from juncture.cli.completion import complete_finding, complete_method, complete_network
-from juncture.cli.output import WrongUsage
+from juncture.cli.output import WrongUsage, is_table
 from juncture.errors import FormatError, InvalidData, UnknownVariable, Unsupported, hint
 from juncture.files.reading import MAX_BYTES, read_at_most
 from juncture.formats.bundled import example, examples
-from juncture.formats.files import read
+from juncture.formats.files import SUFFIXES, read
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.variables import Scope
@@ -67,6 +69,11 @@ Method = Annotated[
 
 def load(network: str, *, normalize: bool = False) -> Any:
     """The network that an argument names; a model of another kind is refused."""
+    if is_table(network):
+        raise Unsupported(
+            f"this command takes a network, and {network} is named as a table of rows: see it with juncture info, and"
+            f" learn a network from it with juncture learn {network}"
+        )
     model = load_model(network, normalize=normalize)
     if not isinstance(model, BayesianNetwork | FactorProduct):
         raise Unsupported(
@@ -93,9 +100,18 @@ def load_model(network: str, *, normalize: bool = False) -> Any:
         return example(network)
     if not Path(network).exists():
         raise FormatError(
-            f"there is no file {network!r}, and no bundled network of that name; {hint(network, examples())}"
+            f"there is no file {network!r}, and no bundled network of that name;"
+            f" {hint(network, [*find_models(network), *examples()])}"
         )
     return read(network, normalize=normalize)
+
+
+def find_models(start: str) -> list[str]:
+    """The files of models in the folder of a path that begin as it does, with another suffix or with more."""
+    folder, name = Path(start).parent, Path(start).name
+    files = sorted(folder.glob(f"{glob.escape(name)}*")) if folder.is_dir() and name else []
+    models = [file for file in files if file.name.lower().removesuffix(".gz").endswith(SUFFIXES)]
+    return [str(file) for file in models if file.name.startswith(f"{name}.")] or [str(file) for file in models]
 
 
 def evidence(model: Any, given: Iterable[str], likelihood: Iterable[str] = ()) -> dict[str, Any]:
@@ -119,6 +135,14 @@ def split_finding(text: str, variables: Scope) -> tuple[str, str]:
         if character == "=" and text[:index] in names:
             return text[:index], text[index + 1 :]
     raise UnknownVariable.among(text.partition("=")[0], variables.names)
+
+
+def check_names(model: Any, names: Iterable[str]) -> None:
+    """Check that no name is evidence, which needs its flag before each: --given xray=yes --given smoke=no."""
+    known = set(model.variables.names)
+    for name in names:
+        if name not in known and any(name.startswith(f"{other}=") for other in known):
+            raise WrongUsage(f"{name!r} is evidence, which is given with its flag: --given {shlex.quote(name)}")
 
 
 def split_names(text: str, known: Iterable[str]) -> list[str]:

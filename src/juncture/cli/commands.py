@@ -12,11 +12,12 @@ from typing import Any, TextIO
 import typer
 
 from juncture.cli.help import Command, Group
+from juncture.errors import hint
 
 # name → the first sentence of its help; the command is the function of this name in the module of this name
 COMMANDS: dict[str, str] = {
     "info": (
-        "Print the size of a network and the cost of exact inference; note zero probabilities and impossible states."
+        "Print the size of a network and the cost of exact inference, or the columns and missing cells of a table."
     ),
     "query": "Print posterior marginals: the probability of each state given the evidence.",
     "mpe": "Find the most probable joint assignment of the unobserved variables (MPE).",
@@ -45,6 +46,8 @@ class LazyGroup(Group):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command that the arguments call, imported."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"there is no command {args[0]!r}; {hint(args[0], COMMANDS, limit=len(COMMANDS))}")
         name, command, rest = super().resolve_command(ctx, args)
         return name, load_command(name) if name in COMMANDS else command, rest
 
@@ -56,6 +59,14 @@ def load_command(name: str) -> Any:
     )
     app.command(name, cls=Command)(end_when_unread(function))
     return typer.main.get_command(app)
+
+
+def list_options(arguments: list[str]) -> list[str]:
+    """The options of the command that the arguments call, by the names of its parameters."""
+    name = next((word for word in arguments if not word.startswith("-")), "")
+    if name not in COMMANDS:
+        return []
+    return [parameter.name for parameter in load_command(name).params if parameter.param_type_name == "option"]
 
 
 def end_when_unread(command: Callable[..., None]) -> Callable[..., None]:

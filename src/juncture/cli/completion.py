@@ -10,17 +10,16 @@ import typer
 
 from juncture.errors import JunctureError
 from juncture.formats.bundled import examples
-from juncture.formats.files import FORMATS, read
+from juncture.formats.files import SUFFIXES, read
 
 
 def complete_network(incomplete: str) -> list[str]:
     """Bundled networks, and folders and files of models beside what is typed."""
-    suffixes = tuple(suffix for file_format in FORMATS for suffix in file_format.suffixes)
     folder = incomplete.rpartition("/")[0]
     start = f"{folder}/" if "/" in incomplete else ""
     paths = sorted(Path(start or ".").iterdir()) if Path(start or ".").is_dir() else []
     files = [f"{start}{path.name}{'/' if path.is_dir() else ''}" for path in paths if not path.name.startswith(".")]
-    models = [file for file in files if file.endswith(("/", *suffixes, *(f"{suffix}.gz" for suffix in suffixes)))]
+    models = [file for file in files if file.endswith(("/", *SUFFIXES, *(f"{suffix}.gz" for suffix in SUFFIXES)))]
     return starting_with(incomplete, [*examples(), *models])
 
 

@@ -32,7 +32,7 @@ Target = Annotated[
         help="The file to write: .svg, or .png or .pdf with the extra juncture[plot]; - for SVG on standard output.",
     ),
 ]
-Out = Annotated[str | None, typer.Option("--out", metavar="FILE", help="The file to write, in place of FILE.")]
+Out = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="The file to write, in place of FILE.")]
 ShowBeliefs = Annotated[
     bool, typer.Option("--beliefs", help="Show the marginal distribution of each node as bars, also without evidence.")
 ]

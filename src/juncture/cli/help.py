@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+NEGATIVE_NUMBER = re.compile(r"-[0-9][0-9.]*")
+
 
 class Command(TyperCommand):
     """A command whose help names what an argument is, not its type."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The arguments; a negative number, which looks like an option, is told as a number."""
+        negative = next((word for word in args if NEGATIVE_NUMBER.fullmatch(word)), None)
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            if negative is not None and getattr(error, "option_name", "") == negative[:2]:
+                ctx.fail(f"{negative} is no argument of this command: numbers of rows and the like are not negative")
+            raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         return [usage_of(parameter) for parameter in self.get_params(ctx) if is_argument(parameter)] + ["[OPTIONS]"]

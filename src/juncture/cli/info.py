@@ -1,30 +1,54 @@
-"""`juncture info`: the size of a network and the cost of inference, notes on its tables; the sizes of other models."""
+"""`juncture info`: the size of a network and the cost of inference; other models; tables of rows."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import Any
+from typing import Annotated, Any
 
-from juncture.cli.arguments import AsJson, Network, Normalize, load_model
+import typer
+
+from juncture.cli.arguments import AsJson, Normalize, load_model
+from juncture.cli.completion import complete_network
 from juncture.cli.model_facts import facts_of_model
-from juncture.cli.output import console, print_json, table
+from juncture.cli.output import WrongUsage, console, is_table, print_json, table
+from juncture.cli.rows import Missing
+from juncture.cli.table_facts import collect_table_facts, print_table_facts
 from juncture.memory import format_bytes
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.networks.lint import lint
 
+NetworkOrRows = Annotated[
+    str,
+    typer.Argument(
+        metavar="NETWORK",
+        autocompletion=complete_network,
+        help="A model file, the name of a bundled network such as asia, - for JSON on standard input, or a CSV or"
+        " Parquet file of rows.",
+    ),
+]
 MAX_REMARKS = 10
 COUNTED_DIGITS = 15  # longer numbers are printed as powers of ten
 
 
-def info(network: Network, normalize: Normalize = False, json: AsJson = False) -> None:
-    """Print the size of a network and the cost of exact inference; note zero probabilities and impossible states.
+def info(
+    network: NetworkOrRows,
+    missing: Missing = [],  # noqa: B006
+    normalize: Normalize = False,
+    json: AsJson = False,
+) -> None:
+    """Print the size of a network and the cost of exact inference, or the columns and missing cells of a table.
 
-    Of a model of another kind, print its kind and its sizes.
+    Zero probabilities and impossible states are noted. Of a model of another kind, print its kind and its sizes.
 
     Example: juncture info asia
     """
+    if is_table(network):
+        print_table(network, missing, json)
+        return
+    if missing:
+        raise WrongUsage(f"--missing is for tables of rows, and {network} is none")
     model = load_model(network, normalize=normalize)
     is_network = isinstance(model, BayesianNetwork | FactorProduct)
     facts = collect_facts(model) if is_network else facts_of_model(model)
@@ -41,6 +65,14 @@ def info(network: Network, normalize: Normalize = False, json: AsJson = False) -
         out.print(f"note: {remark}")
     if len(remarks) > MAX_REMARKS:
         out.print(f"note: … and {len(remarks) - MAX_REMARKS} more; --json lists all")
+
+
+def print_table(rows: str, missing: list[str], json: bool) -> None:
+    facts = collect_table_facts(rows, missing)
+    if json:
+        print_json({"table": rows, **facts})
+    else:
+        print_table_facts(rows, facts)
 
 
 def collect_facts(model: Any) -> dict[str, Any]:

@@ -13,7 +13,9 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import juncture
-from juncture.cli.commands import LazyGroup, discard_output, open_null_stream
+from juncture.cli.bash_completion import replace_bash_script
+from juncture.cli.commands import LazyGroup, discard_output, list_options, open_null_stream
+from juncture.cli.flags import use_flags
 from juncture.cli.output import CONTROLS, WrongUsage, print_note
 from juncture.errors import JunctureError
 
@@ -45,6 +47,7 @@ def options(
 def run() -> NoReturn:
     """Run the command line; an error is printed as one sentence on standard error."""
     prepare_streams()
+    replace_bash_script()
     warnings.showwarning = print_warning
     warnings.simplefilter("always")
     is_plain = not any(map(CONTROLS.search, sys.argv))
@@ -76,7 +79,7 @@ def end(code: int, message: str = "") -> NoReturn:
     """Print an error message, if there is one, and exit; output that no process reads any more is dropped."""
     try:
         if message:
-            print_note(message)
+            print_note(use_flags(message, list_options(sys.argv[1:])))
         sys.stderr.flush()
         sys.stdout.flush()
     except OSError:
@@ -85,4 +88,4 @@ def end(code: int, message: str = "") -> NoReturn:
 
 
 def print_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
-    print_note(f"warning: {message}")
+    print_note(use_flags(f"warning: {message}", list_options(sys.argv[1:])))

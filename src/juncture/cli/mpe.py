@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, Normalize, evidence, load
+from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, Normalize, check_names, evidence, load
 from juncture.cli.completion import complete_variable
 from juncture.cli.numbers import whole_number
 from juncture.cli.output import console, format_evidence, print_json, table
@@ -48,6 +48,7 @@ def mpe(
     Example: juncture mpe asia --given xray=yes -k 3
     """
     model = load(network, normalize=normalize)
+    check_names(model, targets or ())
     findings = evidence(model, given, likelihood)
     best = most_probable(model, findings, k=k, targets=targets or None, method=method)
     if json:

@@ -51,7 +51,13 @@ def console(stream: TextIO | None = None) -> Any:
 
     class Printer(Console):
         def print(self, *objects: Any, **options: Any) -> None:
-            super().print(*(escape_controls(item) if isinstance(item, str) else item for item in objects), **options)
+            shown = [escape_controls(item) if isinstance(item, str) else item for item in objects]
+            if file.isatty():
+                super().print(*shown, **options)
+                return
+            with self.capture() as captured:
+                super().print(*shown, **options)
+            file.writelines(f"{line.rstrip()}\n" for line in captured.get().splitlines())
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # rich would exit with 1
@@ -119,6 +125,11 @@ def save_rows(rows: Dataset, target: str) -> None:
         rows.to_parquet(target)
     else:
         rows.to_csv(target)
+
+
+def is_table(name: str) -> bool:
+    """Whether a name is that of a file of rows."""
+    return name.lower().removesuffix(".gz").endswith(ROWS)
 
 
 def check_target(target: str, suffixes: tuple[str, ...] = ()) -> None:

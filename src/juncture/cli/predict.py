@@ -10,13 +10,26 @@ import typer
 
 from juncture.cli.arguments import AsJson, Method, Network, Normalize, load
 from juncture.cli.completion import complete_variable
+from juncture.cli.kept_columns import check_kept, keep_columns, list_cells
 from juncture.cli.output import ROWS, check_target, console, print_json, print_note, save_rows, table
 from juncture.cli.real_answers import numbers_document, predicted_numbers, print_numbers
-from juncture.cli.rows import SHOWN, Missing, RowsFile, read_rows
+from juncture.cli.rows import (
+    SHOWN,
+    Keep,
+    KeepAll,
+    Missing,
+    RowsFile,
+    Unseen,
+    encode_rows,
+    note_columns,
+    read_table_for,
+)
 from juncture.data.dataset import Dataset
+from juncture.data.tables.table import Table
 from juncture.errors import ImpossibleEvidenceWarning
 from juncture.inference.engines.beliefs import Beliefs, explain
 from juncture.inference.engines.display import format_method
+from juncture.values import few
 from juncture.variables import Variable
 from juncture.verbs import infer
 
@@ -29,12 +42,15 @@ Out = Annotated[
 ]
 
 
-def predict(
+def predict(  # noqa: PLR0913, PLR0917 (one command, many options)
     network: Network,
     rows: RowsFile,
     target: Target,
     out: Out = "-",
+    keep: Keep = [],  # noqa: B006
+    keep_all: KeepAll = False,
     missing: Missing = [],  # noqa: B006
+    unseen: Unseen = "error",
     method: Method = "auto",
     normalize: Normalize = False,
     json: AsJson = False,
@@ -48,18 +64,22 @@ def predict(
     check_target(out, ROWS)
     model = load(network, normalize=normalize)
     variable = model.variable(target)
-    data = read_rows(model, network, rows, missing)
+    cells = read_table_for(network, rows)
+    kept = check_kept(list(cells.cells) if keep_all else keep, cells, rows)
+    note_columns(model, network, cells, rows, kept)
+    data = encode_rows(model, cells, missing, unseen)
     others = data.only(name for name in data.columns if name != target)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ImpossibleEvidenceWarning)  # warn_impossible says it below, with the rows
         beliefs = infer(model, others, targets=[target], method=method)
     with_numbers, marginal = variable.is_real, beliefs[target]
     predicted = predicted_numbers(variable, marginal) if with_numbers else as_predicted(variable, marginal.values)
-    warn_impossible(beliefs)
+    warn_impossible(beliefs, cells)
     if not json or out != "-":
-        save_rows(predicted, out)
+        save_rows(keep_columns(predicted, cells.only(kept), out), out)
     if json:
-        print_json((numbers_document if with_numbers else as_document)(predicted, variable, beliefs))
+        document = (numbers_document if with_numbers else as_document)(predicted, variable, beliefs)
+        print_json({**document, **({"kept": list_cells(cells.only(kept))} if kept else {})})
     elif out != "-":
         show = print_numbers if with_numbers else print_summary
         show(f"{target} predicted for {rows}", predicted, data, beliefs)
@@ -72,13 +92,13 @@ def as_predicted(variable: Variable, values: np.ndarray) -> Dataset:
     return Dataset.from_codes([variable, *map(Variable, numbers)], {variable.name: codes, **numbers})
 
 
-def warn_impossible(beliefs: Beliefs) -> None:
+def warn_impossible(beliefs: Beliefs, cells: Table) -> None:
     rows = beliefs.impossible
     if rows:
-        listed = ", ".join(map(str, rows[:SHOWN])) + (", …" if len(rows) > SHOWN else "")
+        listed = few(map(cells.describe_row, rows), most=SHOWN)
         print_note(
             f"warning: {len(rows):,} of {beliefs.findings.num_rows:,} rows have probability zero and get no"
-            f" prediction: {listed} (counted from 0); in row {rows[0]}, {explain(beliefs, rows[0])}"
+            f" prediction: {listed}; in the first of them, {explain(beliefs, rows[0])}"
         )
 
 

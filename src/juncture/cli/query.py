@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, Normalize, evidence, load
+from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, Normalize, check_names, evidence, load
 from juncture.cli.completion import complete_variable
 from juncture.cli.output import bar, console, format_evidence, print_json, table
 from juncture.cli.real_answers import numbers_of
@@ -40,6 +40,7 @@ def query(
     Example: juncture query asia lung bronc --given xray=yes --given smoke=no
     """
     model = load(network, normalize=normalize)
+    check_names(model, targets or ())
     findings = evidence(model, given, likelihood)
     beliefs = infer(model, findings, targets=targets or None, method=method)
     if json:
@@ -55,7 +56,7 @@ def query(
         result.add_section()
     out = console()
     out.print(result)
-    out.print(f"{format_method(beliefs)}; log p(evidence) = {beliefs.log_evidence:.6f}")
+    out.print(f"{format_method(beliefs)}; log p(evidence) = {beliefs.log_evidence:z.6f}")
 
 
 def is_real(beliefs: Beliefs, name: str) -> bool:

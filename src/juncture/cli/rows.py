@@ -8,13 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
-from juncture.cli.output import print_note
+from juncture.checks import check_choice
+from juncture.cli.output import WrongUsage, print_note
 from juncture.data.dataset import Dataset
 from juncture.data.entries import as_table
+from juncture.data.files.csv_text import TextLevels
 from juncture.data.files.files import read_csv_table
 from juncture.data.identifiers import find_identifiers
 from juncture.data.tables.table import Table
-from juncture.errors import InvalidData, hint
+from juncture.errors import FormatError, InvalidData, UnknownState, find_close, hint
+from juncture.values import few
 
 RowsFile = Annotated[
     str,
@@ -32,16 +35,68 @@ Ignore = Annotated[
     list[str],
     typer.Option("--ignore", metavar="COLUMN", help="A column to leave out, such as an identifier; may be repeated."),
 ]
+Unseen = Annotated[
+    str,
+    typer.Option(
+        "--unseen",
+        metavar="RULE",
+        help="What a cell is that is no state of its variable: error, or missing, with a warning that counts them.",
+    ),
+]
+Keep = Annotated[
+    list[str],
+    typer.Option(
+        "--keep",
+        metavar="COLUMN",
+        help="A column to copy beside the prediction, such as an identifier; may be repeated.",
+    ),
+]
+KeepAll = Annotated[bool, typer.Option("--keep-all", help="Copy all columns of the rows beside the prediction.")]
 SHOWN = 5
+MAX_COMPARED = 100  # columns, each with all variables
+STANDARD_INPUT = "standard input"
 
 
-def read_table(rows: str, ignore: Sequence[str]) -> Table:
+class RowsOfFiles(Table):
+    """The cells of the files that a command was given; messages name the line of a row, as an editor does."""
+
+    def describe_row(self, row: int) -> str:
+        """How a message names a row: by its line in a CSV file, else by its number, counted from 1."""
+        for file, num_rows in self.files:
+            if row < num_rows:
+                return f"line {row + 2} of {file}" if self._has_line_per_row else f"row {row + 1} of {file}"
+            row -= num_rows
+        raise IndexError(row)
+
+    @property
+    def _has_line_per_row(self) -> bool:
+        """Whether the cells are those of CSV files, and none of them holds a line break."""
+        columns = list(map(self.column, self.cells))
+        return all(isinstance(column, TextLevels) for column in columns) and not any(
+            "\n" in str(label) for column in columns for label in column.levels.labels
+        )
+
+
+def read_table(rows: str, ignore: Sequence[str] = ()) -> Table:
     """The cells of the rows, without the columns to ignore."""
-    table: Table = read_csv_table(sys.stdin) if rows == "-" else as_table(rows)
+    table = read_standard_input() if rows == "-" else as_table(rows)
     for name in ignore:
         if name not in table.cells:
-            raise InvalidData(f"--ignore: {rows} has no column {name!r}; {hint(name, table.cells)}")
-    return table.only(name for name in table.cells if name not in ignore)
+            raise InvalidData(f"--ignore: {name_source(rows)} has no column {name!r}; {hint(name, table.cells)}")
+    cells = {name: cells for name, cells in table.cells.items() if name not in ignore}
+    return RowsOfFiles(cells, table.num_rows, table.files or [(name_source(rows), table.num_rows)])
+
+
+def read_standard_input() -> Table:
+    try:
+        return read_csv_table(sys.stdin)
+    except FormatError as error:
+        raise error.in_file(STANDARD_INPUT) from error
+
+
+def name_source(rows: str) -> str:
+    """How messages name the argument."""
+    return STANDARD_INPUT if rows == "-" else rows
 
 
 def note_identifiers(data: Dataset) -> None:
@@ -52,17 +107,44 @@ def note_identifiers(data: Dataset) -> None:
 
 def read_rows(model: Any, network: str, rows: str, missing: list[str], ignore: Sequence[str] = ()) -> Dataset:
     """The columns that are the model's variables, coded by them; a note names the columns that are ignored."""
+    table = read_table_for(network, rows, ignore)
+    note_columns(model, network, table, rows)
+    return encode_rows(model, table, missing)
+
+
+def encode_rows(model: Any, table: Table, missing: list[str], unseen: str | None = None) -> Dataset:
+    """The columns that are the model's variables; a command that takes --unseen gives its value."""
+    check_choice(unseen, (None, "error", "missing"), "--unseen", error=WrongUsage)
+    rule: Any = unseen or "error"
+    try:
+        return Dataset(table, model.variables, extra="ignore", missing=missing or None, unseen=rule)
+    except UnknownState as error:
+        if unseen is None:
+            raise
+        raise UnknownState(f"{error} (--unseen missing takes such cells as missing)") from error
+
+
+def read_table_for(network: str, rows: str, ignore: Sequence[str] = ()) -> Table:
     if network == rows == "-":
         raise InvalidData("the network and the rows cannot both come from standard input; give one of them as a file")
-    table = read_table(rows, ignore)
-    names = set(model.variables.names)
+    return read_table(rows, ignore)
+
+
+def note_columns(model: Any, network: str, table: Table, rows: str, kept: Sequence[str] = ()) -> None:
+    """Tell which columns are neither variables nor kept, and which variable each of them may mean."""
+    names = dict.fromkeys(model.variables.names)
     others = [name for name in table.cells if name not in names]
     if len(others) == len(table.cells):
         first = next(iter(table.cells))
         raise InvalidData(
-            f"no column of {rows} is a variable of {network}; the first column is {first!r}: {hint(first, names)}"
+            f"no column of {name_source(rows)} is a variable of {network}; the first column is {first!r}:"
+            f" {hint(first, names)}"
         )
-    if others:
-        listed = ", ".join(others[:SHOWN]) + (", …" if len(others) > SHOWN else "")
-        print_note(f"note: columns that are not variables of {network} are ignored: {listed}")
-    return Dataset(table, model.variables, extra="ignore", missing=missing or None)
+    ignored = [name for name in others if name not in kept]
+    if ignored:
+        print_note(f"note: columns that are not variables of {network} are ignored: {few(ignored, most=SHOWN)}")
+    without_column = [name for name in names if name not in table.cells]
+    for name in others[:MAX_COMPARED]:
+        meant = find_close(name, without_column)
+        if meant is not None:
+            print_note(f"note: the network's {meant!r} has no column; did you mean it by {name!r}?")

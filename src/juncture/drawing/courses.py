@@ -25,6 +25,7 @@ NUM_ROWS = 4  # of numbers beside a panel, about
 MAX_POINTS = 600  # across
 LARGEST = 1e300  # a number beyond is drawn there
 RADIUS, OPACITY = 2.2, 0.18  # of points; of a band
+INSET = 8.0  # between the sides of a frame and the first and the last step
 KEY_HEIGHT, SAMPLE, KEY_GAP = 22.0, 22.0, 18.0
 
 
@@ -85,7 +86,9 @@ class Frame(NamedTuple):
     last: int  # step
 
     def across(self, step: float) -> float:
-        return self.left + (WIDTH - MARGIN - self.left) * (step / self.last if self.last else 0.5)
+        """Where a step is; the first and the last leave room for the points at the sides of the frame."""
+        room = WIDTH - MARGIN - self.left - 2 * INSET
+        return self.left + INSET + room * (step / self.last if self.last else 0.5)
 
     def down(self, value: float) -> float:
         return self.top + HEIGHT * (1 - (value - self.low) / (self.high - self.low))

@@ -45,6 +45,7 @@ FORMATS = (
     Format("fg", (".fg",)),
     Format("json", (".json",)),
 )
+SUFFIXES = tuple(suffix for file_format in FORMATS for suffix in file_format.suffixes)
 
 
 def read(path: str | os.PathLike[str], *, normalize: bool = False) -> Any:
@@ -127,12 +128,16 @@ def format_of(path: Path) -> Format:
     for file_format in FORMATS:
         if name.endswith(file_format.suffixes):
             return file_format
-    known = [suffix for file_format in FORMATS for suffix in file_format.suffixes]
     advice = example_advice(path) if not Path(name).suffix and not path.exists() else ""
     raise FormatError(
-        f"the suffix {Path(name).suffix!r} belongs to no format; {advice or hint(Path(name).suffix, known)}",
+        f"the suffix {Path(name).suffix!r} belongs to no format; {advice or hint_suffix(Path(name).suffix)}",
         file=str(path),
     )
+
+
+def hint_suffix(suffix: str) -> str:
+    """The nearest suffix, or all of them; the format of the project itself comes first."""
+    return hint(suffix, (".json", *SUFFIXES), limit=len(SUFFIXES))
 
 
 def look_into(path: Path, data: bytes, file_format: Format) -> Format:

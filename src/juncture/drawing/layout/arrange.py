@@ -16,7 +16,7 @@ from juncture.drawing.layout.piece import Part, arrange_part
 from juncture.drawing.layout.ranking import longest_path
 from juncture.drawing.layout.splines import Curve
 
-PIECE_GAP, ASPECT = 28.0, 1.7
+PIECE_GAP, LONE_GAP, ASPECT = 28.0, 64.0, 1.7
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,8 @@ def arrange(diagram: Diagram) -> Layout:
     frames: dict[int, Box] = {}
     members = find_parts(diagram)
     pieces = [arrange_part(take_part(diagram, numbers)) for numbers in members]
-    corners = pack_on_shelves([(piece.width, piece.height) for piece in pieces])
+    is_alone = [len(numbers.nodes) == 1 and not numbers.groups for numbers in members]
+    corners = place_parts([(piece.width, piece.height) for piece in pieces], is_alone)
     for numbers, piece, (right, down) in zip(members, pieces, corners, strict=True):
         boxes |= {number: box.move(right, down) for number, box in zip(numbers.nodes, piece.boxes, strict=True)}
         frames |= {number: box.move(right, down) for number, box in zip(numbers.groups, piece.frames, strict=True)}
@@ -98,17 +99,38 @@ def num_bends(diagram: Diagram) -> int:
     return sum(ranks[lower] - ranks[upper] - 1 for upper, lower in arcs)
 
 
+def place_parts(sizes: Sequence[tuple[float, float]], is_alone: Sequence[bool]) -> list[tuple[float, float]]:
+    """The corner of each part; nodes without edges stand in rows of their own below the others, away from them."""
+    joined = [number for number, alone in enumerate(is_alone) if not alone]
+    alone = [number for number, alone in enumerate(is_alone) if alone]
+    if not joined or not alone:
+        return pack_on_shelves(sizes)
+    upper = pack_on_shelves([sizes[number] for number in joined])
+    ends = [(x + sizes[number][0], y + sizes[number][1]) for (x, y), number in zip(upper, joined, strict=True)]
+    width, height = (max(end) for end in zip(*ends, strict=True))
+    row = sum(sizes[number][0] + PIECE_GAP for number in alone)
+    limit = max(width, min(row, ASPECT * height))
+    lower = fill_rows([sizes[number] for number in alone], limit, height + LONE_GAP)
+    return [corner for _, corner in sorted([*zip(joined, upper, strict=True), *zip(alone, lower, strict=True)])]
+
+
 def pack_on_shelves(sizes: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """The corner of each rectangle, packed in rows of about the same width, the tallest first."""
     room = sum((width + PIECE_GAP) * (height + PIECE_GAP) for width, height in sizes)
     limit = max([sqrt(room * ASPECT)] + [width for width, _ in sizes])
-    corners = [(0.0, 0.0)] * len(sizes)
-    right = top = shelf_height = 0.0
-    for number in sorted(range(len(sizes)), key=lambda number: (-sizes[number][1], number)):
-        width, height = sizes[number]
+    order = sorted(range(len(sizes)), key=lambda number: (-sizes[number][1], number))
+    corners = fill_rows([sizes[number] for number in order], limit)
+    return [corner for _, corner in sorted(zip(order, corners, strict=True))]
+
+
+def fill_rows(sizes: Sequence[tuple[float, float]], limit: float, top: float = 0.0) -> list[tuple[float, float]]:
+    """The corner of each rectangle, from left to right in rows of at most this width, from `top` downwards."""
+    corners = []
+    right = row_height = 0.0
+    for width, height in sizes:
         if right and right + width > limit:
-            right, top, shelf_height = 0.0, top + shelf_height + PIECE_GAP, 0.0
-        corners[number] = (right, top)
+            right, top, row_height = 0.0, top + row_height + PIECE_GAP, 0.0
+        corners.append((right, top))
         right += width + PIECE_GAP
-        shelf_height = max(shelf_height, height)
+        row_height = max(row_height, height)
     return corners

@@ -48,10 +48,13 @@ class ChainForecast:
         The hidden Markov model.
     states
         p(state), (step, state).
+    first_step
+        The number of the first step, which comes after the last of the sequence, whose first step is 0.
     """
 
     model: HiddenMarkovModel
     states: np.ndarray
+    first_step: int = 0
 
     @property
     def observations(self) -> tuple[Mixture, ...]:
@@ -77,10 +80,9 @@ class ChainForecast:
         return f"ChainForecast({number_of(len(self), 'step')}: {'; '.join(distributions[:SHOWN])}{rest})"
 
     def to_diagram(self) -> ShareDiagram:
-        """The probability of each state at each step of the future, the first of which is 1."""
-        return ShareDiagram(
-            (Shares("state", tuple(map(str, self.model.states)), self.states),), range(1, len(self) + 1)
-        )
+        """The probability of each state at each step of the future; the steps go on from those of the sequence."""
+        steps = range(self.first_step, self.first_step + len(self))
+        return ShareDiagram((Shares("state", tuple(map(str, self.model.states)), self.states),), steps)
 
     def _repr_html_(self) -> str:
         words = f"ChainForecast({number_of(len(self), 'step')})"
@@ -227,9 +229,8 @@ class ChainBeliefs(OneVariable):
         chain = self._possible_chain()
         one_pass, _ = run_pass(chain, self.sequence, use=DISCARD, form=chain.form)
         distribution = as_plain(one_pass.message.copy())
-        return ChainForecast(
-            self.hidden, predict_distributions(distribution / distribution.sum(), chain.transition, count)
-        )
+        ahead = predict_distributions(distribution / distribution.sum(), chain.transition, count)
+        return ChainForecast(self.hidden, ahead, self.num_steps)
 
     def sample(self, n: int, *, rng: Any = None) -> np.ndarray:
         """`n` paths drawn from p(all states | all observations), (path, step)."""

@@ -35,12 +35,15 @@ class StateSpaceForecast:
         (step, value).
     observation_covariance
         (step, value, value).
+    first_step
+        The number of the first step; those of a forecast go on from the sequence, whose first step is 0.
     """
 
     state_mean: np.ndarray  # (step, state)
     state_covariance: np.ndarray  # (step, state, state)
     observation_mean: np.ndarray  # (step, value)
     observation_covariance: np.ndarray  # (step, value, value)
+    first_step: int = 0
 
     @property
     def states(self) -> MultivariateGaussian:
@@ -64,13 +67,13 @@ class StateSpaceForecast:
         return len(self.state_mean)
 
     def to_diagram(self) -> Course:
-        """The mean of each observation to come with a band of 95 %; the first step to come is 1."""
+        """The mean of each observation to come with a band of 95 %; the steps go on from those of the sequence."""
         low, high = self.interval()
         panels = (
             Panel(name_part("observation", position, low.shape[1]), mean, *ends)
             for position, (mean, *ends) in enumerate(zip(self.observation_mean.T, low.T, high.T, strict=True))
         )
-        return Course(tuple(panels), range(1, len(self) + 1), KEY)
+        return Course(tuple(panels), range(self.first_step, self.first_step + len(self)), KEY)
 
     def _repr_html_(self) -> str:
         deviations = np.sqrt(np.diagonal(self.observation_covariance, axis1=-2, axis2=-1))
@@ -110,7 +113,7 @@ def with_observations(
         seen = np.einsum("tos,ts->to", look, mean) + levels
     for numbers in (mean, covariance, seen, seen_covariance):
         check_finite(numbers, times)
-    return StateSpaceForecast(mean, covariance, seen, seen_covariance)
+    return StateSpaceForecast(mean, covariance, seen, seen_covariance, int(times[0]) if len(times) else 0)
 
 
 def check_finite(numbers: np.ndarray, times: np.ndarray) -> None:

@@ -13,6 +13,7 @@ from juncture.sequences.state_space.parts import as_covariance, as_part
 from juncture.values import Value, number_of
 
 if TYPE_CHECKING:
+    from juncture.drawing.diagram import Diagram
     from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 
 AXES = {  # of one step; a leading axis more is time
@@ -195,6 +196,30 @@ class LinearGaussianStateSpace(Value):
                 remedy = "give covariates=…, one row a step; data bring them as jt.Sequence(observations, covariates=…)"
             inputs, got = number_of(self.num_inputs, "input"), number_of(width, "covariate")
             raise InvalidData(f"the model takes {inputs} a step; got {got}: {remedy}")
+
+    def to_diagram(self) -> Diagram:
+        """Two steps: the state, the state after it, what is observed of both, and the inputs if there are any."""
+        from juncture.drawing.diagram import Diagram, Edge, Node
+
+        sizes = {"state": self.state_dimension, "observation": self.observation_dimension, "input": self.num_inputs}
+        kinds = [kind for kind, size in sizes.items() if size]
+        nodes = [
+            Node(f"{kind} {step}", note=number_of(sizes[kind], "number"), shaded=kind != "state")
+            for step in ("t", "t+1")
+            for kind in kinds
+        ]
+        edges = [Edge("state t", "state t+1"), *(Edge(f"state {step}", f"observation {step}") for step in ("t", "t+1"))]
+        if self.input_to_state is not None:
+            edges.append(Edge("input t", "state t+1"))
+        if self.input_to_observation is not None:
+            edges += [Edge(f"input {step}", f"observation {step}") for step in ("t", "t+1")]
+        drawn = {name for edge in edges for name in (edge.source, edge.target)}
+        return Diagram([node for node in nodes if node.name in drawn], edges)
+
+    def _repr_html_(self) -> str:
+        from juncture.drawing.notebook import diagram_html
+
+        return diagram_html(repr(self), self.to_diagram())
 
     def __repr__(self) -> str:
         inputs = f", {number_of(self.num_inputs, 'input')}" if self.num_inputs else ""
