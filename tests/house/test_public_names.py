@@ -133,6 +133,7 @@ PUBLIC_NAMES = [
     "Statistics",
     "StructuralEM",
     "StudentT",
+    "TextColumnWarning",
     "TooLarge",
     "Trace",
     "Trail",

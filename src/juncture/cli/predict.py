@@ -11,7 +11,7 @@ import typer
 from juncture.cli.arguments import AsJson, Method, Network, Normalize, load
 from juncture.cli.completion import complete_variable
 from juncture.cli.output import ROWS, check_target, console, print_json, print_note, save_rows, table
-from juncture.cli.rows import SHOWN, Missing, RowsFile, read_rows
+from juncture.cli.rows import SHOWN, Decimal, Missing, RowsFile, read_rows
 from juncture.data.dataset import Dataset
 from juncture.errors import ImpossibleEvidenceWarning
 from juncture.inference.engines.beliefs import Beliefs, explain
@@ -28,12 +28,13 @@ Out = Annotated[
 ]
 
 
-def predict(
+def predict(  # noqa: PLR0913, PLR0917 (one command, many options)
     network: Network,
     rows: RowsFile,
     target: Target,
     out: Out = "-",
     missing: Missing = [],  # noqa: B006
+    decimal: Decimal = ".",
     method: Method = "auto",
     normalize: Normalize = False,
     json: AsJson = False,
@@ -45,7 +46,7 @@ def predict(
     check_target(out, ROWS)
     model = load(network, normalize=normalize)
     variable = model.variable(target)
-    data = read_rows(model, network, rows, missing)
+    data = read_rows(model, network, rows, missing, decimal=decimal)
     others = data.only(name for name in data.columns if name != target)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ImpossibleEvidenceWarning)  # warn_impossible says it below, with the rows

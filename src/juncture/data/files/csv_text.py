@@ -41,6 +41,8 @@ TRUTH = {"True": True, "False": False}
 class TextLevels(Levels):
     """A column read from text: its labels are text, which a variable of its own declares as what they look like."""
 
+    is_of_file = True
+
     def declare_variable(self, name: str) -> Variable:
         return Levels(self.codes, parse_labels([str(label) for label in self.labels])).declare_variable(name)
 

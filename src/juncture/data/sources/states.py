@@ -16,6 +16,7 @@ from juncture.data.files.csv_text import INTEGER, REAL, TextLevels
 from juncture.data.sources.contract import Origin
 from juncture.data.sources.tables import SourceTable
 from juncture.data.tables.columns import Column, DatasetColumn, Levels, NumericColumn
+from juncture.data.tables.text_columns import find_look, warn_text_columns
 from juncture.errors import InvalidData
 from juncture.variables import Variable
 
@@ -38,7 +39,10 @@ def survey(tables: Iterable[SourceTable], names: Iterable[str], markers: Variabl
             with table.origin.located():
                 column = table.column(name)
                 states.add(column if markers is None else column.without(markers), table.origin)
-    return Survey(tuple(states.variable() for states in columns.values()), num_rows)
+    variables = tuple(states.variable() for states in columns.values())
+    texts = (variable for variable in variables if not variable.is_real and not columns[variable.name].is_declared)
+    warn_text_columns((variable.name, find_look(variable.labels)) for variable in texts)
+    return Survey(variables, num_rows)
 
 
 class ColumnStates:
@@ -98,13 +102,17 @@ class ColumnStates:
             return False
         return any(not INTEGER.fullmatch(str(label)) if self.is_text else kind is float for kind, label in self.labels)
 
+    @property
+    def is_declared(self) -> bool:
+        return self.declared.is_common
+
     def variable(self) -> Variable:
         is_array = self.dimension is not None and not self.labels
         if self.has_floats or is_array:
             return Variable(self.name, dimension=self.dimension or 1)
         kind = TextLevels if self.is_text else Levels
         labels = [label for _, label in self.labels]
-        return kind(np.empty(0, np.int32), labels, is_declared=self.declared.is_common).declare_variable(self.name)
+        return kind(np.empty(0, np.int32), labels, is_declared=self.is_declared).declare_variable(self.name)
 
 
 class DeclaredOrder:
