@@ -52,7 +52,7 @@ def read_table(rows: str, ignore: Sequence[str]) -> Table:
 
 def note_text_columns(data: Dataset) -> None:
     """Tell of the columns of text that look like something else, with the option that reads them so."""
-    texts = ((name, find_look(data.variable(name).labels)) for name in data.states_from_data)
+    texts = ((name, find_look(data.variable(name).labels, is_of_file=True)) for name in data.states_from_data)
     for finding in group_looks(texts):
         print_note(f"note: {finding.describe()}; {advise_option(finding)}")
 

@@ -61,7 +61,6 @@ def test_a_marked_category_is_no_state():
     assert data.to_dict() == {"x": [None, "mid"]}
 
 
-@pytest.mark.filterwarnings("ignore::juncture.TextColumnWarning")
 def test_markers_with_variables_and_in_a_dataset():
     variable = Variable("text", ["b", "a"])
     assert Dataset({"text": ["?", "a"]}, [variable], missing="?").columns["text"].tolist() == [-1, 1]

@@ -16,7 +16,7 @@ from juncture.data.files.csv_text import INTEGER, REAL, TextLevels
 from juncture.data.sources.contract import Origin
 from juncture.data.sources.tables import SourceTable
 from juncture.data.tables.columns import Column, DatasetColumn, Levels, NumericColumn
-from juncture.data.tables.text_columns import find_look, warn_text_columns
+from juncture.data.tables.text_columns import Look, find_look, warn_text_columns
 from juncture.errors import InvalidData
 from juncture.variables import Variable
 
@@ -40,8 +40,7 @@ def survey(tables: Iterable[SourceTable], names: Iterable[str], markers: Variabl
                 column = table.column(name)
                 states.add(column if markers is None else column.without(markers), table.origin)
     variables = tuple(states.variable() for states in columns.values())
-    texts = (variable for variable in variables if not variable.is_real and not columns[variable.name].is_declared)
-    warn_text_columns((variable.name, find_look(variable.labels)) for variable in texts)
+    warn_text_columns((variable.name, columns[variable.name].find_look(variable)) for variable in variables)
     return Survey(variables, num_rows)
 
 
@@ -102,9 +101,10 @@ class ColumnStates:
             return False
         return any(not INTEGER.fullmatch(str(label)) if self.is_text else kind is float for kind, label in self.labels)
 
-    @property
-    def is_declared(self) -> bool:
-        return self.declared.is_common
+    def find_look(self, variable: Variable) -> Look | None:
+        if variable.is_real or self.declared.is_common:
+            return None
+        return find_look(variable.labels, is_of_file=self.is_text)
 
     def variable(self) -> Variable:
         is_array = self.dimension is not None and not self.labels
@@ -112,7 +112,7 @@ class ColumnStates:
             return Variable(self.name, dimension=self.dimension or 1)
         kind = TextLevels if self.is_text else Levels
         labels = [label for _, label in self.labels]
-        return kind(np.empty(0, np.int32), labels, is_declared=self.is_declared).declare_variable(self.name)
+        return kind(np.empty(0, np.int32), labels, is_declared=self.declared.is_common).declare_variable(self.name)
 
 
 class DeclaredOrder:

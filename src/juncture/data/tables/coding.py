@@ -62,8 +62,10 @@ class Coding(NamedTuple):
         is_from_data = self.scope is None and not variable.is_real and not column.is_declared
         values, num_unseen = self.values(column, variable, table)
         values.setflags(write=False)
-        is_new = is_from_data and not isinstance(column, DatasetColumn)
-        return CodedColumn(variable, values, is_from_data, num_unseen, find_look(variable.labels) if is_new else None)
+        look = None
+        if is_from_data and not isinstance(column, DatasetColumn):
+            look = find_look(variable.labels, is_of_file=column.levels.is_of_file)
+        return CodedColumn(variable, values, is_from_data, num_unseen, look)
 
     def values(self, column: Column, variable: Variable, table: Table) -> tuple[np.ndarray, int]:
         """(the codes, the number of cells that are no state and were made holes)."""

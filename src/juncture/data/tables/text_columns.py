@@ -70,8 +70,11 @@ class Finding(NamedTuple):
         return f"jt.Dataset(…, {option}) {reads}{frames}"
 
 
-def find_look(labels: Sequence[object]) -> Look | None:
-    """What the different texts of a column look like; None for plain text, and for what is no text."""
+def find_look(labels: Sequence[object], *, is_of_file: bool = False) -> Look | None:
+    """What the different texts of a column look like; None for plain text, and for what is no text.
+
+    Only in a file does a state such as NA look like a missing value: frames have values of their own for these.
+    """
     if len(labels) < 2 or not all(isinstance(label, str) for label in labels):
         return None
     texts = list(map(str, labels))
@@ -82,7 +85,7 @@ def find_look(labels: Sequence[object]) -> Look | None:
     others = list(islice((text for text in texts if not is_number_text(text)), 2))
     if len(others) == 1 and len(texts) > 2 and is_marker(others[0], len(texts)):
         return Look("number", others[0])
-    marker = next((text for text in texts if text in MARKERS), None)
+    marker = next((text for text in texts if text in MARKERS), None) if is_of_file else None
     return None if marker is None else Look("state", marker)
 
 
