@@ -66,6 +66,8 @@ def test_decimal_commas_are_told_and_read(tmp_path):
     assert jt.Dataset(frame, read.variables, decimal=",") == jt.Dataset(frame, decimal=",") == read
     with pytest.raises(jt.InvalidData, match=r"'5,25' in row 0 is not a number \(decimal=\",\" reads"):
         jt.Dataset(file, read.variables, missing="NA")
+    with pytest.raises(jt.UnknownState, match=r"no state '7' in row 0; known are 0, 1$"):
+        jt.Dataset({"x": ["7"]}, [jt.Variable("x", 2)])
     with pytest.raises(jt.InvalidData, match="decimal"):
         jt.Dataset(file, decimal=";")
 

@@ -267,7 +267,8 @@ def advise_reading(label: object) -> str:
     text = str(label).strip()
     if text.lower() in HOLE_TEXTS:
         return " (if it marks a missing value, add it to `missing`)"
-    return ' (decimal="," reads numbers with a decimal comma)' if is_number_text(text.replace(",", ".", 1)) else ""
+    is_comma = "," in text and is_number_text(text.replace(",", ".", 1))
+    return ' (decimal="," reads numbers with a decimal comma)' if is_comma else ""
 
 
 def refuse_dates(name: str) -> InvalidData:
