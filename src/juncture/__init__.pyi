@@ -43,6 +43,7 @@ from juncture.factors.deterministic import Deterministic as Deterministic
 from juncture.factors.factor import Factor as Factor
 from juncture.factors.gaussian import Constant as Constant
 from juncture.factors.gaussian import LinearGaussian as LinearGaussian
+from juncture.factors.gaussian_factor import GaussianFactor as GaussianFactor
 from juncture.factors.logistic import Logistic as Logistic
 from juncture.factors.noisy import NoisyMax as NoisyMax
 from juncture.factors.noisy import NoisyOr as NoisyOr
@@ -110,15 +111,19 @@ from juncture.graphs.trails import Trail as Trail
 from juncture.graphs.undirected import UndirectedGraph as UndirectedGraph
 from juncture.inference.edge_information import edge_information as edge_information
 from juncture.inference.engines.beliefs import Beliefs as Beliefs
+from juncture.inference.engines.mixed_joint import MixedJoint as MixedJoint
+from juncture.inference.engines.real_marginal import RealMarginal as RealMarginal
 from juncture.inference.exact.elimination.directed_form import to_bayesian_network as to_bayesian_network
 from juncture.inference.exact.elimination.engine import VariableElimination as VariableElimination
 from juncture.inference.exact.enumeration import Enumeration as Enumeration
+from juncture.inference.exact.gaussian.engine import GaussianElimination as GaussianElimination
+from juncture.inference.exact.hybrid.engine import StrongJunctionTree as StrongJunctionTree
 from juncture.inference.exact.junction_tree.engine import JunctionTree as JunctionTree
-from juncture.inference.exact.junction_tree.sensitivity import sensitivity as sensitivity
 from juncture.inference.messages.max_product import max_product as max_product
 from juncture.inference.messages.sum_product import sum_product as sum_product
 from juncture.inference.planning import compile as compile
 from juncture.inference.planning import cost as cost
+from juncture.inference.sensitivity import sensitivity as sensitivity
 from juncture.information.atoms import empirical as empirical
 from juncture.information.bounds import chebyshev_bound as chebyshev_bound
 from juncture.information.bounds import samples_needed as samples_needed
@@ -185,6 +190,9 @@ from juncture.learning.structure.searches.trees import ChowLiu as ChowLiu
 from juncture.learning.structure.searches.trees import TreeAugmented as TreeAugmented
 from juncture.learning.structure.strength import EdgeStrengths as EdgeStrengths
 from juncture.learning.structure.strength import edge_strengths as edge_strengths
+from juncture.learning.undirected.penalties import L1 as L1
+from juncture.learning.undirected.penalties import L2 as L2
+from juncture.learning.undirected.statistics import FactorStatistics as FactorStatistics
 from juncture.networks.bayesian_network import BayesianNetwork as BayesianNetwork
 from juncture.networks.factor_product import FactorGraph as FactorGraph
 from juncture.networks.factor_product import MarkovNetwork as MarkovNetwork
@@ -197,6 +205,7 @@ from juncture.networks.picture import draw as draw
 from juncture.networks.plates import plate as plate
 from juncture.parallel import set_num_threads as set_num_threads
 from juncture.plotting.density import plot_density as plot_density
+from juncture.sequences.conditional_random_field.model import ConditionalRandomField as ConditionalRandomField
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs as ChainBeliefs
 from juncture.sequences.hidden_markov.beliefs import ChainForecast as ChainForecast
 from juncture.sequences.hidden_markov.initial_model import initial_hidden_markov as initial_hidden_markov

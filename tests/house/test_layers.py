@@ -22,15 +22,22 @@ ORDERS = {
     ],
     "inference": [
         "engines", "exact", "messages", "infer", "most_probable", "log_prob", "sampling", "planning",
-        "edge_information", "verbs",
+        "sensitivity", "edge_information", "verbs",
     ],
     "inference.exact": [
-        "lowering", "clique_search", "best_states", "elimination", "junction_tree", "enumeration",
+        "lowering", "clique_search", "best_states", "elimination", "junction_tree", "gaussian", "hybrid", "enumeration",
     ],
-    "learning": ["fit", "em", "conditionals", "networks", "structure", "verbs"],
+    "learning": [
+        "fit", "em", "conditionals", "networks", "undirected", "structure", "graphical_lasso", "covariance_selection",
+        "verbs",
+    ],
     "learning.networks": [
         "templates", "document", "statistics", "estimation", "posterior", "expectation", "problem",
         "free_tables", "gradient", "standard_errors", "fit",
+    ],
+    "learning.undirected": [
+        "penalties", "statistics", "log_tables", "coupling", "expectation", "objectives", "ascent", "decomposable",
+        "proportional_fitting", "pseudo_likelihood", "holes", "fit",
     ],
     "learning.structure": [
         "sets", "constraints", "data", "scores", "independence", "comparison", "searches", "learn", "strength",
@@ -42,7 +49,7 @@ ORDERS = {
         "discrete", "continuous", "vectors", "posteriors", "registry", "document",
         "family_document",
     ],
-    "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space"],
+    "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space", "conditional_random_field"],
     "data": [
         "tables", "files", "entries", "dataset", "identifiers", "likelihoods", "findings", "missingness", "bins",
         "sequences", "sources",

@@ -104,6 +104,18 @@ def linear_gaussians():
     ]
 
 
+def gaussian_factors():
+    x, y = jt.Variable("x"), jt.Variable("y")
+    return [
+        jt.GaussianFactor([x], [0.25], [[1.0]], 2.0),
+        jt.GaussianFactor([y], [0.25], [[1.0]], 2.0),
+        jt.GaussianFactor([x], [JUST_ABOVE], [[1.0]], 2.0),
+        jt.GaussianFactor([x], [0.25], [[2.0]], 2.0),
+        jt.GaussianFactor([x], [0.25], [[1.0]], 3.0),
+        jt.GaussianFactor([x, y], [0.25, 1.0], [[1.0, 0.5], [0.5, 2.0]]),
+    ]
+
+
 def constants():
     x = jt.Variable("x")
     vector = jt.Variable("x", dimension=2)
@@ -277,6 +289,26 @@ def network_statistics():
     return [jt.statistics(graph, table) for table in tables]
 
 
+def factor_statistics():
+    model = jt.MarkovNetwork([jt.Factor([two(), two("y")], [[1, 1], [1, 1]])])
+    tables = [{"x": [0, 1, 1], "y": [0, 0, 1]}, {"x": [0, 1, 0], "y": [0, 0, 1]}]
+    return [
+        *(jt.statistics(model, table) for table in tables),
+        jt.statistics(model, tables[0], weights=[1.0, JUST_ABOVE, 1.0]),
+        jt.statistics(jt.MarkovNetwork([jt.Factor([two()], [1, 1])]), {"x": [0, 1, 1]}),
+    ]
+
+
+def conditional_random_fields():
+    return [
+        jt.ConditionalRandomField([0, 1], ["f"], [[0.5, 0.0]]),
+        jt.ConditionalRandomField([False, True], ["f"], [[0.5, 0.0]]),
+        jt.ConditionalRandomField([0, 1], ["g"], [[0.5, 0.0]]),
+        jt.ConditionalRandomField([0, 1], ["f"], [[JUST_ABOVE, 0.0]]),
+        jt.ConditionalRandomField([0, 1], ["f"], [[0.5, 0.0]], [[0.0, -np.inf], [0.0, 0.0]]),
+    ]
+
+
 def fits():
     graph = jt.DirectedGraph(nodes=["x"])
     return [jt.fit(graph, {"x": [0, 1, 1]}), jt.fit(graph, {"x": [0, 1, 0]}), jt.fit(graph, {"x": [0, 1, 1]}, prior=1)]
@@ -330,6 +362,7 @@ KINDS = [
     noisy_maxes,
     logistics,
     linear_gaussians,
+    gaussian_factors,
     constants,
     bayesian_networks,
     markov_networks,
@@ -349,6 +382,8 @@ KINDS = [
     densities,
     curved_families,
     network_statistics,
+    factor_statistics,
+    conditional_random_fields,
     fits,
     discretizers,
     fitted_discretizers,

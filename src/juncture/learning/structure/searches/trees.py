@@ -14,7 +14,7 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import ProgressCallback
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints
 from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
-from juncture.learning.structure.scores.scores import as_local_scores
+from juncture.learning.structure.scores.scores import scores_and_bounds
 from juncture.learning.structure.sets import Positions, graph_of, members
 
 OUTSIDE = -1
@@ -105,8 +105,7 @@ class ChowLiu(Constrained):
     def run(
         self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
     ) -> DirectedGraph:
-        scores = ScoreCache(as_local_scores(self.score, data))
-        bounds = self.bounds(scores.names)
+        scores, bounds = scores_and_bounds(self, self.score, data)
         weights = edge_gains(scores, bounds, [0] * len(scores.names))
         check_one_parent(bounds, range(len(scores.names)))
         if self.root is not None or bounds.is_free:
@@ -137,8 +136,7 @@ class TreeAugmented(Constrained):
     def run(
         self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
     ) -> DirectedGraph:
-        scores = ScoreCache(as_local_scores(self.score, data))
-        bounds = self.bounds(scores.names)
+        scores, bounds = scores_and_bounds(self, self.score, data)
         target = index_named(self.target, scores.names)
         check_no_parents(bounds, target, "is the class, the parent of all others")
         under = bounds.allowed[target] & (bounds.max_parents > 0)
