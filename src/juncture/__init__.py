@@ -260,6 +260,7 @@ _MODULES = {
     "DeterministicRelationWarning": "errors",
     "NotIdentifiedWarning": "errors",
     "RegularizedWarning": "errors",
+    "TextColumnWarning": "errors",
 }
 
 __all__ = ["__version__", *_MODULES]  # noqa: PLE0604

@@ -28,6 +28,7 @@ from juncture.errors import NotIdentifiedWarning as NotIdentifiedWarning
 from juncture.errors import ObjectiveDecreased as ObjectiveDecreased
 from juncture.errors import RegularizedWarning as RegularizedWarning
 from juncture.errors import RenormalizedWarning as RenormalizedWarning
+from juncture.errors import TextColumnWarning as TextColumnWarning
 from juncture.errors import TooLarge as TooLarge
 from juncture.errors import UnknownState as UnknownState
 from juncture.errors import UnknownVariable as UnknownVariable

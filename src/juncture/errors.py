@@ -14,7 +14,7 @@ JunctureError
 
 Warnings, all UserWarning: ImpossibleEvidenceWarning, RenormalizedWarning, RegularizedWarning, UnseenParentsWarning,
 UnseenStatesWarning, UnvisitedStatesWarning, NotConvergedWarning, NotDirectedWarning, DeterministicRelationWarning,
-NotIdentifiedWarning, IdentifierWarning.
+NotIdentifiedWarning, IdentifierWarning, TextColumnWarning.
 """
 
 from __future__ import annotations
@@ -145,6 +145,10 @@ class DeterministicRelationWarning(UserWarning):
 
 class IdentifierWarning(UserWarning):
     """A column has another value in nearly every row, as an identifier has, so that nothing can be learned from it."""
+
+
+class TextColumnWarning(UserWarning):
+    """A column of text looks like numbers, dates or missing values; the message says how to read it so."""
 
 
 class NotIdentifiedWarning(UserWarning):

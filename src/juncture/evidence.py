@@ -33,7 +33,7 @@ from juncture.data.likelihoods import (
 )
 from juncture.data.tables.cells import list_column
 from juncture.data.tables.columns import code_type
-from juncture.errors import InvalidData, UnknownVariable
+from juncture.errors import InvalidData, UnknownVariable, hint
 from juncture.values import Value, content_key, few, short
 from juncture.variables import Variable, is_missing
 
@@ -133,7 +133,7 @@ def _(evidence: Mapping, variables: tuple[Variable, ...], extra: Extra) -> Findi
         variable = known.get(name)
         if variable is None:
             if extra == "error":
-                raise UnknownVariable.among(name, known)
+                raise unknown_entry(name, known)
         elif variable.is_real:
             reals[name] = list_column([value], name).encode(variable)
         elif is_many(value):
@@ -142,6 +142,13 @@ def _(evidence: Mapping, variables: tuple[Variable, ...], extra: Extra) -> Findi
         elif not is_missing(value):
             codes[name] = np.array([variable.code(as_scalar(value))], dtype=code_type(variable.num_states))
     return Findings(variables, codes, drop_unobserved(reals), likelihoods)
+
+
+def unknown_entry(name: object, known: Iterable[str]) -> UnknownVariable:
+    """The error of an entry that is no variable: perhaps a misspelt one, else a column that rows have besides."""
+    advice = hint(name, known)
+    ignore = "" if advice.startswith("did you mean") else ' (infer and most_probable with extra="ignore" leave it out)'
+    return UnknownVariable(f"the model has no variable {name!r}; {advice}{ignore}")
 
 
 @findings_of.register(list)

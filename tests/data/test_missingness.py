@@ -53,7 +53,7 @@ def test_a_table_without_rows_or_columns():
 def test_it_says_the_worst_first():
     many = {f"v{place}": [None, 1] if place else [None, None] for place in range(12)}
     text = repr(jt.missingness(many))
-    assert text.startswith("Missingness(2 rows, 0 complete, 2 patterns: v0 100 %")
+    assert text.startswith("Missingness(2 rows, 0 complete, 2 patterns: v0 100%")
     assert text.endswith(", …)")
 
 
@@ -70,3 +70,9 @@ def test_rows_are_grouped_by_their_pattern(num_variables):
     patterns = [tuple(pattern) for pattern, _ in grouped]
     assert patterns == sorted(set(map(tuple, masks)))
     assert group_by_pattern(masks[:0]) == []
+
+
+def test_many_rows_are_written_with_separators_in_both_texts():
+    found = jt.missingness({"a": np.where(np.arange(1_201_200) < 1_200, np.nan, 1.5)})
+    assert repr(found) == "Missingness(1,201,200 rows, 1,200,000 complete, 2 patterns: a 0.1%)"
+    assert "1,200,000" in str(found).splitlines()[2]

@@ -142,6 +142,7 @@ PUBLIC_NAMES = [
     "StrongJunctionTree",
     "StructuralEM",
     "StudentT",
+    "TextColumnWarning",
     "TooLarge",
     "Trace",
     "Trail",

@@ -11,7 +11,7 @@ from juncture.cli.arguments import AsJson, Network, Normalize, load
 from juncture.cli.numbers import real_number, whole_number
 from juncture.cli.output import check_target, console, print_json, save, table
 from juncture.cli.progress import show_progress
-from juncture.cli.rows import Ignore, Missing, RowsFile, note_identifiers, read_rows
+from juncture.cli.rows import Decimal, Ignore, Missing, RowsFile, note_identifiers, read_rows
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import missingness
 from juncture.errors import InvalidData
@@ -88,6 +88,7 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
     seed: Seed = 0,
     missing: Missing = [],  # noqa: B006
     ignore: Ignore = [],  # noqa: B006
+    decimal: Decimal = ".",
     normalize: Normalize = False,
     json: AsJson = False,
 ) -> None:
@@ -97,7 +98,7 @@ def fit(  # noqa: PLR0913, PLR0917 (one command, many options)
     """
     check_target(out)
     model = load(network, normalize=normalize)
-    data = read_rows(model, network, rows, missing, ignore)
+    data = read_rows(model, network, rows, missing, ignore, decimal)
     note_identifiers(data)
     check_columns(model, data, rows, latent)
     if not len(data):

@@ -15,11 +15,20 @@ from juncture.cli.edges import find_strengths, list_strengths, print_edges
 from juncture.cli.numbers import real_number, whole_number
 from juncture.cli.output import WrongUsage, check_target, console, print_json, print_note, save, table
 from juncture.cli.progress import show_progress
-from juncture.cli.rows import Ignore, Missing, RowsFile, note_identifiers, read_table
+from juncture.cli.rows import (
+    Decimal,
+    Ignore,
+    Missing,
+    RowsFile,
+    as_decimal,
+    note_identifiers,
+    note_text_columns,
+    read_table,
+)
 from juncture.cli.search_options import check_choices, check_options
 from juncture.data.bins.discretizer import Discretizer
 from juncture.data.dataset import Dataset
-from juncture.errors import IdentifierWarning, InvalidData
+from juncture.errors import IdentifierWarning, InvalidData, TextColumnWarning
 from juncture.graphs.edges import Edge
 from juncture.graphs.text import parse_chains
 from juncture.learning.structure.learn import SEARCHES, resolve_method, search_structure
@@ -177,6 +186,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     seed: Seed = 0,
     missing: Missing = [],  # noqa: B006
     ignore: Ignore = [],  # noqa: B006
+    decimal: Decimal = ".",
     json: AsJson = False,
 ) -> None:
     """Learn a network from data: first its graph, then its parameters.
@@ -186,7 +196,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     if out is not None:
         check_target(out)
     check_choices(method, score, test, level)
-    data = read_data(rows, missing, bins, ignore)
+    data = read_data(rows, missing, bins, ignore, decimal)
     search = str(resolve_method(method, data, score))
     given = {"score": score, "test": test, "level": level, "tabu": tabu, "restarts": restarts, "target": target}
     search_options = {name: value for name, value in given.items() if value is not None}
@@ -225,12 +235,15 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
         print_facts(facts, data.variables, sys.stderr if out == "-" else sys.stdout)
 
 
-def read_data(rows: str, missing: list[str], bins: int | None, ignore: list[str]) -> Dataset:
+def read_data(rows: str, missing: list[str], bins: int | None, ignore: list[str], decimal: str = ".") -> Dataset:
     """The columns with the states that they show; numbers in bins if `bins` is given."""
     cells = read_table(rows, ignore)
     if not len(cells):
         raise InvalidData(f"{'standard input' if rows == '-' else rows} has no rows to learn from")
-    data = Dataset(cells, missing=missing or None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TextColumnWarning)  # a note names the columns, and the option
+        data = Dataset(cells, missing=missing or None, decimal=as_decimal(decimal))
+    note_text_columns(data)
     data = data if bins is None else Discretizer(bins).fit(data).transform(data)
     note_identifiers(data)
     return data

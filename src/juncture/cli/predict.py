@@ -15,6 +15,7 @@ from juncture.cli.output import ROWS, check_target, console, print_json, print_n
 from juncture.cli.real_answers import numbers_document, predicted_numbers, print_numbers
 from juncture.cli.rows import (
     SHOWN,
+    Decimal,
     Keep,
     KeepAll,
     Missing,
@@ -51,6 +52,7 @@ def predict(  # noqa: PLR0913, PLR0917 (one command, many options)
     keep_all: KeepAll = False,
     missing: Missing = [],  # noqa: B006
     unseen: Unseen = "error",
+    decimal: Decimal = ".",
     method: Method = "auto",
     normalize: Normalize = False,
     json: AsJson = False,
@@ -67,7 +69,7 @@ def predict(  # noqa: PLR0913, PLR0917 (one command, many options)
     cells = read_table_for(network, rows)
     kept = check_kept(list(cells.cells) if keep_all else keep, cells, rows)
     note_columns(model, network, cells, rows, kept)
-    data = encode_rows(model, cells, missing, unseen)
+    data = encode_rows(model, cells, missing, unseen, decimal)
     others = data.only(name for name in data.columns if name != target)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ImpossibleEvidenceWarning)  # warn_impossible says it below, with the rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -16,6 +17,7 @@ from juncture.data.files.csv_text import TextLevels
 from juncture.data.files.files import read_csv_table
 from juncture.data.identifiers import find_identifiers
 from juncture.data.tables.table import Table
+from juncture.data.tables.text_columns import Finding, find_look, group_looks
 from juncture.errors import FormatError, InvalidData, UnknownState, find_close, hint
 from juncture.values import few
 
@@ -30,6 +32,10 @@ Missing = Annotated[
     typer.Option(
         "--missing", metavar="TEXT", help="A text that marks a missing value, besides the empty cell; may be repeated."
     ),
+]
+Decimal = Annotated[
+    str,
+    typer.Option("--decimal", metavar="MARK", help="The decimal mark of numbers, . or the comma of files with 12,5."),
 ]
 Ignore = Annotated[
     list[str],
@@ -99,25 +105,43 @@ def name_source(rows: str) -> str:
     return STANDARD_INPUT if rows == "-" else rows
 
 
+def note_text_columns(data: Dataset) -> None:
+    """Tell of the columns of text that look like something else, with the option that reads them so."""
+    texts = ((name, find_look(data.variable(name).labels, is_of_file=True)) for name in data.states_from_data)
+    for finding in group_looks(texts):
+        print_note(f"note: {finding.describe()}; {advise_option(finding)}")
+
+
+def advise_option(finding: Finding) -> str:
+    if finding.look.kind == "date":
+        return f"leave it out with {' '.join(f'--ignore {quote(name)}' for name in finding.names)}"
+    if finding.look.kind == "decimal":
+        return "--decimal , reads them as numbers"
+    return f"--missing {quote(finding.look.text)} reads it as a missing value"
+
+
 def note_identifiers(data: Dataset) -> None:
     """Tell of the columns that have another value in nearly every row, from which nothing can be learned."""
     for identifier in find_identifiers(data):
         print_note(f"note: {identifier.describe()}; leave it out with --ignore {identifier.name}")
 
 
-def read_rows(model: Any, network: str, rows: str, missing: list[str], ignore: Sequence[str] = ()) -> Dataset:
+def read_rows(
+    model: Any, network: str, rows: str, missing: list[str], ignore: Sequence[str] = (), decimal: str = "."
+) -> Dataset:
     """The columns that are the model's variables, coded by them; a note names the columns that are ignored."""
     table = read_table_for(network, rows, ignore)
     note_columns(model, network, table, rows)
-    return encode_rows(model, table, missing)
+    return encode_rows(model, table, missing, decimal=decimal)
 
 
-def encode_rows(model: Any, table: Table, missing: list[str], unseen: str | None = None) -> Dataset:
+def encode_rows(model: Any, table: Table, missing: list[str], unseen: str | None = None, decimal: str = ".") -> Dataset:
     """The columns that are the model's variables; a command that takes --unseen gives its value."""
     check_choice(unseen, (None, "error", "missing"), "--unseen", error=WrongUsage)
     rule: Any = unseen or "error"
+    mark = as_decimal(decimal)
     try:
-        return Dataset(table, model.variables, extra="ignore", missing=missing or None, unseen=rule)
+        return Dataset(table, model.variables, extra="ignore", missing=missing or None, unseen=rule, decimal=mark)
     except UnknownState as error:
         if unseen is None:
             raise
@@ -148,3 +172,9 @@ def note_columns(model: Any, network: str, table: Table, rows: str, kept: Sequen
         meant = find_close(name, without_column)
         if meant is not None:
             print_note(f"note: the network's {meant!r} has no column; did you mean it by {name!r}?")
+
+
+def as_decimal(mark: str) -> Any:
+    if mark not in {".", ","}:
+        raise WrongUsage(f"--decimal: the decimal mark is . or ,; got {mark!r}")
+    return mark

@@ -11,7 +11,7 @@ import numpy as np
 
 from juncture.checks import check_iterable, check_mapping
 from juncture.data.entries import as_table
-from juncture.data.tables.coding import Extra, Unseen, as_coding, select_columns, split_weights
+from juncture.data.tables.coding import Decimal, Extra, Unseen, as_coding, select_columns, split_weights
 from juncture.data.tables.columns import HOLE, DatasetColumn, as_reals, code_type
 from juncture.data.tables.export import decode_column, to_arrow, to_pandas, to_polars
 from juncture.data.tables.table import Table
@@ -48,6 +48,8 @@ class Dataset(Value):
         A marker of missing values, such as "?" or -999, or a list of markers.
     unseen
         "error" or "missing": what happens to values that are not states of their variable.
+    decimal
+        "," for text cells such as "12,5" that are numbers with a decimal comma.
 
     Examples
     --------
@@ -76,8 +78,9 @@ class Dataset(Value):
         extra: Extra = "error",
         missing: Any = None,
         unseen: Unseen = "error",
+        decimal: Decimal = ".",
     ) -> None:
-        coding = as_coding(variables, missing, unseen)
+        coding = as_coding(variables, missing, unseen, decimal)
         table, weights = split_weights(as_table(data, None if coding.scope is None else coding.scope.names), weights)
         is_weighted = weights is None and isinstance(data, Dataset)
         columns = coding.columns(table, select_columns(table, coding.scope, extra))

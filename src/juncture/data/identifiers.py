@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from juncture.data.dataset import Dataset
+from juncture.data.tables.text_columns import find_look
 from juncture.errors import IdentifierWarning, warn_user
 
 FEW_ROWS, NEARLY_ALL = 20, 0.9  # a column of more rows, with more different values than this share, is an identifier
@@ -33,7 +34,8 @@ def find_identifiers(data: Dataset) -> Iterator[Identifier]:
         num_rows = int(known.sum() if data.weights is None else max(known.sum(), data.weights[known].sum()))
         if num_rows > FEW_ROWS and variable.num_states > NEARLY_ALL * num_rows:
             num_values = len(np.unique(data.columns[variable.name][known]))
-            if num_values > NEARLY_ALL * num_rows:
+            is_told = variable.name in data.states_from_data and find_look(variable.labels) is not None
+            if num_values > NEARLY_ALL * num_rows and not is_told:  # a look at the texts said something more exact
                 yield Identifier(variable.name, num_values, num_rows)
 
 

@@ -27,7 +27,7 @@ class Missingness(Value):
     """The share of each variable that is missing, and the weight of the rows with each pattern of missing variables.
 
     >>> missingness({"a": [1, None, None], "b": [0, 1, None]})
-    Missingness(3 rows, 1 complete, 3 patterns: a 67 %, b 33 %)
+    Missingness(3 rows, 1 complete, 3 patterns: a 66.7%, b 33.3%)
     """
 
     _fields = ("weight", "shares", "patterns")
@@ -43,13 +43,15 @@ class Missingness(Value):
         return tuple(name for name, share in self.shares.items() if share == 1.0)
 
     def __repr__(self) -> str:
+        from juncture.drawing.text import format_percentage
+
         holes = sorted(((share, name) for name, share in self.shares.items() if share), reverse=True)
-        listed = ", ".join(f"{name} {share:.0%}".replace("%", " %") for share, name in holes[:SHOWN])
+        listed = ", ".join(f"{name} {format_percentage(share)}" for share, name in holes[:SHOWN])
         more = ", …" if len(holes) > SHOWN else ""
         complete = self.patterns.get((), 0.0)
         body = f": {listed}{more}" if listed else ""
         num = number_of(len(self.patterns), "pattern")
-        return f"Missingness({self.weight:g} rows, {complete:g} complete, {num}{body})"
+        return f"Missingness({format_weight(self.weight)} rows, {format_weight(complete)} complete, {num}{body})"
 
     def to_diagram(self) -> Grid:
         """A row for each of the most frequent patterns, with a square for each variable that is missing in it."""
@@ -60,7 +62,7 @@ class Missingness(Value):
         shown, kept = names[:MAX_COLUMNS], list(self.patterns.items())[:MAX_PATTERNS]
         rows = [
             (
-                GridCell(f"{weight:,.6g}", weight / self.weight if self.weight else 0.0),
+                GridCell(format_weight(weight), weight / self.weight if self.weight else 0.0),
                 *(GridCell(is_filled=name in pattern) for name in shown),
             )
             for pattern, weight in kept
@@ -113,7 +115,7 @@ def missingness(data: Any) -> Missingness:
     --------
     >>> import juncture as jt
     >>> jt.missingness({"a": [0, None, 1], "b": [1, None, None]})
-    Missingness(3 rows, 1 complete, 3 patterns: b 67 %, a 33 %)
+    Missingness(3 rows, 1 complete, 3 patterns: b 66.7%, a 33.3%)
     """
     table, weights = as_table(data), data.weights if isinstance(data, Dataset) else None
     weights = np.ones(len(table)) if weights is None else weights
@@ -126,6 +128,15 @@ def missingness(data: Any) -> Missingness:
     order = np.argsort(-counts, kind="stable")
     patterns = {tuple(compress(holes, masks[first[kind]])): float(counts[kind]) for kind in order}
     return Missingness(total, shares, patterns)
+
+
+def format_weight(weight: float) -> str:
+    """A number of rows, with separators of thousands.
+
+    >>> format_weight(1500000.0), format_weight(2.25)
+    ('1,500,000', '2.25')
+    """
+    return f"{weight:,.0f}" if float(weight).is_integer() else f"{weight:,.6g}"
 
 
 def find_holes(column: Column) -> np.ndarray:

@@ -19,6 +19,7 @@ from juncture.data.tables.holes import unmask
 from juncture.data.tables.labels import label_array
 from juncture.data.tables.table import Table, as_column
 from juncture.errors import InvalidData, Unsupported, hint
+from juncture.values import few
 from juncture.variables import Variable
 
 NAMED = (Dataset, Table, Mapping, str, os.PathLike)
@@ -95,13 +96,15 @@ def row_weights(weights: Any, X: Any) -> np.ndarray | None:
     return array
 
 
-def check_known_columns(names: Iterable[str], known: set[str]) -> None:
-    """As scikit-learn says it."""
+def check_known_columns(names: Iterable[str], known: set[str], target: str) -> None:
+    """As scikit-learn says it; the class may be a column, but is not one of those that are missed."""
     unknown = [name for name in names if name not in known]
     if unknown:
+        features = sorted(known - {target})
+        drop = f"X.drop(columns=[{few(map(repr, unknown))}]) of pandas"
         raise InvalidData(
-            f"the column {unknown[0]!r} was unseen at fit time; {hint(unknown[0], sorted(known))}"
-            " (columns may be left out, but not added)"
+            f"the column {unknown[0]!r} was unseen at fit time; {hint(unknown[0], features)} (a column of fit may be"
+            f" missing, but others must be left out, as {drop} does)"
         )
 
 

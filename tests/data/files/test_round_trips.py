@@ -103,12 +103,15 @@ CELLS = [
     (["true", "True"], ["true", "True"], str),
     (["007", "12"], ["007", "12"], str),
     (["1_0", "10"], ["1_0", "10"], str),
-    ([" 1", "1"], [" 1", "1"], str),
+    ([" 1", "1"], [1, 1], int),
+    (['" 1"', "1"], [" 1", "1"], str),
+    ([" ", "a"], [None, "a"], str),
     (["-0", "0"], [-0.0, 0.0], None),
     (["nullable", "NA"], ["nullable", "NA"], str),
 ]
 
 
+@pytest.mark.filterwarnings("ignore::juncture.TextColumnWarning")  # which NA gives
 @pytest.mark.parametrize(("cells", "labels", "kind"), CELLS)
 def test_csv_cells_become_what_they_look_like(cells, labels, kind):
     data = read_csv(io.StringIO("x,y\n" + "".join(f"{cell},\n" for cell in cells)), [Variable("y", 2)], extra="ignore")

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from juncture.data.files.csv_text import BYTE_ORDER_MARK, MAX_COLUMNS, Columns, Source, TextLevels
+from juncture.data.files.csv_text import BYTE_ORDER_MARK, MAX_COLUMNS, Columns, Source, TextLevels, strip_names
 from juncture.data.files.separators import find_separator
 from juncture.data.tables.columns import code_type
 from juncture.errors import FormatError
@@ -35,6 +35,8 @@ def read_plain(source: Source) -> tuple[Columns, int] | None:
     names, lines = as_names(head, separator), rest.rstrip(b"\r\n")
     if not 2 <= len(names) <= MAX_COLUMNS or not all(names) or len(set(names)) < len(names) or has_empty_line(lines):
         return None
+    if has_blanks(lines, separator):
+        return None
     columns = arrow_columns(lines, names, separator)
     return None if columns is None else (columns, len(columns[names[0]]))
 
@@ -52,9 +54,15 @@ def has_empty_line(lines: bytes) -> bool:
     return not lines or lines.startswith((b"\n", b"\r\n")) or b"\n\n" in lines or b"\n\r\n" in lines
 
 
+def has_blanks(lines: bytes, separator: str) -> bool:
+    """Whether some cell starts with a blank, which `csv_text` leaves out."""
+    return lines.startswith(b" ") or b"\n " in lines or f"{separator} ".encode() in lines
+
+
 def as_names(head: bytes, separator: str) -> list[str]:
     try:
-        return head.decode().rstrip("\r").removeprefix(BYTE_ORDER_MARK).split(separator)
+        text = head.decode().rstrip("\r").removeprefix(BYTE_ORDER_MARK)
+        return strip_names(text.split(separator), text)
     except UnicodeDecodeError:
         return []
 

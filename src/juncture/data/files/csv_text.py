@@ -6,12 +6,13 @@ table at most 2^20 columns, and what is kept of the rows stays below the memory 
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import os
 import re
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice
@@ -33,6 +34,7 @@ MAX_COLUMNS = 2**20
 MAX_ROW = 2**25  # characters
 TEXT_BYTES = 150  # of a different text in a column, beside its letters
 BYTE_ORDER_MARK = "\ufeff"
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")
 REAL = re.compile(r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|-?inf|nan", re.IGNORECASE)
 TRUTH = {"True": True, "False": False}
@@ -40,6 +42,8 @@ TRUTH = {"True": True, "False": False}
 
 class TextLevels(Levels):
     """A column read from text: its labels are text, which a variable of its own declares as what they look like."""
+
+    is_of_file = True
 
     def declare_variable(self, name: str) -> Variable:
         return Levels(self.codes, parse_labels([str(label) for label in self.labels])).declare_variable(name)
@@ -71,7 +75,17 @@ def read_table(source: Source) -> tuple[Columns, int]:
         except csv.Error as error:
             raise FormatError(f"not readable as CSV: {error}", file=file, line=rows.line_num) from error
         except UnicodeDecodeError as error:
-            raise FormatError(f"not readable as text in UTF-8: {error}", file=file) from error
+            raise not_utf8(error, file) from error
+
+
+def not_utf8(error: UnicodeDecodeError, file: str | None) -> FormatError:
+    """The error of a file in another encoding, with what to do about it."""
+    encoding, name = ("utf-16", "UTF-16") if error.object[:2] in UTF_16 else ("cp1252", "Windows-1252 or Latin-1")
+    return FormatError(
+        f"not readable as text in UTF-8, but perhaps {name}: save it as UTF-8 (iconv -f {encoding} -t utf-8), or read"
+        f' it with pandas: jt.Dataset(pd.read_csv(…, encoding="{encoding}")); {error.reason} at byte {error.start}',
+        file=file,
+    )
 
 
 @contextmanager
@@ -99,13 +113,25 @@ class SeparatedRows:
         if self.rows is None:
             first = [] if self.separator else header_lines(self.lines)
             self.separator = self.separator or find_separator("".join(first), self.file)
-            self.rows = csv.reader(chain(first, self.lines), strict=True, delimiter=self.separator)
+            self.rows = parse_rows(chain(first, self.lines), self.separator)
+            if first:
+                return strip_names(next(self.rows), "".join(first))
         row: list[str] = next(self.rows)
         return row
 
     @property
     def line_num(self) -> int:
         return self.before + (0 if self.rows is None else int(self.rows.line_num))
+
+
+def parse_rows(lines: Iterable[str], separator: str) -> Any:
+    """Python's CSV parser; blanks after a separator are no part of a cell, except between quotes."""
+    return csv.reader(lines, strict=True, delimiter=separator, skipinitialspace=True)
+
+
+def strip_names(names: Sequence[str], line: str) -> list[str]:
+    """The names of a header without blanks around them, unless quotes keep these."""
+    return list(names) if '"' in line else [name.strip(" ") for name in names]
 
 
 def header_lines(lines: Iterator[str]) -> list[str]:
@@ -156,9 +182,21 @@ def read_header(reader: Iterator[list[str]]) -> list[str]:
     if not names:
         raise FormatError("the file is empty; its first line must name every column")
     if not all(names):
-        raise FormatError(f"column {names.index('') + 1} has no name; the first line must name every column")
+        raise FormatError(
+            f"column {names.index('') + 1} has no name; the first line must name every column{advise_index(names)}"
+        )
     check_names(names)
     return names
+
+
+def advise_index(names: Sequence[str]) -> str:
+    """What to do about the numbers of rows, which pandas and R write as a first column without a name."""
+    if names[0] or not all(names[1:]):
+        return ""
+    return (
+        ": if the numbers of the rows are in it, write the file without them, by to_csv(…, index=False) of pandas or"
+        " write.csv(…, row.names=FALSE) of R, or read it by jt.Dataset(pd.read_csv(…, index_col=0))"
+    )
 
 
 def check_names(names: Sequence[str], twice: str = "the header names the column {!r} twice") -> None:

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
-from juncture.data.files.csv_arrow import COPIES, LONG, arrow_columns, has_empty_line
+from juncture.data.files.csv_arrow import COPIES, LONG, arrow_columns, has_blanks, has_empty_line
 from juncture.data.files.csv_text import (
     BYTE_ORDER_MARK,
     CHUNK,
@@ -28,7 +28,10 @@ from juncture.data.files.csv_text import (
     SeparatedRows,
     bounded_lines,
     check_rows,
+    not_utf8,
+    parse_rows,
     read_header,
+    strip_names,
 )
 from juncture.data.sources.contract import Origin
 from juncture.data.sources.tables import FileState, SourceTable, default_block_rows, file_name
@@ -143,8 +146,8 @@ class CsvReader(Value):
 def is_header(line: bytes, names: Sequence[str], separator: str) -> bool:
     """Whether the first line, by itself, is the header of these names; quotes in it are common."""
     try:
-        rows = csv.reader([line.decode().removeprefix(BYTE_ORDER_MARK)], strict=True, delimiter=separator)
-        return next(rows, []) == list(names)
+        text = line.decode().removeprefix(BYTE_ORDER_MARK)
+        return strip_names(next(parse_rows([text], separator), []), text) == list(names)
     except (UnicodeDecodeError, csv.Error):
         return False
 
@@ -152,6 +155,8 @@ def is_header(line: bytes, names: Sequence[str], separator: str) -> bool:
 def plain_columns(content: bytes, names: list[str], separator: str) -> Columns | None:
     """The columns of some lines, read by PyArrow; None where Python's parser might read something else."""
     if b'"' in content or content.count(b"\r") != content.count(b"\r\n") or has_empty_line(content):
+        return None
+    if has_blanks(content, separator):
         return None
     return arrow_columns(content, names, separator)
 
@@ -175,4 +180,4 @@ def format_errors(file: str, line: Callable[[], int]) -> Iterator[None]:
     except csv.Error as error:
         raise FormatError(f"not readable as CSV: {error}", file=file, line=line()) from error
     except UnicodeDecodeError as error:
-        raise FormatError(f"not readable as text in UTF-8: {error}", file=file) from error
+        raise not_utf8(error, file) from error

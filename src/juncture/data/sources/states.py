@@ -16,6 +16,7 @@ from juncture.data.files.csv_text import INTEGER, REAL, TextLevels
 from juncture.data.sources.contract import Origin
 from juncture.data.sources.tables import SourceTable
 from juncture.data.tables.columns import Column, DatasetColumn, Levels, NumericColumn
+from juncture.data.tables.text_columns import Look, find_look, warn_text_columns
 from juncture.errors import InvalidData
 from juncture.variables import Variable
 
@@ -38,7 +39,9 @@ def survey(tables: Iterable[SourceTable], names: Iterable[str], markers: Variabl
             with table.origin.located():
                 column = table.column(name)
                 states.add(column if markers is None else column.without(markers), table.origin)
-    return Survey(tuple(states.variable() for states in columns.values()), num_rows)
+    variables = tuple(states.variable() for states in columns.values())
+    warn_text_columns((variable.name, columns[variable.name].find_look(variable)) for variable in variables)
+    return Survey(variables, num_rows)
 
 
 class ColumnStates:
@@ -97,6 +100,11 @@ class ColumnStates:
         if not all(self._is_number(label) for _, label in self.labels):
             return False
         return any(not INTEGER.fullmatch(str(label)) if self.is_text else kind is float for kind, label in self.labels)
+
+    def find_look(self, variable: Variable) -> Look | None:
+        if variable.is_real or self.declared.is_common:
+            return None
+        return find_look(variable.labels, is_of_file=self.is_text)
 
     def variable(self) -> Variable:
         is_array = self.dimension is not None and not self.labels

@@ -9,31 +9,38 @@ import numpy as np
 
 from juncture import parallel
 from juncture.checks import check_choice, is_iterable
-from juncture.data.tables.columns import Column, Levels
+from juncture.data.tables.columns import Column, DatasetColumn, Levels
 from juncture.data.tables.distinct import MANY
 from juncture.data.tables.table import Table
+from juncture.data.tables.text_columns import Look, find_look, read_decimal_commas, warn_text_columns
 from juncture.errors import InvalidData, UnknownState, UnknownVariable, UnseenStatesWarning, hint, warn_user
 from juncture.variables import Scope, Variable, as_plain, is_missing, state_key
 
 Extra: TypeAlias = Literal["error", "ignore"]
 Unseen: TypeAlias = Literal["error", "missing"]
+Decimal: TypeAlias = Literal[".", ","]
 
 
 class CodedColumn(NamedTuple):
-    """A variable, its column, whether its states were taken from the rows, and how many cells were none of them."""
+    """A variable, its column, whether its states were taken from the rows, and how many cells were none of them.
+
+    What new text looks like, if it looks like something else, is told by `look`.
+    """
 
     variable: Variable
     values: np.ndarray
     is_from_data: bool
     num_unseen: int
+    look: Look | None = None
 
 
 class Coding(NamedTuple):
-    """How cells become codes: by which variables (or by their own), and which cells are holes besides the empty."""
+    """How cells become codes: by which variables (or by their own), which cells are holes, and the decimal mark."""
 
     scope: Scope | None
     markers: Variable | None
     unseen: Unseen
+    decimal: Decimal = "."
 
     def columns(self, table: Table, names: Sequence[str]) -> list[CodedColumn]:
         """The given columns, in the order of the variables if there are any; one warning counts what was unseen."""
@@ -42,17 +49,23 @@ class Coding(NamedTuple):
         is_worth_threads = len(table) >= MANY and table.is_native
         coded = parallel.map(lambda name: self.column(table, name), ordered, is_worth_threads=is_worth_threads)
         warn_unseen({column.variable.name: column.num_unseen for column in coded if column.num_unseen})
+        warn_text_columns((column.variable.name, column.look) for column in coded)
         return coded
 
     def column(self, table: Table, name: str) -> CodedColumn:
         column = table.column(name)
         if self.markers is not None:
             column = column.without(self.markers)
+        if self.decimal == ",":
+            column = read_decimal_commas(column)
         variable = column.declare_variable(name) if self.scope is None else self.scope.variable(name)
         is_from_data = self.scope is None and not variable.is_real and not column.is_declared
         values, num_unseen = self.values(column, variable, table)
         values.setflags(write=False)
-        return CodedColumn(variable, values, is_from_data, num_unseen)
+        look = None
+        if is_from_data and not isinstance(column, DatasetColumn):
+            look = find_look(variable.labels, is_of_file=column.levels.is_of_file)
+        return CodedColumn(variable, values, is_from_data, num_unseen, look)
 
     def values(self, column: Column, variable: Variable, table: Table) -> tuple[np.ndarray, int]:
         """(the codes, the number of cells that are no state and were made holes)."""
@@ -73,9 +86,10 @@ def warn_unseen(counts: dict[str, int]) -> None:
         warn_user(message, UnseenStatesWarning)
 
 
-def as_coding(variables: Iterable[Variable] | None, missing: Any, unseen: Unseen) -> Coding:
+def as_coding(variables: Iterable[Variable] | None, missing: Any, unseen: Unseen, decimal: Decimal = ".") -> Coding:
     check_choice(unseen, ("error", "missing"), "unseen")
-    return Coding(None if variables is None else Scope(variables), as_markers(missing), unseen)
+    check_choice(decimal, (".", ","), "decimal")
+    return Coding(None if variables is None else Scope(variables), as_markers(missing), unseen, decimal)
 
 
 def as_markers(missing: Any) -> Variable | None:

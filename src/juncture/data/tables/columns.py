@@ -7,6 +7,7 @@ when none is given (`declared`), and what is left of it when some cells only mar
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from datetime import date, time, timedelta
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from juncture.data.tables.distinct import MANY, distinct_numbers
 from juncture.errors import InvalidData, UnknownState
-from juncture.intervals import as_number
+from juncture.intervals import as_number, is_number_text
 from juncture.values import Value
 from juncture.variables import State, Variable, state_key
 
@@ -88,6 +89,7 @@ class Levels(Value):
     codes: np.ndarray
     labels: tuple[object, ...]
     is_declared: bool
+    is_of_file = False  # whether the labels are texts of a file, which may say numbers
 
     def __init__(self, codes: np.ndarray, labels: Iterable[object], *, is_declared: bool = False) -> None:
         self._set(codes=codes, labels=tuple(labels), is_declared=is_declared)
@@ -142,9 +144,7 @@ class Levels(Value):
         code = variable.find(label)
         if code is None:
             unknown = variable.unknown_state(label, f" in {describe(self._first_row(position))}")
-            if str(label).strip().lower() in HOLE_TEXTS:
-                raise UnknownState(f"{unknown} (if it marks a missing value, add it to `missing`)")
-            raise unknown
+            raise UnknownState(f"{unknown}{advise_reading(label)}")
         return code
 
     def _number(self, position: int, variable: Variable, describe: DescribeRow) -> float:
@@ -153,7 +153,7 @@ class Levels(Value):
         except (TypeError, ValueError):
             raise InvalidData(
                 f"variable {variable.name!r} is real-valued; {self.labels[position]!r}"
-                f" in {describe(self._first_row(position))} is not a number"
+                f" in {describe(self._first_row(position))} is not a number{advise_reading(self.labels[position])}"
             ) from None
 
     def _first_row(self, position: int) -> int:
@@ -262,7 +262,27 @@ def numeric_labels(variable: Variable) -> Iterator[float]:
             continue
 
 
+def advise_reading(label: object) -> str:
+    """Which option reads a cell that no variable takes as it is; the empty text where none does."""
+    text = str(label).strip()
+    if text.lower() in HOLE_TEXTS:
+        return " (if it marks a missing value, add it to `missing`)"
+    is_comma = "," in text and is_number_text(text.replace(",", ".", 1))
+    return ' (decimal="," reads numbers with a decimal comma)' if is_comma else ""
+
+
+def refuse_dates(name: str) -> InvalidData:
+    """The error of a column of dates or times, which are neither states nor numbers."""
+    return InvalidData(
+        f"the column {name!r} holds dates or times, which are neither states nor numbers: leave it out"
+        f" (rows.drop(columns=[{name!r}]) of pandas, --ignore {name} at the command line), or make a number of it,"
+        " such as the year or the days since a date"
+    )
+
+
 def check_label(label: object, name: str) -> State:
+    if isinstance(label, date | time | timedelta | np.datetime64 | np.timedelta64):
+        raise refuse_dates(name)
     if not isinstance(label, str | int | float):
         raise InvalidData(
             f"column {name!r} holds {label!r}, a {type(label).__name__}; states are text, numbers or booleans:"

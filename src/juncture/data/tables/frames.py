@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from juncture.data.tables.cells import list_column, object_column
-from juncture.data.tables.columns import HOLE, Column, Levels, NumericColumn
+from juncture.data.tables.columns import HOLE, Column, Levels, NumericColumn, refuse_dates
 from juncture.data.tables.distinct import MANY
 from juncture.data.tables.parts import is_native
 from juncture.data.tables.whole_numbers import integers_in_floats
@@ -60,9 +60,7 @@ def native_column(series: nw.Series[Any], name: str) -> Column:
     if dtype.is_integer() or dtype == nw.Boolean:
         return whole_column(series)
     if dtype.is_temporal():
-        raise InvalidData(
-            f"column {name!r} holds {dtype}; a column holds text, numbers or booleans: convert or drop it"
-        )
+        raise refuse_dates(name)
     if dtype == nw.Categorical or dtype == nw.Enum:  # noqa: PLR1714 (an Enum equals its class, with another hash)
         return categorical_column(series, name)
     return text_series(series, name) if dtype == nw.String else list_column(series.to_list(), name)

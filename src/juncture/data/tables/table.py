@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from juncture.data.tables.cells import list_column, object_column, text_column
-from juncture.data.tables.columns import Column, DatasetColumn, Levels, NumericColumn, describe_row
+from juncture.data.tables.columns import Column, DatasetColumn, Levels, NumericColumn, describe_row, refuse_dates
 from juncture.data.tables.parts import ColumnParts, concatenate_columns, is_native
 from juncture.errors import InvalidData
 from juncture.values import Value
@@ -99,6 +99,8 @@ def _(cells: str | bytes, name: str) -> Column:
 def _(cells: np.ndarray, name: str) -> Column:
     if cells.dtype.kind in "biuf" and cells.ndim in {1, 2}:
         return NumericColumn(np.array(cells if cells.ndim == 1 else cells.astype(np.float64)))
+    if cells.dtype.kind in "mM":
+        raise refuse_dates(name)
     if cells.dtype.kind not in "OUT" or cells.ndim not in {1, 2}:
         raise InvalidData(
             f"column {name!r} has the type {cells.dtype} and the shape {cells.shape}; a column holds text, numbers"

@@ -185,7 +185,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         table = as_table(X)
         if not reset:
             names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
-            check_known_columns(table.cells, {*names, *self.model_.variables.names})
+            check_known_columns(table.cells, {*names, *self.model_.variables.names}, self.target_)
         return table
 
     def predict(self, X: Any, target: str | None = None) -> np.ndarray:
