@@ -106,3 +106,7 @@ def print_summary(title: str, predicted: Dataset, data: Dataset, beliefs: Belief
     if known.any():
         right = int(np.sum((truth == codes)[known]))
         out.print(f"accuracy: {right:,} of {known.sum():,} rows with a known {variable.name} are predicted correctly")
+        counts = np.bincount(truth[known], minlength=variable.num_states)
+        out.print(
+            f"base rate: {counts.max():,} of them are {variable.labels[counts.argmax()]}, the most frequent state"
+        )
