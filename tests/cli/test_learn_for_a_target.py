@@ -43,4 +43,4 @@ def test_accuracy_stands_beside_the_base_rate():
     counts = np.bincount(rows.columns["lung"][rows.columns["lung"] >= 0])
     answer = run("predict", "asia", "rows.csv", "--target", "lung", "--out", "p.csv")
     label = jt.example("asia").variable("lung").labels[counts.argmax()]
-    assert f"base rate: {counts.max()} of them are {label}, the most frequent state" in answer
+    assert f"base rate: {counts.max()} of them have the most frequent state, {label}" in answer

@@ -108,5 +108,5 @@ def print_summary(title: str, predicted: Dataset, data: Dataset, beliefs: Belief
         out.print(f"accuracy: {right:,} of {known.sum():,} rows with a known {variable.name} are predicted correctly")
         counts = np.bincount(truth[known], minlength=variable.num_states)
         out.print(
-            f"base rate: {counts.max():,} of them are {variable.labels[counts.argmax()]}, the most frequent state"
+            f"base rate: {counts.max():,} of them have the most frequent state, {variable.labels[counts.argmax()]}"
         )

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData, Unsupported
+from juncture.errors import IdentifierWarning, InvalidData, Unsupported
 from juncture.estimators import BayesianNetworkClassifier, TreeAugmentedNaiveBayes
 from juncture.graphs.directed import DirectedGraph
 from juncture.learning.structure.learn import learn_structure
@@ -89,6 +89,15 @@ def test_columns_that_are_never_observed_together_are_not_linked():
     assert links(learn_structure(rows, "chow-liu", root="c"), "abc") == [{"a", "c"}, {"b", "c"}]
     assert learn_structure({"a": rows["a"], "b": rows["b"]}, "chow-liu").edges == ()
     assert learn_structure(rows, "chow-liu", required=[("a", "b")]).parents("b") == ("a",)
+
+
+def test_an_identifier_gets_no_edge():
+    """As many parameters as rows explain everything, and nothing; EM over such tables would take minutes."""
+    rows = HOLED[NAMES].assign(identifier=[f"i{row}" for row in range(len(HOLED))])
+    with pytest.warns(IdentifierWarning):
+        graph = learn_structure(rows, "tree-augmented", target="kind")
+    assert links(graph) == TREE
+    assert [edge for edge in graph.edges if "identifier" in edge] == [("kind", "identifier")]
 
 
 def test_what_is_refused():

@@ -26,7 +26,8 @@ class AvailableGains(OverCodedRows):
     """What one more parent adds to the score of a child: with and without it, the same rows are scored.
 
     The gain in n of N rows is multiplied by N / n: with the log-likelihood it is N times the mutual information. It
-    depends on no other edge, which is enough for trees; other searches compare families over different rows.
+    depends on no other edge, which is enough for trees; other searches compare families over different rows. An edge
+    that adds more free parameters than n, as one of an identifier does, is left out: n rows cannot tell them.
     """
 
     rule: Callable[[float], tuple[str, float]]  # how a table is scored, given the number of rows
@@ -36,14 +37,15 @@ class AvailableGains(OverCodedRows):
         return np.array([self._gain([child, *parents, candidate]) for candidate in candidates], dtype=float)
 
     def _gain(self, members: list[int]) -> float:
-        codes = self.rows.codes[members]
+        codes, sizes = self.rows.codes[members], self.rows.sizes[members]
         is_whole = (codes >= 0).all(axis=0)
         weights = self.rows.weights[is_whole]
         total = float(weights.sum())
-        if total == 0.0:
+        added = (sizes[0] - 1) * (sizes[-1] - 1) * float(np.prod(sizes[1:-1], dtype=float))  # free parameters
+        if total == 0.0 or added > total:
             return -np.inf
         names = tuple(self.names[one] for one in members)
-        observed = CodedRows(names, np.ascontiguousarray(codes[:, is_whole]), weights, self.rows.sizes[members])
+        observed = CodedRows(names, np.ascontiguousarray(codes[:, is_whole]), weights, sizes)
         kind, amount = self.rule(total)
         *parents, last = range(1, len(members))
         scores = DiscreteScores(observed, KINDS.index(kind), amount).score_extensions(0, parents, [NOTHING, last])
