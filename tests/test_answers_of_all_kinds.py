@@ -45,7 +45,7 @@ def test_one_is_a_number_and_many_are_an_array_or_a_list(kind):
     many = as_list(jt.infer(kind.model, kind.many), kind)
     values = np.concatenate([np.atleast_1d(beliefs.log_evidence) for beliefs in many])
     assert values.shape == (kind.num_many,)
-    if not isinstance(kind.model, jt.MarkovNetwork):  # whose log_prob is normalised
+    if not isinstance(kind.model, jt.MarkovNetwork | jt.ConditionalRandomField):  # whose log_prob is normalised
         assert jt.log_prob(kind.model, kind.many) == pytest.approx(values, rel=1e-12)
 
 
@@ -166,7 +166,8 @@ def test_methods_are_looked_up_by_kind_and_name(kind, ask, which):
     for wrong in (None, 3, "nothing at all"):
         with pytest.raises(jt.Unsupported, match="method"):
             ask(kind.model, kind.one, method=wrong)
-    assert jt.log_prob(kind.model, kind.many, method="exact") == pytest.approx(jt.log_prob(kind.model, kind.many))
+    rows = kind.labelled or kind.many
+    assert jt.log_prob(kind.model, rows, method="exact") == pytest.approx(jt.log_prob(kind.model, rows))
 
 
 @pytest.mark.parametrize("ask", [jt.infer, jt.most_probable])
@@ -209,6 +210,9 @@ def test_the_most_probable_answers_are_one_family(kind):
 
 
 def test_draws_are_taken_back(kind):
+    if kind.labelled is not None:
+        assert np.isfinite(jt.fit(kind.model, kind.labelled, penalty=jt.L2(1.0)).log_likelihood)
+        return
     drawn = jt.sample(kind.model, kind.num_sampled, rng=0)
     assert isinstance(drawn, kind.sampled)
     assert len(drawn) == kind.num_sampled

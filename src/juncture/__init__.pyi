@@ -184,6 +184,9 @@ from juncture.learning.structure.searches.trees import ChowLiu as ChowLiu
 from juncture.learning.structure.searches.trees import TreeAugmented as TreeAugmented
 from juncture.learning.structure.strength import EdgeStrengths as EdgeStrengths
 from juncture.learning.structure.strength import edge_strengths as edge_strengths
+from juncture.learning.undirected.penalties import L1 as L1
+from juncture.learning.undirected.penalties import L2 as L2
+from juncture.learning.undirected.statistics import FactorStatistics as FactorStatistics
 from juncture.networks.bayesian_network import BayesianNetwork as BayesianNetwork
 from juncture.networks.factor_product import FactorGraph as FactorGraph
 from juncture.networks.factor_product import MarkovNetwork as MarkovNetwork
@@ -196,6 +199,7 @@ from juncture.networks.picture import draw as draw
 from juncture.networks.plates import plate as plate
 from juncture.parallel import set_num_threads as set_num_threads
 from juncture.plotting.density import plot_density as plot_density
+from juncture.sequences.conditional_random_field.model import ConditionalRandomField as ConditionalRandomField
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs as ChainBeliefs
 from juncture.sequences.hidden_markov.beliefs import ChainForecast as ChainForecast
 from juncture.sequences.hidden_markov.initial_model import initial_hidden_markov as initial_hidden_markov

@@ -15,9 +15,10 @@ from juncture.errors import Unsupported
 # class → the modules that register what the verbs do with it
 KINDS: dict[str, tuple[str, ...]] = {
     "BayesianNetwork": ("juncture.inference.verbs", "juncture.learning.verbs"),
-    "FactorProduct": ("juncture.inference.verbs",),
+    "FactorProduct": ("juncture.inference.verbs", "juncture.learning.verbs"),
     "DirectedGraph": ("juncture.learning.verbs",),
     "HiddenMarkovModel": ("juncture.sequences.hidden_markov.verbs",),
+    "ConditionalRandomField": ("juncture.sequences.conditional_random_field.verbs",),
     "MarkovChain": ("juncture.sequences.markov_chains.verbs",),
     "LinearGaussianStateSpace": ("juncture.sequences.state_space.verbs",),
     "Mixture": ("juncture.latent.mixtures.verbs",),
@@ -42,7 +43,7 @@ def infer(
     ----------
     model
         A `BayesianNetwork`, `MarkovNetwork` or `FactorGraph`; or a `HiddenMarkovModel`, `MarkovChain`,
-        `LinearGaussianStateSpace` or `Mixture`, whose options are listed below.
+        `LinearGaussianStateSpace`, `ConditionalRandomField` or `Mixture`, whose options are listed below.
     evidence
         A mapping from names to states is one row. A frame, a `Dataset`, a list of mappings or an `Evidence` is many
         rows.
@@ -50,7 +51,7 @@ def infer(
         The variables whose marginals are wanted; all by default.
     method
         "auto", "exact", or the name of an algorithm: "junction-tree", "variable-elimination" or "enumeration" (or a
-        configured engine) for networks, "forward-backward" for a `HiddenMarkovModel` or a `MarkovChain`, "kalman" for a
+        configured engine) for networks, "forward-backward" for a chain, also of labels, "kalman" for a
         `LinearGaussianStateSpace`, "enumeration" for a `Mixture`.
     on_impossible
         "warn" gives rows or sequences of probability zero NaN and one warning; "raise" raises `ImpossibleEvidence`, as
@@ -67,7 +68,8 @@ def infer(
     ChainBeliefs
         of a `HiddenMarkovModel` or a `MarkovChain`, for one sequence; a list for many. They hold `filtered`,
         `smoothed` and `predicted` distributions; `beliefs["state"]["wet"]` is (step,). The option `lengths` cuts one
-        stacked array into sequences; `targets` and `extra` are for networks.
+        stacked array into sequences; `targets` and `extra` are for networks. Of a `ConditionalRandomField` they hold
+        the distributions of the labels given all steps.
     StateSpaceBeliefs
         of a `LinearGaussianStateSpace`: filtered, smoothed and predicted means and covariances. It has the option
         `lengths`, too.
@@ -104,7 +106,7 @@ def most_probable(  # noqa: PLR0913 (one verb, many options)
     model, evidence, on_impossible, extra, memory_limit, budget
         As in `infer`.
     method
-        As in `infer`, but "viterbi" for a `HiddenMarkovModel` or a `MarkovChain`.
+        As in `infer`, but "viterbi" for a `HiddenMarkovModel`, a `MarkovChain` or a `ConditionalRandomField`.
     k
         Return a list of the k best assignments, the best first.
     targets
@@ -115,7 +117,7 @@ def most_probable(  # noqa: PLR0913 (one verb, many options)
     MostProbable or MostProbableRows
         of a network: the `assignment`, its `log_prob` given the evidence, and its `log_joint`.
     MostProbablePath
-        of a `HiddenMarkovModel` or a `MarkovChain`: the `path` of states; a list for many sequences. The options are
+        of a chain or of labels given their steps: the `path` of states; a list for many sequences. The options are
         `lengths`, `k`, and `trellis=True`, which keeps the trellis.
     MostProbableStates
         of a `LinearGaussianStateSpace`: the path of the smoothed means. The option is `lengths`.
@@ -242,9 +244,11 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
     ----------
     structure
         A `DirectedGraph`, or a `BayesianNetwork` whose conditionals say their kind and, for rows with holes, where EM
-        starts. Or a `HiddenMarkovModel`, `MarkovChain`, `LinearGaussianStateSpace` or `Mixture`; their options are
-        documented in `juncture.sequences.hidden_markov.fit`, `juncture.sequences.markov_chains.fit`,
-        `juncture.sequences.state_space.fit` and `juncture.latent.mixtures.fit`.
+        starts. A `MarkovNetwork` or a `FactorGraph`, whose tables are learned. Or a `HiddenMarkovModel`, `MarkovChain`,
+        `LinearGaussianStateSpace`, `ConditionalRandomField` or `Mixture`. Options that networks do not have are
+        documented in `juncture.learning.undirected.fit`, `juncture.sequences.hidden_markov.fit`,
+        `juncture.sequences.markov_chains.fit`, `juncture.sequences.state_space.fit`,
+        `juncture.sequences.conditional_random_field.fit` and `juncture.latent.mixtures.fit`.
     data
         Rows: a frame, a mapping of columns, a `Dataset` or a file. Holes and latent variables are completed by
         expectation maximisation. Complete rows may also be a source, which is read block by block
@@ -278,8 +282,9 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
     """
     extension = ": take consistent_extension() of it" if hasattr(structure, "consistent_extension") else ""
     raise Unsupported(
-        "fit takes a DirectedGraph, a BayesianNetwork, a HiddenMarkovModel, a MarkovChain, a"
-        f" LinearGaussianStateSpace or a Mixture; got {type(structure).__name__}{extension}"
+        "fit takes a DirectedGraph, a BayesianNetwork, a MarkovNetwork, a FactorGraph, a HiddenMarkovModel, a"
+        " MarkovChain, a LinearGaussianStateSpace, a ConditionalRandomField or a Mixture;"
+        f" got {type(structure).__name__}{extension}"
     )
 
 
@@ -290,7 +295,8 @@ def statistics(structure: Any, data: Any, **options: Any) -> Any:
     Parameters
     ----------
     structure
-        A `BayesianNetwork` or a `DirectedGraph`; or a `HiddenMarkovModel` or `MarkovChain`.
+        A `BayesianNetwork` or a `DirectedGraph`; a `MarkovNetwork` or a `FactorGraph`; or a `HiddenMarkovModel` or
+        `MarkovChain`.
     data
         Rows without holes, in memory, in a file or as a source; or sequences whose states are all labelled.
     **options
@@ -299,7 +305,7 @@ def statistics(structure: Any, data: Any, **options: Any) -> Any:
 
     Returns
     -------
-    NetworkStatistics, HiddenMarkovStatistics or MarkovChainStatistics
+    NetworkStatistics, FactorStatistics, HiddenMarkovStatistics or MarkovChainStatistics
 
     Examples
     --------
@@ -309,7 +315,8 @@ def statistics(structure: Any, data: Any, **options: Any) -> Any:
     NetworkStatistics(2 families, weight 6)
     """
     raise Unsupported(
-        "statistics takes a BayesianNetwork, a DirectedGraph, a HiddenMarkovModel or a MarkovChain;"
+        "statistics takes a BayesianNetwork, a DirectedGraph, a MarkovNetwork, a FactorGraph, a HiddenMarkovModel or a"
+        " MarkovChain;"
         f" got {type(structure).__name__}"
     )
 
@@ -321,7 +328,8 @@ def estimate(structure: Any, statistics: Any, prior: Any = None, **options: Any)
     Parameters
     ----------
     structure
-        A `BayesianNetwork` or a `DirectedGraph`; or a `HiddenMarkovModel` or `MarkovChain`.
+        A `BayesianNetwork` or a `DirectedGraph`; a `MarkovNetwork` or a `FactorGraph`; or a `HiddenMarkovModel` or
+        `MarkovChain`.
     statistics
         Those of `jt.statistics` for the same structure.
     prior
@@ -332,7 +340,7 @@ def estimate(structure: Any, statistics: Any, prior: Any = None, **options: Any)
 
     Returns
     -------
-    BayesianNetwork, HiddenMarkovModel or MarkovChain
+    BayesianNetwork, MarkovNetwork, FactorGraph, HiddenMarkovModel or MarkovChain
 
     Examples
     --------
@@ -342,6 +350,6 @@ def estimate(structure: Any, statistics: Any, prior: Any = None, **options: Any)
     array([0.6, 0.4])
     """
     raise Unsupported(
-        "estimate takes a BayesianNetwork, a DirectedGraph, a HiddenMarkovModel or a MarkovChain;"
-        f" got {type(structure).__name__}"
+        "estimate takes a BayesianNetwork, a DirectedGraph, a MarkovNetwork, a FactorGraph, a HiddenMarkovModel or a"
+        f" MarkovChain; got {type(structure).__name__}"
     )

@@ -17,8 +17,11 @@ from juncture.inference.most_probable import MostProbable, MostProbableRows
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
 from juncture.learning.fit import Fit
 from juncture.learning.networks.statistics import NetworkStatistics
+from juncture.learning.undirected.penalties import L1, L2
+from juncture.learning.undirected.statistics import FactorStatistics
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.networks.factor_product import FactorProduct
+from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork
+from juncture.sequences.conditional_random_field.model import ConditionalRandomField
 from juncture.sequences.hidden_markov.beliefs import ChainBeliefs
 from juncture.sequences.hidden_markov.model import HiddenMarkovModel
 from juncture.sequences.hidden_markov.most_probable import MostProbablePath
@@ -91,6 +94,24 @@ class LearningNetworks(Learning, total=False):
     engine: Any
     missing: Any
 
+class LearningUndirected(Learning, total=False):
+    penalty: L1 | L2 | None
+    coupling: Any
+    given: Iterable[str]
+    latent: Iterable[str]
+    missing: Any
+    engine: Any
+    tolerance: float
+    max_steps: int
+
+class LearningLabels(TypedDict, total=False):
+    method: Any
+    penalty: L1 | L2 | None
+    weights: Any
+    tolerance: float
+    max_steps: int
+    progress: Progress | None
+
 class LearningHiddenMarkov(Learning, total=False):
     lengths: Any
     fixed: Collection[str]
@@ -143,6 +164,8 @@ def infer(
     model: StateSpace, evidence: OneOrMany, *, lengths: None = None, **options: Unpack[Asking]
 ) -> StateSpaceBeliefs | list[StateSpaceBeliefs]: ...
 @overload
+def infer(model: ConditionalRandomField, evidence: Any, **options: Unpack[Asking]) -> Any: ...
+@overload
 def infer(model: Mixture, evidence: Any, **options: Unpack[Asking]) -> MixtureBeliefs: ...
 @overload
 def most_probable(
@@ -192,6 +215,10 @@ def most_probable(
 ) -> Any: ...
 @overload
 def most_probable(
+    model: ConditionalRandomField, evidence: Any, *, k: int | None = None, **options: Unpack[AskingPaths]
+) -> Any: ...
+@overload
+def most_probable(
     model: StateSpace, evidence: Any, *, lengths: Lengths, **options: Unpack[Asking]
 ) -> list[MostProbableStates]: ...
 @overload
@@ -227,6 +254,8 @@ def sample(model: Chain, n: Lengths, *, given: None = None, **options: Unpack[Dr
 @overload
 def sample(model: Chain, n: int, *, given: Any, **options: Unpack[Drawing]) -> Numbers: ...
 @overload
+def sample(model: ConditionalRandomField, n: int, *, given: Any, **options: Unpack[Drawing]) -> Numbers: ...
+@overload
 def sample(model: StateSpace, n: int, *, given: None = None, **options: Unpack[DrawingStates]) -> Sequence: ...
 @overload
 def sample(
@@ -247,6 +276,8 @@ def log_prob(model: SequenceModel, rows: One, *, lengths: None = None, method: A
 @overload
 def log_prob(model: SequenceModel, rows: Sequences, *, lengths: None = None, method: Any = "auto") -> Any: ...
 @overload
+def log_prob(model: ConditionalRandomField, rows: Any, *, method: Any = "auto") -> Any: ...
+@overload
 def log_prob(model: Mixture, rows: float, *, method: Any = "auto") -> float: ...
 @overload
 def log_prob(model: Mixture, rows: Dataset, *, method: Any = "auto") -> Numbers: ...
@@ -262,8 +293,22 @@ def fit(
 ) -> Fit[BayesianNetwork]: ...
 @overload
 def fit(
+    structure: MarkovNetwork, data: Any, prior: None = None, **options: Unpack[LearningUndirected]
+) -> Fit[MarkovNetwork]: ...
+@overload
+def fit(
+    structure: FactorGraph, data: Any, prior: None = None, **options: Unpack[LearningUndirected]
+) -> Fit[FactorGraph]: ...
+@overload
+def fit(structure: FactorProduct, data: Any, prior: None = None, **options: Unpack[LearningUndirected]) -> Fit[Any]: ...
+@overload
+def fit(
     structure: HiddenMarkovModel, data: Any, prior: Any = None, **options: Unpack[LearningHiddenMarkov]
 ) -> Fit[HiddenMarkovModel]: ...
+@overload
+def fit(
+    structure: ConditionalRandomField, data: Any, prior: None = None, **options: Unpack[LearningLabels]
+) -> Fit[ConditionalRandomField]: ...
 @overload
 def fit(
     structure: MarkovChain, data: Any, prior: Any = None, **options: Unpack[LearningChains]
@@ -278,6 +323,10 @@ def fit(structure: Mixture, data: Any, prior: Any = None, **options: Unpack[Lear
 def statistics(
     structure: Directed, data: Any, *, variables: Iterable[Variable] | None = None, weights: Any = None
 ) -> NetworkStatistics: ...
+@overload
+def statistics(
+    structure: FactorProduct, data: Any, *, variables: Iterable[Variable] | None = None, weights: Any = None
+) -> FactorStatistics: ...
 @overload
 def statistics(
     structure: HiddenMarkovModel, data: Any, *, lengths: Any = None, weights: Any = None
@@ -296,6 +345,19 @@ def estimate(
     on_unseen: OnUnseen = "uniform",
     fixed: Iterable[str] = (),
 ) -> BayesianNetwork: ...
+@overload
+def estimate(
+    structure: FactorProduct,
+    statistics: FactorStatistics,
+    prior: None = None,
+    *,
+    method: Any = "auto",
+    penalty: L1 | L2 | None = None,
+    coupling: Any = None,
+    engine: Any = "auto",
+    tolerance: float = 1e-7,
+    max_steps: int = 1000,
+) -> Any: ...
 @overload
 def estimate(
     structure: HiddenMarkovModel,

@@ -26,6 +26,7 @@ from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.graphs.directed import DirectedGraph
 from juncture.inference.exact.clique_search import DENSE_NODES
 from juncture.kernels.compilation import compiling
+from juncture.kernels.structure.state_counts import MANY
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
 from juncture.learning.structure.independence.tests import PermutationTest
 from juncture.learning.structure.learn import learn_structure
@@ -40,6 +41,7 @@ from juncture.variables import Variable
 from juncture.verbs import fit, infer, most_probable, sample
 
 NUM_ROWS = 64
+TINY = -800.0  # a logarithm whose exponential is zero
 
 
 def warm_up(begin: Callable[[str], None] = lambda subject: None, subjects: Iterable[str] | None = None) -> None:
@@ -80,10 +82,10 @@ warm_up(lambda subject: print(subject, flush=True), sys.argv[1:])
 """
 
 
-def small_columns() -> dict[str, np.ndarray]:
-    """The codes of three columns."""
+def small_columns(number: int = 3) -> dict[str, np.ndarray]:
+    """The codes of some columns: a, b, c and so on."""
     codes = np.arange(NUM_ROWS) % 3 % 2
-    return {"a": codes, "b": np.roll(codes, 1), "c": np.roll(codes, 2)}
+    return {chr(ord("a") + shift): np.roll(codes, shift) for shift in range(number)}
 
 
 def small_rows() -> Dataset:
@@ -103,8 +105,9 @@ def learn_parameters() -> None:
 
 def learn_structures() -> None:
     """Search in every way."""
-    rows = small_rows()
-    learn_structure(rows, "hill-climbing", restarts=1)
+    rows, many = small_rows(), small_columns(MANY + 1)
+    for data in (rows, Dataset.from_codes([Variable(name, 2) for name in many], many)):
+        learn_structure(data, "hill-climbing", restarts=1)
     learn_structure(rows, "exact")
     learn_structure(rows, "pc", test=PermutationTest(10))
     find_paths(np.zeros((2, 2), dtype=np.bool_))  # which PC asks where there are colliders
@@ -150,7 +153,8 @@ def warm_up_chains() -> None:
     beliefs.sample(1, rng=0)
     with_zero = HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.0, 1.0]], None)
     infer(with_zero, np.zeros((2, 2)))
-    infer(with_zero, np.zeros((LONG_SEQUENCE, 2)))
+    infer(with_zero, np.tile([0.0, TINY], (LONG_SEQUENCE, 1)))
+    infer(HiddenMarkovModel([0.5, 0.5], [[1.0, 0.0], [0.1, 0.9]], None), [[0.0, TINY], [0.0, TINY], [10 * TINY, 0.0]])
     expect_statistics(model, model.sequences([0, 1]))
 
 

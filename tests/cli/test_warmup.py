@@ -59,7 +59,7 @@ def test_a_second_process_that_fails_is_told(monkeypatch, asked):
 
 
 def test_without_numba_there_is_nothing_to_compile(monkeypatch):
-    monkeypatch.setattr("juncture.kernels.compilation.has_numba", lambda: False)
+    monkeypatch.setattr("juncture.kernels.compilation.can_compile", lambda: False)
     answer = CliRunner().invoke(app, ["warmup"])
     told = "there is nothing to compile: Numba is not installed, and kernels run interpreted"
     assert " ".join(answer.output.split()) == told

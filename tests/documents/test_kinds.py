@@ -59,6 +59,8 @@ def some_data(model):
         return [jt.Sequence(rng.normal(size=(steps, model.observation_dimension)), covariates=covariates)]
     if isinstance(model, jt.MarkovChain):
         return [list(model.states)] if model.labels.length == 1 and model.initial is not None else []
+    if isinstance(model, jt.ConditionalRandomField):
+        return [([["x"]] * 3, [model.states[1]] * 3)]
     return [jt.sample(model, 5, rng=0)]
 
 

@@ -27,10 +27,14 @@ ORDERS = {
     "inference.exact": [
         "lowering", "clique_search", "best_states", "elimination", "junction_tree", "enumeration",
     ],
-    "learning": ["fit", "em", "conditionals", "networks", "structure", "verbs"],
+    "learning": ["fit", "em", "conditionals", "networks", "undirected", "structure", "verbs"],
     "learning.networks": [
         "templates", "document", "statistics", "estimation", "posterior", "expectation", "problem",
         "free_tables", "gradient", "standard_errors", "fit",
+    ],
+    "learning.undirected": [
+        "penalties", "statistics", "log_tables", "coupling", "expectation", "objectives", "ascent", "decomposable",
+        "proportional_fitting", "pseudo_likelihood", "holes", "fit",
     ],
     "learning.structure": [
         "sets", "constraints", "data", "scores", "independence", "comparison", "searches", "learn", "strength",
@@ -42,7 +46,7 @@ ORDERS = {
         "discrete", "continuous", "vectors", "posteriors", "registry", "document",
         "family_document",
     ],
-    "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space"],
+    "sequences": ["state_diagram", "hidden_markov", "markov_chains", "state_space", "conditional_random_field"],
     "data": [
         "tables", "files", "entries", "dataset", "identifiers", "likelihoods", "findings", "missingness", "bins",
         "sequences", "sources",

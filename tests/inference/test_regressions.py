@@ -114,7 +114,7 @@ def test_ties_go_to_the_earlier_state(method):
         (lambda: jt.infer(PAIR).joint(["p", "q"]), jt.InvalidData, "one by one"),
         (lambda: jt.sensitivity(PAIR, {}, target="p"), jt.InvalidData, "a pair"),
         (lambda: jt.do(PAIR.to_markov_network(), {"p": 1}), jt.Unsupported, "Bayesian network"),
-        (lambda: jt.draw(PAIR["p"]), jt.Unsupported, "draw takes a model or a graph; got Conditional"),
+        (lambda: jt.draw(PAIR["p"]), jt.Unsupported, "draw takes a model, a graph or an answer; got Conditional"),
         (lambda: jt.draw(PAIR, jt.infer(jt.example("asia"))), jt.InvalidData, "not beliefs of this model"),
         (lambda: jt.draw(PAIR, {"p": 1}), jt.InvalidData, "not beliefs of this model"),
         (lambda: jt.cost(WEATHER), jt.Unsupported, "a network or a factor graph; got HiddenMarkovModel"),

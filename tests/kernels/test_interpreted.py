@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 
 import juncture as jt
+from juncture import kernels
 from juncture.kernels import compilation
 from juncture.kernels.compiler import KERNELS, Kernel, kernel
 from juncture.warmup import SUBJECTS
@@ -18,11 +21,8 @@ from juncture.warmup import SUBJECTS
 SOURCES = Path(jt.__file__).parent
 LAST_BITS = 1e-12
 SHORT = 64
-LONG = (  # numbers from which on kernels are called, or called in another way
-    "juncture.warmup.LONG",
+LONG = (  # steps from which on a sequence is passed from both ends
     "juncture.warmup.LONG_SEQUENCE",
-    "juncture.families.statistics.compiled.LONG",
-    "juncture.families.statistics.repeated.LONG",
     "juncture.sequences.hidden_markov.forward_backward.LONG",
 )
 
@@ -72,6 +72,8 @@ def compared(monkeypatch):
 def imported_kernels() -> set[str]:
     """The kernels that modules outside the folder import, and hence call."""
     wanted = set()
+    for module in pkgutil.walk_packages(kernels.__path__, "juncture.kernels."):
+        importlib.import_module(module.name)
     names = {f"{one.__module__.removeprefix('juncture.kernels.')}.{one.__name__}" for one in KERNELS}
     for path in SOURCES.rglob("*.py"):
         if "kernels" not in path.relative_to(SOURCES).parts:
@@ -94,7 +96,7 @@ sys.modules["numba"] = None
 import warnings
 warnings.simplefilter("error")
 from juncture import warmup
-warmup.LONG = warmup.LONG_SEQUENCE = 64
+warmup.LONG_SEQUENCE = 64
 for ask in warmup.SUBJECTS.values():
     ask()
 import juncture as jt

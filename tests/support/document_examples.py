@@ -94,6 +94,15 @@ def families() -> list[Any]:
     ]
 
 
+def conditional_random_fields() -> list[Any]:
+    rng = np.random.default_rng(7)
+    moves = np.array([[0.5, -np.inf, SMALLEST], [-1e10, 0.0, 1.0], [2.0, -3.0, 0.25]])
+    return [
+        jt.ConditionalRandomField(["a", 1, True], ["x", "größe"], rng.normal(size=(2, 3)), moves),
+        jt.ConditionalRandomField(2),
+    ]
+
+
 def posteriors() -> list[Any]:
     """Priors that have seen data, which they remember."""
     return [
@@ -114,6 +123,7 @@ def networks() -> list[Any]:
 KINDS: dict[str, Callable[[], list[Any]]] = {
     "networks": networks,
     "HiddenMarkovModel": hidden_markov_models,
+    "ConditionalRandomField": conditional_random_fields,
     "MarkovChain": markov_chains,
     "LinearGaussianStateSpace": state_spaces,
     "Mixture": mixtures,

@@ -30,6 +30,7 @@ class Kind:
     num_sampled: int = 30
     learned: Any = None  # the structure that fit takes; the model itself by default
     dirichlet: Callable[[float], Any] | None = None  # the prior with this concentration in each cell of all tables
+    labelled: Any = None  # many with their labels, for a model of labels given observations, which are not drawn
     table: Callable[[Any], np.ndarray] | None = None  # one of the tables that are learned under it
 
 
@@ -104,6 +105,22 @@ def markov_chain() -> Kind:
     )
 
 
+def conditional_random_field() -> Kind:
+    model = jt.ConditionalRandomField(["n", "v"], ["x", "y"], [[0.5, 0.0], [0.0, 1.0]], [[0.0, 1.0], [-np.inf, 0.5]])
+    many = [[["x"], ["y"]], [["y"], ["x"], ["x", "y"]]]
+    return Kind(
+        model,
+        one=[{"x": 1.0}, {"y": 2.0}, {}],
+        many=many,
+        num_many=2,
+        variable="state",
+        label="v",
+        methods=("forward-backward", "viterbi"),
+        per_sequence=True,
+        labelled=list(zip(many, [["n", "v"], ["n", "n", "v"]], strict=True)),
+    )
+
+
 def state_space() -> Kind:
     model = jt.LinearGaussianStateSpace(
         [[0.9, 0.1], [0.0, 0.8]], [[1.0, 0.5]], np.eye(2) * 0.4, [[0.3]], np.zeros(2), np.eye(2)
@@ -161,6 +178,7 @@ KINDS: dict[str, Callable[[], Kind]] = {
     "markov network": markov_network,
     "hidden Markov model": hidden_markov,
     "Markov chain": markov_chain,
+    "conditional random field": conditional_random_field,
     "state space": state_space,
     "mixture of numbers": mixture_of_numbers,
     "mixture of columns": mixture_of_columns,

@@ -28,6 +28,7 @@ from support.public_examples import (
     ROWS,
     SPACE,
     STEPS,
+    TAGGER,
     TREE,
     WIDER,
     A,
@@ -76,6 +77,7 @@ def add(*instances: Any) -> None:
 
 add(
     NET, FIELD, TREE, GRAPH, PATH, JOINT, HMM, CHAIN, MIXTURE, SPACE, COUNTS, A, jt.Scope([A, B]),
+    jt.statistics(FIELD, ROWS), TAGGER,
     jt.Dataset(ROWS), MARGINALS, jt.infer(NET, [{"a": "y"}, {}]), jt.infer(HMM, STEPS), jt.infer(SPACE, [1.0, 2.0]),
     jt.infer(MIXTURE, STEPS), jt.infer(HMM, STEPS).forecast(2), jt.infer(SPACE, [1.0, 2.0]).forecast(2),
     jt.online_filter(HMM, lag=1), jt.online_filter(SPACE), jt.most_probable(HMM, STEPS), jt.compile(NET),

@@ -25,7 +25,7 @@ MADE_INSIDE = {
 }  # fmt: skip
 FOR_THE_LIBRARY = {  # what models, engines, learners, searches and scikit-learn have for themselves
     "answer", "answer_row", "is_quick", "packed_model", "part_for", "packed", "plan", "check_order", "check_length",
-    "check_inputs", "climb",
+    "check_inputs", "climb", "to_sequences",
     "trusted", "bounds", "in_order", "of", "pair_type", "log_prior", "get_metadata_routing", "set_fit_request",
     "set_predict_request", "set_score_request", "set_predict_proba_request", "set_predict_log_proba_request",
     "set_params", "get_params",
@@ -33,7 +33,8 @@ FOR_THE_LIBRARY = {  # what models, engines, learners, searches and scikit-learn
 ANSWERS = {  # constructed by the library; their methods are for users
     "Beliefs", "ChainBeliefs", "ChainFilter", "ChainForecast", "KalmanFilter", "MixtureBeliefs", "MostProbablePath",
     "Fit", "Trace", "StateSpaceBeliefs", "StateSpaceForecast", "EdgeStrengths", "GraphComparison", "PageRank", "Trail",
-    "NetworkStatistics", "HiddenMarkovStatistics", "MarkovChainStatistics", "AnyConditional", "SearchResult",
+    "NetworkStatistics", "FactorStatistics", "HiddenMarkovStatistics", "MarkovChainStatistics", "AnyConditional",
+    "SearchResult",
 }  # fmt: skip
 OPERATORS = {
     "__getitem__", "__contains__", "__add__", "__radd__", "__sub__", "__mul__", "__rmul__", "__truediv__",

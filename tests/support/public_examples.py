@@ -29,6 +29,8 @@ PATH = jt.UndirectedGraph([("a", "b"), ("b", "c")])
 HMM = jt.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]])
 NORMAL_HMM = jt.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], jt.Gaussian([0.0, 3.0], 1.0))
 CHAIN = jt.MarkovChain([[0.9, 0.1], [0.2, 0.8]], 0)
+TAGGER = jt.ConditionalRandomField(["n", "v"], ["x", "y"], [[0.5, 0.0], [0.0, 1.0]])
+SENTENCE = [{"x": 1.0}, {"y": 2.0}]
 MIXTURE = jt.Mixture([0.25, 0.75], jt.Poisson([1.0, 20.0]))
 SPACE = jt.LinearGaussianStateSpace(0.9, 1.0, 0.5, 2.0, 0.0, 1.0)
 ROWS = {"a": ["n", "y", "y", "n", "y", "n", "y", "y"], "b": ["n", "y", "n", "n", "y", "y", "y", "n"]}
@@ -55,6 +57,7 @@ VERBS: dict[str, list[dict[str, Any]]] = {
         {"model": FIELD, "evidence": {"a": "y"}, "method": "variable-elimination"},
         {"model": HMM, "evidence": STEPS},
         {"model": CHAIN, "evidence": STEPS},
+        {"model": TAGGER, "evidence": SENTENCE},
         {"model": MIXTURE, "evidence": STEPS},
         {"model": SPACE, "evidence": [1.0, 2.0]},
     ],
@@ -64,6 +67,7 @@ VERBS: dict[str, list[dict[str, Any]]] = {
         {"model": TREE, "evidence": [{"a": "y"}, {}]},
         {"model": HMM, "evidence": STEPS, "k": 2},
         {"model": CHAIN, "evidence": STEPS},
+        {"model": TAGGER, "evidence": SENTENCE},
         {"model": MIXTURE, "evidence": STEPS},
         {"model": SPACE, "evidence": [1.0, 2.0]},
     ],
@@ -73,6 +77,7 @@ VERBS: dict[str, list[dict[str, Any]]] = {
         {"model": FIELD, "n": 2, "rng": 0},
         {"model": HMM, "n": 3, "rng": 0},
         {"model": CHAIN, "n": 3, "rng": 0},
+        {"model": TAGGER, "n": 3, "given": SENTENCE, "rng": 0},
         {"model": MIXTURE, "n": 3, "rng": 0},
         {"model": SPACE, "n": 3, "rng": 0},
     ],
@@ -82,6 +87,7 @@ VERBS: dict[str, list[dict[str, Any]]] = {
         {"model": FIELD, "rows": {"a": "y"}},
         {"model": HMM, "rows": STEPS},
         {"model": CHAIN, "rows": STEPS},
+        {"model": TAGGER, "rows": (SENTENCE, ["n", "v"])},
         {"model": MIXTURE, "rows": STEPS},
         {"model": SPACE, "rows": [1.0, 2.0]},
     ],
@@ -90,16 +96,20 @@ VERBS: dict[str, list[dict[str, Any]]] = {
         {"structure": NET, "data": ROWS, "prior": 1.0},
         {"structure": NET, "data": {"a": ["n", None, "y"], "b": ["n", "y", "y"]}},
         {"structure": NORMAL_HMM, "data": [0.0, 3.0, 0.5, 2.5, 0.1, 3.0]},
+        {"structure": FIELD, "data": ROWS, "penalty": jt.L2(1.0)},
         {"structure": CHAIN, "data": STEPS},
+        {"structure": TAGGER, "data": (SENTENCE, ["n", "v"]), "penalty": jt.L2(1.0)},
         {"structure": SPACE, "data": [1.0, 2.0, 1.5, 1.0], "method": jt.ExpectationMaximization(max_steps=2)},
     ],
     "statistics": [
         {"structure": GRAPH, "data": ROWS},
+        {"structure": FIELD, "data": ROWS},
         {"structure": HMM, "data": jt.Sequence(STEPS, states=STEPS)},
         {"structure": CHAIN, "data": STEPS},
     ],
     "estimate": [
         {"structure": GRAPH, "statistics": COUNTS},
+        {"structure": FIELD, "statistics": jt.statistics(FIELD, ROWS)},
         {"structure": HMM, "statistics": jt.statistics(HMM, jt.Sequence(STEPS, states=STEPS))},
         {"structure": CHAIN, "statistics": jt.statistics(CHAIN, STEPS)},
     ],

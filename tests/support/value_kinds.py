@@ -277,6 +277,26 @@ def network_statistics():
     return [jt.statistics(graph, table) for table in tables]
 
 
+def factor_statistics():
+    model = jt.MarkovNetwork([jt.Factor([two(), two("y")], [[1, 1], [1, 1]])])
+    tables = [{"x": [0, 1, 1], "y": [0, 0, 1]}, {"x": [0, 1, 0], "y": [0, 0, 1]}]
+    return [
+        *(jt.statistics(model, table) for table in tables),
+        jt.statistics(model, tables[0], weights=[1.0, JUST_ABOVE, 1.0]),
+        jt.statistics(jt.MarkovNetwork([jt.Factor([two()], [1, 1])]), {"x": [0, 1, 1]}),
+    ]
+
+
+def conditional_random_fields():
+    return [
+        jt.ConditionalRandomField([0, 1], ["f"], [[0.5, 0.0]]),
+        jt.ConditionalRandomField([False, True], ["f"], [[0.5, 0.0]]),
+        jt.ConditionalRandomField([0, 1], ["g"], [[0.5, 0.0]]),
+        jt.ConditionalRandomField([0, 1], ["f"], [[JUST_ABOVE, 0.0]]),
+        jt.ConditionalRandomField([0, 1], ["f"], [[0.5, 0.0]], [[0.0, -np.inf], [0.0, 0.0]]),
+    ]
+
+
 def fits():
     graph = jt.DirectedGraph(nodes=["x"])
     return [jt.fit(graph, {"x": [0, 1, 1]}), jt.fit(graph, {"x": [0, 1, 0]}), jt.fit(graph, {"x": [0, 1, 1]}, prior=1)]
@@ -349,6 +369,8 @@ KINDS = [
     densities,
     curved_families,
     network_statistics,
+    factor_statistics,
+    conditional_random_fields,
     fits,
     discretizers,
     fitted_discretizers,

@@ -29,7 +29,7 @@ COMMANDS: dict[str, str] = {
     "predict": "Predict one variable in each row from the other columns; values may be missing.",
     "convert": "Write a network in another format; all probabilities keep their exact values.",
     "draw": "Draw a network or a graph; with evidence or --beliefs, each node shows its posterior marginal.",
-    "warmup": "Compile the numerical kernels now, so that the first query does not wait for them.",
+    "warmup": "Compile the numerical kernels now, so that the first large question does not wait for them.",
 }
 
 

@@ -35,6 +35,15 @@ def facts_of_chain(model: Any) -> dict[str, Any]:
     }
 
 
+def facts_of_field(model: Any) -> dict[str, Any]:
+    return {
+        "states": model.num_states,
+        "labels": labels_of(model.states),
+        "features": len(model.features),
+        "parameters": model.num_parameters,
+    }
+
+
 def facts_of_state_space(model: Any) -> dict[str, Any]:
     return {
         "state_dimension": model.state_dimension,
@@ -71,6 +80,7 @@ def shape_in_words(shape: tuple[int, ...]) -> str:
 
 FACTS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "HiddenMarkovModel": facts_of_hidden_markov,
+    "ConditionalRandomField": facts_of_field,
     "MarkovChain": facts_of_chain,
     "LinearGaussianStateSpace": facts_of_state_space,
     "Mixture": facts_of_mixture,

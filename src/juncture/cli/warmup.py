@@ -14,12 +14,12 @@ def warmup() -> None:
 
     Example: juncture warmup
     """
-    from juncture.kernels.compilation import has_numba
+    from juncture.kernels.compilation import can_compile
     from juncture.parallel import num_threads
     from juncture.warmup import warm_up, warm_up_in_two_processes
 
     out = console()
-    if not has_numba():
+    if not can_compile():
         out.print("there is nothing to compile: Numba is not installed, and kernels run interpreted")
         return
     out.print("compiling the kernels; this is done once for each installation …")

@@ -124,10 +124,14 @@ class Dataset(Value):
         return MappingProxyType(dict(zip(names, self.arrays, strict=True)))
 
     def variable(self, name: str) -> Variable:
-        for variable in self.variables:
-            if isinstance(name, str) and variable.name == name:
-                return variable
-        raise UnknownVariable.among(name, self.columns, where="the dataset")
+        found = self._by_name.get(name) if isinstance(name, str) else None
+        if found is None:
+            raise UnknownVariable.among(name, self.columns, where="the dataset")
+        return found
+
+    @cached_property
+    def _by_name(self) -> dict[str, Variable]:
+        return {variable.name: variable for variable in self.variables}
 
     def labels(self, name: str) -> np.ndarray:
         """The labels (or numbers) of one column, None for missing values."""

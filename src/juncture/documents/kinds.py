@@ -17,6 +17,7 @@ HEAD = ("format", "version", "model")  # the keys that every document has
 # kind → the module that registers it; what is not in the table may be a family
 MODULES = {
     "HiddenMarkovModel": "juncture.sequences.hidden_markov.document",
+    "ConditionalRandomField": "juncture.sequences.conditional_random_field.document",
     "MarkovChain": "juncture.sequences.markov_chains.document",
     "LinearGaussianStateSpace": "juncture.sequences.state_space.document",
     "Mixture": "juncture.latent.mixtures.document",

@@ -66,20 +66,20 @@ def compilation() -> Compilation:
         return _chosen
     setting = os.environ.get(COMPILATION_SETTING, "").strip()
     mode = check_mode(setting, COMPILATION_SETTING) if setting else "auto"
-    return mode if has_numba() else "never"
+    return mode if can_compile() else "never"
 
 
 def check_mode(mode: Any, where: str) -> Compilation:
     is_known = isinstance(mode, str) and mode in MODES
     if not is_known:
         raise InvalidData(f"{where} is one of {', '.join(MODES)}; got {shown(mode)}")
-    if mode == "always" and not has_numba():
+    if mode == "always" and not can_compile():
         raise MissingExtra("compiled kernels need Numba, which is not installed; run: pip install numba")
     return mode
 
 
 @cache
-def has_numba() -> bool:
+def can_compile() -> bool:
     return find_spec("numba") is not None
 
 

@@ -1,4 +1,4 @@
-"""Registers the verbs of learning for Bayesian networks and directed graphs."""
+"""Registers the verbs of learning for networks, directed graphs and products of factors."""
 
 from __future__ import annotations
 
@@ -8,11 +8,18 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.learning.networks.estimation import estimate_network
 from juncture.learning.networks.fit import fit_network
 from juncture.learning.networks.statistics import network_statistics
+from juncture.learning.undirected.fit import estimate_factors, fit_factors
+from juncture.learning.undirected.statistics import factor_statistics
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork
 
 register(verbs.fit, BayesianNetwork, fit_network)
 register(verbs.fit, DirectedGraph, fit_network)
+for kind in (MarkovNetwork, FactorGraph, FactorProduct):
+    register(verbs.fit, kind, fit_factors)
+register(verbs.statistics, FactorProduct, factor_statistics)
 register(verbs.statistics, BayesianNetwork, network_statistics)
 register(verbs.statistics, DirectedGraph, network_statistics)
+register(verbs.estimate, FactorProduct, estimate_factors)
 register(verbs.estimate, BayesianNetwork, estimate_network)
 register(verbs.estimate, DirectedGraph, estimate_network)

@@ -26,6 +26,7 @@ from juncture.factors.tables import check_table_size
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.networks.canonical_potentials import canonical_potentials
 from juncture.networks.marginalization import sum_out_variables
+from juncture.networks.minimal_potentials import MinimalPotentials, minimal_potentials
 from juncture.networks.picture import model_html
 from juncture.networks.plates import Plates, check_plates, flatten
 from juncture.values import Value, number_of
@@ -60,6 +61,13 @@ class FactorProduct(Value):
             variable.num_states  # noqa: B018  raises for a real-valued variable
         self._set(factors=tuple(parts), variables=scope, plates=(*check_plates(plates), *built))
 
+    @classmethod
+    def trusted(cls, like: FactorProduct, factors: Iterable[Factor]) -> Self:
+        """The structure of another model with other tables, over the same scopes, which is not checked again."""
+        model = cls.__new__(cls)
+        model._set(factors=tuple(factors), variables=like.variables, plates=like.plates)
+        return model
+
     def variable(self, name: str) -> Variable:
         return self.variables.variable(name)
 
@@ -92,6 +100,15 @@ class FactorProduct(Value):
             groups.setdefault(key, []).append(index)
         merged = [product_of(self.factors[index] for index in group) for group in groups.values()]
         return type(self)(merged, self.variables)
+
+    def minimal_form(self) -> MinimalPotentials:
+        """The parameters of the distribution without redundancy; tables have more entries than it needs.
+
+        >>> a, b = Variable("a", 2), Variable("b", 2)
+        >>> MarkovNetwork([Factor([a], [1, 2]), Factor([a, b], [[3, 1], [1, 2]])]).minimal_form().num_parameters
+        3
+        """
+        return minimal_potentials(self.factors, self.variables)
 
     def to_diagram(self) -> Diagram:
         """What to draw."""

@@ -21,6 +21,7 @@ from juncture.factors.logistic import Logistic
 from juncture.factors.tables import check_table_size
 from juncture.graphs.directed import DirectedGraph
 from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.networks.factor_product import FactorProduct
 from juncture.options import as_names, check_names
 from juncture.variables import Scope, Variable
 
@@ -32,7 +33,7 @@ def prepare(
     variables: Iterable[Variable] | None = None,
     latent: Iterable[str] = (),
     weights: Any = None,
-) -> tuple[BayesianNetwork, Dataset]:
+) -> tuple[Any, Dataset]:
     """The network whose parameters are learned, and the data coded by its variables, without latent ones."""
     raise Unsupported(
         f"parameters are learned for a BayesianNetwork or a DirectedGraph; got {type(structure).__name__}"
@@ -40,14 +41,15 @@ def prepare(
     )
 
 
-@prepare.register
-def _(
-    structure: BayesianNetwork,
+@prepare.register(BayesianNetwork)
+def prepare_model(
+    structure: Any,
     data: Any,
     variables: Iterable[Variable] | None = None,
     latent: Iterable[str] = (),
     weights: Any = None,
-) -> tuple[BayesianNetwork, Dataset]:
+) -> tuple[Any, Dataset]:
+    """A model as it is, and the data coded by its variables, without latent ones."""
     declared = Scope(() if variables is None else variables)
     hidden = {structure.variable(name).name for name in as_names(latent, "latent")}
     for variable in declared:
@@ -85,16 +87,18 @@ def prepare_rows(
     latent: Iterable[str] = (),
     weights: Any = None,
     missing: Any = None,
-) -> tuple[BayesianNetwork, Any]:
+) -> tuple[Any, Any]:
     """What `prepare` gives; the rows of a source stay where they are. The cells that `missing` marks are holes."""
     declared = None if variables is None else Scope(variables)
-    known = structure.variables if isinstance(data, Iterator) and isinstance(structure, BayesianNetwork) else declared
+    is_model = isinstance(structure, BayesianNetwork | FactorProduct)
+    known = structure.variables if isinstance(data, Iterator) and is_model else declared
+    prepare_any = prepare_model if isinstance(structure, FactorProduct) else prepare
     source = as_lazy_source(data, known, missing)
     if source is None:
         rows = data if missing is None else mark_rows(data, declared, missing)
-        return prepare(structure, rows, declared, latent, weights)
+        return prepare_any(structure, rows, declared, latent, weights)
     check_weights_name(weights, source.names)
-    template, used = prepare(structure, empty_rows(structure, source, declared, weights), declared, latent)
+    template, used = prepare_any(structure, empty_rows(structure, source, declared, weights), declared, latent)
     return template, source.coded(used.variables, weights)
 
 

@@ -45,8 +45,14 @@ class PackedModel:
         if not isinstance(request, Factor):
             group = self.groups[request.child.name]
             return range(group.start, group.stop)
-        number = next(number for number, factor in enumerate(self.tree.factors) if factor is request)
+        number = self.positions[id(request)]
         return range(number, number + 1)
+
+    @cached_property
+    def positions(self) -> dict[int, int]:
+        """The identity of each factor → its number."""
+        numbered = list(enumerate(self.tree.factors))
+        return {id(factor): number for number, factor in reversed(numbered)}
 
     @cached_property
     def names(self) -> tuple[str, ...]:

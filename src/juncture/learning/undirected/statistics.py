@@ -1,0 +1,98 @@
+"""The sufficient statistics of an undirected model: how often each cell of each factor occurs in the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.data.missingness import has_hole
+from juncture.data.sources.contract import RowSource
+from juncture.errors import InvalidData
+from juncture.factors.factor import Factor
+from juncture.learning.networks.statistics import check_complete, count_families, datasets_of, total_weight
+from juncture.learning.networks.templates import prepare_rows
+from juncture.networks.factor_product import FactorProduct
+from juncture.values import Value, number_of
+from juncture.variables import Variable
+
+
+class FactorStatistics(Value):
+    """The sufficient statistics of an undirected model; `a + b` are those of both data sets.
+
+    `jt.statistics(network, rows)` makes them.
+
+    Parameters
+    ----------
+    counts
+        For each factor of the model, the weight of the rows in each of its cells.
+    weight
+        The total weight of the rows.
+    """
+
+    _fields = ("counts", "weight")
+    counts: tuple[Factor, ...]
+    weight: float
+
+    def __init__(self, counts: Iterable[Factor], weight: float) -> None:
+        self._set(counts=tuple(counts), weight=float(weight))
+
+    @property
+    def cells(self) -> np.ndarray:
+        """The counts of all factors, one after the other."""
+        return np.concatenate([np.empty(0), *(part.values.reshape(-1) for part in self.counts)])
+
+    def __add__(self, other: object) -> FactorStatistics:
+        if not isinstance(other, FactorStatistics):
+            return NotImplemented
+        if [part.scope for part in self.counts] != [part.scope for part in other.counts]:
+            raise InvalidData("statistics add when they are of factors over the same variables, in the same order")
+        pairs = zip(self.counts, other.counts, strict=True)
+        summed = [Factor(one.scope, one.values + two.values) for one, two in pairs]
+        return FactorStatistics(summed, self.weight + other.weight)
+
+    def __radd__(self, other: object) -> FactorStatistics:
+        return self if isinstance(other, int) and other == 0 else NotImplemented  # sum([...]) starts from 0
+
+    def __repr__(self) -> str:
+        return f"FactorStatistics({number_of(len(self.counts), 'factor')}, weight {self.weight:g})"
+
+
+def factor_statistics(
+    structure: FactorProduct, data: Any, *, variables: Iterable[Variable] | None = None, weights: Any = None
+) -> FactorStatistics:
+    template, rows = prepare_rows(structure, data, variables, weights=weights)
+    for part in datasets_of(rows):
+        check_complete(part, used_names(template))
+    found = count_if_complete(template, rows)
+    if found is None:
+        raise InvalidData("there are no rows to count")
+    return found
+
+
+def count_if_complete(template: FactorProduct, data: Dataset | RowSource) -> FactorStatistics | None:
+    """The counts of complete rows, in one pass; None if a cell is missing, or a column."""
+    names, total = used_names(template), None
+    for rows in datasets_of(data):
+        if any(name not in rows.columns or has_hole(rows.columns[name]).any() for name in names):
+            return None
+        part = count_complete(template, rows)
+        total = part if total is None else total + part
+    return total
+
+
+def count_complete(template: FactorProduct, data: Dataset) -> FactorStatistics:
+    """All tables in one pass over the rows."""
+    weight = total_weight(data)
+    tables = count_families(data, [part.scope for part in template.factors if part.scope])
+    counted = iter(tables)
+    parts = [Factor(part.scope, next(counted) if part.scope else weight) for part in template.factors]
+    return FactorStatistics(parts, weight)
+
+
+def used_names(template: FactorProduct) -> tuple[str, ...]:
+    """The variables that are in some factor, in the order of the model."""
+    used = {name for part in template.factors for name in part.scope.names}
+    return tuple(name for name in template.variables.names if name in used)

@@ -1,0 +1,170 @@
+"""`fit` for conditional random fields: L-BFGS on Σ log p(labels | steps), with exact gradients.
+
+The gradient of a weight is how often its feature occurs with its label, less how often the model expects that; it is
+the same for transitions. The objective is concave (Lafferty, McCallum and Pereira 2001).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from juncture.checks import check_array, check_choice
+from juncture.errors import ImpossibleEvidence, InvalidData, Unsupported
+from juncture.iteration import ProgressCallback, check_progress, check_stopping_rule
+from juncture.learning.fit import Fit
+from juncture.learning.undirected.ascent import Stopping, ascend
+from juncture.learning.undirected.fit import warn_unless_converged
+from juncture.learning.undirected.log_tables import FreeCells
+from juncture.learning.undirected.penalties import Penalty, check_penalty
+from juncture.sequences.conditional_random_field.features import (
+    FeatureRows,
+    as_codes,
+    as_rows,
+    find_features,
+    split_given,
+)
+from juncture.sequences.conditional_random_field.infer import inner_steps, path_scores
+from juncture.sequences.conditional_random_field.model import ConditionalRandomField
+from juncture.sequences.hidden_markov.chain import Chain
+from juncture.sequences.hidden_markov.forward_backward import map_parts, smooth
+
+
+def fit_labels(  # noqa: PLR0913 (one verb, many options)
+    structure: ConditionalRandomField,
+    data: Any,
+    prior: Any = None,
+    *,
+    method: str = "gradient",
+    penalty: Penalty | None = None,
+    weights: Any = None,
+    tolerance: float = 1e-6,
+    max_steps: int = 1000,
+    progress: ProgressCallback | None = None,
+) -> Fit[ConditionalRandomField]:
+    """A conditional random field with the states of the given one, learned from labelled sequences.
+
+    Parameters
+    ----------
+    structure
+        A model whose weights say where the ascent starts; without features it takes those of the data.
+    data
+        A pair of steps and labels, or a list of such pairs; `Sequence` with `states` where steps are vectors.
+    prior
+        None: weights have penalties.
+    method
+        "gradient", which is L-BFGS.
+    penalty
+        `L2(strength)` or `L1(strength)`. Without one the maximum is often at infinity, as where a feature occurs with
+        one label only.
+    weights
+        Those of the sequences.
+    tolerance
+        The ascent ends when no entry of the gradient, by the step, is larger.
+    max_steps, progress
+        The largest number of steps; a function that is called after each, with its number and the objective.
+    """
+    if prior is not None:
+        raise Unsupported("a conditional random field takes no prior; give penalty=jt.L2(…) or jt.L1(…)")
+    check_choice(method, ("auto", "gradient"), "the method of learning conditional random fields")
+    check_stopping_rule(tolerance, max_steps)
+    check_progress(progress)
+    given, is_single = split_given(data)
+    start = structure if structure.features else with_features(structure, find_features(given))
+    rows = weigh(as_rows(given, start.features, is_single), weights)
+    likelihood = ConditionalLikelihood(start, rows, as_codes(given, rows.offsets, start.variable))
+    likelihood.check()
+    coordinates = FreeCells(likelihood.first, np.isfinite(likelihood.first))
+    stopping = Stopping(tolerance, max_steps, progress)
+    vector, trace = ascend(likelihood, coordinates, stopping, check_penalty(penalty))
+    warn_unless_converged(trace)
+    parameters = coordinates.logs(vector)
+    log_likelihood = likelihood.value_and_gradient(parameters)[0]
+    return Fit(likelihood.model(parameters), log_likelihood, trace, likelihood.observed)
+
+
+def with_features(model: ConditionalRandomField, features: tuple[str, ...]) -> ConditionalRandomField:
+    return ConditionalRandomField(model.states, features, None, model.transition)
+
+
+def weigh(rows: FeatureRows, weights: Any) -> FeatureRows:
+    if weights is None:
+        return rows
+    given = check_array(weights, "the weights of the sequences, one number each,")
+    if given.shape != rows.weights.shape or not (np.isfinite(given).all() and (given >= 0).all()):
+        raise InvalidData(f"there are {len(rows.weights)} sequences: give as many weights, numbers of at least 0")
+    return FeatureRows(rows.matrix, rows.offsets, given, rows.is_single)
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionalLikelihood:
+    """Σ weight · log p(labels | steps), as a function of all weights in one vector."""
+
+    start: ConditionalRandomField
+    rows: FeatureRows
+    codes: np.ndarray  # (step,)
+
+    @property
+    def weight(self) -> float:
+        """Of all steps."""
+        return float(self.rows.step_weights.sum())
+
+    @property
+    def first(self) -> np.ndarray:
+        return np.concatenate([self.start.weights.reshape(-1), self.start.transition.reshape(-1)])
+
+    def model(self, vector: np.ndarray) -> ConditionalRandomField:
+        size, num = self.start.weights.size, self.start.num_states
+        weights, transition = vector[:size].reshape(-1, num), vector[size:].reshape(num, num)
+        return ConditionalRandomField(self.start.states, self.start.features, weights, transition)
+
+    @cached_property
+    def observed(self) -> np.ndarray:
+        """How often each feature occurs with each label, and each transition, by weight."""
+        num, later = self.start.num_states, inner_steps(self.rows.offsets)
+        labels = np.zeros((len(self.codes), num))
+        labels[np.arange(len(self.codes)), self.codes] = self.rows.step_weights
+        pairs = self.codes[later - 1] * num + self.codes[later]
+        moves = np.bincount(pairs, self.rows.step_weights[later], num * num)
+        return np.concatenate([np.asarray(self.transposed @ labels).reshape(-1), moves])
+
+    @cached_property
+    def transposed(self) -> Any:
+        matrix = self.rows.matrix
+        return matrix.T.copy() if isinstance(matrix, np.ndarray) else matrix.T.tocsr()
+
+    def value_and_gradient(self, vector: np.ndarray) -> tuple[float, np.ndarray]:
+        model = self.model(vector)
+        log_z, posteriors, moves = expect(model, self.rows)
+        expected = np.asarray(self.transposed @ (posteriors * self.rows.step_weights[:, np.newaxis]))
+        score = self.observed @ np.where(self.observed != 0, vector, 0.0)
+        gradient = self.observed - np.concatenate([expected.reshape(-1), moves.reshape(-1)])
+        return float(score - self.rows.weights @ log_z), gradient
+
+    def check(self) -> None:
+        """Raise where there is nothing to learn from, or where labels follow each other that must not."""
+        if not self.weight > 0:
+            raise InvalidData("learning a conditional random field needs at least one step of positive weight")
+        scores = path_scores(self.start, self.rows.matrix, self.codes, self.rows.offsets)
+        if np.isneginf(scores).any():
+            raise ImpossibleEvidence(
+                f"sequence {int(np.isneginf(scores).argmax())} has a transition that the given model forbids: its"
+                " weight of -inf stays"
+            )
+
+
+def expect(model: ConditionalRandomField, rows: FeatureRows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(log Z of each sequence, the posteriors of the labels (step, state), the expected transitions by weight)."""
+    sequences, chain = model.to_sequences(rows), Chain.of(model.hidden)
+    lattice = np.empty((sequences.num_steps, model.num_states))
+
+    def smooth_part(part: slice) -> tuple[np.ndarray, np.ndarray]:
+        moves = np.zeros((model.num_states, model.num_states))
+        own = lattice[sequences.offsets[part.start] : sequences.offsets[part.stop]]
+        return smooth(chain, sequences.take(part), own, moves), moves
+
+    parts = map_parts(smooth_part, chain, sequences)
+    return np.concatenate([log_z for log_z, _ in parts]), lattice, np.sum([moves for _, moves in parts], axis=0)

@@ -1,0 +1,102 @@
+"""Questions to conditional random fields: those of the hidden Markov model with the same posteriors.
+
+`log_evidence` is log Z(x), and `log_joint` of a path its score; `log_prob` is log p(path | x).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from juncture.errors import InvalidData, Unsupported
+from juncture.inference.engines.options import register_methods, resolve_method
+from juncture.sequences.conditional_random_field.beliefs import LabelBeliefs
+from juncture.sequences.conditional_random_field.features import as_codes, as_rows, split_given
+from juncture.sequences.conditional_random_field.model import ConditionalRandomField
+from juncture.sequences.hidden_markov.chain import Chain
+from juncture.sequences.hidden_markov.forward_backward import map_parts, score
+from juncture.sequences.hidden_markov.infer import ChainOptions, concatenate, infer_sequences
+from juncture.sequences.hidden_markov.most_probable import decode_sequences
+
+
+def infer_labels(
+    model: ConditionalRandomField,
+    evidence: Any,
+    *,
+    method: Any = "auto",
+    on_impossible: str = "warn",
+    budget: float | None = None,
+    memory_limit: int | None = None,
+) -> Any:
+    """The beliefs about the labels of a sequence of steps, or a list of them, one for each of many sequences."""
+    options = ChainOptions.of(model, "infer", method, on_impossible, budget, memory_limit)
+    found = infer_sequences(model, model.hidden, model.to_sequences(rows_of(model, evidence)), options)
+    return [LabelBeliefs.of(one) for one in found] if isinstance(found, list) else LabelBeliefs.of(found)
+
+
+def most_probable_labels(
+    model: ConditionalRandomField,
+    evidence: Any,
+    *,
+    k: int | None = None,
+    trellis: bool = False,
+    method: Any = "auto",
+    on_impossible: str = "warn",
+    budget: float | None = None,
+    memory_limit: int | None = None,
+) -> Any:
+    """The most probable labels of a sequence, or of each of many; with `k` a list of the k best in place of each."""
+    options = ChainOptions.of(model, "most_probable", method, on_impossible, budget, memory_limit)
+    sequences = model.to_sequences(rows_of(model, evidence))
+    return decode_sequences(model, model.hidden, sequences, options, k, trellis)
+
+
+def sample_labels(
+    model: ConditionalRandomField, n: int, *, given: Any = None, rng: Any = None, method: Any = "auto"
+) -> Any:
+    """`n` paths of labels drawn given the steps of a sequence, (path, step)."""
+    if given is None:
+        raise Unsupported("a conditional random field models labels given observations: give the steps as given=…")
+    beliefs = infer_labels(model, given, method=method)
+    if isinstance(beliefs, list):
+        raise InvalidData(f"labels are drawn given one sequence; got {len(beliefs)}: sample once for each")
+    return beliefs.sample(n, rng=rng)
+
+
+def log_prob_labels(model: ConditionalRandomField, rows: Any, *, method: Any = "auto") -> Any:
+    """log p(labels | steps) of a sequence with labels, or an array of one number for each of many."""
+    resolve_method(model, "infer", method)
+    given, is_single = split_given(rows)
+    table = as_rows(given, model.features, is_single)
+    sequences, chain = model.to_sequences(table), Chain.of(model.hidden)
+    log_z = concatenate(map_parts(lambda part: score(chain, sequences.take(part)), chain, sequences))
+    found = path_scores(model, table.matrix, as_codes(given, table.offsets, model.variable), table.offsets) - log_z
+    return float(found[0]) if is_single else found
+
+
+def path_scores(model: ConditionalRandomField, matrix: Any, codes: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """What the labels of each sequence add up to: (sequence,)."""
+    steps = np.asarray(matrix @ model.weights)[np.arange(len(codes)), codes]
+    later = inner_steps(offsets)
+    steps[later] += model.transition[codes[later - 1], codes[later]]
+    owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    impossible = np.bincount(owner, np.isneginf(steps), len(offsets) - 1) > 0
+    totals = np.bincount(owner, np.where(np.isneginf(steps), 0.0, steps), len(offsets) - 1)
+    return np.where(impossible, -np.inf, totals)
+
+
+def inner_steps(offsets: np.ndarray) -> np.ndarray:
+    """The steps that have one before them in their sequence."""
+    is_first = np.zeros(int(offsets[-1]) + 1, bool)
+    is_first[offsets[:-1]] = True
+    return np.flatnonzero(~is_first[:-1])
+
+
+def rows_of(model: ConditionalRandomField, evidence: Any) -> Any:
+    given, is_single = split_given(evidence)
+    return as_rows(given, model.features, is_single)
+
+
+register_methods(ConditionalRandomField, "infer", "forward-backward")
+register_methods(ConditionalRandomField, "most_probable", "viterbi")
