@@ -73,6 +73,10 @@ def test_without_holes_a_gain_is_that_of_the_score():
     assert available_gains("bic", pair).gains(1, [], [0])[0] == pytest.approx(linked - apart)
 
 
+def test_weights_may_sum_to_one():
+    assert links(learn_structure(HOLED, "chow-liu", weights=np.full(len(HOLED), 1 / len(HOLED)))) == TREE
+
+
 def test_many_holes_in_one_column_do_not_cost_it_its_place():
     """Without its holes b stands between a and c; the few rows that show it count as much as all."""
     rng = np.random.default_rng(1)

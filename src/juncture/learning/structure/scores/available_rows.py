@@ -42,7 +42,7 @@ class AvailableGains(OverCodedRows):
         weights = self.rows.weights[is_whole]
         total = float(weights.sum())
         added = (sizes[0] - 1) * (sizes[-1] - 1) * float(np.prod(sizes[1:-1], dtype=float))  # free parameters
-        if total == 0.0 or added > total:
+        if total == 0.0 or added > max(total, len(weights)):  # weights may sum to 1
             return -np.inf
         names = tuple(self.names[one] for one in members)
         observed = CodedRows(names, np.ascontiguousarray(codes[:, is_whole]), weights, sizes)
