@@ -141,7 +141,7 @@ class NotDirectedWarning(UserWarning):
 
 
 class DeterministicRelationWarning(UserWarning):
-    """Some variables are functions of others in the data, so that independence tests cannot decide on their edges."""
+    """Some variables are functions of others in the data: tests cannot decide on their edges, lines have no noise."""
 
 
 class IdentifierWarning(UserWarning):

@@ -17,6 +17,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "BayesianNetwork": ("juncture.inference.verbs", "juncture.learning.verbs"),
     "FactorProduct": ("juncture.inference.verbs", "juncture.learning.verbs"),
     "DirectedGraph": ("juncture.learning.verbs",),
+    "UndirectedGraph": ("juncture.learning.verbs",),
     "HiddenMarkovModel": ("juncture.sequences.hidden_markov.verbs",),
     "ConditionalRandomField": ("juncture.sequences.conditional_random_field.verbs",),
     "MarkovChain": ("juncture.sequences.markov_chains.verbs",),
@@ -51,7 +52,8 @@ def infer(
         The variables whose marginals are wanted; all by default.
     method
         "auto", "exact", or the name of an algorithm: "junction-tree", "variable-elimination" or "enumeration" (or a
-        configured engine) for networks, "forward-backward" for a chain, also of labels, "kalman" for a
+        configured engine) for networks, "gaussian-elimination" for networks of real variables, "strong-junction-tree"
+        for networks of both kinds, "forward-backward" for a chain, also of labels, "kalman" for a
         `LinearGaussianStateSpace`, "enumeration" for a `Mixture`.
     on_impossible
         "warn" gives rows or sequences of probability zero NaN and one warning; "raise" raises `ImpossibleEvidence`, as
@@ -244,19 +246,23 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
     ----------
     structure
         A `DirectedGraph`, or a `BayesianNetwork` whose conditionals say their kind and, for rows with holes, where EM
-        starts. A `MarkovNetwork` or a `FactorGraph`, whose tables are learned. Or a `HiddenMarkovModel`, `MarkovChain`,
+        starts. A `MarkovNetwork` or a `FactorGraph`, whose tables are learned. An `UndirectedGraph`, for columns of
+        real numbers: the Gaussian `MarkovNetwork` of maximum likelihood. Or a `HiddenMarkovModel`, `MarkovChain`,
         `LinearGaussianStateSpace`, `ConditionalRandomField` or `Mixture`. Options that networks do not have are
-        documented in `juncture.learning.undirected.fit`, `juncture.sequences.hidden_markov.fit`,
-        `juncture.sequences.markov_chains.fit`, `juncture.sequences.state_space.fit`,
-        `juncture.sequences.conditional_random_field.fit` and `juncture.latent.mixtures.fit`.
+        documented in `juncture.learning.undirected.fit`, `juncture.learning.covariance_selection`,
+        `juncture.sequences.hidden_markov.fit`, `juncture.sequences.markov_chains.fit`,
+        `juncture.sequences.state_space.fit`, `juncture.sequences.conditional_random_field.fit` and
+        `juncture.latent.mixtures.fit`.
     data
         Rows: a frame, a mapping of columns, a `Dataset` or a file. Holes and latent variables are completed by
         expectation maximisation. Complete rows may also be a source, which is read block by block
         (`juncture.data.sources.as_source`).
     prior
         A pseudo-count per cell, `BDeu`, `K2`, `Dirichlet`, or a mapping from child to these. A `Logistic` takes a
-        `Gaussian` with mean 0 for its weights. For every kind of model a `Dirichlet` (and a number, which stands for
-        one) adds its concentration to the counts: the mean of the posterior; `point="mode"` adds 1 less.
+        `Gaussian` with mean 0 for its weights, a `LinearGaussian` a `NormalInverseGamma` for its intercept and
+        variance, which holds its slopes near 0 with the same strength. For every kind of model a `Dirichlet` (and a
+        number, which stands for one) adds its concentration to the counts: the mean of the posterior; `point="mode"`
+        adds 1 less.
     **options
         For networks: `variables` declares states, also of latent variables. `latent` names variables whose columns, if
         there are any, are not used. `weights` are those of the rows, or the name of their column. `missing` is a
@@ -282,8 +288,8 @@ def fit(structure: Any, data: Any, prior: Any = None, **options: Any) -> Any:
     """
     extension = ": take consistent_extension() of it" if hasattr(structure, "consistent_extension") else ""
     raise Unsupported(
-        "fit takes a DirectedGraph, a BayesianNetwork, a MarkovNetwork, a FactorGraph, a HiddenMarkovModel, a"
-        " MarkovChain, a LinearGaussianStateSpace, a ConditionalRandomField or a Mixture;"
+        "fit takes a DirectedGraph, an UndirectedGraph, a BayesianNetwork, a MarkovNetwork, a FactorGraph, a"
+        " HiddenMarkovModel, a MarkovChain, a LinearGaussianStateSpace, a ConditionalRandomField or a Mixture;"
         f" got {type(structure).__name__}{extension}"
     )
 

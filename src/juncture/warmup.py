@@ -16,6 +16,8 @@ from juncture.data.dataset import Dataset
 from juncture.errors import JunctureError
 from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor
+from juncture.factors.gaussian import LinearGaussian
+from juncture.factors.gaussian_factor import GaussianFactor
 from juncture.families.continuous.exponential import Exponential
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.discrete.bernoulli import Bernoulli
@@ -25,6 +27,7 @@ from juncture.families.statistics.compiled import LONG
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.graphs.directed import DirectedGraph
 from juncture.inference.exact.clique_search import DENSE_NODES
+from juncture.inference.exact.gaussian.plan import DENSE_NODES as DENSE_GAUSSIAN
 from juncture.kernels.compilation import compiling
 from juncture.kernels.structure.state_counts import MANY
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
@@ -128,6 +131,20 @@ def ask_network() -> None:
     infer(long_chain(DENSE_NODES + 1), {"x0": 1})
 
 
+def ask_gaussian_network() -> None:
+    """Ask small Gaussian networks, directed and undirected, every kind of question; plan a long one."""
+    x, y, z = Variable("x"), Variable("y"), Variable("z")
+    parts = [LinearGaussian(x, [], []), LinearGaussian(y, [x], [1.0]), LinearGaussian(z, [x, y], [1.0, 1.0], 0.0, 0.0)]
+    model = BayesianNetwork(parts)
+    infer(model, {"y": 1.0})["x"].mean  # noqa: B018
+    infer(model).joint("x", "y")
+    sample(model, 2, given={"z": 1.0}, rng=0)
+    infer(MarkovNetwork([GaussianFactor([x, y], [0.0, 0.0], [[2.0, 1.0], [1.0, 2.0]])]))
+    walk = [Variable(f"x{index}") for index in range(DENSE_GAUSSIAN + 2)]
+    steps = [LinearGaussian(after, [before], [1.0]) for before, after in pairwise(walk)]
+    infer(BayesianNetwork([LinearGaussian(walk[0], [], []), *steps]), {"x0": 1.0})
+
+
 def warm_up_families() -> None:
     """Look at data that are just long enough."""
     counts = np.arange(2 * LONG) % 2
@@ -185,9 +202,10 @@ def long_chain(length: int) -> BayesianNetwork:
     return BayesianNetwork([Conditional(variables[0], [], [0.5, 0.5]), *steps])
 
 
-NUM_OF_NETWORKS = 3  # subjects that come first
+NUM_OF_NETWORKS = 4  # subjects that come first
 SUBJECTS: dict[str, Callable[[], None]] = {
     "inference in networks": ask_network,
+    "Gaussian networks": ask_gaussian_network,
     "learning of parameters": learn_parameters,
     "learning of structure": learn_structures,
     "families of distributions": warm_up_families,

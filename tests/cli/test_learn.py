@@ -146,13 +146,28 @@ def test_odd_tables(tmp_path, monkeypatch):
         rows=written("a.csv", "a,b\nx,\ny,\n")
     )
     mixed = written("mixed.csv", "a,b\n" + "x,1.5\ny,2.5\nx,3.5\n" * 9)
-    for method in ("auto", "pc", "mmhc", "ges"):
+    for method in ("pc", "mmhc"):
         assert "juncture learn --bins 5" in error_of("--method", method, rows=mixed)
     binned = CliRunner().invoke(app, ["learn", mixed, "--out", "a.json", "--bins", "2"])
     assert "a -> b" in binned.stdout or "b -> a" in binned.stdout
     assert "'k' has the same number in every row" in error_of(rows=written("k.csv", "x,k\n1.5,2.5\n2.5,2.5\n4.5,2.5\n"))
     constant = CliRunner().invoke(app, ["learn", written("c.csv", "a,k\n1,0\n2,0\n"), "--out", "a.json"])
     assert "no edge can be learned: k" in constant.stdout
+
+
+def test_text_and_numbers_need_no_options(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    mixed = written("mixed.csv", "a,b\n" + "x,1.5\ny,2.5\nx,1.75\ny,2.25\n" * 9)
+    learned = CliRunner().invoke(app, ["learn", mixed, "--out", "learned.json", "--prior", "2"])
+    assert "a -> b" in learned.stdout
+    assert "--prior" not in learned.stderr
+    model = jt.read("learned.json")
+    assert model["a"].values.tolist() == [0.5, 0.5]
+    assert model.variable("b").is_real
+    assert CliRunner().invoke(app, ["fit", "learned.json", mixed, "--out", "again.json"]).exit_code == 0
+    assert jt.read("again.json")["b"] == model["b"]
+    answer = CliRunner().invoke(app, ["query", "again.json", "b", "--given", "a=x", "--json"])
+    assert json.loads(answer.stdout)["marginals"]["b"]["mean"] == pytest.approx(1.625)
 
 
 def test_names_with_arrows(tmp_path, monkeypatch):

@@ -22,12 +22,15 @@ ORDERS = {
     ],
     "inference": [
         "engines", "exact", "messages", "infer", "most_probable", "log_prob", "sampling", "planning",
-        "edge_information", "verbs",
+        "sensitivity", "edge_information", "verbs",
     ],
     "inference.exact": [
-        "lowering", "clique_search", "best_states", "elimination", "junction_tree", "enumeration",
+        "lowering", "clique_search", "best_states", "elimination", "junction_tree", "gaussian", "hybrid", "enumeration",
     ],
-    "learning": ["fit", "em", "conditionals", "networks", "undirected", "structure", "verbs"],
+    "learning": [
+        "fit", "em", "conditionals", "networks", "undirected", "structure", "graphical_lasso", "covariance_selection",
+        "verbs",
+    ],
     "learning.networks": [
         "templates", "document", "statistics", "estimation", "posterior", "expectation", "problem",
         "free_tables", "gradient", "standard_errors", "fit",

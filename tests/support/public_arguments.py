@@ -38,6 +38,9 @@ from support.public_examples import (
 )  # fmt: skip
 
 MARGINALS = jt.infer(NET, {"a": "y"})
+REAL = jt.BayesianNetwork(
+    [jt.Conditional(A, [], [0.5, 0.5]), jt.LinearGaussian(jt.Variable("u"), [A], [[], []], [0, 1], [1, 2])]
+)
 
 
 def first_is_yes(*states: Any) -> float:
@@ -82,8 +85,10 @@ add(
     jt.infer(MIXTURE, STEPS), jt.infer(HMM, STEPS).forecast(2), jt.infer(SPACE, [1.0, 2.0]).forecast(2),
     jt.online_filter(HMM, lag=1), jt.online_filter(SPACE), jt.most_probable(HMM, STEPS), jt.compile(NET),
     jt.PartiallyDirectedGraph([("a", "b")], [("b", "c")]), jt.JunctionTree(), jt.VariableElimination(),
-    jt.CanonicalGaussian([2.0, 1.0], [[2.0, 0.5], [0.5, 1.0]]), jt.Enumeration(),
+    jt.GaussianElimination(),
+    jt.CanonicalGaussian([2.0, 1.0], [[2.0, 0.5], [0.5, 1.0]]), jt.Enumeration(), jt.StrongJunctionTree(),
     jt.Gaussian([0.0, 1.0], 1.0), jt.BIC(), jt.AIC(), jt.LogLikelihood(),
+    jt.infer(REAL)["u"], jt.infer(REAL).joint("u", "a"),
     jt.Trace((1.0,), True, "done"), jt.compare_graphs(GRAPH, GRAPH),
 )  # fmt: skip
 for build in value_kinds.KINDS:
@@ -132,6 +137,7 @@ BY_OWNER: dict[Any, dict[str, Any]] = {
     jt.Scope: {"names": ["a"]},
     jt.Dataset: {"rows": [0, 1], "names": ["a"], "path": FOLDER / "rows.csv"},
     jt.UndirectedGraph: {"oracle": PATH, "order": ["a", "b", "c"]},
+    jt.MixedJoint: {"values": {"u": 0.5, "a": "y"}, "states": {"a": "y"}},
     jt.CurvedFamily: {"parameter": 1.5, "statistics": jt.Gaussian.statistics([1.0, 2.0])},
     (jt.Density, jt.CanonicalGaussian): {"values": [0.5], "x": [0.5, 0.25]},
 }

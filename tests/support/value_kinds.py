@@ -104,6 +104,18 @@ def linear_gaussians():
     ]
 
 
+def gaussian_factors():
+    x, y = jt.Variable("x"), jt.Variable("y")
+    return [
+        jt.GaussianFactor([x], [0.25], [[1.0]], 2.0),
+        jt.GaussianFactor([y], [0.25], [[1.0]], 2.0),
+        jt.GaussianFactor([x], [JUST_ABOVE], [[1.0]], 2.0),
+        jt.GaussianFactor([x], [0.25], [[2.0]], 2.0),
+        jt.GaussianFactor([x], [0.25], [[1.0]], 3.0),
+        jt.GaussianFactor([x, y], [0.25, 1.0], [[1.0, 0.5], [0.5, 2.0]]),
+    ]
+
+
 def constants():
     x = jt.Variable("x")
     vector = jt.Variable("x", dimension=2)
@@ -350,6 +362,7 @@ KINDS = [
     noisy_maxes,
     logistics,
     linear_gaussians,
+    gaussian_factors,
     constants,
     bayesian_networks,
     markov_networks,

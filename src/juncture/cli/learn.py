@@ -57,7 +57,10 @@ Score = Annotated[
         "--score",
         metavar="NAME",
         autocompletion=complete_score,
-        help="The score to maximise: bic, aic, bdeu, bds, k2, log-likelihood, bge, node-average.",
+        help=(
+            "The score to maximise: bic, aic, log-likelihood; where all columns have states also bdeu, bds, k2,"
+            " node-average; where all are numbers also bge."
+        ),
     ),
 ]
 Test = Annotated[
@@ -239,8 +242,8 @@ def read_data(rows: str, missing: list[str], bins: int | None, ignore: list[str]
 
 
 def prior_for(data: Dataset, prior: float | None) -> float | None:
-    """The pseudo-count of tables; linear Gaussian conditionals take none, so that --prior is ignored with a note."""
-    if not any(variable.is_real for variable in data.variables):
+    """The pseudo-count of tables; where all columns are numbers there are none, and --prior is ignored with a note."""
+    if not all(variable.is_real for variable in data.variables):
         return PSEUDO_COUNT if prior is None else prior
     if prior is not None:
         print_note("note: --prior is ignored: it is for tables, and these columns are numbers")

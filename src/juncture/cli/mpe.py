@@ -56,12 +56,20 @@ def mpe(
     ranks = [str(rank + 1) for rank in range(len(best))]
     result = table(f"{network}{format_evidence(findings)}", "variable", *ranks)
     for name in best[0].assignment:
-        result.add_row(name, *(str(item.assignment[name]) for item in best))
+        result.add_row(name, *(show(item.assignment[name]) for item in best))
     result.add_section()
-    result.add_row("probability", *(f"{math.exp(item.log_prob):.6g}" for item in best))
+    if any(model.variable(name).is_real for name in best[0].assignment):
+        result.add_row("log density", *(f"{item.log_prob:.6g}" for item in best))
+    else:
+        result.add_row("probability", *(f"{math.exp(item.log_prob):.6g}" for item in best))
     console().print(result)
     if len(best) < k:
         console().print(f"only {len(best)} assignments have a positive probability")
+
+
+def show(value: object) -> str:
+    """A state, or a number to six digits."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def as_document(best: MostProbable) -> dict[str, object]:

@@ -11,6 +11,7 @@ import typer
 from juncture.cli.arguments import AsJson, Method, Network, Normalize, load
 from juncture.cli.completion import complete_variable
 from juncture.cli.output import ROWS, check_target, console, print_json, print_note, save_rows, table
+from juncture.cli.real_answers import numbers_document, predicted_numbers, print_numbers
 from juncture.cli.rows import SHOWN, Missing, RowsFile, read_rows
 from juncture.data.dataset import Dataset
 from juncture.errors import ImpossibleEvidenceWarning
@@ -40,6 +41,8 @@ def predict(
 ) -> None:
     """Predict one variable in each row from the other columns; values may be missing.
 
+    A number is predicted by its mean, with the standard deviation and an interval that holds 90 % of the probability.
+
     Example: juncture predict fitted.bif rows.csv --target lung --out predicted.csv
     """
     check_target(out, ROWS)
@@ -50,14 +53,16 @@ def predict(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ImpossibleEvidenceWarning)  # warn_impossible says it below, with the rows
         beliefs = infer(model, others, targets=[target], method=method)
-    predicted = as_predicted(variable, beliefs[target].values)
+    with_numbers, marginal = variable.is_real, beliefs[target]
+    predicted = predicted_numbers(variable, marginal) if with_numbers else as_predicted(variable, marginal.values)
     warn_impossible(beliefs)
     if not json or out != "-":
         save_rows(predicted, out)
     if json:
-        print_json(as_document(predicted, variable, beliefs))
+        print_json((numbers_document if with_numbers else as_document)(predicted, variable, beliefs))
     elif out != "-":
-        print_summary(f"{target} predicted for {rows}", predicted, data, beliefs)
+        show = print_numbers if with_numbers else print_summary
+        show(f"{target} predicted for {rows}", predicted, data, beliefs)
 
 
 def as_predicted(variable: Variable, values: np.ndarray) -> Dataset:

@@ -9,6 +9,7 @@ import typer
 from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, Normalize, evidence, load
 from juncture.cli.completion import complete_variable
 from juncture.cli.output import bar, console, format_evidence, print_json, table
+from juncture.cli.real_answers import numbers_of
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.engines.display import format_method
 from juncture.verbs import infer
@@ -34,6 +35,8 @@ def query(
 ) -> None:
     """Print posterior marginals: the probability of each state given the evidence.
 
+    Of a real-valued variable: its mean, its standard deviation, and an interval that holds 90 % of the probability.
+
     Example: juncture query asia lung bronc --given xray=yes --given smoke=no
     """
     model = load(network, normalize=normalize)
@@ -42,13 +45,12 @@ def query(
     if json:
         print_json(as_document(beliefs, network, findings))
         return
-    result = table(
-        f"{network}{format_evidence(findings)}", "variable", "state", "probability", "", numeric=("probability",)
-    )
+    heads = ("", "value") if any(is_real(beliefs, name) for name in beliefs.targets) else ("state", "probability")
+    result = table(f"{network}{format_evidence(findings)}", "variable", *heads, "", numeric=heads[1:])
     for name in beliefs.targets:
         shown = name
-        for label, probability in beliefs[name].to_dict().items():
-            result.add_row(shown, str(label), f"{probability:.6f}", bar(probability))
+        for row in rows_of(beliefs, name):
+            result.add_row(shown, *row)
             shown = ""
         result.add_section()
     out = console()
@@ -56,9 +58,22 @@ def query(
     out.print(f"{format_method(beliefs)}; log p(evidence) = {beliefs.log_evidence:.6f}")
 
 
+def is_real(beliefs: Beliefs, name: str) -> bool:
+    return bool(beliefs.model.variable(name).is_real)
+
+
+def rows_of(beliefs: Beliefs, name: str) -> list[tuple[str, str, str]]:
+    """The lines of one variable: its states with their probabilities, or what is known of a number."""
+    if is_real(beliefs, name):
+        return [(what, f"{number:.6g}", "") for what, number in numbers_of(beliefs[name]).items()]
+    return [(str(label), f"{p:.6f}", bar(p)) for label, p in beliefs[name].to_dict().items()]
+
+
 def as_document(beliefs: Beliefs, network: str, findings: dict[str, object]) -> dict[str, object]:
     marginals = {
-        name: [{"state": label, "probability": p} for label, p in beliefs[name].to_dict().items()]
+        name: numbers_of(beliefs[name])
+        if is_real(beliefs, name)
+        else [{"state": label, "probability": p} for label, p in beliefs[name].to_dict().items()]
         for name in beliefs.targets
     }
     return {

@@ -55,7 +55,7 @@ class Findings(Value):
     def names(self) -> tuple[str, ...]:
         """All variables of which something is known, in the order of the model."""
         found = self.codes.keys() | self.reals.keys() | self.likelihoods.keys()
-        return tuple(variable.name for variable in self.variables if variable.name in found)
+        return tuple(variable.name for variable in self.variables if variable.name in found) if found else ()
 
     def variable(self, name: str) -> Variable:
         if name not in self._by_name:

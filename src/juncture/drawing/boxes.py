@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from juncture.drawing.curves import CURVE_HEIGHT, CURVE_WIDTH
 from juncture.drawing.diagram import Node
 from juncture.drawing.text import shorten_middle, shorten_texts, text_width
 
@@ -82,6 +83,9 @@ def extent(node: Node) -> Extent:
         table = state_width(node) + BAR_WIDTH + PERCENT_WIDTH + 2 * BOX_PADDING
         half = max(inner, table) / 2 + BOX_PADDING
         return Extent(half, half, (header_height(node) + ROW_HEIGHT * len(rows(node)) + BOX_PADDING) / 2)
+    if node.curve:
+        half = max(inner, CURVE_WIDTH) / 2 + BOX_PADDING
+        return Extent(half, half, (header_height(node) + CURVE_HEIGHT + 2 * BOX_PADDING) / 2)
     height = PILL_HEIGHT + (NOTE_HEIGHT if node.note else 0)
     half = height / 2 if inner <= CIRCLE_TEXT else max(inner / 2 + PILL_PADDING, height / 2)
     return Extent(half, half, height / 2)

@@ -23,7 +23,8 @@ ROUNDING = 1e-6  # how far computed probabilities may stray out of [0, 1]
 class Node:
     """A named thing to draw; shaded means observed, bars are (state, probability) rows inside it.
 
-    The `note` is a second, smaller line; `row` fixes the layer, counted from the top.
+    A `curve` is drawn in place of bars: heights from 0 to 1 of equal steps along a line. The `note` is a second,
+    smaller line; `row` fixes the layer, counted from the top.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Node:
     bars: tuple[tuple[str, float], ...] = ()
     note: str | None = None
     row: int | None = None
+    curve: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "bars", tuple((str(text), float(share)) for text, share in self.bars))

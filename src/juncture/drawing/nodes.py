@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from juncture.drawing import boxes
 from juncture.drawing.boxes import LABEL_SIZE, MAX_LABEL, NOTE_HEIGHT, ROW_HEIGHT, SMALL_SIZE, Box, Row
+from juncture.drawing.curves import CURVE_HEIGHT, CURVE_WIDTH, curve_marks
 from juncture.drawing.diagram import Node
 from juncture.drawing.marks import number, rectangle, text
 from juncture.drawing.palette import (
@@ -31,6 +32,8 @@ def node_marks(node: Node, box: Box) -> Iterator[str]:
         yield from _symbol(node, box)
     elif node.bars:
         yield from _table(node, box)
+    elif node.curve:
+        yield from _density(node, box)
     else:
         yield from _pill(node, box)
     yield "</g>"
@@ -82,6 +85,14 @@ def _table(node: Node, box: Box) -> Iterator[str]:
         top = first + index * ROW_HEIGHT
         yield text(box.left + boxes.BOX_PADDING, top + 12, shown, SMALL_SIZE, fill=INK, anchor="start")
         yield from _row(row, box, bars, top, colour)
+
+
+def _density(node: Node, box: Box) -> Iterator[str]:
+    """The name, the note below it, and the curve."""
+    yield _outline(node, box, CORNER_RADIUS)
+    yield from _label(node, box.center, box.top + 17, "middle", bold=True)
+    left, bottom = box.center - CURVE_WIDTH / 2, box.bottom - boxes.BOX_PADDING
+    yield from curve_marks(node.curve, left, bottom, CURVE_WIDTH, CURVE_HEIGHT)
 
 
 def _row(row: Row, box: Box, bars: float, top: float, colour: str) -> Iterator[str]:

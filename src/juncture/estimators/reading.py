@@ -9,6 +9,7 @@ import numpy as np
 
 from juncture.data.bins.discretizer import Discretizer, FittedDiscretizer
 from juncture.data.dataset import Dataset
+from juncture.data.missingness import has_hole
 from juncture.data.tables.coding import CodedColumn, as_coding
 from juncture.data.tables.columns import Levels
 from juncture.data.tables.table import Table
@@ -19,7 +20,7 @@ from juncture.variables import Variable
 
 
 class Reading(Value):
-    """The variable of each column, and the intervals of those that held real numbers."""
+    """The variable of each column, and the intervals of those whose numbers were cut."""
 
     _fields = ("variables", "discretizer")
     variables: dict[str, Variable]
@@ -50,13 +51,13 @@ class QueryRows:
         return self.reading.variables.keys() & self.table.cells.keys()
 
     def codes(self, name: str) -> np.ndarray:
-        """The column's codes, -1 for holes and for states that no row of `fit` had."""
+        """The column's codes, -1 for holes and for states that no row of `fit` had; a real column's numbers."""
         if name not in self.columns:
             self.columns[name] = self.reading.column(self.table, name)
         return self.columns[name].values
 
     def is_complete(self, name: str) -> bool:
-        return bool((self.codes(name) >= 0).all())
+        return not has_hole(self.codes(name)).any()
 
     @property
     def unseen(self) -> dict[str, int]:
@@ -70,7 +71,7 @@ def read_table(
     """How the columns of a table are read, and what was read.
 
     Declared variables keep their states. Text and booleans are states; numbers are states or cut into intervals by the
-    rule of `juncture.data.tables.whole_numbers`.
+    rule of `juncture.data.tables.whole_numbers`; where `discretize` is None, numbers that are not whole stay numbers.
     """
     known = Dataset(table.only(name for name in table.cells if name in declared), declared.values())
     found = Dataset(table.only(name for name in table.cells if name not in declared), weights=weights)
@@ -85,20 +86,17 @@ def read_table(
 def fit_discretizer(data: Dataset, discretize: Any, classes: Levels) -> FittedDiscretizer:
     for variable in data.variables:
         if variable.is_real:
-            check_numbers(data.columns[variable.name], variable.name, discretize)
+            check_numbers(data.columns[variable.name], variable.name)
     if discretize is None:
-        return FittedDiscretizer({}, [variable.name for variable in data.variables if variable.is_real])
+        names = [variable.name for variable in data.variables if variable.is_real]
+        return FittedDiscretizer({}, [name for name in names if is_whole(data.columns[name])])
     discretizer = discretize if isinstance(discretize, Discretizer) else Discretizer(bins=discretize)
     return discretizer.fit(data, target=classes if discretizer.strategy == "entropy" else None)
 
 
-def check_numbers(column: np.ndarray, name: str, discretize: Any) -> None:
-    """Refuse vectors, columns without a number, and numbers that are not whole where none may be cut."""
+def check_numbers(column: np.ndarray, name: str) -> None:
+    """Refuse vectors, and columns without a number."""
     if np.isnan(column).all():
         raise InvalidData(f"the column {name!r} has no observed cell to learn from; leave it out")
-    if column.ndim > 1 or (discretize is None and not is_whole(column)):
-        held = "vectors" if column.ndim > 1 else "real numbers"
-        raise InvalidData(
-            f"the column {name!r} holds {held}, not states; give discretize=5 to cut numbers into five intervals, or"
-            " cut them with jt.Discretizer"
-        )
+    if column.ndim > 1:
+        raise InvalidData(f"the column {name!r} holds vectors; split it into columns of numbers")

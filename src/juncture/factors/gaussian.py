@@ -13,6 +13,8 @@ from juncture.factors.conditional import Columns, as_parents, signature
 from juncture.values import Value
 from juncture.variables import Scope, Variable
 
+AGREEMENT = 1e-9  # relative: how near a determined child must be to its value
+
 
 class LinearGaussian(Value):
     """p(child | parents) = N(intercept + Σ coefficient · parent, variance).
@@ -31,7 +33,11 @@ class LinearGaussian(Value):
     intercept
         (…): the mean where all real-valued parents are 0.
     variance
-        (…): the variance of the child given its parents.
+        (…): the variance of the child given its parents; 0 where the child is determined by them.
+
+    Where the variance is 0, the child has no density of its own: its log-probability is 0 where it agrees with its
+    parents, to within 1e-9 of the terms, and -inf elsewhere. So the log-probability of a row is a density over the
+    other coordinates, which are free.
 
     Examples
     --------
@@ -67,8 +73,8 @@ class LinearGaussian(Value):
         coefficients = numerics.as_numbers(coefficients, (*shape, num_real), name=f"the coefficients {what}")
         intercept = numerics.as_numbers(intercept, shape, name=f"the intercept {what}")
         variance = numerics.as_numbers(variance, shape, name=f"the variance {what}")
-        if not (variance > 0).all():
-            raise InvalidModel(f"the variance {what} must be positive; got {variance.min():g}")
+        if not (variance >= 0).all():
+            raise InvalidModel(f"the variance {what} must not be negative; got {variance.min():g}")
         self._set(child=child, parents=parents, coefficients=coefficients, intercept=intercept, variance=variance)
 
     @property
@@ -84,8 +90,19 @@ class LinearGaussian(Value):
 
     def log_prob(self, columns: Columns) -> np.ndarray:
         x = columns[self.child.name]
-        variance = self.variance[self._configuration(columns)]
-        return -0.5 * (np.log(2 * np.pi * variance) + (x - self.mean(columns, len(x))) ** 2 / variance)
+        variance, mean = self.variance[self._configuration(columns)], self.mean(columns, len(x))
+        if (self.variance == 0).any():
+            return np.where(variance == 0, self._log_agreement(columns, mean), log_density(x, mean, variance))
+        return log_density(x, mean, variance)
+
+    def _log_agreement(self, columns: Columns, mean: np.ndarray) -> np.ndarray:
+        """0 where the child is what its parents determine, else -inf."""
+        x, index = columns[self.child.name], self._configuration(columns)
+        sizes = np.abs(x) + np.abs(self.intercept[index])
+        real = [columns[parent.name] for parent in self.parents if parent.is_real]
+        for position, column in enumerate(real):
+            sizes = sizes + np.abs(self.coefficients[(*index, position)] * column)
+        return np.where(np.abs(x - mean) <= AGREEMENT * sizes, 0.0, -np.inf)
 
     def sample(self, columns: Columns, num_rows: int, rng: np.random.Generator) -> np.ndarray:
         deviation = np.sqrt(self.variance[self._configuration(columns)])
@@ -96,6 +113,12 @@ class LinearGaussian(Value):
 
     def __repr__(self) -> str:
         return signature(self)
+
+
+def log_density(x: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """log N(x; mean, variance); a variance of 0 counts as 1."""
+    spread = np.where(variance > 0, variance, 1.0)
+    return np.asarray(-0.5 * (np.log(2 * np.pi * spread) + (x - mean) ** 2 / spread))
 
 
 class Constant(Value):

@@ -14,6 +14,9 @@ from juncture.inference.engines.contract import BELIEFS, Engine, Question
 from juncture.inference.engines.options import as_budget, check_policy
 from juncture.inference.exact.elimination.engine import VariableElimination
 from juncture.inference.exact.enumeration import Enumeration
+from juncture.inference.exact.gaussian.engine import GaussianElimination
+from juncture.inference.exact.gaussian.systems import is_gaussian
+from juncture.inference.exact.hybrid.engine import StrongJunctionTree, has_real_variables
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.memory import check_memory_limit
 from juncture.options import as_names, resolve
@@ -25,11 +28,27 @@ METHODS: dict[str, Callable[[], Engine]] = {
     "variable-elimination": VariableElimination,
     "enumeration": Enumeration,
 }
+REAL_METHODS: dict[str, Callable[[], Engine]] = {  # for real variables
+    "gaussian-elimination": GaussianElimination,
+    "strong-junction-tree": StrongJunctionTree,
+}
+AUTOMATIC = frozenset({"auto", "exact"})
 
 
-def engine_for(method: Any, memory_limit: int | None = None, questions: frozenset[Question] = BELIEFS) -> Engine:
-    """The engine that "auto", a name or an engine object stands for, held to `memory_limit` bytes if one is given."""
-    engine: Engine = resolve(method, METHODS, what="method")
+def engine_for(
+    method: Any, memory_limit: int | None = None, questions: frozenset[Question] = BELIEFS, model: Any = None
+) -> Engine:
+    """The engine that "auto", a name or an engine object stands for, held to `memory_limit` bytes if one is given.
+
+    "auto" and "exact" depend on the model: a network of real variables has an engine of its own.
+    """
+    is_automatic = isinstance(method, str) and method in AUTOMATIC
+    if is_automatic and model is not None and is_gaussian(model):
+        engine: Engine = GaussianElimination()
+    elif is_automatic and model is not None and has_real_variables(model):
+        engine = StrongJunctionTree()
+    else:
+        engine = resolve(method, METHODS if is_automatic else {**METHODS, **REAL_METHODS}, what="method")
     if not hasattr(engine, "compile"):
         raise Unsupported(
             f"a method is the name of an engine or an engine itself; got {shown(method)}; {hint('auto', METHODS)}"
@@ -45,7 +64,7 @@ def check_answers(engine: Engine, questions: frozenset[Question]) -> None:
     """Raise `Unsupported` for an engine that cannot be asked one of the questions, with the names of those that can."""
     missing = sorted(questions - engine.answers)
     if missing:
-        able = {make().name for make in METHODS.values() if questions <= make().answers}
+        able = {make().name for make in METHODS.values() if questions <= make().answers}  # which take any states
         raise Unsupported(
             f"the engine {engine.name!r} does not answer {missing[0]}; method= one of"
             f" {', '.join(map(repr, sorted(able)))} does"
@@ -64,7 +83,7 @@ def infer_factors(
     budget: float | None = None,
 ) -> Beliefs:
     check_policy(on_impossible)
-    engine = engine_for(method, memory_limit)
+    engine = engine_for(method, memory_limit, model=model)
     if type(evidence) is dict and budget is None:
         answers = engine.answer_row(model, evidence, targets) if hasattr(engine, "answer_row") else None
         if answers is not None:

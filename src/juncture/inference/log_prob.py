@@ -17,6 +17,7 @@ from juncture.evidence import as_findings
 from juncture.inference.engines.beliefs import run_engine
 from juncture.inference.engines.contract import Engine, Question
 from juncture.inference.engines.relevance import relevant_part
+from juncture.inference.exact.gaussian.systems import is_gaussian
 from juncture.inference.infer import engine_for
 from juncture.networks.bayesian_network import BayesianNetwork
 
@@ -29,17 +30,20 @@ def log_prob_factors(model: Any, rows: Any, *, method: Any = "auto", extra: Extr
         return log_prob_blocks(model, rows, method, extra)
     is_single = isinstance(rows, Mapping) and all(np.ndim(value) == 0 for value in rows.values())
     dataset = Dataset([dict(rows)] if is_single else rows, variables=model.variables, extra=extra)
-    engine = engine_for(method, questions=LOG_EVIDENCE)
+    engine = engine_for(method, questions=LOG_EVIDENCE, model=model)
     values = np.empty(len(dataset))
-    groups = group_by_observed(dataset)
-    if len(groups) > MANY_PATTERNS and not any(variable.is_real for variable in model.variables):
+    if is_gaussian(model) or (len(groups := group_by_observed(dataset)) > MANY_PATTERNS and is_discrete(model)):
         values[:] = run_engine(engine, model, as_findings(dataset, model.variables)).log_evidence
     else:
         for observed, indices in groups:
             part = relevant_part(model, observed)
-            values[indices] = log_evidence(engine, part, dataset.take(indices), observed)
+            values[indices] = log_evidence(engine, model, part, dataset.take(indices), observed)
     values -= log_normalizer(model, engine)
     return float(values[0]) if is_single else values
+
+
+def is_discrete(model: Any) -> bool:
+    return not any(variable.is_real for variable in model.variables)
 
 
 def log_prob_blocks(model: Any, source: RowSource, method: Any, extra: Extra) -> np.ndarray:
@@ -57,10 +61,14 @@ def group_by_observed(dataset: Dataset) -> list[tuple[frozenset[str], np.ndarray
     return [(frozenset(compress(columns, pattern)), rows) for pattern, rows in group_by_pattern(known)]
 
 
-def log_evidence(engine: Engine, part: Any, rows: Dataset, observed: frozenset[str]) -> np.ndarray:
-    """log p(observed) of rows with the same cells observed: a product where nothing is missing, else a sum."""
+def log_evidence(engine: Engine, model: Any, part: Any, rows: Dataset, observed: frozenset[str]) -> np.ndarray:
+    """log p(observed) of rows with the same cells observed: a product where nothing is missing, else a sum.
+
+    The sum is over the part that is needed; an engine for real variables finds it and keeps it with the model.
+    """
     if len(observed) == len(part.variables):
         return part.log_joint_of(rows.columns)
+    part = part if is_discrete(model) else model
     return run_engine(engine, part, as_findings(rows, part.variables, extra="ignore")).log_evidence
 
 

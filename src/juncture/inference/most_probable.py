@@ -83,7 +83,8 @@ class MostProbableRows(Diagnosed):
     def to_diagram(self) -> Grid:
         from juncture.inference.engines.pictures import rows_grid
 
-        return rows_grid(self._first_rows(), self.log_prob, len(self.assignments.columns))
+        is_density = any(variable.is_real for variable in self.assignments.variables)
+        return rows_grid(self._first_rows(), self.log_prob, len(self.assignments.columns), is_density=is_density)
 
     def _first_rows(self) -> dict[str, list[Any]]:
         names = list(self.assignments.columns)[:MAX_COLUMNS]
@@ -113,12 +114,12 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
         check_count(k, "k", least=1)
     if k is not None and not findings.is_single:
         raise InvalidData("k goes with one row of evidence; ask for the k best of each row alone")
-    engine = engine_for(method, memory_limit, MODE)
+    engine = engine_for(method, memory_limit, MODE, model)
     beliefs = Beliefs.of(model, engine, findings, as_targets(model, targets), MODE, as_budget(budget))
     check_possible(beliefs, on_impossible)
     names = beliefs.targets if targets is not None else unobserved_names(model, findings)
     scope = Scope(variable for variable in model.variables if variable.name in names)
-    if k is not None:
+    if k is not None and not any(variable.is_real for variable in scope):
         check_num_best(int(k), scope, memory_limit, has_rest=targets is not None)
     codes, log_joint = beliefs.answers.best(scope.names, k or 1)
     if not findings.is_single:
@@ -154,12 +155,18 @@ def unobserved_names(model: Any, findings: Findings) -> set[str]:
 
 
 def labels(scope: Scope, codes: np.ndarray) -> Assignment:
-    return {variable.name: variable.labels[int(code)] for variable, code in zip(scope, codes, strict=True)}
+    pairs = zip(scope, codes, strict=True)
+    return {variable.name: float(code) if variable.is_real else variable.labels[int(code)] for variable, code in pairs}
 
 
 def best_rows(beliefs: Beliefs, scope: Scope, codes: np.ndarray, log_joint: np.ndarray) -> MostProbableRows:
     possible = ~np.isneginf(beliefs.log_evidence)
-    columns = {name: np.where(possible, codes[:, index], -1) for index, name in enumerate(scope.names)}
+    columns = {
+        variable.name: np.where(possible, codes[:, index], np.nan)
+        if variable.is_real
+        else np.where(possible, codes[:, index], -1).astype(np.int64)
+        for index, variable in enumerate(scope)
+    }
     log_prob = np.full(len(log_joint), np.nan)
     np.subtract(log_joint, beliefs.log_evidence, out=log_prob, where=possible)
     chosen = Dataset.from_codes(scope, columns)

@@ -14,10 +14,12 @@ from juncture.inference.engines.beliefs import Beliefs, check_possible
 from juncture.inference.engines.contract import NO_COST, Cost, Engine, EnginePlan
 from juncture.inference.engines.options import check_policy
 from juncture.inference.engines.relevance import relevant_part
+from juncture.inference.exact.hybrid.engine import has_real_variables
 from juncture.inference.exact.junction_tree.engine import JunctionTree, scopes_of
 from juncture.inference.exact.junction_tree.marginal_map import plan_targets
 from juncture.inference.exact.lowering import check_factors, lower
 from juncture.inference.infer import as_targets, engine_for
+from juncture.networks.factor_product import FactorProduct
 from juncture.options import as_names
 
 VERBS = ("infer", "most_probable")
@@ -56,6 +58,9 @@ def cost(
     check_factors(model, "cost")
     if not isinstance(verb, str) or verb not in VERBS:
         raise Unsupported(f"there is no cost of the verb {shown(verb)}; {hint(str(verb), VERBS)}")
+    if has_real_variables(model):
+        engine = engine_for("exact", model=model)
+        return engine.compile(model, as_names(observed, "observed"), as_targets(model, targets)).cost
     part = needed_part(model, observed, targets)
     found = JunctionTree().row_cost(part, frozenset(observed))
     return found if verb == "infer" else found.with_further(mode_cost(part, observed, as_targets(model, targets)))
@@ -107,10 +112,12 @@ def compile(  # noqa: A001  the verb of every engine
     (2, 0.4887)
     """
     check_factors(model, "compile")
-    engine = engine_for(method, memory_limit)
+    engine = engine_for(method, memory_limit, model=model)
     names = as_targets(model, targets)
     part = needed_part(model, observed, targets)
-    plan = engine.compile(part, part.variables.names, names)
+    plan = engine.compile(
+        part, as_names(observed, "observed") if has_real_variables(part) else part.variables.names, names
+    )
     plan.prepare()
     return Plan(engine, plan, model, part, names)
 
@@ -164,8 +171,16 @@ class Plan:
 
 def has_same_structure(one: Any, other: Any) -> bool:
     """Whether two models have factors of the same scopes over variables of the same numbers of states."""
+    if has_real_variables(one) or has_real_variables(other):
+        return families_of(one) == families_of(other)
     mine, theirs = lower(one), lower(other)
     return mine.scope.shape == theirs.scope.shape and scopes_of(mine) == scopes_of(theirs)
+
+
+def families_of(model: Any) -> list[tuple[str, ...]]:
+    if isinstance(model, FactorProduct):
+        return [part.scope.names for part in model.factors]
+    return [(part.child.name, *part.parents.names) for part in model.conditionals]
 
 
 def needed_part(model: Any, observed: Sequence[str], targets: Sequence[str] | None) -> Any:

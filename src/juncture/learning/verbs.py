@@ -1,10 +1,12 @@
-"""Registers the verbs of learning for networks, directed graphs and products of factors."""
+"""Registers the verbs of learning for networks, directed and undirected graphs, and products of factors."""
 
 from __future__ import annotations
 
 from juncture import verbs
 from juncture.dispatch import register
 from juncture.graphs.directed import DirectedGraph
+from juncture.graphs.undirected import UndirectedGraph
+from juncture.learning.covariance_selection import fit_undirected
 from juncture.learning.networks.estimation import estimate_network
 from juncture.learning.networks.fit import fit_network
 from juncture.learning.networks.statistics import network_statistics
@@ -15,6 +17,7 @@ from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovN
 
 register(verbs.fit, BayesianNetwork, fit_network)
 register(verbs.fit, DirectedGraph, fit_network)
+register(verbs.fit, UndirectedGraph, fit_undirected)
 for kind in (MarkovNetwork, FactorGraph, FactorProduct):
     register(verbs.fit, kind, fit_factors)
 register(verbs.statistics, FactorProduct, factor_statistics)

@@ -22,6 +22,7 @@ from juncture.errors import InvalidData, InvalidModel
 from juncture.factors.conditional import Columns
 from juncture.factors.distribution import TOLERANCE
 from juncture.factors.factor import Factor, product_of
+from juncture.factors.gaussian_factor import GaussianFactor
 from juncture.factors.tables import check_table_size
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.networks.canonical_potentials import canonical_potentials
@@ -39,7 +40,7 @@ class FactorProduct(Value):
     Parameters
     ----------
     factors
-        Factors and plates of them.
+        Factors and plates of them: all tables, or all `GaussianFactor`.
     variables
         Fixes the order of the variables, and may name variables that are in no factor.
     plates
@@ -47,18 +48,17 @@ class FactorProduct(Value):
     """
 
     _fields = ("factors", "variables", "plates")
-    factors: tuple[Factor, ...]
+    factors: tuple[Any, ...]  # of `Factor`, or all of `GaussianFactor`
     variables: Scope
     plates: Plates
 
     def __init__(self, factors: Iterable[Any], variables: Iterable[Variable] = (), *, plates: Plates = ()) -> None:
         parts, built = flatten([factors])
         for part in parts:
-            if not isinstance(part, Factor):
+            if not isinstance(part, Factor | GaussianFactor):
                 raise InvalidModel(f"a {type(self).__name__} is made of factors; got {part!r}")
         scope = Scope(distinct_variables([Scope(variables), *(part.scope for part in parts)]))
-        for variable in scope:
-            variable.num_states  # noqa: B018  raises for a real-valued variable
+        check_one_kind(parts, scope)
         self._set(factors=tuple(parts), variables=scope, plates=(*check_plates(plates), *built))
 
     @classmethod
@@ -82,7 +82,7 @@ class FactorProduct(Value):
 
     def _log_values_at(self, columns: Columns) -> list[np.ndarray]:
         """For each factor its logarithm in each row; for one without variables a single number."""
-        return [part.log_values[tuple(columns[name] for name in part.scope.names)] for part in self.factors]
+        return [log_values_at(part, columns) for part in self.factors]
 
     def merge(self, *indices: int) -> Self:
         """The model with the factors at these indices multiplied into one; without indices, all that share a scope.
@@ -254,6 +254,26 @@ class FactorGraph(FactorProduct):
 
     def to_markov_network(self) -> MarkovNetwork:
         return MarkovNetwork(self.factors, self.variables, plates=self.plates)
+
+
+def log_values_at(part: Factor | GaussianFactor, columns: Columns) -> np.ndarray:
+    if isinstance(part, GaussianFactor):
+        return part.log_values_at(columns)
+    return np.asarray(part.log_values[tuple(columns[name] for name in part.scope.names)])
+
+
+def check_one_kind(parts: Sequence[Factor | GaussianFactor], scope: Scope) -> None:
+    """All factors are tables over variables with states, or all are Gaussian over real variables."""
+    if not any(isinstance(part, GaussianFactor) for part in parts):
+        for variable in scope:
+            variable.num_states  # noqa: B018  raises for a real-valued variable
+        return
+    strange = next((part for part in parts if not isinstance(part, GaussianFactor)), None)
+    if strange is not None:
+        raise InvalidModel(f"a model has tables or Gaussian factors, not both; {strange!r} is a table")
+    with_states = next((variable for variable in scope if not variable.is_real), None)
+    if with_states is not None:
+        raise InvalidModel(f"the variables of Gaussian factors are real; {with_states!r} has states")
 
 
 def num_rows(columns: Columns) -> int:

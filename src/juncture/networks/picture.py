@@ -13,6 +13,7 @@ from juncture.drawing.notebook import diagram_html, num_lines
 from juncture.drawing.states import StateDiagram
 from juncture.errors import FormatError, InvalidData, TooLarge, Unsupported
 from juncture.files.writing import write_bytes
+from juncture.networks.densities import density_heights, moments_text
 
 MAX_LINES = 200_000  # of any picture: edges, each with a bend in every layer that it passes
 KINDS = (".svg", ".png", ".pdf")  # of files of pictures
@@ -135,8 +136,15 @@ def show_beliefs(diagram: Drawing, beliefs: Any) -> Diagram:
 def add_beliefs(node: Node, beliefs: Any) -> Node:
     if node.kind != "variable" or node.name not in beliefs.targets:
         return node
-    bars = tuple((str(label), float(p)) for label, p in beliefs[node.name].to_dict().items())
-    return replace(node, bars=bars, shaded=bool(beliefs.findings.is_observed(node.name)[0]))
+    shaded = bool(beliefs.findings.is_observed(node.name)[0])
+    try:
+        marginal = beliefs[node.name]
+    except TooLarge:
+        return replace(node, note="too large to compute", shaded=shaded)
+    if not hasattr(marginal, "to_dict"):
+        return replace(node, note=moments_text(marginal), curve=density_heights(marginal), shaded=shaded)
+    bars = tuple((str(label), float(p)) for label, p in marginal.to_dict().items())
+    return replace(node, bars=bars, shaded=shaded)
 
 
 def add_strengths(diagram: Drawing, strengths: Mapping[tuple[str, str], float]) -> Diagram:

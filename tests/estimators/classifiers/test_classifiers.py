@@ -218,8 +218,9 @@ def test_numbers_are_cut_and_whole_ones_are_states():
     assert mine.model_.variable("size").num_states == 5
     assert mine.score(X, y) > 0.9
     assert NaiveBayes(discretize=Discretizer(8, "entropy")).fit(X, y).model_.variable("size").num_states < 5
-    with pytest.raises(jt.InvalidData, match="'size' holds real numbers"):
-        NaiveBayes(discretize=None).fit(X, y)
+    real = NaiveBayes(discretize=None).fit(X | {"code": np.where(y == 1, 7.0, 8.0)}, y)
+    assert real.model_.variable("size").is_real
+    assert real.model_.variable("code").labels == (7, 8)
 
 
 def test_a_file_is_read_as_it_was_written(tmp_path):

@@ -33,7 +33,7 @@ def count_multiplied(monkeypatch, model):
     """How many factors a call of `sensitivity` multiplies."""
     counts = []
     monkeypatch.setattr(module, "multiply", lambda factors: counts.append(len(factors)) or multiply(factors))
-    module.sensitivity(model)
+    module.table_sensitivity(model, None, None)
     return sum(counts)
 
 

@@ -98,12 +98,12 @@ def test_parents_that_depend_on_each_other():
 
 def test_what_has_no_estimate_is_refused():
     line = jt.DirectedGraph([("u", "y")])
-    with pytest.raises(jt.InvalidData, match="variance of 'y' given its parents would be 0"):
-        jt.fit(line, {"u": [0.5, 1.5, 2.5], "y": [1.5, 3.5, 5.5]})
-    with pytest.raises(jt.InvalidData, match="variance of 'y'"):
-        jt.fit(jt.DirectedGraph(nodes=["y"]), {"y": [2.5, 2.5]})
+    with pytest.raises(jt.InvalidData, match="the line of 'y' is not determined: it has as many parameters"):
+        jt.fit(line, {"u": [0.5, 1.5], "y": [1.5, 3.25]})
+    with pytest.raises(jt.InvalidData, match=r"the line of 'y' is not determined in the rows with s=on:"):
+        jt.fit(jt.DirectedGraph([("s", "y")]), {"s": ["off", "off", "on"], "y": [0.5, 1.5, 2.5]})
     declared = [jt.Variable("s", ["off", "on", "broken"])]
-    with pytest.raises(jt.InvalidData, match="no row has some combination of the parents' states of 'y'"):
+    with pytest.raises(jt.InvalidData, match=r"no row has s=broken among the parents' states of 'y'"):
         jt.fit(GRAPH, draw_rows(), variables=declared)
 
 
@@ -114,3 +114,22 @@ def test_tied_lines_pool_their_moments():
     fitted = jt.fit(model, {"n0": [1.0, 2.0], "n1": [3.0, 6.0]}).model
     assert float(fitted["n1"].intercept) == pytest.approx(3.0)
     assert float(fitted["n0"].variance) == pytest.approx(3.5)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_an_exact_relation_has_variance_zero(offset):
+    """S1-048: with a warning; the rows themselves agree with it, others do not."""
+    rng = np.random.default_rng(0)
+    u, v, s = rng.normal(size=50) + offset, rng.normal(size=50), rng.integers(0, 2, 50)
+    rows = {"u": u, "v": v, "s": np.where(s, "on", "off"), "y": np.where(s, 2 * u - 0.3 * v + 1, rng.normal(size=50))}
+    with pytest.warns(jt.errors.DeterministicRelationWarning, match="'y' lie exactly on a line in the rows with s=on"):
+        fitted = jt.fit(GRAPH, rows)
+    part = fitted.model["y"]
+    assert part.variance[1] == 0.0
+    assert part.variance[0] > 0.1
+    assert part.coefficients[1] == pytest.approx([2.0, -0.3], rel=1e-8)
+    each = fitted.model.log_joint_of(jt.Dataset(rows, variables=fitted.model.variables).columns)
+    assert fitted.log_likelihood == pytest.approx(float(each.sum()))
+    moved = {**rows, "y": rows["y"] + 1e-3 * max(offset, 1.0)}
+    with pytest.warns(jt.errors.ImpossibleEvidenceWarning):
+        assert jt.fit(fitted.model, moved, fixed=["y"]).log_likelihood == -np.inf

@@ -118,9 +118,10 @@ def test_priors_that_make_no_sense(prior, message):
 
 
 def test_a_prior_for_what_takes_none_is_refused():
-    graph = jt.DirectedGraph([("x", "z")])
-    with pytest.raises(jt.InvalidData, match=r"'z' would change nothing: LinearGaussian"):
-        jt.fit(graph, {"x": ["a", "a", "b", "b"], "z": [0.5, 1.5, 2.0, 4.0]}, {"z": 1.0})
+    x, z = jt.Variable("x", 2), jt.Variable("z", 2)
+    model = jt.BayesianNetwork([jt.Conditional(x, [], [0.5, 0.5]), jt.NoisyOr(z, [x], [0.5])])
+    with pytest.raises(jt.InvalidData, match=r"'z' would change nothing: NoisyOr"):
+        jt.fit(model, {"x": [0, 0, 1, 1], "z": [0, 0, 1, 0]}, {"z": 1.0})
 
 
 @pytest.mark.parametrize("options", [{"point": "median"}, {"on_unseen": "zero"}])

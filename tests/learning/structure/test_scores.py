@@ -183,7 +183,7 @@ def test_refusals():
     with pytest.raises(InvalidData, match="'a' has missing values, the first in row 1"):
         structure_score(graph, holes)
     with pytest.raises(Unsupported, match=r"jt\.Discretizer"):
-        structure_score(graph, mixed)
+        structure_score(DirectedGraph.parse("b -> a"), mixed)
     with pytest.raises(Unsupported, match="did you mean 'bic'"):
         structure_score(graph, {"a": [0], "b": [1]}, "bik")
     with pytest.raises(Unsupported, match="not one of variables with states"):

@@ -187,7 +187,10 @@ def test_refusals(asia):
         (lambda: learn_structure(ROWS, variables=[Variable("bb", 2)]), "no column 'bb', which is declared; did you"),
         (lambda: learn_structure(ROWS, weights=np.zeros(40)), "weights of all rows are zero"),
         (lambda: learn_structure(ROWS, "pc", weights=np.zeros(40)), "weights of all rows are zero"),
-        (lambda: learn_structure(HOLED_NUMBERS, "structural-em"), "fills the holes of columns with states, but these"),
+        (
+            lambda: learn_structure(HOLED_NUMBERS, "structural-em"),
+            "fills the holes of columns with states, but 'a' is a number",
+        ),
         (lambda: structure_score(example("asia"), ROWS), "of a model take .graph"),
         (lambda: compare_graphs(example("asia"), example("asia")), "of a model take .graph"),
         (lambda: fit(learn_structure(ROWS, "pc"), ROWS), "consistent_extension"),

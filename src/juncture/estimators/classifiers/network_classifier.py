@@ -21,6 +21,7 @@ from juncture.errors import InvalidData
 from juncture.estimators.classifiers.prediction import probabilities
 from juncture.estimators.classifiers.structures import (
     NAIVE,
+    check_class,
     declared_variables,
     find_structure,
     is_given,
@@ -71,8 +72,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         Declares latent variables, and states that may not all be in the rows.
     discretize
         Columns of numbers are cut into this many intervals of equal frequency, or as a `Discretizer` says. A column of
-        no more different whole numbers than that is left as it is. None takes all whole numbers as states, and refuses
-        others.
+        no more different whole numbers than that is left as it is. None takes all whole numbers as states; columns of
+        other numbers stay real, and are linear functions of their real parents with Gaussian noise, in each class.
     random_state
         The seed for latent variables, and for searches of a structure.
 
@@ -123,6 +124,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         """A classifier that is a given network, as if it had been fitted."""
         check_kind(model, BayesianNetwork, "the model of a classifier")
         variables = declared_variables(model, None)
+        check_class(model.variable(target))
         features = [name for name in variables if name != model.variable(target).name]
         made = BayesianNetworkClassifier(model, target)
         made.n_features_in_, made.feature_names_in_ = len(features), np.array(features, dtype=object)
@@ -146,6 +148,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         rows = Table(table.cells | {target: column}, table.num_rows, table.files)
         declared = declared_variables(self.structure, self.variables)
         declared.setdefault(target, class_variable(column, target))
+        check_class(declared[target])
         self._learn(rows, target, declared, row_weights(sample_weight, X))
         return self
 
@@ -197,6 +200,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         """
         check_is_fitted(self)
         variable = self.model_.variable(self.target_ if target is None else target)
+        check_class(variable)
         rows = QueryRows(self.reading_, self._table(X, reset=False))
         values = probabilities(self.model_, variable.name, rows)
         warn_unseen(rows.unseen)

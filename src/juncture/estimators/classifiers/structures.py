@@ -96,8 +96,11 @@ def find_missing_node(nodes: Iterable[str], cells: Mapping[str, Any]) -> str:
 def declared_variables(structure: Any, variables: Iterable[Variable] | None) -> dict[str, Variable]:
     """The variables whose states are known before the rows; a network's are."""
     model = structure.variables if isinstance(structure, BayesianNetwork) else ()
-    declared = {variable.name: variable for variable in (*model, *Scope(() if variables is None else variables))}
-    for variable in declared.values():
-        if variable.is_real:
-            raise Unsupported(f"a classifier takes variables with states; {variable.name!r} is real-valued")
-    return declared
+    return {variable.name: variable for variable in (*model, *Scope(() if variables is None else variables))}
+
+
+def check_class(variable: Variable) -> None:
+    if variable.is_real:
+        raise Unsupported(
+            f"the class of a classifier has states; {variable.name!r} is real-valued: predict it by jt.infer"
+        )

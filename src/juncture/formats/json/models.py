@@ -12,12 +12,14 @@ from juncture.documents.node import Node
 from juncture.documents.variables import find_variable, read_variables
 from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
+from juncture.factors.gaussian_factor import GaussianFactor
 from juncture.formats.json.kinds import KIND_NAMES, KINDS, Part, encode_conditional
 from juncture.formats.rows import RowRepair
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorGraph, FactorProduct, MarkovNetwork
 from juncture.variables import Scope, Variable
 
+GAUSSIAN_KEYS = ("loading", "precision", "log_scale")
 HEAD = ("format", "version", "model", "variables")
 
 # --- Bayesian networks ---------------------------------------------------------------------------------------------
@@ -64,9 +66,12 @@ def encode_product(model: FactorProduct) -> dict[str, Any]:
     return {"factors": [encode_factor(part) for part in model.factors]} | encode_plates(model)
 
 
-def encode_factor(part: Factor) -> dict[str, Any]:
-    """A factor that no doubles hold has its logarithms, null for that of 0."""
+def encode_factor(part: Factor | GaussianFactor) -> dict[str, Any]:
+    """A factor that no doubles hold has its logarithms, null for that of 0; a Gaussian one its canonical form."""
     scope = list(part.scope.names)
+    if isinstance(part, GaussianFactor):
+        numbers = {key: getattr(part, key).tolist() for key in GAUSSIAN_KEYS}
+        return {"scope": scope, **numbers}
     if not part.holds_logs:
         return {"scope": scope, "values": part.values.tolist()}
     logs = part.log_values.astype(object)
@@ -81,7 +86,12 @@ def read_product(model: type[FactorProduct], document: Node, rows: RowRepair) ->
     return model(factors, variables.values(), plates=read_plates(fields, partial(read_factor_index, len(factors))))
 
 
-def read_factor(node: Node, variables: Mapping[str, Variable]) -> Factor:
+def read_factor(node: Node, variables: Mapping[str, Variable]) -> Factor | GaussianFactor:
+    if isinstance(node.value, dict) and "precision" in node.value:
+        fields = node.fields(["scope", *GAUSSIAN_KEYS])
+        loading, precision, log_scale = fields["loading"].table(), fields["precision"].table(), fields["log_scale"]
+        with node.locate_errors():
+            return GaussianFactor(read_scope(fields["scope"], variables), loading, precision, log_scale.number())
     if isinstance(node.value, dict) and "log_values" in node.value:
         fields = node.fields(["scope", "log_values"])
         with node.locate_errors():

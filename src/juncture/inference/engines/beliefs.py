@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,11 +15,12 @@ from juncture.data.findings import Findings
 from juncture.errors import InvalidData, UnknownVariable
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
-from juncture.inference.engines.contract import BELIEFS, Answers, Diagnostics, Engine, Question
+from juncture.inference.engines.contract import BELIEFS, Answers, Diagnostics, Engine, Question, RealAnswers
 from juncture.inference.engines.display import beliefs_html, beliefs_text
 from juncture.inference.engines.draws import draw_posterior
 from juncture.inference.engines.options import check_evidence, impossible_indices
-from juncture.inference.engines.row_factors import RowFactors, marginals_frame, wide_frame
+from juncture.inference.engines.real_marginals import summarize
+from juncture.inference.engines.row_factors import RowFactors, join_frames, marginals_frame, moments_frame, wide_frame
 from juncture.memory import check_memory
 from juncture.values import number_of
 from juncture.variables import Scope, State
@@ -27,6 +28,7 @@ from juncture.variables import Scope, State
 if TYPE_CHECKING:
     import pandas as pd
 
+    from juncture.components.mixture import Mixture
     from juncture.drawing.diagram import Drawing
 
 
@@ -111,7 +113,10 @@ class Beliefs:
         return impossible_indices(self.answers.log_evidence)
 
     def __getitem__(self, name: str) -> Any:
-        """The marginal of one variable: a `Factor`, or one row of it per row of evidence."""
+        """The marginal of one variable: a `Factor`, one for each row of many; of a real one a `Gaussian`.
+
+        Of a real variable in a network that also has variables with states it is a `RealMarginal`, the exact mixture.
+        """
         view = self.views.get(name) if isinstance(name, str) else None
         if view is None:
             return self.joint(name)
@@ -135,9 +140,24 @@ class Beliefs:
         if len(set(names)) < len(names):
             raise InvalidData(f"a joint names each variable once; got {', '.join(names)}")
         scope = Scope(self.model.variable(name) for name in names)
+        if any(variable.is_real for variable in scope):
+            return cast(RealAnswers, self.answers).distribution(names, self.is_single)
         check_joint(scope, len(self.answers.log_evidence))
         values = self.answers.marginal(names)
         return Factor(scope, values[0]) if self.is_single else RowFactors(scope, values)
+
+    def mixture(self, name: str) -> Mixture:
+        """The marginal of a real variable given one row of evidence, as a `Mixture` of Gaussians.
+
+        Components that weigh less than 1e-15 are left out.
+        """
+        if isinstance(name, str) and name in self and not self.model.variable(name).is_real:
+            raise InvalidData(
+                f"{name!r} has states, and beliefs[{name!r}] is its table; mixtures are of real variables"
+            )
+        from juncture.inference.engines.real_marginal import as_mixture
+
+        return as_mixture(self[name], name)
 
     def _check_target(self, name: str) -> None:
         if name not in self.targets:
@@ -145,19 +165,28 @@ class Beliefs:
             raise UnknownVariable(f"{name!r} was not among the targets of this query; add it to targets=")
 
     def to_dict(self) -> dict[str, dict[State, Any]]:
-        """Name → state → probability (one number, or one a row)."""
-        return {name: self[name].to_dict() for name in self.targets}
+        """Name → state → probability (one number, or one a row); of a real variable, its mean and its variance."""
+        return {name: summarize(self[name]) for name in self.targets}
 
     def to_pandas(self) -> pd.DataFrame:
-        """A frame of variable, state and probability, with the row first when there are many."""
-        return marginals_frame(self.to_dict(), None if self.is_single else "row")
+        """A frame of variable, state and probability, with the row first when there are many.
+
+        Where all variables are real: of variable, mean and variance. Where some are, it has all these columns.
+        """
+        real = [name for name in self.targets if self.model.variable(name).is_real]
+        unit, summaries = None if self.is_single else "row", self.to_dict()
+        moments = moments_frame({name: cast("Any", summaries[name]) for name in real}, unit) if real else None
+        if moments is not None and len(real) == len(self.targets):
+            return moments
+        tables = marginals_frame({name: summaries[name] for name in self.targets if name not in real}, unit)
+        return tables if moments is None else join_frames([tables, moments])
 
     def to_frame(self) -> pd.DataFrame:
         """A wide frame: a line per row of evidence, with the index of its frame, and a column for each state.
 
-        The columns are named "variable=state".
+        The columns are named "variable=state"; those of a real variable "mean of variable" and "variance of variable".
         """
-        return wide_frame((self[name] for name in self.targets), self.findings.index)
+        return wide_frame({name: self[name] for name in self.targets}, self.findings.index)
 
     def sample(self, n: int, *, rng: Any = None) -> Dataset:
         """`n` rows of all variables drawn from the posterior, given one row of evidence."""
@@ -199,8 +228,9 @@ class Beliefs:
 
         if self.is_single:
             return show_beliefs(self.model.to_diagram(), self)
-        parts = (table_shares(self[name].scope, self[name].values) for name in self.targets)
-        return rows_diagram(parts, self.findings.num_rows, self.findings.index, len(self.targets))
+        tables = [name for name in self.targets if not self.model.variable(name).is_real]
+        parts = (table_shares(self[name].scope, self[name].values) for name in tables)
+        return rows_diagram(parts, self.findings.num_rows, self.findings.index, len(tables))
 
     def _repr_html_(self) -> str:
         return beliefs_html(self)
@@ -226,7 +256,12 @@ def run_engine(
 
 
 def check_possible(beliefs: Beliefs, on_impossible: str = "raise") -> None:
-    """Raise for a single impossible row, warn (or raise, on request) for some among many."""
+    """Raise for a single impossible row, warn (or raise, on request) for some among many.
+
+    An engine that answers each question alone may find p(evidence) too large; its answers then check themselves.
+    """
+    if getattr(beliefs.answers, "checks_itself", False):
+        return
     if beliefs.is_single and beliefs.answers.log_evidence[0] > -math.inf:
         return
     check_evidence(

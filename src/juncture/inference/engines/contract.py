@@ -165,6 +165,13 @@ class Answers(Protocol):
         """
 
 
+class RealAnswers(Answers, Protocol):
+    """The answers of an engine for real variables."""
+
+    def distribution(self, names: tuple[str, ...], is_single: bool) -> Any:
+        """p(names | evidence) where some of the variables are real; for many rows a batch."""
+
+
 class RowAnswers(Answers, Protocol):
     """The answers of a faster path for one row: all marginals in one array, and where each of them lies."""
 

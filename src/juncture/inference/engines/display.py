@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from juncture.drawing.curves import curve_svg
 from juncture.drawing.diagram import Drawing
 from juncture.drawing.html import Markup, html_table
 from juncture.drawing.svg import to_svg
+from juncture.errors import TooLarge
 from juncture.factors.html import MAX_COLUMNS, MAX_ROWS, format_omitted
+from juncture.inference.engines.real_marginals import summarize
+from juncture.networks.densities import density_heights
 from juncture.values import number_of
 
 if TYPE_CHECKING:
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
 
 MAX_VARIABLES = 20
 BAR_WIDTH, STEP_BAR_WIDTH = 120, 60
+TOO_LARGE = "too large to compute"
 
 
 def beliefs_text(beliefs: Beliefs) -> str:
@@ -27,13 +32,26 @@ def beliefs_text(beliefs: Beliefs) -> str:
     head = f"Beliefs({format_method(beliefs)}, {number_of(len(beliefs.targets), 'variable')}"
     if not beliefs.is_single:
         return f"{head}, {number_of(beliefs.findings.num_rows, 'row')})"
-    lines = [f"{head}, log evidence {beliefs.log_evidence:.6g})"]
-    for name in beliefs.targets[:MAX_VARIABLES]:
-        states = ", ".join(f"{label} {p:.4g}" for label, p in beliefs[name].to_dict().items())
-        lines.append(f"  {name}: {states}")
+    lines = [f"{head}, {format_log_evidence(beliefs)})"]
+    lines += [f"  {name}: {marginal_text(beliefs, name)}" for name in beliefs.targets[:MAX_VARIABLES]]
     if len(beliefs.targets) > MAX_VARIABLES:
         lines.append(f"  … and {len(beliefs.targets) - MAX_VARIABLES} more")
     return "\n".join(lines)
+
+
+def format_log_evidence(beliefs: Beliefs) -> str:
+    try:
+        return f"log evidence {beliefs.log_evidence:.6g}"
+    except TooLarge:
+        return "log evidence too large to compute"
+
+
+def marginal_text(beliefs: Beliefs, name: str) -> str:
+    """The probability of each state, or the mean and the variance."""
+    try:
+        return ", ".join(f"{label} {number:.4g}" for label, number in summarize(beliefs[name]).items())
+    except TooLarge:
+        return TOO_LARGE
 
 
 def format_method(beliefs: Beliefs) -> str:
@@ -47,13 +65,15 @@ def beliefs_html(beliefs: Beliefs) -> str:
     rows = "".join(variable_html(beliefs, name) for name in beliefs.targets[:MAX_VARIABLES])
     more = len(beliefs.targets) - MAX_VARIABLES
     note = f"<p>… and {more} more variables</p>" if more > 0 else ""
-    caption = f"<caption>{escape(format_method(beliefs))}, log evidence {beliefs.log_evidence:.6g}</caption>"
+    caption = f"<caption>{escape(format_method(beliefs))}, {format_log_evidence(beliefs)}</caption>"
     return f"<table>{caption}{rows}</table>{note}"
 
 
 def row_beliefs_html(beliefs: Beliefs) -> str:
     """For each of the first rows a bar per state of the first variables."""
     scope = [beliefs.model.variable(name) for name in beliefs.targets]
+    if any(variable.is_real for variable in scope):
+        return row_moments_html(beliefs)
     shown = list(islice(((variable.name, label) for variable in scope for label in variable.labels), MAX_COLUMNS))
     shares = [beliefs[name][label] for name, label in shown]
     heads = [f"{name}={label}" for name, label in shown]
@@ -64,8 +84,31 @@ def row_beliefs_html(beliefs: Beliefs) -> str:
     return steps_html(words, heads, np.column_stack(shares), "row", index=beliefs.findings.index, size=size)
 
 
+def row_moments_html(beliefs: Beliefs) -> str:
+    """For each of the first rows the moments of real variables, and the probabilities of states."""
+    columns = {
+        f"{label} of {name}": np.atleast_1d(numbers)
+        for name in beliefs.targets[:MAX_COLUMNS]
+        for label, numbers in summarize(beliefs[name]).items()
+    }
+    index = count() if beliefs.findings.index is None else beliefs.findings.index
+    rows = zip(index, *([f"{number:.4g}" for number in column] for column in columns.values()), strict=False)
+    return states_html(
+        beliefs_text(beliefs), ["row", *columns], islice(rows, beliefs.findings.num_rows), beliefs.findings.num_rows
+    )
+
+
 def variable_html(beliefs: Beliefs, name: str) -> str:
-    marginal = beliefs[name].to_dict()
+    try:
+        found = beliefs[name]
+    except TooLarge:
+        return f'<tr><th>{escape(name)}</th><td colspan="3">{TOO_LARGE}</td></tr>'
+    marginal = summarize(found)
+    if beliefs.model.variable(name).is_real:
+        moments = f"mean {marginal['mean']:.6g}, standard deviation {np.sqrt(marginal['variance']):.6g}"
+        heights = density_heights(found)
+        curve = f"<td>{curve_svg(heights)}</td>" if heights else ""
+        return f'<tr><th>{escape(name)}</th><td colspan="{2 if heights else 3}">{moments}</td>{curve}</tr>'
     head = f'<th rowspan="{len(marginal)}">{escape(name)}</th>'
     rows = []
     for label, probability in marginal.items():

@@ -57,7 +57,7 @@ def ranked_grid(assignments: Sequence[Mapping[str, Any]], log_probs: Sequence[fl
     rows = (
         (
             GridCell(str(rank + 1)),
-            GridCell(format_percentage(exp(log_prob)), exp(log_prob)),
+            probability_cell(log_prob),
             *(GridCell(str(each[name]), is_marked=each[name] != best[name]) for name in names),
         )
         for rank, (each, log_prob) in enumerate(zip(assignments[:MAX_ROWS], log_probs, strict=False))
@@ -66,12 +66,23 @@ def ranked_grid(assignments: Sequence[Mapping[str, Any]], log_probs: Sequence[fl
     return Grid(("rank", "probability", *names), tuple(rows), notes)
 
 
-def rows_grid(columns: Mapping[str, Sequence[Any]], log_probs: np.ndarray, num_columns: int) -> Grid:
-    """A row for each row of evidence: the probability of its best assignment, and the states."""
+def probability_cell(log_prob: float, *, is_density: bool = False) -> GridCell:
+    """A probability with its bar, or the logarithm of a density; nothing for NaN."""
+    if np.isnan(log_prob):
+        return GridCell("", None)
+    if is_density or log_prob > 0:
+        return GridCell(f"log density {log_prob:.4g}")
+    return GridCell(format_percentage(exp(log_prob)), exp(log_prob))
+
+
+def rows_grid(
+    columns: Mapping[str, Sequence[Any]], log_probs: np.ndarray, num_columns: int, *, is_density: bool = False
+) -> Grid:
+    """A row for each row of evidence: the probability, or density, of its best assignment, and the states."""
     rows = (
         (
             GridCell(str(row)),
-            GridCell("", None) if np.isnan(log_prob) else GridCell(format_percentage(exp(log_prob)), exp(log_prob)),
+            probability_cell(log_prob, is_density=is_density),
             *(GridCell("" if state is None else str(state)) for state in states),
         )
         for row, (log_prob, *states) in enumerate(zip(log_probs[:MAX_ROWS].tolist(), *columns.values(), strict=False))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from juncture.errors import InvalidModel
-from juncture.factors.factor import Factor
 from juncture.factors.html import MAX_COLUMNS
 from juncture.factors.tables import import_pandas, state_codes
 from juncture.inference.engines.display import steps_html
@@ -65,13 +64,36 @@ class RowFactors:
         return steps_html(repr(self), labels, self.values.reshape(len(self), self.scope.size), self.unit)
 
 
-def wide_frame(marginals: Iterable[Factor | RowFactors], index: Any = None) -> pd.DataFrame:
+def wide_frame(marginals: Mapping[str, Any], index: Any = None) -> pd.DataFrame:
     """A frame with a line per row and a column "variable=state" for each state of each marginal."""
     pandas = import_pandas()
-    pairs = [(marginal.scope[0], np.atleast_2d(marginal.values)) for marginal in marginals]
-    names = [f"{variable.name}={label}" for variable, _ in pairs for label in variable.labels]
-    numbers = np.concatenate([values for _, values in pairs], axis=1) if pairs else None
-    return pandas.DataFrame(numbers, index=index, columns=names)
+    names, parts = list[str](), list[np.ndarray]()
+    for name, marginal in marginals.items():
+        if hasattr(marginal, "scope"):
+            names += [f"{name}={label}" for label in marginal.scope[0].labels]
+            parts.append(np.atleast_2d(marginal.values))
+        else:
+            names += [f"mean of {name}", f"variance of {name}"]
+            parts.append(np.stack([np.atleast_1d(marginal.mean), np.atleast_1d(marginal.variance)], axis=1))
+    return pandas.DataFrame(np.concatenate(parts, axis=1) if parts else None, index=index, columns=names)
+
+
+def moments_frame(marginals: Mapping[str, Mapping[Any, Any]], unit: str | None) -> pd.DataFrame:
+    """A frame of variable, mean and variance; with a `unit` a column that numbers the rows first."""
+    pandas = import_pandas()
+    records = [
+        (index, name, float(mean), float(variance))
+        for name, moments in marginals.items()
+        for index, (mean, variance) in enumerate(zip(*map(np.atleast_1d, moments.values()), strict=True))
+    ]
+    frame = pandas.DataFrame(records, columns=[unit or "row", "variable", "mean", "variance"])
+    return frame.drop(columns="row") if unit is None else frame
+
+
+def join_frames(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """One frame below the other, with the columns of both."""
+    joined: pd.DataFrame = import_pandas().concat(frames, ignore_index=True)
+    return joined
 
 
 def marginals_frame(marginals: Mapping[str, Mapping[State, Any]], unit: str | None) -> pd.DataFrame:

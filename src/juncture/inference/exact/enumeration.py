@@ -30,8 +30,9 @@ from juncture.inference.engines.contract import (
 )
 from juncture.inference.engines.expected import expected_from_marginals
 from juncture.inference.engines.relevance import relevant_part
-from juncture.inference.exact.lowering import check_factors
+from juncture.inference.exact.lowering import check_factors, check_tables
 from juncture.memory import check_memory_limit
+from juncture.networks.factor_product import FactorProduct
 from juncture.options import as_variable_names
 from juncture.values import format_count
 from juncture.variables import Scope
@@ -54,6 +55,8 @@ class Enumeration:
 
     def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> EnumerationPlan:
         check_factors(model, "enumeration")
+        if isinstance(model, FactorProduct):
+            check_tables(model)
         part = relevant_part(model, {*as_variable_names(targets, "targets"), *as_variable_names(observed, "observed")})
         for variable in part.variables:
             if variable.is_real:

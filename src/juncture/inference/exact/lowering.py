@@ -17,6 +17,7 @@ import numpy as np
 from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
+from juncture.factors.gaussian_factor import GaussianFactor
 from juncture.factors.noisy import NoisyMax, NoisyOr
 from juncture.networks.bayesian_network import BayesianNetwork, to_factor
 from juncture.networks.factor_product import FactorProduct
@@ -58,6 +59,12 @@ def check_factors(model: Any, what: str) -> None:
         raise Unsupported(f"{what} takes a network or a factor graph; got {type(model).__name__}")
 
 
+def check_tables(model: FactorProduct) -> None:
+    """Raise `Unsupported` for Gaussian factors, with the name of one."""
+    if any(isinstance(part, GaussianFactor) for part in model.factors[:1]):
+        _ = model.factors[0].values
+
+
 @singledispatch
 def lower(model: Any, observed: Mapping[str, State] | None = None) -> Lowered:
     """The model as factors; where a noisy child is `observed` in its lowest state, as one factor per cause.
@@ -70,6 +77,7 @@ def lower(model: Any, observed: Mapping[str, State] | None = None) -> Lowered:
 
 @lower.register
 def _(model: FactorProduct, observed: Mapping[str, State] | None = None) -> Lowered:
+    check_tables(model)
     return Lowered(model.variables, (), model.factors)
 
 

@@ -54,7 +54,7 @@ def sample_posterior(model: Any, n: int, *, given: Any = None, rng: Any = None, 
     if not findings.is_single:
         raise InvalidData("given= takes one row of evidence; sample once for each row")
     names = tuple(model.variables.names)
-    beliefs = Beliefs.of(model, engine_for(method, questions=DRAWS), findings, names, DRAWS)
+    beliefs = Beliefs.of(model, engine_for(method, questions=DRAWS, model=model), findings, names, DRAWS)
     check_possible(beliefs)
     columns = beliefs.answers.sample(check_num_rows(n, BYTES_PER_CELL * len(model.variables)), as_generator(rng))
     return Dataset.from_codes(model.variables, columns)

@@ -104,7 +104,7 @@ class MixtureBeliefs(OneVariable):
 
     def to_frame(self) -> pd.DataFrame:
         """A wide frame: a line per row, with the index of the frame that was given, and a column for each component."""
-        return wide_frame([self["component"]], self.index)
+        return wide_frame({"component": self["component"]}, self.index)
 
     def sample(self, n: int, *, rng: Any = None) -> Dataset:
         """`n` components drawn from the posterior, given one row."""

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.errors import InvalidData, warn_user
+from juncture.errors import DeterministicRelationWarning, InvalidData, warn_user
 from juncture.factors.conditional import as_parents
-from juncture.factors.gaussian import LinearGaussian
+from juncture.factors.gaussian import AGREEMENT, LinearGaussian
 from juncture.learning.conditionals.alignment import align_states, unite_scopes
 from juncture.learning.conditionals.contract import (
     EstimationOptions,
@@ -20,9 +20,12 @@ from juncture.learning.conditionals.contract import (
     log_likelihood_of,
     summarise,
 )
+from juncture.learning.conditionals.line_prior import LinePrior, line_prior
 from juncture.numerics import LOG_TWO_PI
-from juncture.values import Value, read_only
+from juncture.values import Value, number_of, read_only
 from juncture.variables import Scope, Variable
+
+ON_A_LINE = 1e-14  # a share of the squares that is rounding
 
 
 class LineMoments(Value):
@@ -120,24 +123,81 @@ def grouped_moments(
 
 @estimate_conditional.register
 def _(conditional: LinearGaussian, part: LineMoments, options: EstimationOptions) -> LinearGaussian:
+    prior = line_prior(options, part)
+    if prior is None:
+        return most_likely_line(part)
+    known = part + prior_rows(part, prior)  # the prior of the intercept is rows where all parents are 0
+    across = known.scatter[..., :-1, :-1] + prior.strength[..., None, None] * np.eye(part.scatter.shape[-1] - 1)
+    coefficients, intercept, squares = fit_lines(known, across)
+    variance = prior.variance(part.weight, squares, coefficients.shape[-1], part.child.name)
+    return LinearGaussian(part.child, part.parents, coefficients, intercept, variance)
+
+
+def most_likely_line(part: LineMoments) -> LinearGaussian:
+    """Least squares for each combination of the discrete parents' states; the variance divides by the weight."""
+    if not part.discrete and not part.weight > 0:
+        raise InvalidData(f"there are no rows to find the line of {part.child.name!r} from: give rows, or a prior")
     if not (part.weight > 0).all():
         raise InvalidData(
-            f"no row has some combination of the parents' states of {part.child.name!r},"
-            " so that its coefficients are not determined: give rows for each combination, or drop the parent"
+            f"no row has {some_states(part, part.weight <= 0)} among the parents' states of {part.child.name!r},"
+            f" so that the line there is not determined: {remedies(part)}"
         )
-    across, along = part.scatter[..., :-1, :-1], part.scatter[..., :-1, -1]
+    coefficients, intercept, squares = fit_lines(part, part.scatter[..., :-1, :-1])
+    is_exact = squares <= ON_A_LINE * part.scatter[..., -1, -1]
+    check_determined(part, is_exact)
+    variance = np.where(is_exact, 0.0, squares / part.weight)
+    return LinearGaussian(part.child, part.parents, coefficients, intercept, variance)
+
+
+def check_determined(part: LineMoments, is_exact: np.ndarray) -> None:
+    """Refuse lines through as many rows as they have parameters; warn of lines through more rows."""
+    is_open = is_exact & (part.weight <= part.center.shape[-1])
+    if is_open.any():
+        raise InvalidData(
+            f"the line of {part.child.name!r} is not determined{in_rows_with(part, is_open)}: it has as many parameters"
+            f" as there are rows, and meets them all; {remedies(part)}"
+        )
+    if is_exact.any():
+        warn_user(
+            f"the values of {part.child.name!r} lie exactly on a line{in_rows_with(part, is_exact)}: its variance there"
+            " is 0, so that any other value is impossible",
+            DeterministicRelationWarning,
+        )
+
+
+def in_rows_with(part: LineMoments, chosen: np.ndarray) -> str:
+    return f" in the rows with {some_states(part, chosen)}" if part.discrete else ""
+
+
+def remedies(part: LineMoments) -> str:
+    prior = f"{{{part.child.name!r}: jt.NormalInverseGamma(mean, strength, shape, scale)}}"
+    return f"give more rows, drop a parent, or give a prior, prior={prior}"
+
+
+def some_states(part: LineMoments, chosen: np.ndarray) -> str:
+    """The first of the chosen combinations of states, and how many more there are."""
+    first = np.argwhere(chosen)[0]
+    states = (f"{one.name}={one.labels[code]}" for one, code in zip(part.discrete, first, strict=True))
+    more = int(chosen.sum()) - 1
+    return ", ".join(states) + (f" (and {number_of(more, 'more combination')})" if more else "")
+
+
+def prior_rows(part: LineMoments, prior: LinePrior) -> LineMoments:
+    """`strength` rows in which the child has the prior's mean and its real parents are 0."""
+    center = np.zeros(part.center.shape)
+    center[..., -1] = prior.mean
+    return LineMoments(part.child, part.parents, prior.strength, center, np.zeros(part.scatter.shape))
+
+
+def fit_lines(part: LineMoments, across: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(slopes, intercept, sum of squares about the line) for each combination of states."""
+    along = part.scatter[..., :-1, -1]
     coefficients = np.zeros(along.shape)
     for index in np.ndindex(part.weight.shape):
         coefficients[index] = slopes(across[index], along[index], part.child.name)
     intercept = part.center[..., -1] - (coefficients * part.center[..., :-1]).sum(axis=-1)
-    rest = part.scatter[..., -1, -1] - (coefficients * along).sum(axis=-1)
-    variance = rest / part.weight
-    if not (variance > 1e-14 * (part.scatter[..., -1, -1] / part.weight)).all():
-        raise InvalidData(
-            f"the variance of {part.child.name!r} given its parents would be 0: its rows lie exactly on a line;"
-            " give more rows than parents, with some variance"
-        )
-    return LinearGaussian(part.child, part.parents, coefficients, intercept, variance)
+    squares = part.scatter[..., -1, -1] - (coefficients * along).sum(axis=-1)
+    return coefficients, intercept, np.maximum(squares, 0.0)
 
 
 def slopes(across: np.ndarray, along: np.ndarray, name: str) -> np.ndarray:
@@ -158,9 +218,16 @@ def slopes(across: np.ndarray, along: np.ndarray, name: str) -> np.ndarray:
 
 @log_likelihood_of.register
 def _(conditional: LinearGaussian, part: LineMoments) -> float:
-    """-½ Σ w (log 2πv + E(child - line)² / v), from the moments about the line."""
+    """-½ Σ w (log 2πv + E(child - line)² / v), from the moments about the line; a relation that holds counts 0."""
     normal = np.concatenate([-conditional.coefficients, np.ones((*part.weight.shape, 1))], axis=-1)
     offset = (normal * part.center).sum(axis=-1) - conditional.intercept
-    squares = np.einsum("...i,...ij,...j", normal, part.scatter, normal) + part.weight * offset**2
-    logs = part.weight * (np.log(conditional.variance) + LOG_TWO_PI)
-    return float(-0.5 * np.sum(logs + squares / conditional.variance))
+    squares = np.einsum("...i,...ij,...j", normal, part.scatter, normal)
+    has_noise = conditional.variance > 0
+    variance = np.where(has_noise, conditional.variance, 1.0)
+    logs = part.weight * (np.log(variance) + LOG_TWO_PI) + (squares + part.weight * offset**2) / variance
+    spread = (normal**2 * np.diagonal(part.scatter, axis1=-2, axis2=-1)).sum(axis=-1)
+    size = np.abs(normal * part.center).sum(axis=-1) + np.abs(conditional.intercept)
+    is_off = (part.weight > 0) & ((squares > ON_A_LINE * spread) | (np.abs(offset) > AGREEMENT * size))
+    if (is_off & ~has_noise).any():
+        return -np.inf
+    return float(-0.5 * np.sum(np.where(has_noise, logs, 0.0)))

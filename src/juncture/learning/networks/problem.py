@@ -180,7 +180,7 @@ class NetworkProblem:
 
 
 def check_states(template: BayesianNetwork) -> None:
-    """Raise for a network with real variables, whose missing values no engine sums out yet."""
+    """Raise for a network with real variables, of which EM has no expected moments."""
     for part in template.conditionals:
         if any(variable.is_real for variable in (*part.parents, part.child)):
             raise Unsupported(

@@ -69,11 +69,14 @@ class Constrained:
         if self.max_parents is not None:
             check_whole(self.max_parents, "max_parents")
 
-    def bounds(self, names: Sequence[str]) -> EdgeConstraints:
-        """The constraints over these variables, checked to leave at least one graph."""
+    def bounds(self, names: Sequence[str], impossible: np.ndarray | None = None) -> EdgeConstraints:
+        """The constraints over these variables, checked to leave at least one graph without impossible edges."""
         indices = {name: index for index, name in enumerate(names)}
         required, forbidden = edge_matrix(self.required, indices), edge_matrix(self.forbidden, indices)
         allowed = ~(forbidden | against_tiers(self.tiers, indices) | np.eye(len(names), dtype=np.bool_))
+        if impossible is not None:
+            check_possible(names, required, impossible)
+            allowed &= ~impossible
         most = len(names) if self.max_parents is None else int(self.max_parents)
         check_consistent(names, allowed, required, most)
         return EdgeConstraints(tuple(names), allowed, required, most)
@@ -122,6 +125,15 @@ def index_of(name: str, indices: dict[str, int]) -> int:
     if not isinstance(name, str) or name not in indices:
         raise UnknownVariable.among(name, indices, where="the data")
     return indices[name]
+
+
+def check_possible(names: Sequence[str], required: np.ndarray, impossible: np.ndarray) -> None:
+    for parent, child in np.argwhere(required & impossible).tolist():
+        raise InvalidData(
+            f"the edge {names[parent]!r} -> {names[child]!r} is required, but {names[parent]!r} is a number and"
+            f" {names[child]!r} has states: among learned edges none leads from numbers to states; turn it round, or"
+            f" put {names[parent]!r} into bins with jt.Discretizer"
+        )
 
 
 def check_consistent(names: Sequence[str], allowed: np.ndarray, required: np.ndarray, most: int) -> None:

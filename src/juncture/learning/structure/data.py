@@ -1,4 +1,4 @@
-"""The rows that a structure is learned from, as a `Dataset`: all columns with states or all real, and complete."""
+"""The rows that a structure is learned from, as a `Dataset`; which of them have which kinds of columns, and holes."""
 
 from __future__ import annotations
 
@@ -17,16 +17,32 @@ from juncture.learning.networks.templates import code_columns
 from juncture.variables import Scope, Variable
 
 
+def is_mixed(data: Dataset) -> bool:
+    """Whether some columns have states and some are real."""
+    return len({variable.is_real for variable in data.variables}) > 1
+
+
 def check_same_kind(data: Dataset) -> None:
-    """Check that all columns have states, or that all are real."""
-    real = next((variable.name for variable in data.variables if variable.is_real), None)
-    coded = next((variable.name for variable in data.variables if not variable.is_real), None)
-    if real is not None and coded is not None:
+    """Check that all columns have states, or that all are real, as tests of independence need."""
+    if is_mixed(data):
+        coded, real = (next(one.name for one in data.variables if one.is_real is kind) for kind in (False, True))
         raise Unsupported(
-            f"structure is learned from columns that all have states or are all numbers, but {coded!r} has states and"
-            f" {real!r} numbers: put the numbers into bins first, jt.Discretizer(bins=5).fit(data).transform(data) or"
-            " juncture learn --bins 5"
+            f"independence is tested between columns that all have states or are all numbers, but {coded!r} has states"
+            f" and {real!r} numbers: take a search that scores graphs, such as method='hill-climbing', or put the"
+            " numbers into bins first, jt.Discretizer(bins=5).fit(data).transform(data) or juncture learn --bins 5"
         )
+
+
+def check_numbers(data: Dataset) -> None:
+    for variable in data.variables:
+        if variable.dimension > 1:
+            raise Unsupported(f"structure is learned over numbers, but {variable.name!r} is a vector: split it")
+
+
+def impossible_edges(data: Dataset) -> np.ndarray:
+    """The edges from real columns to columns with states, which no table and no line describes: (parent, child)."""
+    is_real = np.array([variable.is_real for variable in data.variables], dtype=np.bool_)
+    return is_real[:, np.newaxis] & ~is_real
 
 
 def as_dataset(data: Any, variables: Iterable[Variable] | None, weights: Any) -> Dataset:
@@ -61,9 +77,10 @@ def collect_rows(source: RowSource) -> Dataset:
 
 
 def check_complete(data: Dataset) -> None:
+    has_numbers = any(variable.is_real for variable in data.variables)
     for name, column in data.columns.items():
         holes = np.isnan(column) if column.dtype.kind == "f" else column < 0
         if holes.any():
             row = int(np.argmax(holes.reshape(len(data), -1).any(axis=1)))
-            ways = "" if column.dtype.kind == "f" else ", or learn with method='structural-em'"
+            ways = "" if has_numbers else ", or learn with method='structural-em'"
             raise InvalidData(f"the column {name!r} has missing values, the first in row {row}: drop these rows{ways}")

@@ -54,8 +54,8 @@ def learn_structure(
     Parameters
     ----------
     data
-        What `Dataset` takes, with columns that all have states or are all real. PC also learns from an oracle: a graph,
-        whose separations answer the tests, or a joint table.
+        What `Dataset` takes. Columns may have states, be real, or both; an edge never leads from a real column to one
+        with states. PC also learns from an oracle: a graph, whose separations answer the tests, or a joint table.
     method
         The name of a search, or a search such as `HillClimbing(score="bdeu", tabu=10)`. "auto" is `CombinedSearch`, the
         best of hill climbing and GES, structural EM where rows have missing cells, and `TreeAugmented` where a `target`

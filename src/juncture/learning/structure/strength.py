@@ -18,7 +18,7 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import ProgressCallback, check_progress
 from juncture.learning.structure.comparison import links
 from juncture.learning.structure.constraints import EdgeConstraints, check_whole
-from juncture.learning.structure.data import as_dataset
+from juncture.learning.structure.data import as_dataset, impossible_edges
 from juncture.learning.structure.learn import resolve_method, resolve_search
 from juncture.learning.structure.searches.equivalence_classes import apply_constraints
 from juncture.learning.structure.sets import find_paths
@@ -173,7 +173,7 @@ def edge_strengths(
     dataset = as_dataset(data, variables, weights)
     search = resolve_search(resolve_method(method, dataset, options, default="hill-climbing"), options)
     names = tuple(dataset.columns)
-    bounds = search.bounds(names)
+    bounds = search.bounds(names, impossible_edges(dataset))
     total = np.zeros((len(names), len(names)))
     for number, child in enumerate(as_generator(rng).spawn(samples), start=1):
         with warnings.catch_warnings():

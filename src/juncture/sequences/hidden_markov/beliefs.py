@@ -155,7 +155,7 @@ class ChainBeliefs(OneVariable):
 
     def to_frame(self) -> pd.DataFrame:
         """A wide frame: a line per step, with the index of the frame that was given, and a column "state=…" a state."""
-        frame = wide_frame([self["state"]], self.sequence.index)
+        frame = wide_frame({"state": self["state"]}, self.sequence.index)
         return frame.rename_axis("step") if self.sequence.index is None else frame
 
     @cached_property

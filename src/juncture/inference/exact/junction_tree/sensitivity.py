@@ -1,4 +1,4 @@
-"""`sensitivity`: how an answer changes with every entry of every table.
+"""`table_sensitivity`: how an answer changes with every entry of every table.
 
 The probability of evidence is linear in each table entry. Its derivative is the sum of the products of all other
 factors, which is the product of the messages to the clique that holds the table. Messages towards the root and back
@@ -27,33 +27,8 @@ from juncture.networks.factor_product import FactorProduct
 from juncture.variables import State
 
 
-def sensitivity(model: Any, evidence: Any = None, *, target: tuple[str, State] | None = None) -> dict[Any, np.ndarray]:
-    """The derivative of p(target | evidence), or without target of log p(evidence), by each table entry.
-
-    Each entry is varied alone: rows are not kept at a sum of 1.
-
-    Parameters
-    ----------
-    model
-        A Bayesian network, a Markov network or a factor graph.
-    evidence
-        One row, as in `infer`.
-    target
-        A pair of variable and state.
-
-    Returns
-    -------
-    dict
-        For each table an array of its shape: by the child's name in a Bayesian network, else by the position of the
-        factor.
-
-    Examples
-    --------
-    >>> import juncture as jt
-    >>> slopes = jt.sensitivity(jt.example("asia"), {"xray": "yes"}, target=("lung", "yes"))
-    >>> slopes["smoke"].round(4)
-    array([ 0.2163, -0.2163])
-    """
+def table_sensitivity(model: Any, evidence: Any, target: tuple[str, State] | None) -> dict[Any, np.ndarray]:
+    """The derivative of p(target | evidence), or without target of log p(evidence), by each table entry."""
     names = table_names(model)
     findings = as_findings(evidence, model.variables)
     if not findings.is_single:

@@ -13,7 +13,7 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.learning.structure.constraints import check_positive
-from juncture.learning.structure.data import check_complete
+from juncture.learning.structure.data import check_complete, check_numbers
 from juncture.learning.structure.scores.local_scores import NOTHING, score_subsets_one_by_one
 
 
@@ -53,9 +53,7 @@ class Moments:
     @classmethod
     def of(cls, data: Dataset) -> Moments:
         check_complete(data)
-        for variable in data.variables:
-            if variable.dimension > 1:
-                raise Unsupported(f"structure is learned over numbers, but {variable.name!r} is a vector: split it")
+        check_numbers(data)
         values = np.array(data.arrays, dtype=np.float64).reshape(len(data.variables), len(data))
         weights = np.ones(len(data)) if data.weights is None else data.weights
         total = float(weights.sum())

@@ -17,11 +17,12 @@ from juncture.data.dataset import Dataset
 from juncture.errors import InvalidData, Unsupported
 from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.learning.conditionals.table import K2, BDeu, check_pseudo_count
-from juncture.learning.structure.constraints import check_positive
-from juncture.learning.structure.data import check_same_kind
+from juncture.learning.structure.constraints import Constrained, EdgeConstraints, check_positive
+from juncture.learning.structure.data import impossible_edges, is_mixed
 from juncture.learning.structure.scores.discrete import NodeAverage, discrete_scores, observed_scores
 from juncture.learning.structure.scores.gaussian import BGe, gaussian_scores
 from juncture.learning.structure.scores.local_scores import LocalScores, ScoreCache, with_edge_prior
+from juncture.learning.structure.scores.mixed import mixed_scores
 from juncture.learning.structure.sets import member_of, parents_of
 from juncture.options import resolve
 
@@ -96,11 +97,12 @@ EVIDENCES = {K2: "cell", BDeu: "even", BDs: "seen"}
 
 
 def as_local_scores(score: Any, data: Dataset) -> LocalScores:
-    """The local scores of the data: tables where all variables have states, linear Gaussians where all are real."""
+    """The local scores of the data: tables for variables with states, linear Gaussians for real ones."""
     wanted = resolve(score, SCORES, what="score")
     if isinstance(wanted, EdgePrior):
         return with_edge_prior(as_local_scores(wanted.score, data), wanted.expected_parents)
-    check_same_kind(data)
+    if is_mixed(data):
+        return mixed_scores(wanted, data)
     if any(variable.is_real for variable in data.variables):
         return gaussian_scores(wanted, data)
     if isinstance(wanted, NodeAverage):
@@ -119,6 +121,19 @@ def counting_rule(wanted: Any, num_rows: float) -> tuple[str, float]:
     if not size >= LEAST_SIZE:
         raise InvalidData(f"the evidence under {wanted!r} needs rows before the data: give at least {LEAST_SIZE}")
     return EVIDENCES[type(wanted)], size
+
+
+def scores_and_bounds(search: Constrained, score: Any, data: Dataset) -> tuple[ScoreCache, EdgeConstraints]:
+    """The scores of a search, and the constraints on its graphs: also that no edge leads from numbers to states."""
+    scores = ScoreCache(as_local_scores(score, data))
+    bounds = search.bounds(scores.names, impossible_edges(data))
+    for child, parents in enumerate(bounds.needed):
+        if parents and is_mixed(data) and scores.family(child, parents) == -np.inf:
+            raise InvalidData(
+                f"the edges into {scores.names[child]!r} that are required leave combinations of its parents' states"
+                " with too few rows to determine a line: require fewer edges, or give more rows"
+            )
+    return scores, bounds
 
 
 def takes_holes(score: Any) -> bool:
@@ -144,7 +159,8 @@ def structure_score(graph: DirectedGraph | PartiallyDirectedGraph, data: Any, sc
     Returns
     -------
     float
-        The score, in nats for the scores that are log-probabilities.
+        The score, in nats for the scores that are log-probabilities; -inf where a real variable has a line for each
+        combination of its parents' states, and some combination has too few rows to determine its line.
 
     Examples
     --------
@@ -157,4 +173,10 @@ def structure_score(graph: DirectedGraph | PartiallyDirectedGraph, data: Any, sc
     if missing := [name for name in member.nodes if name not in dataset.columns]:
         raise InvalidData(f"the data have no column {missing[0]!r}, which is a node of the graph")
     kept = dataset.only(member.nodes)
+    for parent, child in member.edges:
+        if kept.variable(parent).is_real and not kept.variable(child).is_real:
+            raise Unsupported(
+                f"the edge {parent!r} -> {child!r} leads from numbers to states, for which there is no score: turn it"
+                f" round, or put {parent!r} into bins with jt.Discretizer"
+            )
     return ScoreCache(as_local_scores(score, kept)).total(parents_of(member))

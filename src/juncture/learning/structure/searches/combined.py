@@ -17,8 +17,8 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import ProgressCallback
-from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
-from juncture.learning.structure.scores.scores import as_local_scores
+from juncture.learning.structure.scores.local_scores import rounding
+from juncture.learning.structure.scores.scores import scores_and_bounds
 from juncture.learning.structure.searches.ges import GES
 from juncture.learning.structure.searches.hill_climbing import ClimbingOptions, HillClimb, HillClimbing
 from juncture.learning.structure.sets import Positions, graph_of, parents_of
@@ -90,8 +90,8 @@ class CombinedSearch(ClimbingOptions):
         self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
     ) -> SearchResult:
         """The best graph, the search that found it, and the score of each search; of equal scores the first."""
-        scores = ScoreCache(as_local_scores(self.score, data))
-        path = HillClimb(scores, self.bounds(scores.names), 0, None if progress is None else Continued(progress))
+        scores, bounds = scores_and_bounds(self, self.score, data)
+        path = HillClimb(scores, bounds, 0, None if progress is None else Continued(progress))
         reached = dict(self._peaks(path, rng))
         best = reached["hill-climbing"]
         method = "hill-climbing"

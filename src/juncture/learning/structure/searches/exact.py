@@ -17,7 +17,7 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import ProgressCallback
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints
 from juncture.learning.structure.scores.local_scores import WORTH_THREADS, LocalScores, map_tasks
-from juncture.learning.structure.scores.scores import as_local_scores
+from juncture.learning.structure.scores.scores import scores_and_bounds
 from juncture.learning.structure.sets import Positions, graph_of, members
 from juncture.memory import default_memory_limit, format_bytes
 
@@ -42,10 +42,9 @@ class ExactSearch(Constrained):
     def run(
         self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
     ) -> DirectedGraph:
-        local = as_local_scores(self.score, data)
-        bounds = self.bounds(local.names)
-        check_size(len(local.names))
-        return graph_of(local.names, best_graph(local, bounds, progress))
+        check_size(len(data.variables))
+        scores, bounds = scores_and_bounds(self, self.score, data)
+        return graph_of(scores.names, best_graph(scores.scores, bounds, progress))
 
 
 def best_graph(

@@ -19,7 +19,7 @@ from juncture.graphs.directed import DirectedGraph, PartiallyDirectedGraph
 from juncture.iteration import ProgressCallback
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints
 from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
-from juncture.learning.structure.scores.scores import as_local_scores
+from juncture.learning.structure.scores.scores import scores_and_bounds
 from juncture.learning.structure.searches.equivalence_classes import (
     GraphClass,
     Operator,
@@ -191,8 +191,7 @@ class GES(Constrained):
     def run(
         self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
     ) -> PartiallyDirectedGraph | DirectedGraph:
-        scores = ScoreCache(as_local_scores(self.score, data))
-        bounds = self.bounds(scores.names)
+        scores, bounds = scores_and_bounds(self, self.score, data)
         found = self.search(scores, bounds, progress)
         if self.directed:
             return found.member

@@ -21,7 +21,7 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import ProgressCallback
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints, check_whole
 from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
-from juncture.learning.structure.scores.scores import as_local_scores
+from juncture.learning.structure.scores.scores import scores_and_bounds
 from juncture.learning.structure.sets import Positions, find_descendants, graph_of, members, without
 
 
@@ -160,8 +160,7 @@ class HillClimbing(ClimbingOptions):
     def run(
         self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
     ) -> DirectedGraph:
-        scores = ScoreCache(as_local_scores(self.score, data))
-        bounds = self.bounds(scores.names)
+        scores, bounds = scores_and_bounds(self, self.score, data)
         return graph_of(scores.names, self.search(scores, bounds, rng, progress))
 
     def search(

@@ -18,8 +18,8 @@ from juncture.iteration import ProgressCallback
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints, check_level, check_whole
 from juncture.learning.structure.independence.functions import determined_by, warn_of_functions
 from juncture.learning.structure.independence.tests import Tester, as_tester
-from juncture.learning.structure.scores.local_scores import ScoreCache, map_tasks
-from juncture.learning.structure.scores.scores import as_local_scores
+from juncture.learning.structure.scores.local_scores import map_tasks
+from juncture.learning.structure.scores.scores import scores_and_bounds
 from juncture.learning.structure.searches.hill_climbing import HillClimbing
 from juncture.learning.structure.searches.trees import edge_gains
 from juncture.learning.structure.sets import graph_of
@@ -59,8 +59,7 @@ class MMHC(Constrained):
     def run(
         self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
     ) -> DirectedGraph:
-        scores = ScoreCache(as_local_scores(self.score, data))
-        bounds = self.bounds(scores.names)
+        scores, bounds = scores_and_bounds(self, self.score, data)
         gains = edge_gains(scores, bounds, [0] * len(scores.names))
         tester = as_tester(data, self.test, rng)
         pairs = find_related_pairs(tester, bounds, gains, self.level, self.max_given)

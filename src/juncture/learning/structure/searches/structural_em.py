@@ -19,7 +19,6 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import ProgressCallback
 from juncture.learning.fit import Fit
 from juncture.learning.structure.constraints import Constrained, check_positive, check_whole
-from juncture.learning.structure.data import check_same_kind
 from juncture.learning.structure.scores.discrete import NodeAverage
 from juncture.learning.structure.scores.local_scores import rounding
 from juncture.learning.structure.searches.hill_climbing import HillClimbing
@@ -87,11 +86,12 @@ class StructuralEM(Constrained):
 
 
 def check_discrete(data: Dataset) -> None:
-    check_same_kind(data)
-    if any(variable.is_real for variable in data.variables):
+    numbers = next((variable.name for variable in data.variables if variable.is_real), None)
+    if numbers is not None:
         raise Unsupported(
-            "structural EM fills the holes of columns with states, but these are numbers: drop the rows with holes, or"
-            " put the numbers into bins, jt.Discretizer(bins=5).fit(data).transform(data) or juncture learn --bins 5"
+            f"structural EM fills the holes of columns with states, but {numbers!r} is a number: drop the rows with"
+            " holes, or put the numbers into bins, jt.Discretizer(bins=5).fit(data).transform(data) or"
+            " juncture learn --bins 5"
         )
 
 

@@ -13,10 +13,9 @@ from juncture.errors import InvalidData, UnknownVariable
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import ProgressCallback
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints
-from juncture.learning.structure.data import check_same_kind
 from juncture.learning.structure.scores.available_rows import AvailableGains, available_gains
 from juncture.learning.structure.scores.local_scores import ScoreCache, map_tasks, rounding
-from juncture.learning.structure.scores.scores import as_local_scores, takes_holes
+from juncture.learning.structure.scores.scores import scores_and_bounds, takes_holes
 from juncture.learning.structure.sets import Positions, graph_of, members
 
 OUTSIDE = -1
@@ -109,9 +108,9 @@ class ChowLiu(Constrained):
     def run(
         self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
     ) -> DirectedGraph:
-        names = tuple(data.columns)
-        bounds = self.bounds(names)
-        weights = find_gains(self.score, data, bounds, [0] * len(names))
+        scores, bounds = tree_scores(self, self.score, data)
+        names = scores.names
+        weights = find_gains(scores, bounds, [0] * len(names))
         check_one_parent(bounds, range(len(names)))
         if self.root is not None or bounds.is_free:
             root = index_named(self.root, names) if self.root is not None else 0
@@ -142,8 +141,8 @@ class TreeAugmented(Constrained):
     def run(
         self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
     ) -> DirectedGraph:
-        names = tuple(data.columns)
-        bounds = self.bounds(names)
+        scores, bounds = tree_scores(self, self.score, data)
+        names = scores.names
         target = index_named(self.target, names)
         check_no_parents(bounds, target, "is the class, the parent of all others")
         under = bounds.allowed[target] & (bounds.max_parents > 0)
@@ -151,18 +150,23 @@ class TreeAugmented(Constrained):
         features = [index for index in range(len(names)) if index != target]
         check_one_parent(bounds, features, besides=target)
         check_room(bounds, target, under)
-        weights = find_gains(self.score, data, bounds, common)
+        weights = find_gains(scores, bounds, common)
         weights[target] = weights[:, target] = -np.inf
         return graph_of(names, add_one_parent(weights, bounds, common))
 
 
-def find_gains(score: Any, data: Dataset, bounds: EdgeConstraints, common: Sequence[Positions]) -> np.ndarray:
+def tree_scores(search: Constrained, score: Any, data: Dataset) -> tuple[ScoreCache | AvailableGains, EdgeConstraints]:
+    """The scores of families, or where cells are missing the gains of edges, and the constraints."""
+    if data.is_complete or any(variable.is_real for variable in data.variables) or takes_holes(score):
+        return scores_and_bounds(search, score, data)
+    return available_gains(score, data), search.bounds(tuple(data.columns))
+
+
+def find_gains(scores: ScoreCache | AvailableGains, bounds: EdgeConstraints, common: Sequence[Positions]) -> np.ndarray:
     """The gain of each child from one more parent: (parent, child), -inf where the edge is not allowed."""
-    check_same_kind(data)
-    is_real = any(variable.is_real for variable in data.variables)
-    if data.is_complete or is_real or takes_holes(score):
-        return edge_gains(ScoreCache(as_local_scores(score, data)), bounds, common)
-    return gains_with_holes(available_gains(score, data), bounds, common)
+    if isinstance(scores, AvailableGains):
+        return gains_with_holes(scores, bounds, common)
+    return edge_gains(scores, bounds, common)
 
 
 def gains_with_holes(found: AvailableGains, bounds: EdgeConstraints, common: Sequence[Positions]) -> np.ndarray:

@@ -1,0 +1,1 @@
+"""Gaussian networks, exactly: variables are eliminated from linear equations with noise."""

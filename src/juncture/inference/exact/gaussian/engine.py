@@ -1,0 +1,188 @@
+"""`GaussianElimination`: exact answers for networks of linear Gaussian conditionals.
+
+Every conditional is a linear equation with noise, y - Σ b · x - intercept = noise; one without noise is a deterministic
+relation. Variables are eliminated one after the other in an order that keeps the equations sparse, and each leaves its
+regression on variables that go later. The regressions give all means, variances, covariances and draws. Nothing is
+inverted, so zero variances are ordinary. Cost: the sum of the squares of the numbers of neighbours at elimination.
+Cowell, JMLR 6 (2005) has the same potentials; Lauritzen and Jensen, Statistics and Computing 11 (2001).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from juncture.checks import check_number
+from juncture.data.findings import Findings
+from juncture.data.missingness import group_by_pattern
+from juncture.errors import InvalidModel, UnknownVariable
+from juncture.inference.engines.contract import BELIEFS, Cost, Question, check_budget
+from juncture.inference.exact.gaussian.answers import GaussianAnswers, Group
+from juncture.inference.exact.gaussian.precisions import PrecisionPlan, PrecisionSystem
+from juncture.inference.exact.gaussian.relations import log_free_density
+from juncture.inference.exact.gaussian.row_plan import RowPlan
+from juncture.inference.exact.gaussian.systems import LinearSystem, is_gaussian
+from juncture.inference.exact.junction_tree.engine import recall
+from juncture.inference.exact.lowering import check_factors
+from juncture.memory import check_memory
+from juncture.networks.factor_product import FactorProduct
+from juncture.options import as_variable_names
+
+NUMBERS_AT_ONCE = 2**22  # shifts of steps times cases: more cases go block by block
+MAX_PLANS = 64  # of a model, by what is observed and what is asked
+System: TypeAlias = LinearSystem | PrecisionSystem
+QUESTIONS = frozenset({Question.MARGINALS, Question.LOG_EVIDENCE, Question.MODE, Question.DRAWS})
+
+
+@dataclass(frozen=True)
+class GaussianElimination:
+    """The engine's options.
+
+    `tolerance` is how far, relative to the sizes of the terms, evidence may be from a deterministic relation before it
+    is impossible, and what of a coefficient is a rounding error. `memory_limit` is in bytes.
+    """
+
+    tolerance: float = 1e-9
+    memory_limit: int | None = None
+    name: ClassVar[str] = "gaussian-elimination"
+    answers: ClassVar[frozenset[Question]] = QUESTIONS
+
+    def __post_init__(self) -> None:
+        check_number(self.tolerance, "tolerance", least=0)
+
+    def with_memory_limit(self, memory_limit: int) -> GaussianElimination:
+        return replace(self, memory_limit=memory_limit)
+
+    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> GaussianPlan:
+        check_factors(model, self.name)
+        keep, seen = as_variable_names(targets, "targets"), as_variable_names(observed, "observed")
+        system = system_for(model)
+        for name in (*keep, *seen):
+            if name not in system.numbers:
+                raise UnknownVariable.among(name, system.names)
+        return GaussianPlan(self, model, system, tuple(seen), tuple(keep))
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianPlan:
+    """A plan for the targets; the elimination for each pattern of observed variables is found when it is needed."""
+
+    engine: GaussianElimination
+    model: Any
+    system: System
+    observed: tuple[str, ...]
+    targets: tuple[str, ...]
+
+    @property
+    def cost(self) -> Cost:
+        return self.layout(self.mark(self.observed)).plan.cost
+
+    def prepare(self) -> None:
+        self.layout(self.mark(self.observed))
+
+    @cached_property
+    def target_nodes(self) -> np.ndarray:
+        return np.array([self.system.numbers[name] for name in self.targets], np.int64)
+
+    def mark(self, names: Sequence[str]) -> np.ndarray:
+        """(variable,): whether it is among the names."""
+        marks = np.zeros(len(self.system.names), np.bool_)
+        marks[[self.system.numbers[name] for name in names]] = True
+        return marks
+
+    def layout(self, observed: np.ndarray) -> RowPlan | PrecisionPlan:
+        """The elimination where these variables are observed, kept with the model."""
+        asked = observed.copy()
+        asked[self.target_nodes] = True
+        key = (observed.tobytes(), asked.tobytes())
+
+        def make() -> RowPlan | PrecisionPlan:
+            kept = self.system.find_needed(asked)
+            if isinstance(self.system, LinearSystem):
+                return RowPlan.of(self.system, kept, observed)
+            return PrecisionPlan.of(self.system, kept, observed)
+
+        found: RowPlan | PrecisionPlan = recall(self.model, "gaussian plans", key, make, MAX_PLANS)
+        check_memory(
+            found.plan.cost.bytes, "Gaussian elimination", "observe more, or ask for fewer targets",
+            self.engine.memory_limit,
+        )  # fmt: skip
+        return found
+
+    def run(
+        self,
+        model: Any,
+        findings: Findings,
+        *,
+        questions: frozenset[Question] = BELIEFS,
+        rng: np.random.Generator | None = None,
+        budget: float | None = None,
+    ) -> GaussianAnswers:
+        if budget is not None:
+            check_budget(self.cost, budget)
+        system = self.system if model is self.model else self.system_of(model)
+        groups = tuple(self.solve(system, rows, names, findings) for names, rows in patterns(findings))
+        return GaussianAnswers(system.names, system.means, system.scales, findings, groups)
+
+    def system_of(self, model: Any) -> System:
+        """The equations of another model of the same structure."""
+        other = system_for(model)
+        same = (
+            type(other) is type(self.system)
+            and other.names == self.system.names
+            and np.array_equal(other.nodes, self.system.nodes)
+        )
+        if not same or not np.array_equal(other.starts, self.system.starts):
+            raise InvalidModel("the plan was compiled for another structure; compile one for this model")
+        return other
+
+    def solve(self, system: Any, rows: np.ndarray, names: Sequence[str], findings: Findings) -> Group:
+        """Eliminate for the rows in which just these variables are observed, block by block."""
+        layout: Any = self.layout(self.mark(names))
+        plan = layout.plan
+        values = np.empty((len(names), len(rows)))
+        for name in names:
+            values[-1 - plan.positions[system.numbers[name]]] = findings.reals[name][rows]
+        is_asked = np.zeros(len(plan.order) + len(plan.observed), np.bool_)  # observed variables have negative steps
+        is_asked[plan.positions[self.target_nodes]] = True
+        steps = np.flatnonzero(is_asked[: len(plan.order)])
+        size = max(1, NUMBERS_AT_ONCE // max(1, len(plan.order)))
+        means, logs = np.empty((len(steps), len(rows))), np.empty(len(rows))
+        for start in range(0, max(1, len(rows)), size):
+            block = slice(start, start + size)
+            solution = layout.run(system, np.ascontiguousarray(values[:, block]), self.engine.tolerance)
+            means[:, block] = solution.means[steps] if len(steps) else 0.0
+            logs[block] = np.where(solution.clashes, -np.inf, solution.log_values)
+        if not names and isinstance(layout, RowPlan):
+            logs[:] = 0.0
+        elif len(solution.relations):
+            logs += log_free_density(layout, system, self.engine.tolerance)
+        return Group(rows, values, solution, means, steps, logs)
+
+
+def system_for(model: Any) -> System:
+    """The equations of a directed model, or the precision matrix of an undirected one, made once."""
+    derived = model.derived
+    if "gaussian system" not in derived:
+        is_undirected = isinstance(model, FactorProduct) and is_gaussian(model)
+        derived["gaussian system"] = PrecisionSystem.of(model) if is_undirected else LinearSystem.of(model)
+    found: System = derived["gaussian system"]
+    return found
+
+
+def patterns(findings: Findings) -> list[tuple[tuple[str, ...], np.ndarray]]:
+    """The names that are observed, and the rows in which just these are."""
+    if findings.is_single:
+        return [(findings.names, np.arange(1))]
+    names = findings.names
+    known = np.stack([~np.isnan(findings.reals[name]) for name in names], axis=1) if names else None
+    if known is None:
+        return [((), np.arange(findings.num_rows))]
+    return [
+        (tuple(name for name, seen in zip(names, pattern, strict=True) if seen), rows)
+        for pattern, rows in group_by_pattern(known)
+    ]

@@ -1,0 +1,98 @@
+"""`RowPlan`: an elimination of the rows of a directed network, for one set of observed variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from juncture.errors import InvalidModel
+from juncture.inference.exact.gaussian.plan import EliminationPlan, find_plan
+from juncture.inference.exact.gaussian.solution import Solution
+from juncture.inference.exact.gaussian.systems import LinearSystem
+from juncture.kernels.gaussian.elimination import eliminate_rows
+from juncture.kernels.gaussian.recursions import enter_evidence
+from juncture.kernels.gaussian.structure import place_entries
+from juncture.numerics import LOG_TWO_PI
+
+
+@dataclass(frozen=True, eq=False)
+class RowPlan:
+    """Where each row of a model is used: at the step of its first free variable; rows without one come last."""
+
+    plan: EliminationPlan
+    rows: np.ndarray  # in the order of their steps
+    row_starts: np.ndarray  # (step + 1,)
+    starts: np.ndarray  # (row + 1,): the entries of each row
+    index: np.ndarray  # (entry,): which coefficient of the model it is
+    places: np.ndarray  # (entry,): its column in the front of the step; -1 - k of the k-th observed variable
+    free_starts: np.ndarray
+    free: np.ndarray  # the entries of free variables
+
+    # Children go before their parents where that is not dear: each regression is then one on causes, whose coefficients
+    # are at most about 1 in the units inside, and nothing is divided by a small number.
+    @classmethod
+    def of(cls, system: LinearSystem, kept: np.ndarray, observed: np.ndarray) -> RowPlan:
+        rows = np.flatnonzero(kept)  # row i is that of variable i
+        starts, index = take_rows(system.starts, rows)
+        plan = find_plan(starts, system.nodes[index], kept, observed, system.order[::-1].copy())
+        steps, places = place_entries(starts, system.nodes[index], plan.positions, plan.starts, plan.separators)
+        sorting = np.argsort(steps, kind="stable")
+        row_starts = np.searchsorted(steps[sorting], np.arange(len(plan.order) + 1))
+        starts, inner = take_rows(starts, sorting)
+        is_free = places[inner] >= 0
+        return cls(
+            plan=plan,
+            rows=rows[sorting],
+            row_starts=row_starts,
+            starts=starts,
+            index=index[inner],
+            places=places[inner],
+            free_starts=np.concatenate([[0], np.cumsum(is_free)])[starts],
+            free=np.flatnonzero(is_free),
+        )
+
+    def run(self, system: LinearSystem, values: np.ndarray, tolerance: float) -> Solution:
+        """Eliminate all free variables, given values (observed variable, case)."""
+        means, scales = system.means[self.plan.observed, None], system.scales[self.plan.observed, None]
+        magnitudes = np.maximum(np.abs(values), np.abs(means)) / scales
+        return self.eliminate(system, (values - means) / scales, magnitudes, tolerance)
+
+    def eliminate(self, system: LinearSystem, values: np.ndarray, magnitudes: np.ndarray, tolerance: float) -> Solution:
+        """The same, given deviations from the means in the units inside, and the sizes of the terms they come from."""
+        plan, cases = self.plan, values.shape[1]
+        entries, is_exact = system.entries[self.index], system.is_exact[self.rows]
+        constants, sizes = np.zeros((len(self.rows), cases)), np.zeros((len(self.rows), cases))
+        enter_evidence(self.starts, self.places, entries, is_exact, values, magnitudes, constants, sizes)
+        gains, shifts = np.empty(len(plan.separators)), np.empty((len(plan.order), cases))
+        deviations, log_values, clashes = np.empty(len(plan.order)), np.zeros(cases), np.zeros(cases, np.bool_)
+        failed, relations = eliminate_rows(
+            plan.work, plan.starts, plan.places, plan.parents, self.row_starts, is_exact, self.free_starts,
+            self.places[self.free], entries[self.free], constants, sizes, tolerance, gains, shifts, deviations,
+            log_values, clashes,
+        )  # fmt: skip
+        if failed >= 0:
+            name = system.names[plan.order[failed]]
+            raise InvalidModel(f"{name!r} has no distribution: its coefficients are too small for a double")
+        known = slice(self.row_starts[-1], None)
+        log_values += self.log_scale(system)
+        log_values -= 0.5 * ((constants[known] ** 2 + LOG_TWO_PI) * ~is_exact[known, None]).sum(axis=0)
+        clashes |= ((np.abs(constants[known]) > tolerance * sizes[known]) & is_exact[known, None]).any(axis=0)
+        return Solution(plan, gains, shifts, deviations, log_values, clashes, relations.reshape(-1, cases))
+
+    def log_scale(self, system: LinearSystem) -> float:
+        """The logarithm of what the units inside change in a density.
+
+        An exact row whose variables are all observed says that they do not clash, and has no density.
+        """
+        counted = ~system.is_exact[self.rows]
+        counted[: self.row_starts[-1]] = True
+        variables = np.log(system.scales[self.plan.order]).sum()
+        return float(variables - np.log(system.row_scales[self.rows[counted]]).sum())
+
+
+def take_rows(starts: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The starts of some rows one after the other, and the indices of their entries."""
+    sizes = np.diff(starts)[rows]
+    new = np.concatenate([[0], np.cumsum(sizes)])
+    return new, np.arange(new[-1]) - np.repeat(new[:-1] - starts[:-1][rows], sizes)

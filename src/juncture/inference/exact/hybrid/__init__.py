@@ -1,0 +1,1 @@
+"""Exact inference in networks of variables with states and real-valued variables."""

@@ -1,0 +1,200 @@
+"""The answers of a strong junction tree: for each pattern of observed variables a run, for each question its part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from juncture.data.findings import Findings, drop_uninformative, drop_unobserved, is_hole
+from juncture.data.missingness import group_by_pattern
+from juncture.errors import ImpossibleEvidence, TooLarge, Unsupported
+from juncture.inference.engines.contract import EXACT, Diagnostics, Request
+from juncture.inference.engines.mixed_joint import Components, MixedJoint
+from juncture.inference.exact.hybrid.draws import draw_rows
+from juncture.inference.exact.hybrid.joints import joint_components
+from juncture.inference.exact.hybrid.modes import best_states
+from juncture.inference.exact.hybrid.planning import Planner
+from juncture.inference.exact.hybrid.run import Rows, Run
+from juncture.memory import check_memory
+from juncture.values import few, number_of
+from juncture.variables import Scope
+
+if TYPE_CHECKING:
+    from juncture.inference.engines.real_marginal import RealMarginal
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """Rows with the same variables observed, and the runs of the parts that were asked for."""
+
+    model: Any
+    indices: np.ndarray
+    rows: Rows
+    targets: tuple[str, ...]
+    tolerance: float
+    memory_limit: int | None
+    runs: dict[Any, Run] = field(default_factory=dict)
+
+    @cached_property
+    def planner(self) -> Planner:
+        found = frozenset(self.rows.findings.names)
+        return Planner(self.model, self.rows.observed, found, self.memory_limit)
+
+    @cached_property
+    def common(self) -> Run | None:
+        """One run for all targets, where it is small."""
+        part = self.planner.common(self.targets)
+        return None if part is None else Run(self.model, part, self.rows, self.tolerance)
+
+    @cached_property
+    def log_evidence(self) -> np.ndarray:
+        if not self.rows.findings.names:
+            return np.zeros(self.rows.num_rows)  # to the last digit
+        run = self.run((), whole=True) if self.common is None else self.common
+        return run.log_total
+
+    def run_for(self, names: tuple[str, ...]) -> Run:
+        """A run that has the joint of these variables in a clique."""
+        common = self.common
+        if common is not None and set(names) <= set(self.targets):
+            free = (name for name in names if name not in self.rows.observed)
+            if common.part.tree.holds(common.part.joint_states(free)):
+                return common
+        return self.run(names, whole=False)
+
+    def run(self, names: tuple[str, ...], *, whole: bool) -> Run:
+        part = self.planner.checked(names, whole=whole)
+        return self.runs.setdefault(id(part), Run(self.model, part, self.rows, self.tolerance))
+
+
+@dataclass(frozen=True, eq=False)
+class HybridAnswers:
+    """The network, the findings, and what was asked for."""
+
+    model: Any
+    findings: Findings
+    targets: tuple[str, ...]
+    tolerance: float
+    memory_limit: int | None
+    diagnostics: ClassVar[Diagnostics] = EXACT
+
+    @cached_property
+    def patterns(self) -> list[Pattern]:
+        """The rows grouped by which of their variables are observed."""
+        return [
+            Pattern(self.model, indices, Rows.of(self.model, part), self.targets, self.tolerance, self.memory_limit)
+            for indices, part in split_rows(self.findings)
+        ]
+
+    @cached_property
+    def log_evidence(self) -> np.ndarray:
+        values = np.empty(self.findings.num_rows)
+        for pattern in self.patterns:
+            values[pattern.indices] = pattern.log_evidence
+        return values
+
+    def marginal(self, names: tuple[str, ...]) -> np.ndarray:
+        scope = Scope(self.model.variable(name) for name in names)
+        values = np.empty((self.findings.num_rows, *scope.shape))
+        for pattern in self.patterns:
+            free = tuple(name for name in names if name not in pattern.rows.observed)
+            table = pattern.run_for(names).weights(free)
+            values[pattern.indices] = with_observed(table, scope, pattern)
+            self._check_possible(pattern, names)
+        if self.is_impossible is not None:
+            values[self.is_impossible] = np.nan
+        return values
+
+    @property
+    def checks_itself(self) -> bool:
+        """Whether p(evidence) is too large to compute: each answer then checks the findings that it depends on."""
+        return self.is_impossible is None
+
+    @cached_property
+    def is_impossible(self) -> np.ndarray | None:
+        """(row,): where the evidence has probability zero; None where that is too large to compute."""
+        try:
+            return np.isneginf(self.log_evidence)
+        except TooLarge:
+            return None
+
+    def _check_possible(self, pattern: Pattern, names: tuple[str, ...]) -> None:
+        """Raise for a single row whose evidence contradicts itself in the part of these variables."""
+        if self.findings.is_single and np.isneginf(pattern.run_for(names).log_total[0]):
+            raise ImpossibleEvidence(f"the evidence that {few(names)} depends on has probability zero")
+
+    def distribution(self, names: tuple[str, ...], is_single: bool) -> RealMarginal | MixedJoint:
+        """The exact mixture of a real-valued variable, or the joint of real-valued variables and others."""
+        found = self._components(names)
+        if len(names) > 1:
+            return MixedJoint(Scope(self.model.variable(name) for name in names), found, is_single)
+        from juncture.inference.engines.real_marginal import RealMarginal
+
+        arrays = found.weights, found.means[..., 0], found.covariances[..., 0, 0]
+        return RealMarginal(names[0], *(each[0] if is_single else each for each in arrays))
+
+    def _components(self, names: tuple[str, ...]) -> Components:
+        parts = [(pattern, pattern.run_for(names)) for pattern in self.patterns]
+        sizes = [run.part.tree.size(run.part.joint_states(self._free(pattern, names))) for pattern, run in parts]
+        num_real = sum(self.model.variable(name).is_real for name in names)
+        count = self.findings.num_rows * max(sizes, default=1.0)
+        what = f"the mixtures of {few(names)} for {number_of(self.findings.num_rows, 'row')}"
+        check_memory(
+            8 * 4 * count * (1 + num_real + num_real**2), what, "ask for fewer rows at a time", self.memory_limit
+        )
+        for pattern, _ in parts:
+            self._check_possible(pattern, names)
+        found = [(pattern.indices, joint_components(run, names)) for pattern, run in parts]
+        joined = Components.join(found, self.findings.num_rows)
+        if self.is_impossible is not None:
+            joined.weights[self.is_impossible] = np.nan
+        return joined
+
+    def _free(self, pattern: Pattern, names: Sequence[str]) -> list[str]:
+        return [name for name in names if name not in pattern.rows.observed]
+
+    def best(self, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
+        return best_states(self.patterns, targets, count, self.findings.num_rows)
+
+    def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        return draw_rows(self.patterns[0].run((), whole=True), num_rows, rng, self.memory_limit)
+
+    def expected(self, requests: Sequence[Request], weights: np.ndarray) -> list[list[np.ndarray]]:
+        raise Unsupported("a strong junction tree gives no expected counts; its answers are those of infer")
+
+
+def split_rows(findings: Findings) -> Iterator[tuple[np.ndarray, Findings]]:
+    """Rows with the same variables observed: their indices, and their findings."""
+    if findings.is_single:
+        yield np.zeros(1, np.int64), findings
+        return
+    columns = {**findings.codes, **findings.reals}
+    known = (
+        np.stack([~is_hole(column) for column in columns.values()], axis=1)
+        if columns
+        else np.zeros((findings.num_rows, 0), bool)
+    )
+    for _, rows in group_by_pattern(known):
+        codes, reals, likelihoods = (
+            {name: array[rows] for name, array in part.items()}
+            for part in (findings.codes, findings.reals, findings.likelihoods)
+        )
+        parts = drop_unobserved(codes), drop_unobserved(reals), drop_uninformative(likelihoods)
+        yield rows, Findings(findings.variables, *parts, num_rows=len(rows))
+
+
+def with_observed(table: np.ndarray, scope: Scope, pattern: Pattern) -> np.ndarray:
+    """A joint of the unobserved variables as one of all: observed ones are in their state with certainty."""
+    axes = [1 if variable.name in pattern.rows.observed else variable.num_states for variable in scope]
+    table = table.reshape(len(table), *axes)
+    for at, variable in enumerate(scope):
+        if variable.name in pattern.rows.observed:
+            seen = np.eye(variable.num_states)[pattern.rows.codes[variable.name]]
+            ones = [1] * len(scope)
+            ones[at] = variable.num_states
+            table = table * seen.reshape(len(table), *ones)
+    return table

@@ -1,0 +1,133 @@
+"""Sums over variables with states for many rows at once: a clique tree of log-tables with a row axis in front."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from juncture import numerics
+from juncture.inference.exact.junction_tree.plan import find_structure
+
+Table: TypeAlias = tuple[tuple[str, ...], np.ndarray]  # names, and logs (row or 1, *states)
+
+
+@dataclass(frozen=True, eq=False)
+class TableTree:
+    """Cliques of variables, parents first; every scope that it was made for lies inside a clique."""
+
+    states: Mapping[str, int]
+    cliques: tuple[tuple[str, ...], ...]
+    parents: tuple[int, ...]  # -1 for a root
+
+    @classmethod
+    def of(cls, states: Mapping[str, int], scopes: Iterable[tuple[str, ...]]) -> TableTree:
+        names = list(states)
+        if not names:
+            return cls(states, (), ())
+        number = {name: at for at, name in enumerate(names)}
+        tree = find_structure([[number[name] for name in scope] for scope in scopes], list(states.values())).tree
+        nodes = np.split(tree.nodes, tree.starts[1:-1])
+        cliques = tuple(tuple(names[node] for node in clique) for clique in nodes)
+        return cls(states, cliques, tuple(tree.parents.tolist()))
+
+    def size(self, names: Sequence[str]) -> float:
+        return math.prod(float(self.states[name]) for name in names)
+
+    @cached_property
+    def sizes(self) -> list[float]:
+        return [self.size(clique) for clique in self.cliques]
+
+    @property
+    def width(self) -> int:
+        return max(map(len, self.cliques), default=0) - 1
+
+    def holds(self, names: Iterable[str]) -> bool:
+        """Whether one clique has all these variables."""
+        wanted = set(names)
+        return not wanted or any(wanted <= set(clique) for clique in self.cliques)
+
+    def home(self, names: Iterable[str]) -> int:
+        """The smallest clique that has all these variables."""
+        wanted = set(names)
+        holding = [at for at, clique in enumerate(self.cliques) if wanted <= set(clique)]
+        return min(holding, key=lambda at: self.sizes[at])
+
+    def sum(self, tables: Iterable[Table], num_rows: int) -> Sums:
+        """Multiply all tables and pass messages to the roots and back."""
+        beliefs, constant = self._load(tables, num_rows)
+        messages: list[np.ndarray] = [np.empty(0)] * len(self.cliques)
+        for at in reversed(range(len(self.cliques))):
+            up = self.parents[at]
+            if up >= 0:
+                messages[at] = reduce_to(beliefs[at], self.cliques[at], self._separator(at))
+                beliefs[up] = beliefs[up] + align(messages[at], self._separator(at), self.cliques[up])
+            else:
+                constant = constant + reduce_to(beliefs[at], self.cliques[at], ())
+        for at, up in enumerate(self.parents):
+            if up >= 0:
+                shared = self._separator(at)
+                total = reduce_to(beliefs[up], self.cliques[up], shared)
+                known = messages[at] > -np.inf
+                update = np.subtract(total, messages[at], out=np.full(total.shape, -np.inf), where=known)
+                beliefs[at] = beliefs[at] + align(update, shared, self.cliques[at])
+        return Sums(self, beliefs, np.broadcast_to(constant, (num_rows,)))
+
+    def _load(self, tables: Iterable[Table], num_rows: int) -> tuple[list[np.ndarray], np.ndarray]:
+        """The sum of the log-tables of each clique, and of those without variables."""
+        beliefs = [np.zeros((num_rows, *(self.states[name] for name in clique))) for clique in self.cliques]
+        constant = np.zeros(num_rows)
+        for names, logs in tables:
+            if names:
+                at = self.home(names)
+                beliefs[at] += align(logs, names, self.cliques[at])
+            else:
+                constant += logs
+        return beliefs, constant
+
+    def _separator(self, at: int) -> tuple[str, ...]:
+        above = self.cliques[self.parents[at]]
+        return tuple(name for name in self.cliques[at] if name in above)
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """What is known of every clique after messages were passed, and the logarithm of the sum of all products."""
+
+    tree: TableTree
+    beliefs: list[np.ndarray]
+    log_total: np.ndarray  # (row,)
+
+    def marginal(self, names: tuple[str, ...]) -> np.ndarray:
+        """p(names) as (row, *states) for names in one clique; NaN in rows whose sum is 0."""
+        num_rows = len(self.log_total)
+        if not names:
+            return np.where(np.isneginf(self.log_total), np.nan, np.ones(num_rows))
+        at = self.tree.home(names)
+        logs = reduce_to(self.beliefs[at], self.tree.cliques[at], names)
+        axes = tuple(range(1, logs.ndim))
+        top = logs.max(axis=axes, keepdims=True)
+        with np.errstate(invalid="ignore"):
+            values = np.exp(logs - top)
+            values /= values.sum(axis=axes, keepdims=True)
+        values[np.isneginf(self.log_total)] = np.nan
+        return values
+
+
+def reduce_to(logs: np.ndarray, names: tuple[str, ...], kept: Sequence[str]) -> np.ndarray:
+    """Log of the sum over all other variables, with the axes in the order of `kept`."""
+    axes = tuple(1 + at for at, name in enumerate(names) if name not in kept)
+    summed = numerics.log_sum_exp(logs, axis=axes) if axes else logs
+    left = [name for name in names if name in kept]
+    return summed.transpose(0, *(1 + left.index(name) for name in kept))
+
+
+def align(logs: np.ndarray, names: tuple[str, ...], onto: tuple[str, ...]) -> np.ndarray:
+    """A table with the axes of more variables, of length 1 where it has none."""
+    order = [1 + names.index(name) for name in onto if name in names]
+    shape = [logs.shape[1 + names.index(name)] if name in names else 1 for name in onto]
+    return logs.transpose(0, *order).reshape(len(logs), *shape)

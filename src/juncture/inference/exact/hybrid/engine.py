@@ -1,0 +1,107 @@
+"""`StrongJunctionTree`: exact answers in networks with real-valued variables, by a strong elimination order.
+
+For conditional linear Gaussian networks: real-valued variables with real-valued parents and parents with states, and
+variables with states whose parents have states. Real-valued variables are eliminated first, for all configurations of
+the states at once; what is left is a product of tables over the variables with states. Every answer is exact: that of a
+real-valued variable is the whole mixture. Cost: the configurations that real-valued variables depend on together. Each
+question is planned for the part of the network that it needs; one that is too large is refused with its size, and the
+others are answered (Lauritzen and Jensen 2001; Cowell 2005).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from juncture.checks import check_number
+from juncture.data.findings import Findings
+from juncture.errors import Unsupported
+from juncture.inference.engines.contract import BELIEFS, Cost, Question, check_budget
+from juncture.inference.exact.hybrid.answers import HybridAnswers
+from juncture.inference.exact.hybrid.planning import Planner
+from juncture.inference.exact.junction_tree.engine import JunctionTree
+from juncture.networks.bayesian_network import BayesianNetwork
+from juncture.options import as_variable_names
+
+QUESTIONS = frozenset({Question.MARGINALS, Question.LOG_EVIDENCE, Question.MODE, Question.DRAWS})
+
+
+@dataclass(frozen=True)
+class StrongJunctionTree:
+    """The engine's options.
+
+    Parameters
+    ----------
+    tolerance
+        How far, relative to the size of its terms, evidence may be off a relation without noise before it counts as
+        impossible.
+    memory_limit
+        How many bytes a run may take; by default half of what is free.
+    """
+
+    tolerance: float = 1e-9
+    memory_limit: int | None = None
+    name: ClassVar[str] = "strong-junction-tree"
+    answers: ClassVar[frozenset[Question]] = QUESTIONS
+
+    def __post_init__(self) -> None:
+        check_number(self.tolerance, "tolerance", least=0)
+
+    def with_memory_limit(self, memory_limit: int) -> StrongJunctionTree:
+        return replace(self, memory_limit=memory_limit)
+
+    def compile(self, model: Any, observed: Sequence[str] = (), targets: Sequence[str] = ()) -> Any:
+        if not has_real_variables(model):
+            return JunctionTree(self.memory_limit).compile(model, observed, targets)
+        if not isinstance(model, BayesianNetwork):
+            raise Unsupported(f"a strong junction tree takes a network; got {type(model).__name__}")
+        keep, seen = as_variable_names(targets, "targets"), as_variable_names(observed, "observed")
+        return StrongPlan(self, model, tuple(seen), tuple(keep))
+
+
+def has_real_variables(model: Any) -> bool:
+    """Whether a model of factors has some; found once and kept with it."""
+    derived = getattr(model, "derived", None)
+    if type(derived) is not dict:  # a class, or no value
+        return False
+    if "has real variables" not in derived:
+        derived["has real variables"] = any(variable.is_real for variable in getattr(model, "variables", ()))
+    return bool(derived["has real variables"])
+
+
+@dataclass(frozen=True, eq=False)
+class StrongPlan:
+    """A plan for the targets, given values of the observed variables."""
+
+    engine: StrongJunctionTree
+    model: BayesianNetwork
+    observed: tuple[str, ...]
+    targets: tuple[str, ...]
+
+    @property
+    def cost(self) -> Cost:
+        """What a run takes where the variables named are observed, with all targets together or one by one."""
+        planner = Planner(self.model, frozenset(self.observed), frozenset(self.observed), self.engine.memory_limit)
+        return planner.cost(self.targets)
+
+    def prepare(self) -> None:
+        """Parts are planned when they are first needed."""
+
+    def run(
+        self,
+        model: Any,
+        findings: Findings,
+        *,
+        questions: frozenset[Question] = BELIEFS,
+        rng: np.random.Generator | None = None,
+        budget: float | None = None,
+    ) -> HybridAnswers:
+        if budget is not None:
+            check_budget(self.cost, budget)
+        answers = HybridAnswers(model, findings, self.targets, self.engine.tolerance, self.engine.memory_limit)
+        for pattern in answers.patterns[:1]:
+            pattern.planner.common(self.targets)  # which refuses conditionals that it cannot take
+        return answers

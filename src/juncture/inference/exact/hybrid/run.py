@@ -1,0 +1,182 @@
+"""One run of a part: densities of the groups and tables of the factors, summed over the variables with states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from juncture import numerics
+from juncture.data.findings import Findings
+from juncture.factors.factor import Factor
+from juncture.inference.exact.hybrid.clique_tables import Sums, Table
+from juncture.inference.exact.hybrid.groups import Density, SolvedGroup
+from juncture.inference.exact.hybrid.parts import BYTES_PER_COEFFICIENT, Group, Part
+from juncture.inference.exact.junction_tree.engine import recall
+from juncture.memory import check_memory
+from juncture.values import few, number_of
+
+CELLS_AT_ONCE = 2**18  # rows times cells of all cliques: what a core's cache holds
+KEPT_CELLS = 2**23
+MAX_SOLVED, MAX_NUMBERS = 64, 2**20  # solved groups that are kept with a model, and the size of one
+SINGULAR = 1e9  # what an exact relation weighs against any density, as a logarithm
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Findings of rows with the same variables observed; a variable of one state counts as observed."""
+
+    findings: Findings
+    observed: frozenset[str]
+    codes: Mapping[str, np.ndarray]  # (row,)
+    reals: Mapping[str, np.ndarray]  # (row,)
+
+    @classmethod
+    def of(cls, model: Any, findings: Findings) -> Rows:
+        hard = {name: array.astype(np.int64) for name, array in findings.codes.items() if (array >= 0).all()}
+        lone = [each.name for each in model.variables if not each.is_real and each.num_states == 1]
+        codes = {**{name: np.zeros(findings.num_rows, np.int64) for name in lone}, **hard}
+        reals = {name: array for name, array in findings.reals.items() if not np.isnan(array).any()}
+        return cls(findings, frozenset({*codes, *reals}), codes, reals)
+
+    @property
+    def num_rows(self) -> int:
+        return self.findings.num_rows
+
+    def take(self, rows: slice) -> Rows:
+        if rows.stop - rows.start == self.num_rows:
+            return self
+        parts = [
+            {name: array[rows] for name, array in part.items()}
+            for part in (self.findings.codes, self.findings.reals, self.findings.likelihoods)
+        ]
+        findings = Findings(self.findings.variables, *parts, num_rows=rows.stop - rows.start)
+        codes = {name: array[rows] for name, array in self.codes.items()}
+        return Rows(findings, self.observed, codes, {name: array[rows] for name, array in self.reals.items()})
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A part with the findings of rows that all observe the same variables."""
+
+    model: Any
+    part: Part
+    rows: Rows
+    tolerance: float
+
+    @cached_property
+    def solved(self) -> tuple[tuple[SolvedGroup, np.ndarray], ...]:
+        """Each group with its regressions, and the number of the case (states of observed parents) of each row."""
+        return tuple(self._solve(group) for group in self.part.groups)
+
+    def _solve(self, group: Group) -> tuple[SolvedGroup, np.ndarray]:
+        cases = np.zeros((1, 0), np.int64)
+        case = np.zeros(self.rows.num_rows, np.int64)
+        if group.given:
+            table = np.stack([self.rows.codes[name] for name in group.given], axis=1)
+            cases, case = (table, case) if len(table) == 1 else np.unique(table, axis=0, return_inverse=True)
+        numbers = len(cases) * self.part.tree.size(group.states) * group.num_coefficients
+        what = (
+            f"the regressions of {few(group.hidden or group.observed)} for {number_of(len(cases), 'case')} of parents"
+        )
+        check_memory(BYTES_PER_COEFFICIENT * numbers, what, "ask for fewer rows at a time")
+        codes = dict(zip(group.given, cases.T, strict=True))
+        key = (group[1:], tuple(part.child.name for part in group.families), cases.tobytes())
+        known = self.model.derived.get("solved groups", {}).get(key)
+        solved = SolvedGroup.of(group, codes, self.part.tree.states) if known is None else known
+        if solved.size <= MAX_NUMBERS:
+            recall(self.model, "solved groups", key, lambda: solved, MAX_SOLVED)
+        return solved, case.reshape(-1)
+
+    def solved_of(self, name: str) -> tuple[SolvedGroup, np.ndarray]:
+        """The group that a hidden real-valued variable is in, with the case of each row."""
+        group = self.part.group_of[name]
+        return next(each for each in self.solved if each[0].group.hidden == group.hidden)
+
+    @cached_property
+    def log_total(self) -> np.ndarray:
+        """log p(findings of this part), one number a row."""
+        return np.concatenate([np.empty(0), *(total for _, total in self._sums())])
+
+    def weights(self, names: tuple[str, ...]) -> np.ndarray:
+        """p(names | findings) as (row, *states), for names that are in one clique."""
+        shape = [self.part.tree.states[name] for name in names]
+        return np.concatenate([np.empty((0, *shape)), *(sums.marginal(names) for sums, _ in self._sums())])
+
+    def _sums(self) -> Iterator[tuple[Sums, np.ndarray]]:
+        return iter(self._kept) if self._num_cells * self.rows.num_rows <= KEPT_CELLS else self._blocks()
+
+    @cached_property
+    def _kept(self) -> list[tuple[Sums, np.ndarray]]:
+        return list(self._blocks())
+
+    @cached_property
+    def _num_cells(self) -> float:
+        tree = self.part.tree
+        return sum(tree.sizes) + sum(tree.size(group.states) for group in self.part.groups) + 1
+
+    def _blocks(self) -> Iterator[tuple[Sums, np.ndarray]]:
+        step = int(max(1, CELLS_AT_ONCE // self._num_cells))
+        for start in range(0, self.rows.num_rows, step):
+            rows = slice(start, min(start + step, self.rows.num_rows))
+            tables, lacking = self.tables(rows)
+            sums = self.part.tree.sum(tables, rows.stop - rows.start)
+            yield sums, sums.log_total + self._restore(sums, lacking)
+
+    def tables(self, rows: slice, *, with_peaks: bool = False) -> tuple[list[Table], list[Table]]:
+        """All log-tables of some rows, and by how many exact relations each configuration of a group lacks of the most.
+
+        An exact relation that holds is infinitely denser than noise: a configuration that has fewer of them than
+        another weighs nothing against it.
+        """
+        some = self.rows.take(rows)
+        tables = [self.factor_table(factor, some) for factor in self.part.factors]
+        tables += [table for name in some.findings.likelihoods if (table := self.likelihood(name, some)) is not None]
+        lacking: list[Table] = []
+        for solved, case in self.solved:
+            density = solved.density(some.reals, case[rows], self.tolerance)
+            peaks = solved.log_peak(case[rows]) if with_peaks else 0.0
+            logs, fewer = hold_exact(density)
+            names = solved.group.states
+            tables.append((names, logs + peaks))
+            if fewer is not None:
+                lacking.append((names, np.broadcast_to(fewer, (len(logs), *solved.shape))))
+        return tables, lacking
+
+    def factor_table(self, factor: Factor, rows: Rows) -> Table:
+        """A factor with its observed variables fixed: (row, *states), or (1, *states) if none of them is observed."""
+        names = factor.scope.names
+        seen = [at for at, name in enumerate(names) if name in rows.observed]
+        free = [at for at in range(len(names)) if at not in seen]
+        logs = factor.log_values.transpose(*seen, *free)
+        index = tuple(rows.codes[names[at]] for at in seen)
+        return tuple(names[at] for at in free), logs[index] if seen else logs[np.newaxis]
+
+    def likelihood(self, name: str, rows: Rows) -> Table | None:
+        """The likelihood of a variable of this part, with one axis, or none where its state is observed."""
+        logs = numerics.log(rows.findings.likelihoods[name])
+        if name in rows.codes:
+            return (), np.take_along_axis(logs, rows.codes[name][:, None], axis=1)[:, 0]
+        return ((name,), logs) if name in self.part.tree.states else None
+
+    def _restore(self, sums: Sums, lacking: list[Table]) -> np.ndarray:
+        """What lacking relations took from the logarithm: all that is left lacks the same number of them."""
+        total = np.zeros(len(sums.log_total))
+        for names, fewer in lacking:
+            expected = (sums.marginal(names) * fewer).reshape(len(total), -1).sum(axis=1)
+            total += np.where(np.isnan(expected), 0.0, expected)
+        return SINGULAR * np.round(total)
+
+
+def hold_exact(density: Density) -> tuple[np.ndarray, np.ndarray | None]:
+    """Log-densities in which fewer exact relations than the most weigh next to nothing, and by how many they lack."""
+    if density.num_exact is None or np.ptp(density.num_exact) == 0:
+        return density.logs, None
+    logs, count = np.broadcast_arrays(density.logs, density.num_exact)
+    possible, axes = logs > -np.inf, tuple(range(1, logs.ndim))
+    most = np.where(possible, count, 0).max(axis=axes, keepdims=True)
+    fewer = np.where(possible, most - count, 0)
+    return logs - SINGULAR * fewer, fewer

@@ -1,0 +1,1 @@
+"""Gaussian elimination of variables, row by row, on flat arrays."""

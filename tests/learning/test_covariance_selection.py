@@ -1,0 +1,109 @@
+"""Gaussian Markov networks of maximum likelihood on a given graph, and the graphical lasso."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import juncture as jt
+
+SEEDS = st.integers(0, 2**32 - 1)
+SIZE = 5
+NAMES = list("abcde")
+
+
+def draw_rows(rng, num_rows=40):
+    mixing = rng.normal(size=(SIZE, SIZE)) * 10.0 ** rng.integers(-3, 4, SIZE)
+    values = rng.normal(size=(num_rows, SIZE)) @ mixing + rng.normal(size=SIZE)
+    return dict(zip(NAMES, values.T, strict=True))
+
+
+def matrices(model):
+    """(mean, covariance) by the engine of Gaussian networks."""
+    joint = jt.infer(model).joint(*NAMES)
+    return joint.mean, joint.covariance
+
+
+@given(seed=SEEDS, is_weighted=st.booleans())
+def test_edges_have_the_covariances_of_the_data_and_the_rest_no_precision(seed, is_weighted):
+    """The equations of the likelihood (Dempster 1972): Σij = Sij on edges, Λij = 0 elsewhere."""
+    rng = np.random.default_rng(seed)
+    rows = draw_rows(rng)
+    weights = rng.uniform(0.5, 2.0, 40) if is_weighted else None
+    graph = jt.UndirectedGraph([pair for pair in combinations(NAMES, 2) if rng.random() < 0.5], NAMES)
+    fitted = jt.fit(graph, rows, weights=weights)
+    assert fitted.model.graph == graph
+    values = np.stack(list(rows.values()), axis=1)
+    expected = np.cov(values.T, bias=True, aweights=weights)
+    mean, covariance = matrices(fitted.model)
+    scale = np.sqrt(np.diagonal(expected))
+    assert mean / scale == pytest.approx(np.average(values, axis=0, weights=weights) / scale, abs=1e-6)
+    linked = np.eye(SIZE, dtype=bool)
+    for edge in graph.edges:
+        one, other = (NAMES.index(name) for name in edge)
+        linked[one, other] = linked[other, one] = True
+    correlations = covariance / np.outer(scale, scale)
+    assert correlations[linked] == pytest.approx((expected / np.outer(scale, scale))[linked], abs=1e-7)
+    total = jt.log_prob(fitted.model, rows) @ (np.ones(40) if weights is None else weights)
+    assert fitted.log_likelihood == pytest.approx(float(total), rel=1e-7)
+    if graph.is_chordal():
+        assert fitted.trace.num_steps <= 2
+        directed = jt.fit(jt.DirectedGraph([(a, b) for a, b in combinations(NAMES, 2)]), rows, weights=weights)
+        assert fitted.log_likelihood <= directed.log_likelihood + 1e-6
+
+
+def test_a_chordal_graph_is_its_directed_form():
+    rows = draw_rows(np.random.default_rng(0))
+    chain = jt.fit(jt.UndirectedGraph(pairwise(NAMES)), rows)
+    directed = jt.fit(jt.DirectedGraph(pairwise(NAMES)), rows)
+    assert chain.log_likelihood == pytest.approx(directed.log_likelihood, rel=1e-10)
+    assert chain.trace.num_steps == 2
+
+
+def test_fewer_rows_than_columns_are_enough_for_small_cliques():
+    rows = draw_rows(np.random.default_rng(0), num_rows=4)
+    chain = jt.UndirectedGraph(pairwise(NAMES))
+    assert jt.fit(chain, rows).trace.converged
+    with pytest.raises(jt.InvalidData, match="all neighbours, depend on each other linearly"):
+        jt.fit(jt.UndirectedGraph(combinations(NAMES, 2)), rows)
+
+
+@pytest.mark.parametrize("penalty", [0.1, 0.4])
+def test_the_graphical_lasso_meets_its_conditions(penalty):
+    """Σij - Sij = penalty · sign λij on edges, and no more than the penalty elsewhere."""
+    pytest.importorskip("sklearn")
+    rows = draw_rows(np.random.default_rng(1))
+    fitted = jt.fit(jt.UndirectedGraph(combinations(NAMES, 2)), rows, penalty=penalty)
+    _, covariance = matrices(fitted.model)
+    sample = np.cov(np.stack(list(rows.values())), bias=True)
+    scale = np.sqrt(np.diagonal(sample))
+    gap = (covariance - sample) / np.outer(scale, scale)
+    signs = np.sign(np.linalg.inv(covariance / np.outer(scale, scale)))
+    assert 0 < len(fitted.model.graph.edges) < 10
+    for one, other in combinations(range(SIZE), 2):
+        if {NAMES[one], NAMES[other]} in [set(edge) for edge in fitted.model.graph.edges]:
+            assert gap[one, other] == pytest.approx(penalty * signs[one, other], abs=1e-5)
+        assert abs(gap[one, other]) <= penalty + 1e-5
+
+
+def test_what_has_no_answer_is_refused():
+    rows = draw_rows(np.random.default_rng(0))
+    chain = jt.UndirectedGraph(pairwise(NAMES))
+    with pytest.raises(jt.InvalidData, match="give the complete graph"):
+        jt.fit(chain, rows, penalty=0.1)
+    with pytest.raises(jt.Unsupported, match="has no prior here"):
+        jt.fit(chain, rows, 1.0)
+    with pytest.raises(jt.InvalidData, match="'a' has the same number in every row"):
+        jt.fit(chain, rows | {"a": np.full(40, 0.5)})
+    with pytest.raises(jt.InvalidData, match="'a' is missing in row 0"):
+        jt.fit(chain, rows | {"a": np.append(np.nan, rows["a"][1:])})
+    with pytest.raises(jt.Unsupported, match=r"'a' is none: for tables give a jt\.MarkovNetwork"):
+        jt.fit(chain, rows | {"a": ["x", "y"] * 20})
+    with pytest.raises(jt.UnknownVariable, match="no column 'a'"):
+        jt.fit(chain, {name: rows[name] for name in "bcde"})
+    with pytest.warns(UserWarning, match="stopped after 1 step without converging"):
+        jt.fit(jt.UndirectedGraph([*pairwise(NAMES), ("e", "a")]), rows, max_steps=1)
