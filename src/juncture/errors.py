@@ -34,6 +34,8 @@ MAX_HINT_LETTERS, MAX_HINT_NAMES = 60, 2000  # looking for a near match is quadr
 LEAST_START = 2  # letters of a name that may stand for all of it
 NOT_OF_USERS = (f"{Path(__file__).parent}{os.sep}", functools.__file__)  # `functools` calls what verbs dispatch to
 MAX_MESSAGE = 600  # letters: names and values may have any length
+ONCE = {"default", "module", "once"}  # actions of filters that show a repeated warning once
+TOLD: set[tuple[type[Warning], str, int, str]] = set()  # which warnings, from which file and line, about which columns
 LONG_WORD = re.compile(r"(\S{40})\S{41,}(\S{20})")  # in a message that is too long
 
 
@@ -159,14 +161,23 @@ class RegularizedWarning(UserWarning):
     """The data do not determine an estimate, which was regularised; the message says by how much."""
 
 
-def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn with the location of the first caller outside of this package."""
+def warn_user(message: str, category: type[Warning], about: Iterable[str] = ()) -> None:
+    """Warn with the location of the first caller outside of this package.
+
+    A warning about columns is shown once for each column and location, as Python's default filter means to: Python
+    forgets what it has shown whenever any library changes the filters for a moment, as in every fold of a
+    cross-validation. Filters that show all warnings, or make them errors, get all.
+    """
     message, frame = shorten_message(message), inspect.currentframe()
     while frame is not None and frame.f_back is not None and frame.f_code.co_filename.startswith(NOT_OF_USERS):
         frame = frame.f_back
     if frame is None:  # an interpreter without access to its stack
         warnings.warn(message, category, stacklevel=2)
         return
+    told = {(category, frame.f_code.co_filename, frame.f_lineno, name) for name in about}
+    if told and told <= TOLD and find_action(message, category, frame.f_globals.get("__name__", "")) in ONCE:
+        return
+    TOLD.update(told)
     warnings.warn_explicit(
         message,
         category,
@@ -175,6 +186,15 @@ def warn_user(message: str, category: type[Warning]) -> None:
         module=frame.f_globals.get("__name__"),
         registry=frame.f_globals.setdefault("__warningregistry__", {}),
     )
+
+
+def find_action(message: str, category: type[Warning], module: str) -> str:
+    """What the filters of `warnings` do with a warning."""
+    for action, text, kind, where, _ in warnings.filters:
+        wanted = ((text, message), (where, module))
+        if issubclass(category, kind) and all(one is None or re.match(one, given) for one, given in wanted):
+            return str(action)
+    return "default"
 
 
 def shorten_message(message: str) -> str:

@@ -90,7 +90,7 @@ def test_wrong_options(rows):
             "--score: --method pc does not take this option; these methods do: hill-climbing",
         ),
         (
-            ("--target", "lung"),
+            ("--target", "lung", "--method", "combined"),
             "--target: --method combined does not take this option; these methods do: tree-augmented",
         ),
         (("--method", "tree-augmented"), "--target: --method tree-augmented needs the class"),

@@ -56,7 +56,7 @@ Method = Annotated[
         autocompletion=complete_search,
         help=(
             "The search: combined (the default: the better of the next two), hill-climbing, ges, pc, exact, mmhc,"
-            " chow-liu, tree-augmented, structural-em (the default if values are missing)."
+            " chow-liu, tree-augmented (the default with --target), structural-em (the default if values are missing)."
         ),
     ),
 ]
@@ -139,7 +139,12 @@ Tiers = Annotated[
     ),
 ]
 Target = Annotated[
-    str | None, typer.Option("--target", metavar="NAME", help="The class variable, for --method tree-augmented.")
+    str | None,
+    typer.Option(
+        "--target",
+        metavar="NAME",
+        help="The variable to predict: the network is a tree-augmented naive Bayes classifier.",
+    ),
 ]
 Prior = Annotated[
     float | None,
@@ -197,9 +202,9 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
         check_target(out)
     check_choices(method, score, test, level)
     data = read_data(rows, missing, bins, ignore, decimal)
-    search = str(resolve_method(method, data, score))
     given = {"score": score, "test": test, "level": level, "tabu": tabu, "restarts": restarts, "target": target}
     search_options = {name: value for name, value in given.items() if value is not None}
+    search = str(resolve_method(method, data, search_options))
     check_options(search, search_options)
     options: dict[str, Any] = {
         "required": [as_edge(text) for text in require],

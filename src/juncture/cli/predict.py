@@ -133,3 +133,7 @@ def print_summary(title: str, predicted: Dataset, data: Dataset, beliefs: Belief
     if known.any():
         right = int(np.sum((truth == codes)[known]))
         out.print(f"accuracy: {right:,} of {known.sum():,} rows with a known {variable.name} are predicted correctly")
+        counts = np.bincount(truth[known], minlength=variable.num_states)
+        out.print(
+            f"base rate: {counts.max():,} of them have the most frequent state, {variable.labels[counts.argmax()]}"
+        )

@@ -45,4 +45,5 @@ def warn_identifiers(data: Dataset, declared: Container[str]) -> None:
     if found:
         more = f" ({len(found) - 1} other columns look like identifiers too)" if len(found) > 1 else ""
         advice = f"leave it out, as rows.drop(columns=[{found[0].name!r}]) of pandas does, or declare its states"
-        warn_user(f"{found[0].describe()}{more}: {advice} in variables=[…]", IdentifierWarning)
+        message = f"{found[0].describe()}{more}: {advice} in variables=[…]"
+        warn_user(message, IdentifierWarning, about=[identifier.name for identifier in found])

@@ -106,5 +106,5 @@ def test_a_score_that_takes_holes_needs_no_em(score):
     """The quick way: by itself the search is hill climbing."""
     data = rows_with_holes(example("asia"), 400)
     assert learn_structure(data, score=score).edges == learn_structure(data, "hill-climbing", score=score).edges
-    assert resolve_method("auto", data, score) == "hill-climbing"
-    assert resolve_method("auto", data, "bdeu") == resolve_method("auto", data) == "structural-em"
+    assert resolve_method("auto", data, {"score": score}) == "hill-climbing"
+    assert resolve_method("auto", data, {"score": "bdeu"}) == resolve_method("auto", data, {}) == "structural-em"

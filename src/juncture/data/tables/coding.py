@@ -83,7 +83,7 @@ def warn_unseen(counts: dict[str, int]) -> None:
     if counts:
         listed = ", ".join(f"{name} {count}" for name, count in counts.items())
         message = f'values that are not states of their variable were treated as missing (unseen="missing"): {listed}'
-        warn_user(message, UnseenStatesWarning)
+        warn_user(message, UnseenStatesWarning, about=counts)
 
 
 def as_coding(variables: Iterable[Variable] | None, missing: Any, unseen: Unseen, decimal: Decimal = ".") -> Coding:

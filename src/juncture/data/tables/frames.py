@@ -44,7 +44,10 @@ def series_column(cells: Any, name: str) -> Column:
         return declared_levels(cells.codes, cells.categories.tolist())
     values = cells.tolist() if hasattr(cells, "tolist") else None
     if not isinstance(values, list):
-        raise InvalidData(f"column {name!r} must be a list, array or series with one cell per row; got {cells!r}")
+        raise InvalidData(
+            f"column {name!r} must be a list, array or series with one cell per row; got {cells!r}"
+            " (one row is a list of one mapping, [{…}])"
+        )
     return list_column(values, name)
 
 

@@ -92,7 +92,10 @@ def _(cells: ColumnParts, name: str) -> Column:
 @as_column.register(str)
 @as_column.register(bytes)
 def _(cells: str | bytes, name: str) -> Column:
-    raise InvalidData(f"column {name!r} must be a list, array or series with one cell per row; got {cells!r}")
+    raise InvalidData(
+        f"column {name!r} must be a list, array or series with one cell per row; got {cells!r}"
+        " (one row is a list of one mapping, [{…}])"
+    )
 
 
 @as_column.register

@@ -61,8 +61,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         A `DirectedGraph` or a `BayesianNetwork` over the names of the columns and of the class; or "hill-climbing",
         "tan" (tree-augmented naive Bayes), "auto" or another search of `learn_structure`, by name or as an object such
         as `jt.HillClimbing(score="bdeu")`, which learns the structure from the rows. Where cells are missing,
-        "hill-climbing" is structural EM, and "tan" uses the score "node-average". None and "naive" make the class the
-        only parent of all columns.
+        "hill-climbing" is structural EM, and "exact" uses the score "node-average". None and "naive" make the class
+        the only parent of all columns.
     prior, method
         As in `fit`.
     target

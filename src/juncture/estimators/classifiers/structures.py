@@ -18,7 +18,6 @@ NAIVE, TREE = "naive", "tree-augmented"
 OTHER_NAMES = {"tan": TREE}
 LEARNED = ("auto", "tan", *SEARCHES)
 CLASSES = {"pc", "ges"}  # searches that leave directions open, unless they are told otherwise
-BY_FAMILY = {"chow-liu", TREE, "exact"}  # searches that add up scores of families, for which "node-average" suffices
 CLIMBING_WITH_HOLES = "structural-em"  # it climbs in each round
 
 
@@ -51,7 +50,7 @@ def learn_graph(search: Any, data: Dataset, target: str, rng: Any) -> Any:
     name = OTHER_NAMES.get(search, search)
     options |= {"directed": True} if name in CLASSES else {"target": target} if name == TREE else {}
     if not data.is_complete:
-        options |= {"score": "node-average"} if name in BY_FAMILY else {}
+        options |= {"score": "node-average"} if name == "exact" else {}
         name = CLIMBING_WITH_HOLES if name == "hill-climbing" else name
     return learn_structure(data, name, rng=rng, **options)
 

@@ -24,8 +24,7 @@ class TreeAugmentedNaiveBayes(NaiveBayes):
     target, method, variables, discretize, random_state
         As in `BayesianNetworkClassifier`.
     tree_score
-        The score of the tree. None is the log-likelihood, or "node-average" where cells are missing; "bic" leaves out
-        edges that cost more than they gain.
+        The score of the tree, as in `jt.TreeAugmented`; "bic" leaves out edges that cost more than they gain.
 
     Examples
     --------
@@ -34,9 +33,7 @@ class TreeAugmentedNaiveBayes(NaiveBayes):
     ['same']
     """
 
-    tree_score: Any = field(default=None, kw_only=True)
+    tree_score: Any = field(default="log-likelihood", kw_only=True)
 
     def _refine(self, structure: Any, data: Dataset, target: str) -> Any:
-        usual = "log-likelihood" if data.is_complete else "node-average"
-        score = usual if self.tree_score is None else self.tree_score
-        return learn_structure(data, TreeAugmented(target=target, score=score))
+        return learn_structure(data, TreeAugmented(target=target, score=self.tree_score))

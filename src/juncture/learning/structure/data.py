@@ -82,5 +82,5 @@ def check_complete(data: Dataset) -> None:
         holes = np.isnan(column) if column.dtype.kind == "f" else column < 0
         if holes.any():
             row = int(np.argmax(holes.reshape(len(data), -1).any(axis=1)))
-            ways = "" if has_numbers else ", or learn with method='structural-em' or score='node-average'"
+            ways = "" if has_numbers else ", or learn with method='structural-em'"
             raise InvalidData(f"the column {name!r} has missing values, the first in row {row}: drop these rows{ways}")

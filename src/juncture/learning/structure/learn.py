@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields, replace
 from typing import Any
 
@@ -58,7 +58,8 @@ def learn_structure(
         with states. PC also learns from an oracle: a graph, whose separations answer the tests, or a joint table.
     method
         The name of a search, or a search such as `HillClimbing(score="bdeu", tabu=10)`. "auto" is `CombinedSearch`, the
-        best of hill climbing and GES, and structural EM where rows have missing cells.
+        best of hill climbing and GES, structural EM where rows have missing cells, and `TreeAugmented` where a `target`
+        is given.
     variables
         Variables whose states are declared, also those that no row shows.
     weights
@@ -122,7 +123,7 @@ def search_structure(
     source = as_oracle_tester(data, declared) or as_dataset(data, declared, weights)
     if isinstance(source, Dataset):
         warn_identifiers(source, declared.names if declared else ())
-    search = resolve_search(resolve_method(method, source, options.get("score")), options)
+    search = resolve_search(resolve_method(method, source, options), options)
     if isinstance(source, OracleTester) and not isinstance(search, PC):
         raise Unsupported(f"{type(search).__name__} scores rows; only PC can learn from an oracle")
     generator = as_generator(rng)
@@ -132,16 +133,20 @@ def search_structure(
     return SearchResult(search.run(source, rng=generator, progress=progress), name)
 
 
-def resolve_method(method: Any, source: Dataset | OracleTester, score: Any = None, default: str = "combined") -> Any:
-    """The method that "auto" stands for, given the source; a score that takes missing cells needs no EM."""
+def resolve_method(
+    method: Any, source: Dataset | OracleTester, options: Mapping[str, Any], default: str = "combined"
+) -> Any:
+    """The method that "auto" stands for; a target asks for its classifier, and a score that takes holes needs no EM."""
     if not isinstance(method, str) or method != "auto":
         return method
     if isinstance(source, OracleTester):
         return "pc"
+    if options.get("target") is not None:
+        return "tree-augmented"
     has_holes = not source.is_complete and not any(variable.is_real for variable in source.variables)
     if not has_holes:
         return default
-    return "hill-climbing" if takes_holes(score) else "structural-em"
+    return "hill-climbing" if takes_holes(options.get("score")) else "structural-em"
 
 
 def resolve_search(method: Any, options: dict[str, Any]) -> Any:

@@ -171,7 +171,7 @@ def edge_strengths(
     check_whole(samples, "samples", least=1)
     check_progress(progress)
     dataset = as_dataset(data, variables, weights)
-    search = resolve_search(resolve_method(method, dataset, options.get("score"), default="hill-climbing"), options)
+    search = resolve_search(resolve_method(method, dataset, options, default="hill-climbing"), options)
     names = tuple(dataset.columns)
     bounds = search.bounds(names, impossible_edges(dataset))
     total = np.zeros((len(names), len(names)))

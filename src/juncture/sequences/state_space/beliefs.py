@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -33,6 +33,8 @@ from juncture.values import number_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+PASSES = ("predicted", "filtered", "smoothed")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,6 +72,11 @@ class StateSpaceBeliefs(OneVariable):
     def impossible(self) -> tuple[int, ...]:
         """No sequence has density zero under Gaussian noise: always ()."""
         return ()
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Only for names that are not there: those of a hidden Markov model's tables have two parts here."""
+        two = f": a Gaussian has two parts, .{name}_mean and .{name}_covariance" if name in PASSES else ""
+        raise AttributeError(f"StateSpaceBeliefs has no {name!r}{two}", name=name, obj=self)
 
     def __getitem__(self, name: str) -> MultivariateGaussian:
         """p(state at t | all observations): a batch of Gaussians, one a step."""

@@ -157,10 +157,12 @@ def discrete_scores(data: Dataset, kind: str, amount: float) -> DiscreteScores:
 class NodeAverage:
     """The log-likelihood of the rows in which a family is observed, on average, times all rows (Balov 2013).
 
-    Each free parameter costs `cost`, by default ½ log n + √(h n log n) for n rows and a share h of holes: families are
-    compared on different rows, and BIC's cost alone would take the difference for gains (Bodewes and Scutari 2021). The
-    score is quick, and right where cells are missing completely at random; where missingness depends on observed
-    values, structural EM is right.
+    Each free parameter costs `cost`, by default ½ log n + √(h n log n) for n rows and a share h of holes. Families are
+    compared on different rows, and BIC's cost alone would take the difference for gains: a row's share of the cost must
+    fall more slowly than 1 / √n (Balov 2013, Bodewes and Scutari 2021), as this cost does. The score is quick, and
+    right for many rows, where cells are missing completely at random. For few rows the cost is large, 27 a parameter
+    for 1,500 rows with 5 % holes where BIC has 4, and weak edges are left out: structural EM finds them, and is right
+    where missingness depends on observed values, too.
     """
 
     cost: float | None = None
@@ -191,17 +193,22 @@ class ObservedScores(OverCodedRows):
         total = float(weights.sum())
         if total == 0.0:
             return -np.inf
-        observed = CodedRows(self.names, np.ascontiguousarray(self.rows.codes[members][:, is_whole]), weights, sizes)
+        names = tuple(self.names[one] for one in members)
+        observed = CodedRows(names, np.ascontiguousarray(self.rows.codes[members][:, is_whole]), weights, sizes)
         *common, last = range(1, len(members)) if parents else [NOTHING]
         log_likelihood = DiscreteScores(observed, 0, 0.0).score_extensions(0, common, [last])[0]
         num_parameters = float(np.prod(sizes[1:], dtype=float)) * (sizes[0] - 1)
         return float(self.rows.weights.sum() / total * log_likelihood - self.cost * num_parameters)
 
 
-def observed_scores(score: NodeAverage, data: Dataset) -> ObservedScores:
+def check_some_observed(data: Dataset) -> None:
     for name, column in data.columns.items():
         if not (column >= 0).any():
             raise InvalidData(f"the column {name!r} has no value in any row: leave it out")
+
+
+def observed_scores(score: NodeAverage, data: Dataset) -> ObservedScores:
+    check_some_observed(data)
     rows = CodedRows.with_holes(data)
     return ObservedScores(rows, default_cost(rows) if score.cost is None else score.cost)
 

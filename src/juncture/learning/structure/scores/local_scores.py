@@ -63,9 +63,13 @@ class EdgePriorScores:
 
 
 def with_edge_prior(scores: LocalScores, expected_parents: float) -> EdgePriorScores:
+    return EdgePriorScores(scores, edge_cost(len(scores.names), expected_parents))
+
+
+def edge_cost(num_variables: int, expected_parents: float) -> float:
     """Each of the others is a parent with probability p = expected / others; an edge costs log((1 - p) / p)."""
-    odds = min(expected_parents / max(len(scores.names) - 1, 1), 1 - 1e-9)
-    return EdgePriorScores(scores, float(np.log((1 - odds) / odds)))
+    odds = min(expected_parents / max(num_variables - 1, 1), 1 - 1e-9)
+    return float(np.log((1 - odds) / odds))
 
 
 class ScoreCache:

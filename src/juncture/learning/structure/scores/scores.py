@@ -107,15 +107,20 @@ def as_local_scores(score: Any, data: Dataset) -> LocalScores:
         return gaussian_scores(wanted, data)
     if isinstance(wanted, NodeAverage):
         return observed_scores(wanted, data)
+    total = len(data) if data.weights is None else float(np.sum(data.weights))
+    return discrete_scores(data, *counting_rule(wanted, total))
+
+
+def counting_rule(wanted: Any, num_rows: float) -> tuple[str, float]:
+    """How a family's table is scored: the kind, and the cost of a parameter or the rows before the data."""
     if hasattr(wanted, "cost"):
-        total = len(data) if data.weights is None else float(np.sum(data.weights))
-        return discrete_scores(data, "likelihood", wanted.cost(total))
+        return "likelihood", wanted.cost(num_rows)
     if type(wanted) not in EVIDENCES:
         raise Unsupported(f"the score {wanted!r} is not one of variables with states; take 'bic' or 'bdeu'")
     size = getattr(wanted, "equivalent_sample_size", 1.0)
     if not size >= LEAST_SIZE:
         raise InvalidData(f"the evidence under {wanted!r} needs rows before the data: give at least {LEAST_SIZE}")
-    return discrete_scores(data, EVIDENCES[type(wanted)], size)
+    return EVIDENCES[type(wanted)], size
 
 
 def scores_and_bounds(search: Constrained, score: Any, data: Dataset) -> tuple[ScoreCache, EdgeConstraints]:

@@ -13,8 +13,9 @@ from juncture.errors import InvalidData, UnknownVariable
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import ProgressCallback
 from juncture.learning.structure.constraints import Constrained, EdgeConstraints
-from juncture.learning.structure.scores.local_scores import ScoreCache, rounding
-from juncture.learning.structure.scores.scores import scores_and_bounds
+from juncture.learning.structure.scores.available_rows import AvailableGains, available_gains
+from juncture.learning.structure.scores.local_scores import ScoreCache, map_tasks, rounding
+from juncture.learning.structure.scores.scores import scores_and_bounds, takes_holes
 from juncture.learning.structure.sets import Positions, graph_of, members
 
 OUTSIDE = -1
@@ -89,6 +90,8 @@ class ChowLiu(Constrained):
     """The tree with the best score; with the log-likelihood, the tree with the most mutual information along its edges.
 
     A score that penalises parameters, such as "bic", gives a forest: an edge that costs more than it gains is left out.
+    Where cells are missing, each edge is judged by the rows in which both of its ends are observed, which is right if
+    cells are missing completely at random.
 
     Parameters
     ----------
@@ -105,14 +108,15 @@ class ChowLiu(Constrained):
     def run(
         self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
     ) -> DirectedGraph:
-        scores, bounds = scores_and_bounds(self, self.score, data)
-        weights = edge_gains(scores, bounds, [0] * len(scores.names))
-        check_one_parent(bounds, range(len(scores.names)))
+        scores, bounds = tree_scores(self, self.score, data)
+        names = scores.names
+        weights = find_gains(scores, bounds, [0] * len(names))
+        check_one_parent(bounds, range(len(names)))
         if self.root is not None or bounds.is_free:
-            root = index_named(self.root, scores.names) if self.root is not None else 0
+            root = index_named(self.root, names) if self.root is not None else 0
             check_no_parents(bounds, root, "is the root")
             weights[:, root : root + 1] = -np.inf
-        return graph_of(scores.names, add_one_parent(weights, bounds, [0] * len(scores.names)))
+        return graph_of(names, add_one_parent(weights, bounds, [0] * len(names)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +124,8 @@ class TreeAugmented(Constrained):
     """Tree-augmented naive Bayes (TAN): each feature has the class and at most one other feature as parents.
 
     The tree has the most mutual information given the class (Friedman, Geiger and Goldszmidt 1997); with the score
-    "bic" it is a forest.
+    "bic" it is a forest. Where cells are missing, each edge is judged by the rows in which its ends and the class are
+    observed, which is right if cells are missing completely at random.
 
     Parameters
     ----------
@@ -136,21 +141,51 @@ class TreeAugmented(Constrained):
     def run(
         self, data: Dataset, *, rng: np.random.Generator, progress: ProgressCallback | None = None
     ) -> DirectedGraph:
-        scores, bounds = scores_and_bounds(self, self.score, data)
-        target = index_named(self.target, scores.names)
+        scores, bounds = tree_scores(self, self.score, data)
+        names = scores.names
+        target = index_named(self.target, names)
         check_no_parents(bounds, target, "is the class, the parent of all others")
         under = bounds.allowed[target] & (bounds.max_parents > 0)
         common = [int(flag) << target for flag in under]
-        features = [index for index in range(len(scores.names)) if index != target]
+        features = [index for index in range(len(names)) if index != target]
         check_one_parent(bounds, features, besides=target)
         check_room(bounds, target, under)
-        weights = edge_gains(scores, bounds, common)
+        weights = find_gains(scores, bounds, common)
         weights[target] = weights[:, target] = -np.inf
-        return graph_of(scores.names, add_one_parent(weights, bounds, common))
+        return graph_of(names, add_one_parent(weights, bounds, common))
+
+
+def tree_scores(search: Constrained, score: Any, data: Dataset) -> tuple[ScoreCache | AvailableGains, EdgeConstraints]:
+    """The scores of families, or where cells are missing the gains of edges, and the constraints."""
+    if data.is_complete or any(variable.is_real for variable in data.variables) or takes_holes(score):
+        return scores_and_bounds(search, score, data)
+    return available_gains(score, data), search.bounds(tuple(data.columns))
+
+
+def find_gains(scores: ScoreCache | AvailableGains, bounds: EdgeConstraints, common: Sequence[Positions]) -> np.ndarray:
+    """The gain of each child from one more parent: (parent, child), -inf where the edge is not allowed."""
+    if isinstance(scores, AvailableGains):
+        return gains_with_holes(scores, bounds, common)
+    return edge_gains(scores, bounds, common)
+
+
+def gains_with_holes(found: AvailableGains, bounds: EdgeConstraints, common: Sequence[Positions]) -> np.ndarray:
+    """As `edge_gains`, from the rows in which the child and its parents are observed."""
+    tasks = [
+        (child, members(parents), members(bounds.candidates[child] & ~parents))
+        for child, parents in enumerate(common)
+        if parents.bit_count() < bounds.max_parents
+    ]
+    cells = sum(len(candidates) for _, _, candidates in tasks) * found.num_rows
+    gains = np.full(bounds.allowed.shape, -np.inf)
+    computed = map_tasks(lambda task: found.gains(*task), tasks, cells)
+    for (child, _, candidates), values in zip(tasks, computed, strict=True):
+        gains[candidates, child] = values
+    return gains
 
 
 def edge_gains(scores: ScoreCache, bounds: EdgeConstraints, common: Sequence[Positions]) -> np.ndarray:
-    """The gain of each child from one more parent: (parent, child), -inf where the edge is not allowed."""
+    """The gains from the scores of families."""
     wanted = [(child, parents, bounds.candidates[child]) for child, parents in enumerate(common)]
     scores.compute_toggles(wanted)
     gains = np.full(bounds.allowed.shape, -np.inf)

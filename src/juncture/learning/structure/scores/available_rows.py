@@ -1,0 +1,65 @@
+"""The gains of edges from rows with holes, for trees: each gain from the rows in which its family is observed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from juncture.data.dataset import Dataset
+from juncture.learning.structure.scores.discrete import (
+    KINDS,
+    CodedRows,
+    DiscreteScores,
+    OverCodedRows,
+    check_some_observed,
+)
+from juncture.learning.structure.scores.local_scores import NOTHING, edge_cost, rounding
+from juncture.learning.structure.scores.scores import SCORES, EdgePrior, counting_rule
+from juncture.options import resolve
+
+
+@dataclass(frozen=True, eq=False)
+class AvailableGains(OverCodedRows):
+    """What one more parent adds to the score of a child: with and without it, the same rows are scored.
+
+    The gain in n of N rows is multiplied by N / n: with the log-likelihood it is N times the mutual information. It
+    depends on no other edge, which is enough for trees; other searches compare families over different rows. An edge
+    that adds more free parameters than n, as one of an identifier does, is left out: n rows cannot tell them.
+    """
+
+    rule: Callable[[float], tuple[str, float]]  # how a table is scored, given the number of rows
+    edge_cost: float = 0.0
+
+    def gains(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
+        return np.array([self._gain([child, *parents, candidate]) for candidate in candidates], dtype=float)
+
+    def _gain(self, members: list[int]) -> float:
+        codes, sizes = self.rows.codes[members], self.rows.sizes[members]
+        is_whole = (codes >= 0).all(axis=0)
+        weights = self.rows.weights[is_whole]
+        total = float(weights.sum())
+        added = (sizes[0] - 1) * (sizes[-1] - 1) * float(np.prod(sizes[1:-1], dtype=float))  # free parameters
+        if total == 0.0 or added > max(total, len(weights)):  # weights may sum to 1
+            return -np.inf
+        names = tuple(self.names[one] for one in members)
+        observed = CodedRows(names, np.ascontiguousarray(codes[:, is_whole]), weights, sizes)
+        kind, amount = self.rule(total)
+        *parents, last = range(1, len(members))
+        scores = DiscreteScores(observed, KINDS.index(kind), amount).score_extensions(0, parents, [NOTHING, last])
+        gain = scores[1] - scores[0]
+        gain = 0.0 if abs(gain) < rounding(scores[0]) else gain
+        return float(self.rows.weights.sum() / total * gain - self.edge_cost)
+
+
+def available_gains(score: Any, data: Dataset) -> AvailableGains:
+    """The gains under a score of variables with states."""
+    wanted, cost = resolve(score, SCORES, what="score"), 0.0
+    while isinstance(wanted, EdgePrior):
+        cost += edge_cost(len(data.variables), wanted.expected_parents)
+        wanted = resolve(wanted.score, SCORES, what="score")
+    counting_rule(wanted, 1.0)  # refuses a score of real numbers
+    check_some_observed(data)
+    return AvailableGains(CodedRows.with_holes(data), lambda total: counting_rule(wanted, total), cost)
