@@ -12,6 +12,7 @@ from juncture.data.dataset import Dataset
 from juncture.data.sequences.sequences import Sequence, Sequences
 from juncture.families.vectors.inverse_wishart import InverseWishart
 from juncture.graphs.directed import DirectedGraph
+from juncture.graphs.undirected import UndirectedGraph
 from juncture.inference.engines.beliefs import Beliefs
 from juncture.inference.most_probable import MostProbable, MostProbableRows
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
@@ -93,6 +94,15 @@ class LearningNetworks(Learning, total=False):
     on_unseen: OnUnseen
     engine: Any
     missing: Any
+
+class LearningCovariances(TypedDict, total=False):
+    variables: Iterable[Variable] | None
+    weights: Any
+    missing: Any
+    penalty: float | None
+    tolerance: float
+    max_steps: int
+    progress: Progress | None
 
 class LearningUndirected(Learning, total=False):
     penalty: L1 | L2 | None
@@ -291,6 +301,10 @@ def online_filter(model: StateSpace, *, lag: int = 0) -> KalmanFilter: ...
 def fit(
     structure: Directed, data: Any, prior: Any = None, **options: Unpack[LearningNetworks]
 ) -> Fit[BayesianNetwork]: ...
+@overload
+def fit(
+    structure: UndirectedGraph, data: Any, prior: None = None, **options: Unpack[LearningCovariances]
+) -> Fit[MarkovNetwork]: ...
 @overload
 def fit(
     structure: MarkovNetwork, data: Any, prior: None = None, **options: Unpack[LearningUndirected]

@@ -14,7 +14,7 @@ ROWS = "a,b,empty\n1,x,\n,y,\n2,x,\n"
     ("options", "words"),
     [
         ((), "leave it out with --ignore empty\n"),
-        (("--ignore", "empty", "--method", "pc"), "learn with --method structural-em or --score node-average\n"),
+        (("--ignore", "empty", "--method", "pc"), "learn with --method structural-em\n"),
     ],
 )
 def test_learn_is_told_flags(options, words):

@@ -237,10 +237,12 @@ READERS = {
 
 def check_reader(reader: Reader, path: Path) -> JunctureError | None:
     """The refusal of a file; or None, after what was read has proved usable. Anything else is a fault."""
-    try:
-        found = reader.read(path)
-    except reader.refusals as error:
-        return error
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jt.TextColumnWarning)  # whose texts are what the mutation made of them
+        try:
+            found = reader.read(path)
+        except reader.refusals as error:
+            return error
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what an estimate warns of is no fault of the reader
         reader.use(found, path)

@@ -116,6 +116,16 @@ def gaussian_factors():
     ]
 
 
+def real_marginals():
+    return [
+        jt.RealMarginal("x", [0.25, 0.75], [0.0, 4.0], [1.0, 1.0]),
+        jt.RealMarginal("y", [0.25, 0.75], [0.0, 4.0], [1.0, 1.0]),
+        jt.RealMarginal("x", [0.75, 0.25], [0.0, 4.0], [1.0, 1.0]),
+        jt.RealMarginal("x", [0.25, 0.75], [0.0, 5.0], [1.0, 1.0]),
+        jt.RealMarginal("x", [0.25, 0.75], [0.0, 4.0], [1.0, 2.0]),
+    ]
+
+
 def constants():
     x = jt.Variable("x")
     vector = jt.Variable("x", dimension=2)
@@ -363,6 +373,7 @@ KINDS = [
     logistics,
     linear_gaussians,
     gaussian_factors,
+    real_marginals,
     constants,
     bayesian_networks,
     markov_networks,

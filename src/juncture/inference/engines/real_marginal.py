@@ -44,7 +44,7 @@ class RealMarginal(Value):
     >>> marginal.mean, marginal.variance
     (3.0, 4.0)
     >>> round(marginal.quantile(0.5), 6)
-    3.569292
+    3.569437
     """
 
     _fields = ("name", "weights", "means", "variances")
