@@ -1,10 +1,12 @@
 """Sum-product on a laid-out clique tree for many rows of evidence at once, with the rows as innermost axis.
 
 The steps are those of `propagation`. Tables are (cell, row), messages (entry, row); every row has its own scales,
-bounds and status.
+bounds and status. Scales are powers of two, so that a row's answers do not depend on the rows beside it.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -30,6 +32,7 @@ from juncture.kernels.junction_tree.layout import (
     STATES,
 )
 from juncture.kernels.junction_tree.propagation import DONE, IMPOSSIBLE, SAFE, TINY, part
+from juncture.kernels.junction_tree.scales import NEAR, VANISHING, bound_products, log_of, rescale
 
 
 @kernel
@@ -80,8 +83,11 @@ def sum_to_message_of_rows(cells, move, run, index, message):
 
 
 @kernel
-def rescale_rows(cells, largest, smallest):
-    """Divide each row by its largest entry; fills in the largest, and the smallest positive one relative to it."""
+def rescale_rows(cells, largest, smallest, exponents, status):
+    """`rescale` of `scales`, row by row; a row without positive entries is impossible.
+
+    Adds the exponents to those of the rows, and fills in the largest entry before and the smallest positive one after.
+    """
     largest[:] = 0.0
     smallest[:] = np.inf
     for position in range(len(cells)):
@@ -89,31 +95,45 @@ def rescale_rows(cells, largest, smallest):
         for row in range(len(largest)):
             largest[row] = max(largest[row], cell[row])
             smallest[row] = min(smallest[row], cell[row] if cell[row] > 0.0 else np.inf)
-    inverse = np.empty(len(largest))
+    is_near = True
     for row in range(len(largest)):
-        inverse[row] = 1.0 / largest[row] if largest[row] > 0.0 else 0.0
-        smallest[row] *= inverse[row]
-    for position in range(len(cells)):
-        cell = cells[position]
-        for row in range(len(largest)):
-            cell[row] *= inverse[row]
+        is_near &= NEAR <= largest[row] < 2.0
+    if is_near:
+        return
+    for row in range(len(largest)):
+        if NEAR <= largest[row] < 2.0:
+            continue
+        one = cells[:, row].copy()
+        largest[row], exponent, smallest[row] = rescale(one, NEAR)
+        for position in range(len(cells)):
+            cells[position, row] = one[position]
+        exponents[row] += exponent
+        if largest[row] == 0.0 and status[row] == DONE:
+            status[row] = IMPOSSIBLE
 
 
 @kernel
-def count_scale(scale, product, log_scale, status):
-    """Multiply the scales into each row's running product, and move the product to the sum of logarithms in time."""
-    for row in range(len(scale)):
-        if scale[row] == 0.0:
-            if status[row] == DONE:
-                status[row] = IMPOSSIBLE
-            continue
-        if scale[row] < 1e-150 or scale[row] > 1e150:  # the product itself must not leave the range
-            log_scale[row] += np.log(scale[row])
-            continue
-        product[row] *= scale[row]
-        if product[row] < 1e-150 or product[row] > 1e150:
-            log_scale[row] += np.log(product[row])
-            product[row] = 1.0
+def bound_row(table, nodes, node_table, clique, observed, codes, row, ratio, above):
+    """`bound_products` of `scales` for one row."""
+    known = observed[codes[:, row] >= 0]
+    seen = codes[:, row][codes[:, row] >= 0]
+    one, over = ratio[:, row].copy(), above[:, row].copy()
+    bound, exponent = bound_products(table, nodes, node_table, clique, known, seen, one, over)
+    for position in range(len(one)):
+        ratio[position, row] = one[position]
+    for position in range(len(over)):
+        above[position, row] = over[position]
+    return bound, exponent
+
+
+@kernel
+def multiply_totals(totals, factors, exponents):
+    """Multiply the totals of the rows by factors, and bring them near 1."""
+    for row in range(len(totals)):
+        totals[row] *= factors[row]
+        if not NEAR <= totals[row] < 2.0:
+            totals[row], exponent = math.frexp(totals[row])
+            exponents[row] += exponent
 
 
 @kernel
@@ -149,12 +169,14 @@ def enter_evidence_rows(table, node_table, observed, codes, soft, likelihoods, w
 
 
 @kernel
-def collect_rows(table, indices, prior, touched, work, messages, ratios, bounds, product, log_scale, status):
+def collect_rows(
+    table, nodes, indices, node_table, prior, observed, codes, touched, work, messages, ratios, bounds,
+    totals, exponents, status,
+):  # fmt: skip
     """`collect` of `propagation`, row by row."""
     num_rows = work.shape[1]
     largest = np.empty(num_rows)
     least = np.empty(num_rows)
-    bound = np.empty(num_rows)
     for clique in range(len(table) - 1, -1, -1):
         if not touched[clique]:
             continue
@@ -167,23 +189,24 @@ def collect_rows(table, indices, prior, touched, work, messages, ratios, bounds,
             inverse = 1.0 / before[entry] if before[entry] > 0.0 else 0.0
             for row in range(num_rows):
                 ratio[entry, row] = message[entry, row] * inverse
-        rescale_rows(ratio, largest, least)
-        count_scale(largest, product, log_scale, status)
+        rescale_rows(ratio, largest, least, exponents, status)
         parent = table[clique, PARENT]
         if parent < 0:
+            multiply_totals(totals, ratio[0], exponents)
             continue
         above = part(work, table[parent, OFFSET], table[parent, SIZE])
         safe = True
         for row in range(num_rows):
             bounds[parent, row] *= least[row]
             safe &= bounds[parent, row] >= SAFE or status[row] != DONE
-        if not safe:
-            rescale_rows(above, largest, bound)
-            count_scale(largest, product, log_scale, status)
-            for row in range(num_rows):
-                bounds[parent, row] = bound[row] * least[row]
-                if bounds[parent, row] < SAFE and status[row] == DONE:
-                    status[row] = TINY
+        for row in range(0 if safe else num_rows):
+            if bounds[parent, row] < SAFE and status[row] == DONE:
+                bounds[parent, row], exponent = bound_row(
+                    table, nodes, node_table, clique, observed, codes, row, ratio, above
+                )
+                exponents[row] += exponent
+                if bounds[parent, row] < VANISHING or bounds[parent, row] == np.inf:
+                    status[row] = IMPOSSIBLE if bounds[parent, row] == np.inf else TINY
         index = part(indices, table[clique, INDEX], table[clique, NUM_RUNS])
         multiply_message_of_rows(above, table[clique, MOVE], table[clique, RUN], index, ratio)
 
@@ -266,7 +289,7 @@ def read_rows(table, node_table, nodes, work, marginals):
 
 @kernel
 def propagate_rows(
-    table, indices, node_table, base, prior, smallest, observed, codes, soft, likelihoods, targets,
+    table, nodes, indices, node_table, base, prior, smallest, observed, codes, soft, likelihoods, targets,
     work, messages, ratios, bounds, touched, marginals, log_evidence, status,
 ):  # fmt: skip
     """Collect and distribute for a block of rows; fills `marginals`, `log_evidence` and `status`, one entry a row."""
@@ -275,12 +298,15 @@ def propagate_rows(
     touch_rows(table, node_table, observed, base, work, smallest, bounds, touched)
     touch_rows(table, node_table, soft, base, work, smallest, bounds, touched)
     status[:] = DONE
-    product = np.ones(num_rows)
-    log_evidence[:] = 0.0
+    totals = np.ones(num_rows)
+    exponents = np.zeros(num_rows, np.int64)
     enter_evidence_rows(table, node_table, observed, codes, soft, likelihoods, work, bounds, status)
-    collect_rows(table, indices, prior, touched, work, messages, ratios, bounds, product, log_evidence, status)
+    collect_rows(
+        table, nodes, indices, node_table, prior, observed, codes, touched, work, messages, ratios, bounds,
+        totals, exponents, status,
+    )  # fmt: skip
     for row in range(num_rows):
-        log_evidence[row] = -np.inf if status[row] == IMPOSSIBLE else log_evidence[row] + np.log(product[row])
+        log_evidence[row] = -np.inf if status[row] != DONE else log_of(totals[row], exponents[row])
     if len(targets):
         distribute_rows(table, indices, prior, touched, base, work, messages, ratios)
         read_rows(table, node_table, targets, work, marginals)

@@ -57,7 +57,7 @@ class PackedTree:
     def _propagate(self, evidence: CodedFinding, targets: np.ndarray, marginals: np.ndarray) -> tuple[int, float]:
         plan, space = self.plan, self.workspace()
         answer: tuple[int, float] = propagate(
-            plan.table, plan.indices, plan.node_table, self.base, self.prior, self.bounds,
+            plan.table, plan.nodes, plan.indices, plan.node_table, self.base, self.prior, self.bounds,
             evidence.observed, evidence.codes, evidence.soft, evidence.likelihoods, targets,
             space.work, space.messages, space.ratios, space.bounds, space.touched, marginals,
         )  # fmt: skip
@@ -167,7 +167,7 @@ class PackedTree:
             return np.empty((0, size)), np.ones(size, bool)
         status, space = np.full(size, TINY, np.int64), self.workspace(size)
         propagate_rows(
-            plan.table, plan.indices, node_table, self.base, self.prior, self.bounds,
+            plan.table, plan.nodes, plan.indices, node_table, self.base, self.prior, self.bounds,
             rows.observed, np.ascontiguousarray(rows.codes[:, block]),
             rows.soft, np.ascontiguousarray(rows.likelihoods[:, block]), targets,
             space.work, space.messages, space.ratios, space.bounds, space.touched, marginals, log_evidence, status,
@@ -243,7 +243,11 @@ def pack_factors(plan: CliquePlan, factors: Sequence[Factor]) -> PackedTree:
     scaled, log_tops, is_kept = zip(*map(scale_table, factors), strict=True) if factors else ((), (), ())
     base, prior, bounds = np.empty(plan.num_cells), np.empty(plan.num_entries), np.empty(plan.num_cliques)
     is_safe = all(is_kept) and pack_tables(plan, scaled, base, bounds)
-    status, log_total = collect_prior(plan.table, plan.indices, base, prior, bounds) if is_safe else (TINY, 0.0)
+    status, log_total = (
+        collect_prior(plan.table, plan.nodes, plan.indices, plan.node_table, base, prior, bounds)
+        if is_safe
+        else (TINY, 0.0)
+    )
     constants = [v[0] for v, clique in zip(scaled, plan.factor_cliques, strict=True) if clique < 0]
     log_scale = float(np.sum([*log_tops, *numerics.log(constants)]))
     return PackedTree(

@@ -71,7 +71,9 @@ def lay_out_plan(structure: Structure, memory_limit: int | None = None) -> Cliqu
     tree = structure.tree
     check_cost(tree.cost, memory_limit)
     nodes, shared = lay_out(tree.starts, tree.nodes, tree.parents, len(states))
-    table, num_cells, num_entries, num_indices = build_clique_table(tree.parents, tree.starts, nodes, shared, states)
+    table, num_cells, num_entries, num_indices = build_clique_table(
+        tree.parents, tree.starts, nodes, shared, states, states
+    )
     indices = np.empty(num_indices, dtype=np.int32 if num_entries < 2**31 else np.int64)
     fill_indices(table, tree.starts, nodes, shared, states, indices)
     node_table = build_node_table(table, tree.starts, nodes, states)
