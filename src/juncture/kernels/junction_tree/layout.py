@@ -27,12 +27,13 @@ NODE_CLIQUE, NODE_OFFSET, OUTER, STATES, INNER, MARGINAL = range(6)
 def lay_out(starts, members, parents, num_nodes):
     """The axes of every clique, `nodes[starts[c]:starts[c + 1]]`, of which the first `shared[c]` are its separator.
 
-    Nodes that many children read become outer axes, so that runs of cells that read one entry are long.
+    Nodes that many children read become outer axes, and those that one child reads are neighbours, so that runs of
+    cells that read one entry, or consecutive ones, are long.
     """
     num_cliques = len(parents)
     nodes = np.empty(len(members), np.int64)
     shared = np.zeros(num_cliques, np.int64)
-    usage = count_readers(starts, members, parents, num_nodes)
+    ranks = rank_members(starts, members, parents, num_nodes)
     own = np.full(num_nodes, -1, np.int64)  # the clique that last marked a node as its member
     above = np.full(num_nodes, -1, np.int64)  # ... or as a member of its parent
     for clique in range(num_cliques):
@@ -53,8 +54,8 @@ def lay_out(starts, members, parents, num_nodes):
             node = members[index]
             if above[node] == clique:
                 continue
-            spot = at  # insertion sort by falling usage
-            while spot > begin and usage[find_member(starts, members, clique, nodes[spot - 1])] < usage[index]:
+            spot = at  # insertion sort by falling rank
+            while spot > begin and ranks[find_member(starts, members, clique, nodes[spot - 1])] < ranks[index]:
                 nodes[spot] = nodes[spot - 1]
                 spot -= 1
             nodes[spot] = node
@@ -72,18 +73,27 @@ def find_member(starts, members, clique, node):
 
 
 @kernel
-def count_readers(starts, members, parents, num_nodes):
-    """For each entry of `members`, how many child cliques share that node."""
-    usage = np.zeros(len(members), np.int64)
+def rank_members(starts, members, parents, num_nodes):
+    """For each entry of `members` a rank: first by how many child cliques share that node, then by the last of these.
+
+    A child that shares few nodes comes first, so that the many nodes of another one make a long run inside.
+    """
+    ranks = np.zeros(len(members), np.int64)
     for clique in range(len(parents)):
         parent = parents[clique]
         if parent < 0:
             continue
+        count = 0
+        for index in range(starts[clique], starts[clique + 1]):
+            if find_member(starts, members, parent, members[index]) >= 0:
+                count += 1
+        last = (num_nodes - count) * len(parents) + clique
         for index in range(starts[clique], starts[clique + 1]):
             spot = find_member(starts, members, parent, members[index])
             if spot >= 0:
-                usage[spot] += 1
-    return usage
+                readers = ranks[spot] // (num_nodes * len(parents)) + 1
+                ranks[spot] = readers * num_nodes * len(parents) + last
+    return ranks
 
 
 @kernel
