@@ -186,7 +186,6 @@ def choose_move(clique, parent, starts, nodes, shared, num_states, kept_states):
 @kernel
 def fill_indices(table, starts, nodes, shared, num_states, indices):
     """Fill in, for every child, the message entry at which each run of the parent's cells starts to read."""
-    digits = np.zeros(64, np.int64)
     strides = np.zeros(64, np.int64)
     sizes = np.zeros(64, np.int64)
     for clique in range(len(table)):
@@ -195,7 +194,7 @@ def fill_indices(table, starts, nodes, shared, num_states, indices):
             continue
         stride = 1
         run = table[clique, RUN]
-        axes = 0  # the outer axes, innermost first
+        axes = np.int64(0)  # the outer axes, innermost first
         covered = 1
         for index in range(starts[parent + 1] - 1, starts[parent] - 1, -1):
             node = nodes[index]
@@ -203,24 +202,30 @@ def fill_indices(table, starts, nodes, shared, num_states, indices):
             if covered >= run:
                 strides[axes] = stride if inside else 0
                 sizes[axes] = num_states[node]
-                digits[axes] = 0
                 axes += 1
             covered *= num_states[node]
             if inside:
                 stride *= num_states[node]
         at = table[clique, INDEX]
-        value = 0
-        for index in range(table[clique, NUM_RUNS]):
-            indices[at + index] = value
-            axis = 0
-            while axis < axes:
-                digits[axis] += 1
-                value += strides[axis]
-                if digits[axis] < sizes[axis]:
-                    break
-                value -= strides[axis] * sizes[axis]
-                digits[axis] = 0
-                axis += 1
+        count_up(sizes[:axes], strides[:axes], indices[at : at + table[clique, NUM_RUNS]])
+
+
+@kernel
+def count_up(sizes, strides, positions):
+    """The positions of all cells of a table with these axes, innermost first, each with its own stride."""
+    digits = np.zeros(len(sizes), np.int64)
+    value = 0
+    for index in range(len(positions)):
+        positions[index] = value
+        axis = 0
+        while axis < len(sizes):
+            digits[axis] += 1
+            value += strides[axis]
+            if digits[axis] < sizes[axis]:
+                break
+            value -= strides[axis] * sizes[axis]
+            digits[axis] = 0
+            axis += 1
 
 
 @kernel

@@ -53,6 +53,7 @@ from juncture.kernels.junction_tree.sums import sum_axis, sum_blocks, sum_to_mes
 
 DONE, IMPOSSIBLE, TINY = 0, 1, 2
 SAFE = 1e-280  # a bound from which on tables are looked at
+FAINT = 1e-290  # a probability whose quotients may lose digits
 
 
 @kernel
@@ -180,7 +181,8 @@ def collect(
 
 @kernel
 def distribute(table, indices, prior, touched, base, work, messages, ratios):
-    """Turn every clique's table into its posterior, parents first."""
+    """Turn every clique's table into its posterior, parents first; whether some probability was fainter than FAINT."""
+    is_faint = False
     for clique in range(len(table)):
         cells = part(work, table[clique, OFFSET], table[clique, SIZE])
         sent = part(messages if touched[clique] else prior, table[clique, MESSAGE], table[clique, SEPARATOR])
@@ -193,11 +195,13 @@ def distribute(table, indices, prior, touched, base, work, messages, ratios):
         else:
             ratio[:] = 1.0
         for entry in range(len(ratio)):
+            is_faint |= 0.0 < ratio[entry] < FAINT
             ratio[entry] = ratio[entry] / sent[entry] if sent[entry] > 0.0 else 0.0
         if touched[clique]:
             scale_blocks(cells, table[clique, RESIDUAL], ratio)
         else:
             copy_blocks(part(base, table[clique, OFFSET], table[clique, SIZE]), cells, table[clique, RESIDUAL], ratio)
+    return is_faint
 
 
 @kernel
@@ -227,11 +231,24 @@ def read_marginals(table, node_table, nodes, work, marginals):
 
 
 @kernel
+def share_buffer(table, buffer):
+    """The parts of a run's buffer: the cells of all cliques, twice all messages, a bound a clique, and the rest."""
+    num_cells, num_entries = 0, 0
+    if len(table):
+        num_cells = table[len(table) - 1, OFFSET] + table[len(table) - 1, SIZE]
+        num_entries = table[len(table) - 1, MESSAGE] + table[len(table) - 1, SEPARATOR]
+    work, after = buffer[:num_cells], buffer[num_cells:]
+    messages, ratios, last = after[:num_entries], after[num_entries : 2 * num_entries], after[2 * num_entries :]
+    return work, messages, ratios, last[: len(table)], last[len(table) :]
+
+
+@kernel
 def propagate(
     table, nodes, indices, node_table, base, prior, smallest, observed, codes, soft, likelihoods, targets,
-    work, messages, ratios, bounds, touched, marginals,
+    buffer, touched, marginals,
 ):  # fmt: skip
     """Collect, and distribute if there are targets; (status, log of the total). Fills the targets' marginals."""
+    work, messages, ratios, bounds, _ = share_buffer(table, buffer)
     touched[:] = False
     touch(table, node_table, observed, base, work, smallest, bounds, touched)
     touch(table, node_table, soft, base, work, smallest, bounds, touched)

@@ -31,7 +31,7 @@ from juncture.kernels.junction_tree.layout import (
     SIZE,
     STATES,
 )
-from juncture.kernels.junction_tree.propagation import DONE, IMPOSSIBLE, SAFE, TINY, part
+from juncture.kernels.junction_tree.propagation import DONE, IMPOSSIBLE, SAFE, TINY, part, share_buffer
 from juncture.kernels.junction_tree.scales import NEAR, VANISHING, bound_products, log_of, rescale
 
 
@@ -290,10 +290,11 @@ def read_rows(table, node_table, nodes, work, marginals):
 @kernel
 def propagate_rows(
     table, nodes, indices, node_table, base, prior, smallest, observed, codes, soft, likelihoods, targets,
-    work, messages, ratios, bounds, touched, marginals, log_evidence, status,
+    buffer, touched, marginals, log_evidence, status,
 ):  # fmt: skip
     """Collect and distribute for a block of rows; fills `marginals`, `log_evidence` and `status`, one entry a row."""
-    num_rows = work.shape[1]
+    work, messages, ratios, bounds, _ = share_buffer(table, buffer)
+    num_rows = buffer.shape[1]
     touched[:] = False
     touch_rows(table, node_table, observed, base, work, smallest, bounds, touched)
     touch_rows(table, node_table, soft, base, work, smallest, bounds, touched)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,9 +14,11 @@ import numpy as np
 from juncture import numerics, parallel
 from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
+from juncture.inference.exact.junction_tree.cut_plan import CutPlan, CutPlans
 from juncture.inference.exact.junction_tree.packing import pack_logs, pack_tables, scale_table
 from juncture.inference.exact.junction_tree.plan import CliquePlan
 from juncture.kernels.junction_tree.best_rows import choose_rows
+from juncture.kernels.junction_tree.cut import FAINT_RUN, propagate_cut
 from juncture.kernels.junction_tree.layout import MARGINAL
 from juncture.kernels.junction_tree.logs import propagate_logs
 from juncture.kernels.junction_tree.propagation import TINY, collect_prior, propagate
@@ -23,6 +26,8 @@ from juncture.kernels.junction_tree.rows import propagate_rows
 from juncture.parallel import blocks_of
 
 CELLS_AT_ONCE = 2**17  # of a block of rows: what a core's cache holds
+WORTH_CUTTING = 1_500  # cells from which on tables may be cut down to what is observed
+LARGEST = 1e20  # entry of tables that are cut: beyond it, a run on them might give up earlier than one on all cells
 MAX_BLOCK = 128
 
 
@@ -40,26 +45,57 @@ class PackedTree:
     factors: tuple[Factor, ...]
     log_tops: tuple[float, ...]  # (factor,): what was divided out of each
     workspaces: threading.local = field(default_factory=threading.local)
+    cut_plans: CutPlans = field(default_factory=CutPlans)
 
     def run(self, evidence: CodedFinding, targets: np.ndarray) -> tuple[np.ndarray, float]:
         """(marginals, log evidence) of a single row; -inf when it is impossible."""
-        plan = self.plan
-        marginals = np.empty(plan.num_marginals)
-        if self.log_prior == -np.inf:
-            return np.full(plan.num_marginals, np.nan), -np.inf
+        if self.log_prior == -math.inf:
+            return np.full(self.plan.num_marginals, np.nan), -math.inf
         if self.is_safe and evidence.is_safe:
+            marginals = np.empty(self.plan.num_marginals)
             status, log_total = self._propagate(evidence, targets, marginals)
             if status != TINY:
                 return marginals, log_total + self.log_prior + evidence.log_scale
-        log_marginals, log_total = self.run_logs(*evidence.as_logs(plan.num_states), targets, maximize=False)
+        log_marginals, log_total = self.run_logs(*evidence.as_logs(self.plan.num_states), targets, maximize=False)
         return self.normalize(log_marginals, targets), log_total + evidence.log_scale
 
     def _propagate(self, evidence: CodedFinding, targets: np.ndarray, marginals: np.ndarray) -> tuple[int, float]:
+        """(status, log of the total) of a run on what the evidence leaves of the tables, if that pays, or on all."""
+        if self.plan.num_cells >= WORTH_CUTTING:
+            cut = self.find_cut(evidence.observed, evidence.soft)
+            answer = None if cut is None else self.run_cut(cut, evidence, targets, marginals)
+            if answer is not None and answer[0] != FAINT_RUN:
+                return answer
+        return self.run_whole(evidence, targets, marginals)
+
+    def run_whole(self, evidence: CodedFinding, targets: np.ndarray, marginals: np.ndarray) -> tuple[int, float]:
         plan, space = self.plan, self.workspace()
         answer: tuple[int, float] = propagate(
             plan.table, plan.nodes, plan.indices, plan.node_table, self.base, self.prior, self.bounds,
             evidence.observed, evidence.codes, evidence.soft, evidence.likelihoods, targets,
-            space.work, space.messages, space.ratios, space.bounds, space.touched, marginals,
+            space.buffer, space.touched, marginals,
+        )  # fmt: skip
+        return answer
+
+    def find_cut(self, observed: np.ndarray, soft: np.ndarray, times: int = 1) -> CutPlan | None:
+        """A plan without the axes of the observed nodes, if that pays for so many runs."""
+        if not len(observed) or not self.is_level or (len(soft) and np.isin(soft, observed).any()):
+            return None
+        return self.cut_plans.find(self.plan, observed, times)
+
+    @cached_property
+    def is_level(self) -> bool:
+        return bool(self.base.max(initial=0.0) < LARGEST)
+
+    def run_cut(
+        self, cut: CutPlan, evidence: CodedFinding, targets: np.ndarray, marginals: np.ndarray
+    ) -> tuple[int, float]:
+        """`run_whole` with the same bits; FAINT_RUN if that is not sure."""
+        space = self.workspace()
+        answer: tuple[int, float] = propagate_cut(
+            cut.table, self.plan.nodes, cut.indices, cut.node_table, cut.cuts, cut.picks, cut.axes, cut.seen,
+            self.base, self.prior, self.bounds, evidence.codes, evidence.soft, evidence.likelihoods, targets,
+            space.buffer, space.touched, marginals,
         )  # fmt: skip
         return answer
 
@@ -69,10 +105,10 @@ class PackedTree:
         if self.is_safe and evidence.is_safe:
             space, (status, _) = (
                 self.workspace(),
-                self._propagate(evidence, all_nodes, np.empty(self.plan.num_marginals)),
+                self.run_whole(evidence, all_nodes, np.empty(self.plan.num_marginals)),
             )
             if status != TINY:
-                return space.work.copy()
+                return space.buffer[: self.plan.num_cells].copy()
         work = np.empty(self.plan.num_cells)
         self.run_logs(*evidence.as_logs(self.plan.num_states), all_nodes, maximize=False, work=work)
         for offset, size in self.plan.table[:, :2]:
@@ -170,10 +206,10 @@ class PackedTree:
             plan.table, plan.nodes, plan.indices, node_table, self.base, self.prior, self.bounds,
             rows.observed, np.ascontiguousarray(rows.codes[:, block]),
             rows.soft, np.ascontiguousarray(rows.likelihoods[:, block]), targets,
-            space.work, space.messages, space.ratios, space.bounds, space.touched, marginals, log_evidence, status,
+            space.buffer, space.touched, marginals, log_evidence, status,
         )  # fmt: skip
         log_evidence += self.log_prior + rows.log_scale[block]
-        return space.work, (status == TINY) | rows.is_wide(block)
+        return space.buffer[: plan.num_cells], (status == TINY) | rows.is_wide(block)
 
     def run_one_by_one(
         self,
@@ -195,16 +231,16 @@ class PackedTree:
         return np.concatenate([np.empty(0), *parts]), log_evidence
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the buffers, which belong to threads."""
-        return {name: value for name, value in self.__dict__.items() if name != "workspaces"}
+        """Everything but the buffers, which belong to threads, and what later runs find out."""
+        return {name: value for name, value in self.__dict__.items() if name not in {"workspaces", "cut_plans"}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, workspaces=threading.local())
+        self.__dict__.update(state, workspaces=threading.local(), cut_plans=CutPlans())
 
     def workspace(self, *rows: int) -> Workspace:
         """Buffers of the running thread's own, kept for its next run."""
         space: Workspace | None = getattr(self.workspaces, "space", None)
-        if space is None or space.work.shape[1:] != rows:
+        if space is None or space.rows != rows:
             space = Workspace.of(self.plan, rows)
             self.workspaces.space = space
         return space
@@ -259,14 +295,11 @@ def pack_factors(plan: CliquePlan, factors: Sequence[Factor]) -> PackedTree:
 class Workspace:
     """The buffers of a run."""
 
-    work: np.ndarray
-    messages: np.ndarray
-    ratios: np.ndarray
-    bounds: np.ndarray
+    rows: tuple[int, ...]  # () for one row, (number of rows,) for many
+    buffer: np.ndarray  # tables, messages and bounds, as `kernels.junction_tree.propagation.share_buffer` parts them
     touched: np.ndarray
 
     @classmethod
     def of(cls, plan: CliquePlan, rows: tuple[int, ...]) -> Workspace:
-        sizes = (plan.num_cells, plan.num_entries, plan.num_entries, plan.num_cliques)
-        work, messages, ratios, bounds = (np.empty((size, *rows)) for size in sizes)
-        return cls(work, messages, ratios, bounds, np.empty(plan.num_cliques, np.bool_))
+        size = plan.num_cells + 3 * plan.num_entries + plan.num_cliques
+        return cls(rows, np.empty((size, *rows)), np.empty(plan.num_cliques, np.bool_))
