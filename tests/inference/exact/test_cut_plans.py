@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import juncture as jt
 from juncture.inference.exact.junction_tree import cut_plan, packed_tree
-from juncture.inference.exact.junction_tree.coded_findings import CodedFinding
+from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.cut_plan import CutPlan, CutPlans
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.kernels.junction_tree.cut import FAINT_RUN
@@ -84,7 +84,7 @@ def test_cut_tables_give_the_same_bits_at_the_edge_of_the_doubles(seed):
 def eager(monkeypatch):
     """Cuts are made from the second time on, for tables of any size."""
     monkeypatch.setattr(packed_tree, "WORTH_CUTTING", 0)
-    monkeypatch.setattr(cut_plan, "LEAST_SAVING", 1)
+    monkeypatch.setattr(packed_tree, "LEAST_SAVING", 1)
     monkeypatch.setattr(CutPlans, "add", slow_to_pay(CutPlans.add))
 
 
@@ -133,3 +133,29 @@ def test_plans_are_bounded_and_stay_behind_when_a_tree_is_copied(eager, monkeypa
     tree.find_cut(singles[5], np.empty(0, np.int64))
     assert not any(entry.plan for entry in tree.cut_plans.known.values())
     assert not copy.copy(tree).cut_plans.known
+
+
+def draw_rows(tree, rng, num_rows):
+    """Rows that all observe some nodes, with any codes, and some observe others."""
+    states = tree.plan.num_states
+    observed, soft, _ = np.split(rng.permutation(len(states)), np.sort(rng.integers(0, len(states) + 1, 2)))
+    codes = rng.integers(0, states[observed][:, np.newaxis], size=(len(observed), num_rows))
+    holes = rng.random(codes.shape) < rng.choice([0.0, 0.5], size=(len(observed), 1))
+    tables = [rng.uniform(0.1, 1, (states[node], num_rows)) for node in soft]
+    likelihoods = np.concatenate([np.empty((0, num_rows)), *tables])
+    return CodedFindings(observed, np.where(holes, -1, codes), soft, likelihoods, np.zeros(num_rows))
+
+
+@given(seed=SEEDS)
+def test_many_rows_on_cut_tables_give_the_same_bits(seed):
+    rng = np.random.default_rng(seed)
+    model = steep_network(rng, 40.0) if rng.random() < 0.4 else random_network(rng, int(rng.integers(2, 11)))
+    tree = tree_of(model)
+    rows = draw_rows(tree, rng, 7)
+    targets = rng.permutation(len(tree.plan.num_states))[: int(rng.integers(0, 6))]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CutPlans, "find", lambda *arguments: None)
+        expected = tree.run_rows(rows, targets)
+        patch.setattr(CutPlans, "find", lambda self, plan, observed, *limits: CutPlan.of(plan, observed))
+        found = tree.run_rows(rows, targets)
+    assert all(one.tobytes() == other.tobytes() for one, other in zip(found, expected, strict=True))

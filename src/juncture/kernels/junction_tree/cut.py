@@ -38,8 +38,8 @@ WHOLE_OFFSET, WHOLE_MESSAGE, PICK, NUM_PICKS, REACH, ENTRY_PICK, IS_TOUCHED = ra
 # columns of the list of observed axes: the clique, the position of the node among the observed ones, the distance of
 # its states in the table and in the message
 CLIQUE, SLOT, STRIDE, ENTRY_STRIDE = range(4)
-# columns of the list of observed nodes: where their marginals start, and their numbers of states
-START, NUM_STATES = range(2)
+# columns of the list of observed nodes: where their marginals start, their numbers of states, and their positions
+START, NUM_STATES, SEEN_SLOT = range(3)
 
 
 @kernel

@@ -11,9 +11,7 @@ import math
 import numpy as np
 
 from juncture.kernels.compiler import kernel
-from juncture.kernels.copying import copy_vector
 from juncture.kernels.junction_tree.layout import (
-    CONSTANT,
     INDEX,
     INNER,
     MARGINAL,
@@ -31,55 +29,16 @@ from juncture.kernels.junction_tree.layout import (
     SIZE,
     STATES,
 )
-from juncture.kernels.junction_tree.propagation import DONE, IMPOSSIBLE, SAFE, TINY, part, share_buffer
+from juncture.kernels.junction_tree.propagation import DONE, FAINT, IMPOSSIBLE, SAFE, TINY, part, share_buffer
+from juncture.kernels.junction_tree.row_tables import (
+    multiply_axis_of_rows,
+    multiply_message_of_rows,
+    scale_block_of_rows,
+    sum_blocks_of_rows,
+    sum_to_message_of_rows,
+    weigh_block_of_rows,
+)
 from juncture.kernels.junction_tree.scales import NEAR, VANISHING, bound_products, log_of, rescale
-
-
-@kernel
-def multiply_axis_of_rows(cells, outer, states, inner, weights):
-    """Multiply each state's cells by the rows of weights (state, row)."""
-    for first in range(outer):
-        for state in range(states):
-            weight = weights[state]
-            for position in range(inner):
-                cell = cells[(first * states + state) * inner + position]
-                for row in range(len(weight)):
-                    cell[row] *= weight[row]
-
-
-@kernel
-def sum_blocks_of_rows(cells, residual, message):
-    """The message of every row: the sum of each block of `residual` cells."""
-    for entry in range(len(message)):
-        total = message[entry]
-        copy_vector(cells[entry * residual], total)
-        for position in range(1, residual):
-            cell = cells[entry * residual + position]
-            for row in range(len(total)):
-                total[row] += cell[row]
-
-
-@kernel
-def multiply_message_of_rows(cells, move, run, index, message):
-    """Multiply the parent's cells by the entries of the message that they read, row by row."""
-    for block in range(len(index)):
-        for position in range(run):
-            cell = cells[block * run + position]
-            entry = message[index[block] + (position if move != CONSTANT else 0)]
-            for row in range(len(entry)):
-                cell[row] *= entry[row]
-
-
-@kernel
-def sum_to_message_of_rows(cells, move, run, index, message):
-    """Sum the parent's cells over each entry of the message that they read, row by row."""
-    message[:] = 0.0
-    for block in range(len(index)):
-        for position in range(run):
-            cell = cells[block * run + position]
-            entry = message[index[block] + (position if move != CONSTANT else 0)]
-            for row in range(len(entry)):
-                entry[row] += cell[row]
 
 
 @kernel
@@ -170,10 +129,10 @@ def enter_evidence_rows(table, node_table, observed, codes, soft, likelihoods, w
 
 @kernel
 def collect_rows(
-    table, nodes, indices, node_table, prior, observed, codes, touched, work, messages, ratios, bounds,
+    table, nodes, indices, node_table, prior, prior_rows, observed, codes, touched, work, messages, ratios, bounds,
     totals, exponents, status,
 ):  # fmt: skip
-    """`collect` of `propagation`, row by row."""
+    """`collect` of `propagation`, row by row; the messages without evidence are `prior_rows` if these are not empty."""
     num_rows = work.shape[1]
     largest = np.empty(num_rows)
     least = np.empty(num_rows)
@@ -183,12 +142,17 @@ def collect_rows(
         cells = part(work, table[clique, OFFSET], table[clique, SIZE])
         message = part(messages, table[clique, MESSAGE], table[clique, SEPARATOR])
         ratio = part(ratios, table[clique, MESSAGE], table[clique, SEPARATOR])
-        before = part(prior, table[clique, MESSAGE], table[clique, SEPARATOR])
         sum_blocks_of_rows(cells, table[clique, RESIDUAL], message)
-        for entry in range(len(before)):
-            inverse = 1.0 / before[entry] if before[entry] > 0.0 else 0.0
-            for row in range(num_rows):
-                ratio[entry, row] = message[entry, row] * inverse
+        for entry in range(len(ratio)):
+            at = table[clique, MESSAGE] + entry
+            if len(prior_rows):
+                before = prior_rows[at]
+                for row in range(num_rows):
+                    ratio[entry, row] = message[entry, row] * (1.0 / before[row] if before[row] > 0.0 else 0.0)
+            else:
+                inverse = 1.0 / prior[at] if prior[at] > 0.0 else 0.0
+                for row in range(num_rows):
+                    ratio[entry, row] = message[entry, row] * inverse
         rescale_rows(ratio, largest, least, exponents, status)
         parent = table[clique, PARENT]
         if parent < 0:
@@ -212,13 +176,16 @@ def collect_rows(
 
 
 @kernel
-def distribute_rows(table, indices, prior, touched, base, work, messages, ratios):
-    """`distribute` of `propagation`, row by row."""
+def distribute_rows(table, indices, prior, prior_rows, touched, base, work, messages, ratios, status):
+    """`distribute` of `propagation`, row by row.
+
+    With `prior_rows`, untouched tables have been copied already, and it tells if some probability was fainter than
+    FAINT.
+    """
     num_rows = work.shape[1]
+    is_faint = False
     for clique in range(len(table)):
         cells = part(work, table[clique, OFFSET], table[clique, SIZE])
-        message = part(messages, table[clique, MESSAGE], table[clique, SEPARATOR])
-        before = part(prior, table[clique, MESSAGE], table[clique, SEPARATOR])
         ratios_here = part(ratios, table[clique, MESSAGE], table[clique, SEPARATOR])
         parent = table[clique, PARENT]
         if parent >= 0:
@@ -230,21 +197,22 @@ def distribute_rows(table, indices, prior, touched, base, work, messages, ratios
         residual = table[clique, RESIDUAL]
         for entry in range(len(ratios_here)):
             ratio = ratios_here[entry]
+            at = table[clique, MESSAGE] + entry
+            block = part(cells, entry * residual, residual)
+            for row in range(num_rows if len(prior_rows) else 0):
+                is_faint |= 0.0 < ratio[row] < FAINT and status[row] == DONE
             if touched[clique]:
-                for row in range(num_rows):
-                    below = message[entry, row]
-                    ratio[row] = ratio[row] / below if below > 0.0 else 0.0
-                for position in range(residual):
-                    cell = cells[entry * residual + position]
-                    for row in range(num_rows):
-                        cell[row] *= ratio[row]
+                scale_block_of_rows(block, messages[at], ratio)
+            elif len(prior_rows):
+                weigh_block_of_rows(block, prior_rows[at], ratio)
             else:
-                inverse = 1.0 / before[entry] if before[entry] > 0.0 else 0.0
+                inverse = 1.0 / prior[at] if prior[at] > 0.0 else 0.0
                 for position in range(residual):
-                    cell = cells[entry * residual + position]
+                    cell = block[position]
                     weight = base[table[clique, OFFSET] + entry * residual + position] * inverse
                     for row in range(num_rows):
                         cell[row] = ratio[row] * weight
+    return is_faint
 
 
 @kernel
@@ -282,9 +250,9 @@ def read_rows(table, node_table, nodes, work, marginals):
             for row in range(num_rows):
                 total[row] += sums[state, row]
         for row in range(num_rows):
-            inverse = 1.0 / total[row] if total[row] > 0.0 else np.nan
+            divisor = total[row] if total[row] > 0.0 else np.nan
             for state in range(states):
-                marginals[row, node_table[node, MARGINAL] + state] = sums[state, row] * inverse
+                marginals[row, node_table[node, MARGINAL] + state] = sums[state, row] / divisor
 
 
 @kernel
@@ -299,15 +267,31 @@ def propagate_rows(
     touch_rows(table, node_table, observed, base, work, smallest, bounds, touched)
     touch_rows(table, node_table, soft, base, work, smallest, bounds, touched)
     status[:] = DONE
+    no_rows = np.empty((0, num_rows))
+    finish_rows(
+        table, nodes, indices, node_table, base, prior, no_rows, observed, codes, soft, likelihoods, targets,
+        work, messages, ratios, bounds, touched, marginals, log_evidence, status,
+    )  # fmt: skip
+
+
+@kernel
+def finish_rows(
+    table, nodes, indices, node_table, base, prior, prior_rows, observed, codes, soft, likelihoods, targets,
+    work, messages, ratios, bounds, touched, marginals, log_evidence, status,
+):  # fmt: skip
+    """Enter the evidence into the touched tables, collect, and distribute if there are targets; as the latter tells."""
+    num_rows = work.shape[1]
     totals = np.ones(num_rows)
     exponents = np.zeros(num_rows, np.int64)
     enter_evidence_rows(table, node_table, observed, codes, soft, likelihoods, work, bounds, status)
     collect_rows(
-        table, nodes, indices, node_table, prior, observed, codes, touched, work, messages, ratios, bounds,
+        table, nodes, indices, node_table, prior, prior_rows, observed, codes, touched, work, messages, ratios, bounds,
         totals, exponents, status,
     )  # fmt: skip
     for row in range(num_rows):
         log_evidence[row] = -np.inf if status[row] != DONE else log_of(totals[row], exponents[row])
-    if len(targets):
-        distribute_rows(table, indices, prior, touched, base, work, messages, ratios)
-        read_rows(table, node_table, targets, work, marginals)
+    if not len(targets):
+        return False
+    is_faint = distribute_rows(table, indices, prior, prior_rows, touched, base, work, messages, ratios, status)
+    read_rows(table, node_table, targets, work, marginals)
+    return is_faint

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -12,7 +13,6 @@ from juncture.kernels.junction_tree.layout import MARGINAL, PARENT, build_clique
 
 MAX_SETS = 64
 MAX_BYTES = 2**23
-LEAST_SAVING = 800  # cells below which a cut run is not faster
 LAYOUT_CELLS = 10_000  # what laying out takes beside the cells kept, in cells of a run
 
 
@@ -45,8 +45,13 @@ class CutPlan:
         cuts, axes, num_picks = plan_cuts(plan.table, table, starts, nodes, shared, states, slots, node_table, observed)
         picks = np.empty(num_picks, np.int32 if plan.num_cells < 2**31 else np.int64)
         fill_picks(table, starts, nodes, shared, states, kept, cuts, picks)
-        seen = np.stack([plan.node_table[observed, MARGINAL], states[observed]], axis=1)
+        seen = np.stack([plan.node_table[observed, MARGINAL], states[observed], np.arange(len(observed))], axis=1)
         return cls(table, indices, node_table, cuts, picks, axes, seen, int(num_cells), int(num_entries))
+
+    @cached_property
+    def buffer_size(self) -> int:
+        """The entries of a run's buffer, as of a `CliquePlan`."""
+        return self.num_cells + 3 * self.num_entries + len(self.table)
 
     @property
     def nbytes(self) -> int:
@@ -78,8 +83,6 @@ class ObservedSet:
 
     def is_due(self, times: int) -> bool:
         """Whether, with so many more runs, laying out a plan would have paid."""
-        if not self.saving:
-            return False
         self.missed += times * self.saving
         return self.missed >= self.cost
 
@@ -97,11 +100,13 @@ class CutPlans:
         self.known: dict[bytes, ObservedSet] = {}
         self.clock = 0
 
-    def find(self, plan: CliquePlan, observed: np.ndarray, times: int = 1) -> CutPlan | None:
-        """The plan for these nodes, in the order given, if one has paid."""
+    def find(self, plan: CliquePlan, observed: np.ndarray, times: int, least: int) -> CutPlan | None:
+        """The plan for these nodes, in the order given, if it saves at least so many cells a run, and has paid."""
         entry = self.known.get(observed.tobytes())
         if entry is None:
             entry = self.add(plan, observed)
+        if entry.saving < least:
+            return None
         if entry.plan is None:
             if not entry.is_due(times):
                 return None
@@ -113,8 +118,7 @@ class CutPlans:
     def add(self, plan: CliquePlan, observed: np.ndarray) -> ObservedSet:
         self.clock += 1
         kept = kept_cells(plan, observed)
-        saving = plan.num_cells - kept
-        entry = ObservedSet(saving if saving >= LEAST_SAVING else 0, LAYOUT_CELLS + kept, last_use=self.clock)
+        entry = ObservedSet(plan.num_cells - kept, LAYOUT_CELLS + kept, last_use=self.clock)
         recent = sorted(self.known.items(), key=lambda item: item[1].last_use)[-MAX_SETS + 1 :]
         self.known = {**dict(recent), observed.tobytes(): entry}
         return entry

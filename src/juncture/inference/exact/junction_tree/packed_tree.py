@@ -17,6 +17,8 @@ from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, 
 from juncture.inference.exact.junction_tree.cut_plan import CutPlan, CutPlans
 from juncture.inference.exact.junction_tree.packing import pack_logs, pack_tables, scale_table
 from juncture.inference.exact.junction_tree.plan import CliquePlan
+from juncture.inference.exact.junction_tree.row_cut import RowCut
+from juncture.inference.exact.junction_tree.workspace import CELLS_AT_ONCE, MAX_BLOCK, Workspace, block_size
 from juncture.kernels.junction_tree.best_rows import choose_rows
 from juncture.kernels.junction_tree.cut import FAINT_RUN, propagate_cut
 from juncture.kernels.junction_tree.layout import MARGINAL
@@ -25,10 +27,9 @@ from juncture.kernels.junction_tree.propagation import TINY, collect_prior, prop
 from juncture.kernels.junction_tree.rows import propagate_rows
 from juncture.parallel import blocks_of
 
-CELLS_AT_ONCE = 2**17  # of a block of rows: what a core's cache holds
 WORTH_CUTTING = 1_500  # cells from which on tables may be cut down to what is observed
+LEAST_SAVING = 800  # cells below which a run on cut tables is not faster
 LARGEST = 1e20  # entry of tables that are cut: beyond it, a run on them might give up earlier than one on all cells
-MAX_BLOCK = 128
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +70,7 @@ class PackedTree:
         return self.run_whole(evidence, targets, marginals)
 
     def run_whole(self, evidence: CodedFinding, targets: np.ndarray, marginals: np.ndarray) -> tuple[int, float]:
-        plan, space = self.plan, self.workspace()
+        plan, space = self.plan, self.workspace(self.plan)
         answer: tuple[int, float] = propagate(
             plan.table, plan.nodes, plan.indices, plan.node_table, self.base, self.prior, self.bounds,
             evidence.observed, evidence.codes, evidence.soft, evidence.likelihoods, targets,
@@ -77,11 +78,11 @@ class PackedTree:
         )  # fmt: skip
         return answer
 
-    def find_cut(self, observed: np.ndarray, soft: np.ndarray, times: int = 1) -> CutPlan | None:
-        """A plan without the axes of the observed nodes, if that pays for so many runs."""
+    def find_cut(self, observed: np.ndarray, soft: np.ndarray) -> CutPlan | None:
+        """A plan without the axes of the nodes that a row observes, if that pays."""
         if not len(observed) or not self.is_level or (len(soft) and np.isin(soft, observed).any()):
             return None
-        return self.cut_plans.find(self.plan, observed, times)
+        return self.cut_plans.find(self.plan, observed, 1, LEAST_SAVING)
 
     @cached_property
     def is_level(self) -> bool:
@@ -91,7 +92,7 @@ class PackedTree:
         self, cut: CutPlan, evidence: CodedFinding, targets: np.ndarray, marginals: np.ndarray
     ) -> tuple[int, float]:
         """`run_whole` with the same bits; FAINT_RUN if that is not sure."""
-        space = self.workspace()
+        space = self.workspace(cut)
         answer: tuple[int, float] = propagate_cut(
             cut.table, self.plan.nodes, cut.indices, cut.node_table, cut.cuts, cut.picks, cut.axes, cut.seen,
             self.base, self.prior, self.bounds, evidence.codes, evidence.soft, evidence.likelihoods, targets,
@@ -104,7 +105,7 @@ class PackedTree:
         all_nodes = np.arange(len(self.plan.num_states))
         if self.is_safe and evidence.is_safe:
             space, (status, _) = (
-                self.workspace(),
+                self.workspace(self.plan),
                 self.run_whole(evidence, all_nodes, np.empty(self.plan.num_marginals)),
             )
             if status != TINY:
@@ -161,8 +162,11 @@ class PackedTree:
         node_table[targets, MARGINAL] = np.cumsum(num_states) - num_states
         marginals = np.empty((rows.num_rows, int(num_states.sum())))
         log_evidence = np.empty(rows.num_rows)
-        size = max(1, min(MAX_BLOCK, CELLS_AT_ONCE // max(self.plan.num_cells, 1)))
+        size = block_size(self.plan.num_cells)
         run = self.run_block if size > 1 else self.run_one_by_one
+        cut = RowCut.of(self, rows, node_table, targets) if size > 1 else None
+        if cut is not None:
+            size, run = block_size(cut.plan.num_cells), cut.run_block
 
         def fill(block: slice) -> None:
             run(rows, block, node_table, targets, marginals[block], log_evidence[block])
@@ -184,6 +188,18 @@ class PackedTree:
             log_evidence[:], marginals[:] = -np.inf, np.nan
             return
         _, is_tiny = self.propagate_block(rows, block, node_table, targets, marginals, log_evidence)
+        self.run_in_logs(rows, block, targets, is_tiny, marginals, log_evidence)
+
+    def run_in_logs(
+        self,
+        rows: CodedFindings,
+        block: slice,
+        targets: np.ndarray,
+        is_tiny: np.ndarray,
+        marginals: np.ndarray,
+        log_evidence: np.ndarray,
+    ) -> None:
+        """Fill in the rows of a block that need logarithms, and NaN for those that are impossible."""
         for index in np.flatnonzero(is_tiny):
             marginals[index], log_evidence[index] = self.run_row(rows.row(block.start + int(index)), targets)
         marginals[np.isneginf(log_evidence)] = np.nan
@@ -201,7 +217,7 @@ class PackedTree:
         plan, size = self.plan, len(log_evidence)
         if not self.is_safe:
             return np.empty((0, size)), np.ones(size, bool)
-        status, space = np.full(size, TINY, np.int64), self.workspace(size)
+        status, space = np.full(size, TINY, np.int64), self.workspace(plan, size)
         propagate_rows(
             plan.table, plan.nodes, plan.indices, node_table, self.base, self.prior, self.bounds,
             rows.observed, np.ascontiguousarray(rows.codes[:, block]),
@@ -237,11 +253,11 @@ class PackedTree:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, workspaces=threading.local(), cut_plans=CutPlans())
 
-    def workspace(self, *rows: int) -> Workspace:
-        """Buffers of the running thread's own, kept for its next run."""
+    def workspace(self, plan: CliquePlan | CutPlan, *rows: int) -> Workspace:
+        """Buffers of the running thread's own, large enough for a plan, kept for its next run."""
         space: Workspace | None = getattr(self.workspaces, "space", None)
-        if space is None or space.rows != rows:
-            space = Workspace.of(self.plan, rows)
+        if space is None or space.rows != rows or len(space.buffer) < plan.buffer_size:
+            space = Workspace.of(plan, rows)
             self.workspaces.space = space
         return space
 
@@ -289,17 +305,3 @@ def pack_factors(plan: CliquePlan, factors: Sequence[Factor]) -> PackedTree:
     return PackedTree(
         plan, base, prior, bounds, log_scale, log_scale + log_total, status != TINY, tuple(factors), log_tops
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Workspace:
-    """The buffers of a run."""
-
-    rows: tuple[int, ...]  # () for one row, (number of rows,) for many
-    buffer: np.ndarray  # tables, messages and bounds, as `kernels.junction_tree.propagation.share_buffer` parts them
-    touched: np.ndarray
-
-    @classmethod
-    def of(cls, plan: CliquePlan, rows: tuple[int, ...]) -> Workspace:
-        size = plan.num_cells + 3 * plan.num_entries + plan.num_cliques
-        return cls(rows, np.empty((size, *rows)), np.empty(plan.num_cliques, np.bool_))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -44,6 +45,11 @@ class CliquePlan:
     @property
     def num_cliques(self) -> int:
         return len(self.table)
+
+    @cached_property
+    def buffer_size(self) -> int:
+        """The entries of a run's buffer: the cells, the messages three times, and a bound for each clique."""
+        return self.num_cells + 3 * self.num_entries + self.num_cliques
 
     def __repr__(self) -> str:
         return f"CliquePlan({self.num_cliques} cliques, {self.cost})"
