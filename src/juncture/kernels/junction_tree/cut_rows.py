@@ -33,12 +33,18 @@ from juncture.kernels.junction_tree.rows import finish_rows
 @kernel
 def take_rows(whole, positions, reach, shifts, kept):
     """Copy the runs of cells at these positions, shifted for every row, one after the other: (cell, row)."""
+    is_shifted = False
+    for row in range(len(shifts)):
+        is_shifted |= shifts[row] != 0
     for index in range(len(positions)):
         for step in range(reach):
             at = positions[index] + step
             cell = kept[index * reach + step]
-            for row in range(len(shifts)):
-                cell[row] = whole[at + shifts[row]]
+            if is_shifted:
+                for row in range(len(shifts)):
+                    cell[row] = whole[at + shifts[row]]
+            else:
+                cell[:] = whole[at]
 
 
 @kernel

@@ -67,8 +67,13 @@ def scale_block_of_rows(block, sent, ratio):
 
 @kernel
 def weigh_block_of_rows(block, before, ratio):
-    """Divide the cells of the block by the message without evidence, and multiply them by the ratio."""
+    """Divide the cells of the block by the message without evidence, and multiply them by the ratio.
+
+    `before` is turned into its inverse.
+    """
+    for row in range(len(ratio)):
+        before[row] = 1.0 / before[row] if before[row] > 0.0 else 0.0
     for position in range(len(block)):
         cell = block[position]
         for row in range(len(ratio)):
-            cell[row] = ratio[row] * (cell[row] * (1.0 / before[row] if before[row] > 0.0 else 0.0))
+            cell[row] = ratio[row] * (cell[row] * before[row])

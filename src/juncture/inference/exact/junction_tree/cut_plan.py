@@ -53,7 +53,7 @@ class CutPlan:
         """The entries of a run's buffer, as of a `CliquePlan`."""
         return self.num_cells + 3 * self.num_entries + len(self.table)
 
-    @property
+    @cached_property
     def nbytes(self) -> int:
         """The memory that the arrays take."""
         return sum(array.nbytes for array in vars(self).values() if isinstance(array, np.ndarray))
@@ -77,8 +77,8 @@ class ObservedSet:
 
     saving: int
     cost: int  # of laying a cut plan out, in cells
+    last_use: int
     missed: int = 0
-    last_use: int = 0
     plan: CutPlan | None = None
 
     def is_due(self, times: int) -> bool:
@@ -92,13 +92,14 @@ class CutPlans:
 
     Answers are the same with and without one, so it does not matter when that is, nor that threads miss each other's
     counts. Entries go into a copy that replaces the dictionary: threads never read one that changes, and no lock is
-    held across a fork. Beyond `MAX_SETS` sets or `MAX_BYTES` of plans, those are dropped that were not used since the
-    most other sets came.
+    held across a fork. Beyond `MAX_SETS` sets or `MAX_BYTES` of plans, the half that was not used for longest is
+    dropped.
     """
 
     def __init__(self) -> None:
         self.known: dict[bytes, ObservedSet] = {}
         self.clock = 0
+        self.num_bytes = 0
 
     def find(self, plan: CliquePlan, observed: np.ndarray, times: int, least: int) -> CutPlan | None:
         """The plan for these nodes, in the order given, if it saves at least so many cells a run, and has paid."""
@@ -107,27 +108,33 @@ class CutPlans:
             entry = self.add(plan, observed)
         if entry.saving < least:
             return None
-        if entry.plan is None:
+        cut = entry.plan
+        if cut is None:
             if not entry.is_due(times):
                 return None
-            entry.plan = CutPlan.of(plan, observed)
-            self.drop_plans()
+            cut = entry.plan = CutPlan.of(plan, observed)
+            self.num_bytes += cut.nbytes
+            if self.num_bytes > MAX_BYTES:
+                self.shrink()
         entry.last_use = self.clock
-        return entry.plan
+        return cut
 
     def add(self, plan: CliquePlan, observed: np.ndarray) -> ObservedSet:
         self.clock += 1
         kept = kept_cells(plan, observed)
-        entry = ObservedSet(plan.num_cells - kept, LAYOUT_CELLS + kept, last_use=self.clock)
-        recent = sorted(self.known.items(), key=lambda item: item[1].last_use)[-MAX_SETS + 1 :]
-        self.known = {**dict(recent), observed.tobytes(): entry}
+        entry = ObservedSet(plan.num_cells - kept, LAYOUT_CELLS + kept, self.clock)
+        if len(self.known) >= MAX_SETS:
+            self.shrink()
+        self.known = {**self.known, observed.tobytes(): entry}
         return entry
 
-    def drop_plans(self) -> None:
-        """Drop the plans least recently used, as long as all take more than `MAX_BYTES`."""
-        laid_out = sorted((one for one in self.known.values() if one.plan), key=lambda one: -one.last_use)
+    def shrink(self) -> None:
+        """Keep the sets used last: half of `MAX_SETS`, and half of `MAX_BYTES` of their plans."""
+        recent = sorted(self.known.items(), key=lambda item: -item[1].last_use)[: MAX_SETS // 2]
         total = 0
-        for entry in laid_out:
-            total += entry.plan.nbytes if entry.plan else 0
-            if total > MAX_BYTES:
-                entry.plan, entry.missed = None, 0
+        for _, entry in recent:
+            size = entry.plan.nbytes if entry.plan else 0
+            if total + size > MAX_BYTES // 2:
+                entry.plan, entry.missed, size = None, 0, 0
+            total += size
+        self.known, self.num_bytes = dict(recent), total

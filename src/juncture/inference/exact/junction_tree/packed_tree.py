@@ -17,8 +17,14 @@ from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, 
 from juncture.inference.exact.junction_tree.cut_plan import CutPlan, CutPlans
 from juncture.inference.exact.junction_tree.packing import pack_logs, pack_tables, scale_table
 from juncture.inference.exact.junction_tree.plan import CliquePlan
-from juncture.inference.exact.junction_tree.row_cut import RowCut
-from juncture.inference.exact.junction_tree.workspace import CELLS_AT_ONCE, MAX_BLOCK, Workspace, block_size
+from juncture.inference.exact.junction_tree.row_cut import RowCut, run_singly
+from juncture.inference.exact.junction_tree.workspace import (
+    CELLS_AT_ONCE,
+    LEAST_BLOCK,
+    MAX_BLOCK,
+    Workspace,
+    block_size,
+)
 from juncture.kernels.junction_tree.best_rows import choose_rows
 from juncture.kernels.junction_tree.cut import FAINT_RUN, propagate_cut
 from juncture.kernels.junction_tree.layout import MARGINAL
@@ -163,10 +169,12 @@ class PackedTree:
         marginals = np.empty((rows.num_rows, int(num_states.sum())))
         log_evidence = np.empty(rows.num_rows)
         size = block_size(self.plan.num_cells)
-        run = self.run_block if size > 1 else self.run_one_by_one
-        cut = RowCut.of(self, rows, node_table, targets) if size > 1 else None
+        cut = RowCut.of(self, rows, node_table, targets, is_long=size < LEAST_BLOCK)
+        run = self.run_block
         if cut is not None:
             size, run = block_size(cut.plan.num_cells), cut.run_block
+        elif size < LEAST_BLOCK:
+            size, run = 1, self.run_one_by_one
 
         def fill(block: slice) -> None:
             run(rows, block, node_table, targets, marginals[block], log_evidence[block])
@@ -188,21 +196,7 @@ class PackedTree:
             log_evidence[:], marginals[:] = -np.inf, np.nan
             return
         _, is_tiny = self.propagate_block(rows, block, node_table, targets, marginals, log_evidence)
-        self.run_in_logs(rows, block, targets, is_tiny, marginals, log_evidence)
-
-    def run_in_logs(
-        self,
-        rows: CodedFindings,
-        block: slice,
-        targets: np.ndarray,
-        is_tiny: np.ndarray,
-        marginals: np.ndarray,
-        log_evidence: np.ndarray,
-    ) -> None:
-        """Fill in the rows of a block that need logarithms, and NaN for those that are impossible."""
-        for index in np.flatnonzero(is_tiny):
-            marginals[index], log_evidence[index] = self.run_row(rows.row(block.start + int(index)), targets)
-        marginals[np.isneginf(log_evidence)] = np.nan
+        run_singly(self, rows, block, targets, is_tiny, marginals, log_evidence)
 
     def propagate_block(
         self,
@@ -236,8 +230,7 @@ class PackedTree:
         marginals: np.ndarray,
         log_evidence: np.ndarray,
     ) -> None:
-        marginals[0], log_evidence[0] = self.run_row(rows.row(block.start), targets)
-        marginals[np.isneginf(log_evidence)] = np.nan
+        run_singly(self, rows, block, targets, np.ones(1, bool), marginals, log_evidence)
 
     def run_row(self, row: CodedFinding, targets: np.ndarray) -> tuple[np.ndarray, float]:
         """The marginals of the targets, one after the other, and the log evidence."""

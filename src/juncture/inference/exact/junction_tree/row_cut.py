@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
-from juncture.inference.exact.junction_tree.cut_plan import CutPlan
+from juncture.inference.exact.junction_tree.cut_plan import CutPlan, kept_cells
+from juncture.inference.exact.junction_tree.workspace import LEAST_BLOCK, block_size
 from juncture.kernels.junction_tree.cut_rows import propagate_cut_rows
 from juncture.kernels.junction_tree.layout import MARGINAL
 from juncture.kernels.junction_tree.propagation import TINY
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from juncture.inference.exact.junction_tree.packed_tree import PackedTree
 
 LEAST_SHARE = 8  # a cut that leaves out less than one cell in so many is not faster
+ALWAYS = 2**40  # so many runs that any plan pays
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +34,21 @@ class RowCut:
     seen: np.ndarray  # (target that all rows observe, column)
 
     @classmethod
-    def of(cls, tree: PackedTree, rows: CodedFindings, node_table: np.ndarray, targets: np.ndarray) -> RowCut | None:
-        """None where a cut does not pay, or where the bits might be others."""
+    def of(
+        cls, tree: PackedTree, rows: CodedFindings, node_table: np.ndarray, targets: np.ndarray, *, is_long: bool
+    ) -> RowCut | None:
+        """None where a cut does not pay, or where the bits might be others.
+
+        Rows that would else run one by one, with other bits, are cut whenever that lets them run together.
+        """
         known = find_known(rows)
         observed = rows.observed[known]
         if not len(observed) or not tree.is_safe or not tree.is_level or np.isin(rows.soft, observed).any():
             return None
-        plan = tree.cut_plans.find(tree.plan, observed, rows.num_rows, tree.plan.num_cells // LEAST_SHARE + 1)
+        if is_long and block_size(kept_cells(tree.plan, observed)) < LEAST_BLOCK:
+            return None
+        times = ALWAYS if is_long else rows.num_rows
+        plan = tree.cut_plans.find(tree.plan, observed, times, tree.plan.num_cells // LEAST_SHARE + 1)
         if plan is None:
             return None
         places = plan.node_table.copy()
@@ -68,11 +78,13 @@ class RowCut:
             space.buffer, space.touched, marginals, log_evidence, status,
         )  # fmt: skip
         if not is_sure:
-            tree.run_block(rows, block, node_table, targets, marginals, log_evidence)
+            for row in range(size):
+                one, at = slice(block.start + row, block.start + row + 1), slice(row, row + 1)
+                tree.run_block(rows, one, node_table, targets, marginals[at], log_evidence[at])
             return
         log_evidence += tree.log_prior + rows.log_scale[block]
         is_tiny = (status == TINY) | rows.is_wide(block)
-        tree.run_in_logs(rows, block, targets, is_tiny, marginals, log_evidence)
+        run_singly(tree, rows, block, targets, is_tiny, marginals, log_evidence)
 
 
 def find_known(rows: CodedFindings) -> np.ndarray:
@@ -81,3 +93,18 @@ def find_known(rows: CodedFindings) -> np.ndarray:
     is_known = np.zeros(len(rows.observed), bool)
     is_known[known] = rows.codes[known].min(axis=1, initial=0) >= 0
     return is_known
+
+
+def run_singly(
+    tree: PackedTree,
+    rows: CodedFindings,
+    block: slice,
+    targets: np.ndarray,
+    is_asked: np.ndarray,
+    marginals: np.ndarray,
+    log_evidence: np.ndarray,
+) -> None:
+    """Fill in some rows of a block by runs of their own, and NaN for all that are impossible."""
+    for index in np.flatnonzero(is_asked):
+        marginals[index], log_evidence[index] = tree.run_row(rows.row(block.start + int(index)), targets)
+    marginals[np.isneginf(log_evidence)] = np.nan

@@ -11,6 +11,7 @@ from juncture.inference.exact.junction_tree.plan import CliquePlan
 
 CELLS_AT_ONCE = 2**17  # of a block of rows: what a core's cache holds
 MAX_BLOCK = 128
+LEAST_BLOCK = 5  # fewer rows run one by one
 
 
 @dataclass(frozen=True, eq=False)
