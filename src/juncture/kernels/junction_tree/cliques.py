@@ -6,6 +6,8 @@ import numpy as np
 
 from juncture.kernels.compiler import kernel
 
+LARGE = 512.0  # cells of a table from which on passing through it costs more than a further clique does
+
 
 @kernel
 def clique_tree(order, separator_starts, separator_nodes):
@@ -97,7 +99,7 @@ def lower_parents(starts, nodes, parents, num_states):
         for index in range(starts[clique], starts[clique + 1]):
             sizes[clique] *= num_states[nodes[index]]
         parent = parents[clique]
-        if parent >= 0:
+        if parent >= 0 and sizes[parent] >= LARGE:
             count = mark_separator(starts, nodes, clique, parent, num_cliques, mark)
             for index in range(starts[clique], starts[clique + 1]):
                 other = smallest[nodes[index]]

@@ -40,42 +40,25 @@ def sum_four_runs(cells, start, run):
 
 
 @kernel
-def sum_runs(cells, run, sums):
-    """The sum of each run of cells."""
-    entry = np.int64(0)
-    while run >= SIDE_BY_SIDE and entry + 4 <= len(sums):
-        first, second, third, fourth = sum_four_runs(cells, entry * run, run)
-        sums[entry] = first
-        sums[entry + 1] = second
-        sums[entry + 2] = third
-        sums[entry + 3] = fourth
-        entry += 4
-    while entry < len(sums):
-        sums[entry] = sum_run(cells, entry * run, run)
-        entry += 1
-
-
-@kernel
-def add_runs(cells, run, index, message):
-    """Add the sum of each run of cells to the entry of the message that it reads."""
-    block = np.int64(0)
-    while run >= SIDE_BY_SIDE and block + 4 <= len(index):
-        first, second, third, fourth = sum_four_runs(cells, block * run, run)
-        message[index[block]] += first
-        message[index[block + 1]] += second
-        message[index[block + 2]] += third
-        message[index[block + 3]] += fourth
-        block += 4
-    while block < len(index):
-        message[index[block]] += sum_run(cells, block * run, run)
-        block += 1
-
-
-@kernel
 def sum_blocks(cells, residual, block, message):
     """The message: the sums of `residual` cells each, which are summed by blocks."""
+    if residual >= SIDE_BY_SIDE or residual > block:
+        sum_long_blocks(cells, residual, block, message)
+        return
+    for entry in range(len(message)):
+        part = cells[entry * residual : (entry + 1) * residual]
+        total = 0.0
+        for position in range(residual):
+            total += part[position]
+        message[entry] = total
+
+
+@kernel
+def sum_long_blocks(cells, residual, block, message):
+    """`sum_blocks` where it takes long, with four runs at once: blocks of one entry, or else the entries themselves."""
     if block == residual:
-        sum_runs(cells, residual, message)
+        message[:] = 0.0
+        add_long_runs(cells, block, np.arange(len(message)), message)
         return
     for entry in range(len(message)):
         at = entry * residual
@@ -92,14 +75,37 @@ def sum_blocks(cells, residual, block, message):
 
 
 @kernel
+def add_long_runs(cells, run, index, message):
+    """Add the sum of each run of cells to the entry of the message that it reads, four at once."""
+    block = np.int64(0)
+    while block + 4 <= len(index):
+        first, second, third, fourth = sum_four_runs(cells, block * run, run)
+        message[index[block]] += first
+        message[index[block + 1]] += second
+        message[index[block + 2]] += third
+        message[index[block + 3]] += fourth
+        block += 4
+    while block < len(index):
+        message[index[block]] += sum_run(cells, block * run, run)
+        block += 1
+
+
+@kernel
 def sum_to_message(cells, move, run, index, message):
     """Sum the parent's cells over each entry of the message that they read."""
     message[:] = 0.0
     if move == GATHER:
         for position in range(len(index)):
             message[index[position]] += cells[position]
+    elif move == CONSTANT and run >= SIDE_BY_SIDE:
+        add_long_runs(cells, run, index, message)
     elif move == CONSTANT:
-        add_runs(cells, run, index, message)
+        for block in range(len(index)):
+            part = cells[block * run : (block + 1) * run]
+            total = 0.0
+            for position in range(run):
+                total += part[position]
+            message[index[block]] += total
     else:
         for block in range(len(index)):
             part = cells[block * run : (block + 1) * run]

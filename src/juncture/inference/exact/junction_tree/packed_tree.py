@@ -77,7 +77,7 @@ class PackedTree:
 
     def run_whole(self, evidence: CodedFinding, targets: np.ndarray, marginals: np.ndarray) -> tuple[int, float]:
         plan, space = self.plan, self.workspace(self.plan)
-        answer: tuple[int, float] = propagate(
+        answer: tuple[int, float] = propagate.run(  # without the call of the kernel object, as this is the hot path
             plan.table, plan.nodes, plan.indices, plan.node_table, self.base, self.prior, self.bounds,
             evidence.observed, evidence.codes, evidence.soft, evidence.likelihoods, targets,
             space.buffer, space.touched, marginals,
@@ -86,9 +86,10 @@ class PackedTree:
 
     def find_cut(self, observed: np.ndarray, soft: np.ndarray) -> CutPlan | None:
         """A plan without the axes of the nodes that a row observes, if that pays."""
-        if not len(observed) or not self.is_level or (len(soft) and np.isin(soft, observed).any()):
+        cut = self.cut_plans.find(self.plan, observed, 1, LEAST_SAVING)
+        if cut is None or not self.is_level or (len(soft) and np.isin(soft, observed).any()):
             return None
-        return self.cut_plans.find(self.plan, observed, 1, LEAST_SAVING)
+        return cut
 
     @cached_property
     def is_level(self) -> bool:
@@ -99,7 +100,7 @@ class PackedTree:
     ) -> tuple[int, float]:
         """`run_whole` with the same bits; FAINT_RUN if that is not sure."""
         space = self.workspace(cut)
-        answer: tuple[int, float] = propagate_cut(
+        answer: tuple[int, float] = propagate_cut.run(
             cut.table, self.plan.nodes, cut.indices, cut.node_table, cut.cuts, cut.picks, cut.axes, cut.seen,
             self.base, self.prior, self.bounds, evidence.codes, evidence.soft, evidence.likelihoods, targets,
             space.buffer, space.touched, marginals,
