@@ -86,6 +86,7 @@ def check_answers(case: Case) -> None:
 
 @given(cases(exact=True))
 def test_answers_agree_with_rational_arithmetic_where_variances_are_zero(case: Case):
+    """S1-051, S1-052, S1-127: the oracle has the recursions of means and covariances, parents first."""
     check_answers(case)
 
 
@@ -132,6 +133,7 @@ def sum_network() -> jt.BayesianNetwork:
 
 
 def test_the_joint_of_the_sources():
+    """S1-050: a chain of three."""
     joint = jt.infer(source_network()).joint("a", "b", "c")
     assert joint.mean == pytest.approx([1, 2, 7])
     assert joint.covariance == pytest.approx(np.array([[1, 2, 6], [2, 5, 15], [6, 15, 46]]))

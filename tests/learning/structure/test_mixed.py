@@ -118,9 +118,7 @@ def test_what_has_no_score_is_refused():
         jt.learn_structure(rows, "pc")
     with pytest.raises(jt.InvalidData, match="'y' has the same number in every row"):
         jt.learn_structure(rows | {"y": np.full(60, 0.1)})
-    with pytest.raises(
-        jt.InvalidData, match=r"the column 's' has missing values, the first in row 0: drop these rows$"
-    ):
+    with pytest.raises(jt.InvalidData, match=r"'s' has missing values, the first in row 0: .* or put the numbers into"):
         jt.learn_structure(rows | {"s": [None, *rows["s"][1:].tolist()]})
     nothing = jt.Dataset({"s": [], "x": []}, variables=[jt.Variable("s", 2), jt.Variable("x")])
     with pytest.raises(jt.InvalidData, match="at least one row"):

@@ -172,7 +172,7 @@ def test_refusals(asia):
         (lambda: edge_strengths(ROWS, samples=1.5), "samples must be a whole number of at least 1"),
         (
             lambda: learn_structure({"a": [0.5, None], "b": [1.5, 2.5]}),
-            "has missing values, the first in row 1: drop these rows$",
+            "has missing values, the first in row 1: drop these rows, or put the numbers into bins first",
         ),
         (lambda: learn_structure(ROWS, "exact", max_parents=True), "max_parents must be a whole number"),
         (lambda: StructuralEM(completions="x"), "completions must be a whole number of at least 1; got 'x'"),

@@ -16,6 +16,8 @@ from juncture.learning.networks.expectation import MAX_DISTINCT, collect_distinc
 from juncture.learning.networks.templates import code_columns
 from juncture.variables import Scope, Variable
 
+IN_BINS = "jt.Discretizer(bins=5).fit(data).transform(data) or juncture learn --bins 5"
+
 
 def is_mixed(data: Dataset) -> bool:
     """Whether some columns have states and some are real."""
@@ -29,7 +31,7 @@ def check_same_kind(data: Dataset) -> None:
         raise Unsupported(
             f"independence is tested between columns that all have states or are all numbers, but {coded!r} has states"
             f" and {real!r} numbers: take a search that scores graphs, such as method='hill-climbing', or put the"
-            " numbers into bins first, jt.Discretizer(bins=5).fit(data).transform(data) or juncture learn --bins 5"
+            f" numbers into bins first, {IN_BINS}"
         )
 
 
@@ -82,5 +84,7 @@ def check_complete(data: Dataset) -> None:
         holes = np.isnan(column) if column.dtype.kind == "f" else column < 0
         if holes.any():
             row = int(np.argmax(holes.reshape(len(data), -1).any(axis=1)))
-            ways = "" if has_numbers else ", or learn with method='structural-em'"
-            raise InvalidData(f"the column {name!r} has missing values, the first in row {row}: drop these rows{ways}")
+            way = f"put the numbers into bins first, {IN_BINS}" if has_numbers else "learn with method='structural-em'"
+            raise InvalidData(
+                f"the column {name!r} has missing values, the first in row {row}: drop these rows, or {way}"
+            )

@@ -19,6 +19,7 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import ProgressCallback
 from juncture.learning.fit import Fit
 from juncture.learning.structure.constraints import Constrained, check_positive, check_whole
+from juncture.learning.structure.data import IN_BINS
 from juncture.learning.structure.scores.discrete import NodeAverage
 from juncture.learning.structure.scores.local_scores import rounding
 from juncture.learning.structure.searches.hill_climbing import HillClimbing
@@ -90,8 +91,7 @@ def check_discrete(data: Dataset) -> None:
     if numbers is not None:
         raise Unsupported(
             f"structural EM fills the holes of columns with states, but {numbers!r} is a number: drop the rows with"
-            " holes, or put the numbers into bins, jt.Discretizer(bins=5).fit(data).transform(data) or"
-            " juncture learn --bins 5"
+            f" holes, or put the numbers into bins, {IN_BINS}"
         )
 
 
