@@ -8,9 +8,9 @@ Fagan and Chin 1973) gives the entries of the inverse on the pattern of the fact
 sides are checked to agree to 1e-8 first; then the medians of five runs are printed: of ours with its plan compiled, of
 SciPy's factorisation and selected inverse. "first" is the first call of ours, with its search for an order.
 
-`repeat` asks a network of seven variables, and the published `ecoli70` and `magic-niab` where a FOLDER has them, with one
-row of evidence after the other in the same columns, and with all rows at once; pyAgrum's `CLGVariableElimination`, made
-once, answers the same, to 1e-6.
+`repeat` asks a network of seven variables, and the published `ecoli70` and `magic-niab` where a FOLDER has them, with
+one row of evidence after the other in the same columns, and with all rows at once; pyAgrum's `CLGVariableElimination`,
+made once, answers the same, to 1e-6.
 """
 
 from __future__ import annotations
