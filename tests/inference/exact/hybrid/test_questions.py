@@ -86,6 +86,24 @@ def test_rows_of_best_assignments():
     assert math.isnan(found.log_prob[2])
 
 
+def test_best_rows_with_ties_and_with_peaks_that_cannot_occur():
+    """Given k = a, z is 0 and x is known, so that its density has no bound; a third state is as good as the second."""
+    coin = jt.Variable("coin", 3)
+    model = jt.BayesianNetwork(
+        [
+            jt.Conditional(K, [], [0.5, 0.5]),
+            jt.Conditional(coin, [K], [[0.2, 0.4, 0.4], [0.2, 0.4, 0.4]]),
+            jt.LinearGaussian(X, [K], [[], []], [0.0, 1.0], [0.0, 1.0]),
+            jt.LinearGaussian(Z, [K, X], [[0.0], [1.0]], [0.0, 0.0], [0.0, 1.0]),
+        ]
+    )
+    found = jt.most_probable(model, [{"z": 3.0}, {"z": 2.0}]).assignments.to_dict()
+    assert found == {"k": ["b", "b"], "coin": [1, 1], "x": [2.0, 1.5]}
+    assert jt.most_probable(model, {"z": 3.0}).assignment == {"k": "b", "coin": 1, "x": 2.0}
+    with pytest.raises(jt.Unsupported, match="has no bound"):
+        jt.most_probable(model, [{"z": 3.0}, {"z": 0.0}])
+
+
 def test_further_findings_interventions_and_plans():
     model = small_network()
     both = jt.infer(model, {"z": 4.0, "m": 1})

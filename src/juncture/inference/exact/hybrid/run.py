@@ -118,10 +118,14 @@ class Run:
         tree = self.part.tree
         return sum(tree.sizes) + sum(tree.size(group.states) for group in self.part.groups) + 1
 
-    def _blocks(self) -> Iterator[tuple[Sums, np.ndarray]]:
+    def blocks(self) -> Iterator[slice]:
+        """Rows that are summed together."""
         step = int(max(1, CELLS_AT_ONCE // self._num_cells))
         for start in range(0, self.rows.num_rows, step):
-            rows = slice(start, min(start + step, self.rows.num_rows))
+            yield slice(start, min(start + step, self.rows.num_rows))
+
+    def _blocks(self) -> Iterator[tuple[Sums, np.ndarray]]:
+        for rows in self.blocks():
             tables, lacking = self.tables(rows)
             sums = self.part.tree.sum(tables, rows.stop - rows.start)
             yield sums, sums.log_total + self._restore(sums, lacking)
@@ -137,11 +141,9 @@ class Run:
         tables += [table for name in some.findings.likelihoods if (table := self.likelihood(name, some)) is not None]
         lacking: list[Table] = []
         for solved, case in self.solved:
-            density = solved.density(some.reals, case[rows], self.tolerance)
-            peaks = solved.log_peak(case[rows]) if with_peaks else 0.0
-            logs, fewer = hold_exact(density)
+            logs, fewer = hold_exact(solved.density(some.reals, case[rows], self.tolerance))
             names = solved.group.states
-            tables.append((names, logs + peaks))
+            tables.append((names, add_peaks(logs, solved.log_peak(case[rows])) if with_peaks else logs))
             if fewer is not None:
                 lacking.append((names, np.broadcast_to(fewer, (len(logs), *solved.shape))))
         return tables, lacking
@@ -169,6 +171,12 @@ class Run:
             expected = (sums.marginal(names) * fewer).reshape(len(total), -1).sum(axis=1)
             total += np.where(np.isnan(expected), 0.0, expected)
         return SINGULAR * np.round(total)
+
+
+def add_peaks(logs: np.ndarray, peaks: np.ndarray) -> np.ndarray:
+    """The densities at the mode; a configuration that cannot occur stays impossible, however sharp its peak."""
+    none = np.full(np.broadcast_shapes(logs.shape, peaks.shape), -np.inf)
+    return np.add(logs, peaks, out=none, where=logs > -np.inf)
 
 
 def hold_exact(density: Density) -> tuple[np.ndarray, np.ndarray | None]:
