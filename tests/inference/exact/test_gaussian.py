@@ -322,3 +322,10 @@ def test_sensitivity_refuses_what_has_no_slope():
         jt.sensitivity(sum_network(), {"x": 1.0})
     with pytest.raises(jt.InvalidData, match=r"a pair such as \('x', 'mean'\)"):
         jt.sensitivity(chain_network(), {}, target=("x0", 3.0))
+    a, x = jt.Variable("a", 2), jt.Variable("x")
+    mixed = jt.BayesianNetwork([jt.Conditional(a, [], [0.5, 0.5]), jt.LinearGaussian(x, [a], [[], []], [0, 1], [1, 0])])
+    for target in (None, ("x", "mean"), ("a", 1)):
+        with pytest.raises(jt.Unsupported, match=r"'a' has states and 'x' is real: change a number"):
+            jt.sensitivity(mixed, {"x": 1.0}, target=target)
+    with pytest.raises(jt.Unsupported, match="the factors of 'x' are neither"):
+        jt.sensitivity(jt.MarkovNetwork([jt.GaussianFactor([x], [0.0], [[1.0]])]))
