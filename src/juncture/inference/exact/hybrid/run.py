@@ -11,10 +11,11 @@ import numpy as np
 
 from juncture import numerics
 from juncture.data.findings import Findings
+from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
 from juncture.inference.exact.hybrid.clique_tables import Sums, Table
 from juncture.inference.exact.hybrid.groups import Density, SolvedGroup
-from juncture.inference.exact.hybrid.parts import BYTES_PER_COEFFICIENT, Group, Part
+from juncture.inference.exact.hybrid.parts import BYTES_PER_COEFFICIENT, Group, Part, table_scope
 from juncture.inference.exact.junction_tree.engine import recall
 from juncture.memory import check_memory
 from juncture.values import few, number_of
@@ -138,6 +139,7 @@ class Run:
         """
         some = self.rows.take(rows)
         tables = [self.factor_table(factor, some) for factor in self.part.factors]
+        tables += [row_table(part, some) for part in self.part.row_families]
         tables += [table for name in some.findings.likelihoods if (table := self.likelihood(name, some)) is not None]
         lacking: list[Table] = []
         for solved, case in self.solved:
@@ -171,6 +173,17 @@ class Run:
             expected = (sums.marginal(names) * fewer).reshape(len(total), -1).sum(axis=1)
             total += np.where(np.isnan(expected), 0.0, expected)
         return SINGULAR * np.round(total)
+
+
+def row_table(part: AnyConditional, rows: Rows) -> Table:
+    """log p(child | parents) for all unobserved states of a family whose numbers are observed, (row, *states)."""
+    free = [variable for variable in table_scope(part) if variable.name not in rows.observed]
+    shape = [variable.num_states for variable in free]
+    codes = np.indices(shape).reshape(len(free), -1)
+    size = codes.shape[1]
+    columns = {name: np.repeat(column, size, axis=0) for name, column in {**rows.codes, **rows.reals}.items()}
+    columns |= {variable.name: np.tile(codes[at], rows.num_rows) for at, variable in enumerate(free)}
+    return tuple(variable.name for variable in free), part.log_prob(columns).reshape(rows.num_rows, *shape)
 
 
 def add_peaks(logs: np.ndarray, peaks: np.ndarray) -> np.ndarray:
