@@ -153,6 +153,30 @@ def test_rows_with_holes_are_a_batch():
         assert beliefs.joint("x1", "x0").covariance[number] == pytest.approx(alone.joint("x1", "x0").covariance)
 
 
+def test_one_row_after_the_other_answers_as_a_plan_does():
+    """The quicker path of single rows: numbers of any kind, in any order, with holes; mistakes are told as ever."""
+    model, evidence = chain_network(), {"x3": np.float64(2.0), "x1": 1}
+    plan = jt.compile(model, observed=["x1", "x3"])
+    for row in (evidence, {"x1": 1.5, "x3": -2.0}, {}, {"x3": 2.0, "x1": float("nan")}):
+        beliefs, other = jt.infer(model, row), plan.run(model, row)
+        assert beliefs.log_evidence == pytest.approx(other.log_evidence, rel=1e-14)
+        for name in model.variables.names:
+            assert beliefs[name].mean == pytest.approx(other[name].mean, rel=1e-14)
+            assert beliefs[name].variance == pytest.approx(other[name].variance, rel=1e-14)
+        assert beliefs["x0"] is beliefs["x0"]
+    beliefs = jt.infer(model, evidence, targets=("x2",))
+    evidence["x1"] = 100.0
+    assert beliefs.with_evidence({"x0": 0.0})["x2"] == jt.infer(model, {"x3": 2.0, "x1": 1.0, "x0": 0.0})["x2"]
+    assert jt.infer(model, {"x1": 1.0}, method=jt.GaussianElimination(), memory_limit=2**20)["x2"].mean == 1.3
+    for wrong, match in (({"x1": math.inf}, "infinite"), ({"x9": 1.0}, "'x9'"), ({"x1": "tall"}, "not a number")):
+        with pytest.raises(jt.JunctureError, match=match):
+            jt.infer(model, wrong)
+    with pytest.raises(jt.UnknownVariable, match="'x9'"):
+        jt.infer(model, {"x1": 1.0}, targets=["x9"])
+    with pytest.raises(jt.UnknownVariable, match="not among the targets"):
+        jt.infer(model, {"x1": 1.0}, targets=["x2"])["x0"]
+
+
 def test_marginals_are_gaussians_and_known_values_are_degenerate():
     beliefs = jt.infer(chain_network(), {"x3": 2.0})
     assert isinstance(beliefs["x0"], jt.Gaussian)

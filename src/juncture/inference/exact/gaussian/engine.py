@@ -25,10 +25,12 @@ from juncture.inference.exact.gaussian.answers import GaussianAnswers, Group
 from juncture.inference.exact.gaussian.precisions import PrecisionPlan, PrecisionSystem
 from juncture.inference.exact.gaussian.relations import log_free_density
 from juncture.inference.exact.gaussian.row_plan import RowPlan
+from juncture.inference.exact.gaussian.row_query import RowAnswers, RowQuery, are_numbers
 from juncture.inference.exact.gaussian.systems import LinearSystem, is_gaussian
 from juncture.inference.exact.junction_tree.engine import recall
 from juncture.inference.exact.lowering import check_factors
 from juncture.memory import check_memory
+from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.options import as_variable_names
 from juncture.values import number_of
@@ -66,6 +68,31 @@ class GaussianElimination:
             if name not in system.numbers:
                 raise UnknownVariable.among(name, system.names)
         return GaussianPlan(self, model, system, tuple(seen), tuple(keep))
+
+    def answer_row(self, model: Any, evidence: dict[str, Any], targets: Any = None) -> RowAnswers | None:
+        """The answers given one row of numbers; None where a plan has to be run, or a mistake has to be told."""
+        if self.memory_limit is not None or not are_numbers(evidence) or type(targets) not in {type(None), list, tuple}:
+            return None
+        key = (tuple(evidence), None if targets is None else tuple(targets))
+        if targets is not None and not all(type(name) is str for name in targets):
+            return None
+        query = recall(model, "gaussian rows", key, lambda: self.row_query(model, *key), MAX_PLANS)
+        return None if query is None else query.run(evidence, self.tolerance)
+
+    def row_query(self, model: Any, names: tuple[str, ...], targets: tuple[str, ...] | None) -> RowQuery | None:
+        """What rows with these columns share; None for other models, other names, and deterministic relations."""
+        known = model.variables.names
+        if (
+            not isinstance(model, BayesianNetwork)
+            or not is_gaussian(model)
+            or not {*names, *(targets or ())} <= {*known}
+        ):
+            return None
+        plan = self.compile(model, names, known if targets is None else targets)
+        system, layout = plan.system, plan.layout(plan.mark(names))
+        if not isinstance(system, LinearSystem) or not isinstance(layout, RowPlan) or system.is_exact.any():
+            return None
+        return RowQuery.of(tuple(model.variables), names, plan.targets, layout, layout.numbers_of(system))
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +160,7 @@ class GaussianPlan:
         )
         system = self.system if model is self.model else self.system_of(model)
         groups = tuple(self.solve(system, rows, names, findings) for names, rows in patterns(findings))
-        return GaussianAnswers(system.names, system.means, system.scales, findings, groups)
+        return GaussianAnswers(system.names, system.numbers, system.means, system.scales, findings, groups)
 
     def system_of(self, model: Any) -> System:
         """The equations of another model of the same structure."""
