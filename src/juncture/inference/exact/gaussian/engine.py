@@ -37,6 +37,7 @@ from juncture.values import number_of
 
 NUMBERS_AT_ONCE = 2**22  # shifts of steps times cases: more cases go block by block
 MAX_PLANS = 64  # of a model, by what is observed and what is asked
+MANY_VARIABLES = 2**12  # beside which what a single row costs besides is little
 System: TypeAlias = LinearSystem | PrecisionSystem
 QUESTIONS = frozenset({Question.MARGINALS, Question.LOG_EVIDENCE, Question.MODE, Question.DRAWS})
 
@@ -76,23 +77,8 @@ class GaussianElimination:
         key = (tuple(evidence), None if targets is None else tuple(targets))
         if targets is not None and not all(type(name) is str for name in targets):
             return None
-        query = recall(model, "gaussian rows", key, lambda: self.row_query(model, *key), MAX_PLANS)
+        query = recall(model, "gaussian rows", key, lambda: make_row_query(self, model, *key), MAX_PLANS)
         return None if query is None else query.run(evidence, self.tolerance)
-
-    def row_query(self, model: Any, names: tuple[str, ...], targets: tuple[str, ...] | None) -> RowQuery | None:
-        """What rows with these columns share; None for other models, other names, and deterministic relations."""
-        known = model.variables.names
-        if (
-            not isinstance(model, BayesianNetwork)
-            or not is_gaussian(model)
-            or not {*names, *(targets or ())} <= {*known}
-        ):
-            return None
-        plan = self.compile(model, names, known if targets is None else targets)
-        system, layout = plan.system, plan.layout(plan.mark(names))
-        if not isinstance(system, LinearSystem) or not isinstance(layout, RowPlan) or system.is_exact.any():
-            return None
-        return RowQuery.of(tuple(model.variables), names, plan.targets, layout, layout.numbers_of(system))
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +182,22 @@ class GaussianPlan:
         elif len(solution.relations):
             logs += log_free_density(layout, system, self.engine.tolerance)
         return Group(rows, values, solution, means, steps, logs)
+
+
+def make_row_query(
+    engine: GaussianElimination, model: Any, names: tuple[str, ...], targets: tuple[str, ...] | None
+) -> RowQuery | None:
+    """What rows with these columns share; None for other models and names, many variables, and exact relations."""
+    known = model.variables.names
+    if not isinstance(model, BayesianNetwork) or not is_gaussian(model) or not {*names, *(targets or ())} <= {*known}:
+        return None
+    plan = engine.compile(model, names, known if targets is None else targets)
+    system, layout = plan.system, plan.layout(plan.mark(names))
+    if not isinstance(system, LinearSystem) or not isinstance(layout, RowPlan):
+        return None
+    if system.is_exact.any() or len(layout.rows) > MANY_VARIABLES:
+        return None
+    return RowQuery.of(tuple(model.variables), names, plan.targets, layout, layout.numbers_of(system))
 
 
 def system_for(model: Any) -> System:
