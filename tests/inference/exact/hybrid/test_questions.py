@@ -86,6 +86,19 @@ def test_rows_of_best_assignments():
     assert math.isnan(found.log_prob[2])
 
 
+def test_pictures_of_best_assignments_have_densities_and_few_digits():
+    model = small_network(noise=0.5)
+    ranked, rows = jt.most_probable(model, {"z": 4.0}, k=2), jt.most_probable(model, [{"z": 4.0}, {"z": 1.0}])
+    number = f"{ranked[0].assignment['x']:.6g}"
+    for shown in (jt.draw(ranked).svg, jt.draw(rows).svg):
+        assert "log density" in shown
+        assert "%" not in shown
+    for shown in (jt.draw(ranked).svg, jt.draw(rows).svg, ranked[0]._repr_html_(), rows._repr_html_()):
+        assert number in shown
+        assert str(ranked[0].assignment["x"]) not in shown
+    assert ranked[0].is_density
+
+
 def test_best_rows_with_ties_and_with_peaks_that_cannot_occur():
     """Given k = a, z is 0 and x is known, so that its density has no bound; a third state is as good as the second."""
     coin = jt.Variable("coin", 3)
