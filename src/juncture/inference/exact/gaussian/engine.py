@@ -25,7 +25,7 @@ from juncture.inference.exact.gaussian.answers import GaussianAnswers, Group
 from juncture.inference.exact.gaussian.precisions import PrecisionPlan, PrecisionSystem
 from juncture.inference.exact.gaussian.relations import log_free_density
 from juncture.inference.exact.gaussian.row_plan import RowPlan
-from juncture.inference.exact.gaussian.row_query import RowAnswers, RowQuery, are_numbers
+from juncture.inference.exact.gaussian.row_query import GaussianRowAnswers, RowQuery, are_numbers
 from juncture.inference.exact.gaussian.systems import LinearSystem, is_gaussian
 from juncture.inference.exact.junction_tree.engine import recall
 from juncture.inference.exact.lowering import check_factors
@@ -70,7 +70,7 @@ class GaussianElimination:
                 raise UnknownVariable.among(name, system.names)
         return GaussianPlan(self, model, system, tuple(seen), tuple(keep))
 
-    def answer_row(self, model: Any, evidence: dict[str, Any], targets: Any = None) -> RowAnswers | None:
+    def answer_row(self, model: Any, evidence: dict[str, Any], targets: Any = None) -> GaussianRowAnswers | None:
         """The answers given one row of numbers; None where a plan has to be run, or a mistake has to be told."""
         if self.memory_limit is not None or not are_numbers(evidence) or type(targets) not in {type(None), list, tuple}:
             return None

@@ -18,7 +18,7 @@ NUMBERS = frozenset({float, int, np.float64})
 
 
 @dataclass(frozen=True, eq=False)
-class RowAnswers(GaussianAnswers):
+class GaussianRowAnswers(GaussianAnswers):
     """The answers for one row; they have no tables."""
 
     targets: tuple[str, ...]
@@ -50,10 +50,13 @@ class RowQuery:
         places = -1 - positions[[known[name] for name in names]]
         return cls(variables, targets, layout, numbers, places, np.unique(asked[asked >= 0]))
 
-    def run(self, evidence: Mapping[str, float], tolerance: float) -> RowAnswers | None:
+    def run(self, evidence: Mapping[str, float], tolerance: float) -> GaussianRowAnswers | None:
         """The answers; None for values that are not finite."""
         values = np.empty((len(evidence), 1))
-        values[self.places, 0] = list(evidence.values())
+        try:
+            values[self.places, 0] = list(evidence.values())
+        except OverflowError:  # an integer that no float holds
+            return None
         if not np.isfinite(values).all():
             return None
         system = self.numbers.system
@@ -62,7 +65,7 @@ class RowQuery:
         group = Group(ONLY_ROW, values, solution, solution.means[self.steps], self.steps, logs)
         reals = {name: np.array([float(value)]) for name, value in evidence.items()}
         findings = Findings(self.variables, None, reals)
-        return RowAnswers(
+        return GaussianRowAnswers(
             system.names, system.numbers, system.means, system.scales, findings, (group,), targets=self.targets
         )
 
