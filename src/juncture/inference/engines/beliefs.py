@@ -117,10 +117,11 @@ class Beliefs:
 
         Of a real variable in a network that also has variables with states it is a `RealMarginal`, the exact mixture.
         """
-        view = self.views.get(name) if isinstance(name, str) else None
-        if view is None:
-            return self.joint(name)
-        return Factor.trusted(view[0], self.flat[view[1]])
+        if isinstance(name, str) and (view := self.views.get(name)) is not None:
+            return Factor.trusted(view[0], self.flat[view[1]])
+        if name in self and self.model.variable(name).is_real:
+            return cast(RealAnswers, self.answers).distribution((name,), self.is_single)
+        return self.joint(name)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name in self.targets
