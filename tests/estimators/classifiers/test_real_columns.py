@@ -84,8 +84,6 @@ def test_what_cannot_be_told_is_refused():
     mine = NaiveBayes(discretize=None).fit(X, y)
     with pytest.raises(jt.Unsupported, match="'x0' is real-valued"):
         mine.predict_proba(X, target="x0")
-    with pytest.raises(jt.Unsupported, match="rows with holes need variables with states"):
-        NaiveBayes(discretize=None).fit(np.where(X > 3, np.nan, X), y)
     with pytest.raises(jt.InvalidData, match="the line of 'x0' is not determined in the rows with y=1"):
         NaiveBayes(discretize=None).fit([[0.5], [1.5], [2.5]], ["0", "0", "1"])
 

@@ -127,5 +127,3 @@ def test_what_has_no_score_is_refused():
         jt.learn_structure(nothing)
     with pytest.raises(jt.InvalidData, match="the column 'x' has missing values"):
         jt.learn_structure(rows | {"x": np.append(rows["x"][:-1], np.nan)})
-    with pytest.raises(jt.Unsupported, match="rows with holes need variables with states"):
-        jt.fit(jt.DirectedGraph([("s", "x")]), rows | {"x": np.append(rows["x"][:-1], np.nan)})

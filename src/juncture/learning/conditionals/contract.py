@@ -7,7 +7,7 @@ be learned, but may be kept fixed among conditionals that are learned.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any, Literal
@@ -25,11 +25,15 @@ Point = Literal["mean", "mode"]
 
 @dataclass(frozen=True)
 class EstimationOptions:
-    """How to estimate: the prior, the point of the posterior, and the policy for unseen parents' states."""
+    """How to estimate: the prior, the point of the posterior, and the policy for unseen parents' states.
+
+    In a step of EM, `least_variances` has the least variance of each real child that was observed.
+    """
 
     prior: Any = None
     point: Point = "mean"
     on_unseen: Literal["uniform", "error"] = "uniform"
+    least_variances: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
         if not is_one_of(self.point, ("mean", "mode")):

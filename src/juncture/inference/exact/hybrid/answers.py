@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,12 +11,14 @@ import numpy as np
 
 from juncture.data.findings import Findings, drop_uninformative, drop_unobserved, is_hole
 from juncture.data.missingness import group_by_pattern
-from juncture.errors import ImpossibleEvidence, TooLarge, Unsupported
-from juncture.inference.engines.contract import EXACT, Diagnostics, Request
+from juncture.errors import ImpossibleEvidence, TooLarge
+from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.inference.engines.mixed_joint import Components, MixedJoint
 from juncture.inference.exact.hybrid.draws import draw_rows
+from juncture.inference.exact.hybrid.expected import add_statistics, expected_of, nothing_of
 from juncture.inference.exact.hybrid.joints import joint_components
 from juncture.inference.exact.hybrid.modes import best_states
+from juncture.inference.exact.hybrid.parts import Part
 from juncture.inference.exact.hybrid.planning import Planner
 from juncture.inference.exact.hybrid.run import Rows, Run
 from juncture.memory import check_memory
@@ -80,6 +82,7 @@ class HybridAnswers:
     targets: tuple[str, ...]
     tolerance: float
     memory_limit: int | None
+    parts: dict[Hashable, Part] = field(default_factory=dict)  # of whole networks, for all steps of learning
     diagnostics: ClassVar[Diagnostics] = EXACT
 
     @cached_property
@@ -163,8 +166,23 @@ class HybridAnswers:
     def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         return draw_rows(self.patterns[0].run((), whole=True), num_rows, rng, self.memory_limit)
 
-    def expected(self, requests: Sequence[Request], weights: np.ndarray) -> list[list[np.ndarray]]:
-        raise Unsupported("a strong junction tree gives no expected counts; its answers are those of infer")
+    def expected(self, requests: Sequence[Any], weights: np.ndarray) -> list[list[np.ndarray]]:
+        """Expected counts of tables; weight, mean and scatter of (real parents, child) of real-valued children."""
+        totals, log_evidence = [nothing_of(request) for request in requests], np.empty(self.findings.num_rows)
+        for pattern in self.patterns:
+            run = Run(self.model, self._whole_part(pattern), pattern.rows, self.tolerance)
+            found = expected_of(run, requests, weights[pattern.indices])
+            totals = [add_statistics(*each) for each in zip(requests, totals, found, strict=True)]
+            log_evidence[pattern.indices] = run.log_total
+        self.__dict__["log_evidence"] = log_evidence
+        return totals
+
+    def _whole_part(self, pattern: Pattern) -> Part:
+        """The part with all families for a pattern of observed variables, planned once for all steps of learning."""
+        key = (pattern.rows.observed, pattern.rows.findings.names)
+        if key in self.parts:
+            return self.parts[key].with_numbers(self.model)
+        return self.parts.setdefault(key, pattern.planner.checked(self.model.variables.names, whole=True))
 
 
 def split_rows(findings: Findings) -> Iterator[tuple[np.ndarray, Findings]]:

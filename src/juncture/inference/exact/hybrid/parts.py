@@ -60,6 +60,14 @@ class Part:
     def with_clique(self, joint: tuple[str, ...], observed: frozenset[str]) -> Part:
         return replace(self, tree=table_tree(self.factors, self.groups, observed, joint))
 
+    def with_numbers(self, model: Any) -> Part:
+        """A part of a whole network for another network of the same structure."""
+        factors = [factor for part in model.conditionals if not is_linear(part) for factor in factors_of(part)]
+        groups = [
+            group._replace(families=tuple(model[part.child.name] for part in group.families)) for group in self.groups
+        ]
+        return replace(self, factors=tuple(factors), groups=tuple(groups))
+
     @cached_property
     def cost(self) -> Cost:
         """What a run takes for one row of findings."""

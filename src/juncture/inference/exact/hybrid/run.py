@@ -99,14 +99,15 @@ class Run:
     @cached_property
     def log_total(self) -> np.ndarray:
         """log p(findings of this part), one number a row."""
-        return np.concatenate([np.empty(0), *(total for _, total in self._sums())])
+        return np.concatenate([np.empty(0), *(total for _, total in self.sums())])
 
     def weights(self, names: tuple[str, ...]) -> np.ndarray:
         """p(names | findings) as (row, *states), for names that are in one clique."""
         shape = [self.part.tree.states[name] for name in names]
-        return np.concatenate([np.empty((0, *shape)), *(sums.marginal(names) for sums, _ in self._sums())])
+        return np.concatenate([np.empty((0, *shape)), *(sums.marginal(names) for sums, _ in self.sums())])
 
-    def _sums(self) -> Iterator[tuple[Sums, np.ndarray]]:
+    def sums(self) -> Iterator[tuple[Sums, np.ndarray]]:
+        """Block by block of rows: what is known of every clique, and log p(findings)."""
         return iter(self._kept) if self._num_cells * self.rows.num_rows <= KEPT_CELLS else self._blocks()
 
     @cached_property
