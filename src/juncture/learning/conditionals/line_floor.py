@@ -22,7 +22,7 @@ FLOOR = 1e-10  # of the variance of the child
 EPSILON = float(np.finfo(float).eps)
 CONSTANT = 4 * EPSILON  # of the mean: a column with a smaller deviation differs by rounding only
 ROUNDING = 64 * EPSILON  # of the mean: deviations from which the rounding of a value does not count
-DEAD = 1e-10  # rows: a combination of states with less weight has seen nothing
+NEGLIGIBLE = 1e-20  # of all rows: a combination of states with less weight has seen nothing
 
 
 def improve_line(before: LinearGaussian, part: LineMoments, least: Mapping[str, float]) -> LinearGaussian:
@@ -42,7 +42,12 @@ def improve_line(before: LinearGaussian, part: LineMoments, least: Mapping[str, 
 
 def is_learned(line: LinearGaussian, part: LineMoments) -> np.ndarray:
     """For each combination of the discrete parents' states whether a step of EM moves its line."""
-    return np.asarray((part.weight > DEAD) & (line.variance > 0))
+    return is_seen(part) & (line.variance > 0)
+
+
+def is_seen(part: LineMoments) -> np.ndarray:
+    """For each combination of the discrete parents' states whether some row speaks of it."""
+    return np.asarray(part.weight > NEGLIGIBLE * part.weight.sum())
 
 
 def floor_of(part: LineMoments, least: Mapping[str, float]) -> float:
@@ -76,7 +81,7 @@ def report_lines(lines: Iterable[Any], parts: Mapping[str, LineMoments], least: 
         floor = floor_of(part, least)
         if (is_learned(line, part) & (line.variance <= floor)).any():
             held.append(repr(line.child.name))
-        if (part.weight <= DEAD).any():
+        if not is_seen(part).all():
             unseen.append(repr(line.child.name))
     if held:
         warn_user(
