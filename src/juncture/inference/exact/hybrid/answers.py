@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,10 +15,10 @@ from juncture.errors import ImpossibleEvidence, TooLarge
 from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.inference.engines.mixed_joint import Components, MixedJoint
 from juncture.inference.exact.hybrid.draws import draw_rows
-from juncture.inference.exact.hybrid.expected import add_statistics, expected_of, nothing_of
+from juncture.inference.exact.hybrid.expected import expected_statistics
 from juncture.inference.exact.hybrid.joints import joint_components
+from juncture.inference.exact.hybrid.learning_plans import LearningPlans
 from juncture.inference.exact.hybrid.modes import best_states
-from juncture.inference.exact.hybrid.parts import Part
 from juncture.inference.exact.hybrid.planning import Planner
 from juncture.inference.exact.hybrid.run import Rows, Run
 from juncture.memory import check_memory
@@ -82,7 +82,7 @@ class HybridAnswers:
     targets: tuple[str, ...]
     tolerance: float
     memory_limit: int | None
-    parts: dict[Hashable, Part] = field(default_factory=dict)  # of whole networks, for all steps of learning
+    plans: LearningPlans = field(default_factory=LearningPlans)  # shared by all steps of learning
     diagnostics: ClassVar[Diagnostics] = EXACT
 
     @cached_property
@@ -168,21 +168,13 @@ class HybridAnswers:
 
     def expected(self, requests: Sequence[Any], weights: np.ndarray) -> list[list[np.ndarray]]:
         """Expected counts of tables; weight, mean and scatter of (real parents, child) of real-valued children."""
-        totals, log_evidence = [nothing_of(request) for request in requests], np.empty(self.findings.num_rows)
-        for pattern in self.patterns:
-            run = Run(self.model, self._whole_part(pattern), pattern.rows, self.tolerance)
-            found = expected_of(run, requests, weights[pattern.indices])
-            totals = [add_statistics(*each) for each in zip(requests, totals, found, strict=True)]
-            log_evidence[pattern.indices] = run.log_total
+        pieces = self.plans.pieces(self.model, self.findings, self.tolerance, self.memory_limit)
+        found, log_evidence = expected_statistics(pieces, requests, weights, self.findings.num_rows)
+        impossible = np.isneginf(log_evidence) & (weights > 0)
+        if impossible.any():
+            return self.expected(requests, np.where(impossible, 0.0, weights))
         self.__dict__["log_evidence"] = log_evidence
-        return totals
-
-    def _whole_part(self, pattern: Pattern) -> Part:
-        """The part with all families for a pattern of observed variables, planned once for all steps of learning."""
-        key = (pattern.rows.observed, pattern.rows.findings.names)
-        if key in self.parts:
-            return self.parts[key].with_numbers(self.model)
-        return self.parts.setdefault(key, pattern.planner.checked(self.model.variables.names, whole=True))
+        return found
 
 
 def split_rows(findings: Findings) -> Iterator[tuple[np.ndarray, Findings]]:

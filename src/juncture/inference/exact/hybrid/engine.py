@@ -10,7 +10,7 @@ others are answered (Lauritzen and Jensen 2001; Cowell 2005).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -22,7 +22,7 @@ from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, Cost, Question, check_budget
 from juncture.inference.exact.hybrid.answers import HybridAnswers
-from juncture.inference.exact.hybrid.parts import Part
+from juncture.inference.exact.hybrid.learning_plans import LearningPlans
 from juncture.inference.exact.hybrid.planning import Planner
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -88,9 +88,9 @@ class StrongPlan:
         return planner.cost(self.targets)
 
     @cached_property
-    def parts(self) -> dict[Hashable, Part]:
-        """The parts of the whole network by what is observed, which learning needs at every step."""
-        return {}
+    def plans(self) -> LearningPlans:
+        """What all steps of learning share."""
+        return LearningPlans()
 
     def prepare(self) -> None:
         """Parts are planned when they are first needed."""
@@ -108,7 +108,7 @@ class StrongPlan:
             check_budget(self.cost, budget)
         options = self.engine.tolerance, self.engine.memory_limit
         if Question.EXPECTED in questions:
-            return HybridAnswers(model, findings, self.targets, *options, self.parts)
+            return HybridAnswers(model, findings, self.targets, *options, self.plans)
         answers = HybridAnswers(model, findings, self.targets, *options)
         for pattern in answers.patterns[:1]:
             pattern.planner.common(self.targets)  # which refuses conditionals that it cannot take

@@ -7,7 +7,7 @@ probability of the configuration.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -18,19 +18,28 @@ from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
 from juncture.inference.exact.hybrid.clique_tables import Sums, align
 from juncture.inference.exact.hybrid.groups import Form, SolvedGroup, of_case
+from juncture.inference.exact.hybrid.learning_plans import Piece
 from juncture.inference.exact.hybrid.parts import factors_of, is_linear
 from juncture.inference.exact.hybrid.run import Rows, Run
 from juncture.numerics import Moments, grouped_moments, merge_moments
 from juncture.variables import Scope
 
 
-def expected_of(run: Run, requests: Sequence[AnyConditional], weights: np.ndarray) -> list[list[np.ndarray]]:
-    """The statistics of each conditional, from rows that all observe the same variables."""
-    totals = [nothing_of(request) for request in requests]
-    for block in blocks_of(run, weights):
-        found = [expected_in(block, request) for request in requests]
-        totals = [add_statistics(*each) for each in zip(requests, totals, found, strict=True)]
-    return totals
+def expected_statistics(
+    pieces: Iterable[Piece], requests: Sequence[AnyConditional], weights: np.ndarray, num_rows: int
+) -> tuple[list[list[np.ndarray]], np.ndarray]:
+    """The statistics of each conditional, and log p(findings) of each row."""
+    totals = {request.child.name: nothing_of(request) for request in requests}
+    families = {request.child.name: request for request in requests}
+    log_evidence = np.zeros(num_rows)
+    for piece in pieces:
+        log_evidence[piece.rows] += piece.run.log_total
+        asked = [families[name] for name in piece.children if name in families]
+        for block in blocks_of(piece.run, weights[piece.rows]):
+            for request in asked:
+                name = request.child.name
+                totals[name] = add_statistics(request, totals[name], expected_in(block, request))
+    return [totals[request.child.name] for request in requests], log_evidence
 
 
 def nothing_of(request: AnyConditional) -> list[np.ndarray]:
