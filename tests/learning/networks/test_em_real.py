@@ -261,3 +261,35 @@ def test_what_has_no_expected_statistics_is_refused():
     model = jt.fit(jt.DirectedGraph.parse("k -> x"), columns).model
     with pytest.raises(jt.Unsupported, match="gradients and standard errors are for tables"):
         jt.standard_errors(model, columns)
+
+
+@pytest.mark.parametrize("method", [jt.GaussianElimination(), jt.StrongJunctionTree()])
+def test_rows_of_probability_zero_add_nothing(method):
+    x, y, z = (jt.Variable(name) for name in "xyz")
+    model = jt.BayesianNetwork(
+        [
+            jt.LinearGaussian(x, [], [], 0.0, 1.0),
+            jt.LinearGaussian(y, [x], [2.0], 0.0, 0.0),
+            jt.LinearGaussian(z, [], [], 0.0, 1.0),
+        ]
+    )
+    rows = {"x": [1.0, 1.0, None], "y": [2.0, 3.0, 5.0], "z": [0.5, 7.0, None]}
+    plan = method.compile(model, model.variables.names)
+    answers = plan.run(model, as_findings(jt.Dataset(rows), model.variables), questions=frozenset({Question.EXPECTED}))
+    found = answers.expected(model.conditionals, np.ones(3))
+    assert np.isneginf(answers.log_evidence).tolist() == [False, True, False]
+    for (weight, center, _), means in zip(found, ([1.75], [1.75, 3.5], [0.25]), strict=True):
+        assert weight == 2.0
+        assert center == pytest.approx(means)
+    with pytest.raises(jt.ImpossibleEvidence, match=r"gives a row probability zero \(x=1.0, y=3.0, z=7.0\)"):
+        jt.fit(model, rows, fixed=["y"], engine=method)
+
+
+def test_parents_that_depend_on_each_other_are_told_once():
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=30)
+    columns = {"x": x, "w": 2.0 * x, "y": holes_in(rng, x + 0.5 * rng.normal(size=30), 0.2)}
+    with pytest.warns(UserWarning, match="the real parents of 'y' depend on each other linearly") as caught:
+        fitted = jt.fit(jt.DirectedGraph.parse("x -> y; w -> y"), columns)
+    assert len(caught) == 1
+    assert fitted.trace.num_steps > 1

@@ -28,7 +28,7 @@ NEGLIGIBLE = 1e-20  # of all rows: a combination of states with less weight has 
 def improve_line(before: LinearGaussian, part: LineMoments, least: Mapping[str, float]) -> LinearGaussian:
     """The most likely line and variance among those that are allowed, given the line of the step before."""
     is_live = is_learned(before, part)
-    coefficients, intercept, squares = fit_lines(part, part.scatter[..., :-1, :-1], is_live)
+    coefficients, intercept, squares = fit_lines(part, part.scatter[..., :-1, :-1], is_live, warns=False)
     variance = np.divide(squares, part.weight, out=np.zeros_like(squares), where=is_live)
     variance = np.maximum(variance, np.minimum(floor_of(part, least), before.variance))
     return LinearGaussian(
@@ -74,12 +74,13 @@ def reference_variance(mean: float, variance: float) -> float:
 
 
 def report_lines(lines: Iterable[Any], parts: Mapping[str, LineMoments], least: Mapping[str, float]) -> None:
-    """Warn of the lines whose variance the floor holds up, and of those that no row speaks of."""
+    """Warn of lines whose variance the floor holds up or whose parents are dependent, and of those no row speaks of."""
     held, unseen = [], []
     for line in lines:
         part = parts[line.child.name]
-        floor = floor_of(part, least)
-        if (is_learned(line, part) & (line.variance <= floor)).any():
+        is_live = is_learned(line, part)
+        fit_lines(part, part.scatter[..., :-1, :-1], is_live)  # which warns
+        if (is_live & (line.variance <= floor_of(part, least))).any():
             held.append(repr(line.child.name))
         if not is_seen(part).all():
             unseen.append(repr(line.child.name))

@@ -74,30 +74,34 @@ def discrete_of(variables: Iterable[Variable]) -> Scope:
 
 
 def fit_lines(
-    part: LineMoments, across: np.ndarray, chosen: np.ndarray | None = None
+    part: LineMoments, across: np.ndarray, chosen: np.ndarray | None = None, *, warns: bool = True
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(slopes, intercept, sum of squares about the line) for each combination of states; flat where not `chosen`."""
     along = part.scatter[..., :-1, -1]
     coefficients = np.zeros(along.shape)
     for index in np.ndindex(part.weight.shape):
         if chosen is None or chosen[index]:
-            coefficients[index] = slopes(across[index], along[index], part.child.name)
+            coefficients[index], rank = slopes(across[index], along[index])
+            if warns and rank < across.shape[-1]:
+                warn_of_dependence(part.child.name, rank, across.shape[-1])
     intercept = part.center[..., -1] - (coefficients * part.center[..., :-1]).sum(axis=-1)
     squares = part.scatter[..., -1, -1] - (coefficients * along).sum(axis=-1)
     return coefficients, intercept, np.maximum(squares, 0.0)
 
 
-def slopes(across: np.ndarray, along: np.ndarray, name: str) -> np.ndarray:
-    """The least-squares slopes; the minimum-norm solution, with a warning, where parents are linearly dependent."""
+def slopes(across: np.ndarray, along: np.ndarray) -> tuple[np.ndarray, int]:
+    """(the least-squares slopes, the rank): those of minimum norm where parents are linearly dependent."""
     deviations = np.sqrt(np.diag(across))
     scale = np.where(
         deviations > 0, deviations, 1.0
     )  # else a parent with small numbers would look like a linear combination of others
     found, _, rank, _ = np.linalg.lstsq(across / np.outer(scale, scale), along / scale, rcond=1e-13)
-    if rank < len(along):
-        warn_user(
-            f"the real parents of {name!r} depend on each other linearly (rank {rank} of {len(along)}):"
-            " the coefficients of minimum norm are taken",
-            UserWarning,
-        )
-    return found / scale
+    return found / scale, int(rank)
+
+
+def warn_of_dependence(name: str, rank: int, size: int) -> None:
+    warn_user(
+        f"the real parents of {name!r} depend on each other linearly (rank {rank} of {size}):"
+        " the coefficients of minimum norm are taken",
+        UserWarning,
+    )
