@@ -249,6 +249,8 @@ def test_states_that_no_row_has_keep_their_line_with_a_warning():
         fitted = jt.fit(jt.DirectedGraph.parse("k -> x"), columns, variables=[k, jt.Variable("x")])
     assert "no row speaks of some combinations of the parents' states of 'x'" in str(caught[-1].message)
     assert fitted.model["x"].intercept[0] == pytest.approx(0.9)
+    with pytest.raises(jt.InvalidData, match="no row speaks of some combinations"):
+        jt.fit(fitted.model, columns, on_unseen="error", prior={"k": 1.0})
 
 
 def test_what_has_no_expected_statistics_is_refused():

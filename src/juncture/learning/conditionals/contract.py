@@ -1,8 +1,8 @@
 """How each kind of conditional learns: functions that every kind registers with, in a file of its own.
 
 `summarise` gives statistics that add, `estimate_conditional` gives a conditional of the same kind from statistics, and
-`summarise_expected` turns the expected counts of a junction tree into statistics. A kind that registers nothing cannot
-be learned, but may be kept fixed among conditionals that are learned.
+`summarise_expected` turns what an engine expects into statistics. A kind that registers nothing cannot be learned, but
+may be kept fixed among conditionals that are learned.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def summarise(conditional: AnyConditional, data: Dataset) -> Any:
 
 @singledispatch
 def summarise_expected(conditional: AnyConditional, tables: Sequence[np.ndarray]) -> Any:
-    """The statistics of a family from the expected counts of each factor that the conditional was lowered to."""
+    """The statistics of a family from what an engine expects: the counts of its factors, or the moments of a line."""
     return RowCounts.of_table(conditional, tables[0])
 
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from juncture.errors import RegularizedWarning, UnseenParentsWarning, warn_user
+from juncture.errors import InvalidData, RegularizedWarning, UnseenParentsWarning, warn_user
 from juncture.factors.gaussian import LinearGaussian
+from juncture.learning.conditionals.contract import EstimationOptions
 from juncture.learning.conditionals.line_moments import LineMoments, fit_lines
 from juncture.values import few
 
@@ -73,8 +74,9 @@ def reference_variance(mean: float, variance: float) -> float:
     return variance if variance > CONSTANT**2 * square else square
 
 
-def report_lines(lines: Iterable[Any], parts: Mapping[str, LineMoments], least: Mapping[str, float]) -> None:
+def report_lines(lines: Iterable[Any], parts: Mapping[str, LineMoments], options: EstimationOptions) -> None:
     """Warn of lines whose variance the floor holds up or whose parents are dependent, and of those no row speaks of."""
+    least = options.least_variances or {}
     held, unseen = [], []
     for line in lines:
         part = parts[line.child.name]
@@ -91,8 +93,11 @@ def report_lines(lines: Iterable[Any], parts: Mapping[str, LineMoments], least: 
             RegularizedWarning,
         )
     if unseen:
+        message = f"no row speaks of some combinations of the parents' states of {few(unseen)}"
+        if options.on_unseen == "error":
+            raise InvalidData(f'{message}; give a prior, a jt.NormalInverseGamma, or on_unseen="uniform"')
         warn_user(
-            f"no row speaks of some combinations of the parents' states of {few(unseen)}: the lines there are those"
-            " that learning started from; give a prior, a jt.NormalInverseGamma, to change this",
+            f"{message}: the lines there are those that learning started from; give a prior, a jt.NormalInverseGamma,"
+            " to change this",
             UnseenParentsWarning,
         )

@@ -227,7 +227,7 @@ class NetworkProblem:
         groups = learned_groups(state.model, self.fixed)
         lines = [line for group in groups if isinstance(line := state.model[group[0]], LinearGaussian)]
         free = [line for line in lines if line_prior(self.options, line) is None]
-        report_lines(free, pool_statistics(state.model, state.statistics), self.options_of_steps.least_variances or {})
+        report_lines(free, pool_statistics(state.model, state.statistics), self.options_of_steps)
 
 
 def check_kinds(template: BayesianNetwork) -> None:
