@@ -226,6 +226,21 @@ def test_a_variance_that_vanishes_is_held_up():
         jt.fit(jt.DirectedGraph.parse("x"), {"x": [2.5, 2.5, None]}, variables=[jt.Variable("x")])
 
 
+def test_tied_lines_stay_tied_at_the_floor():
+    rng = np.random.default_rng(9)
+    x = rng.normal(size=30)
+    names = [jt.Variable(name) for name in "xyz"]
+    lines = [
+        jt.LinearGaussian(child, [parent], [1.5], 0.0, 1.0) for parent, child in zip(names, names[1:], strict=False)
+    ]
+    model = jt.BayesianNetwork([jt.LinearGaussian(names[0], [], []), *lines], tied=[("y", "z")])
+    columns = {"x": x, "y": holes_in(rng, 2.0 * x, 0.2), "z": 4.0 * x}
+    with pytest.warns(jt.RegularizedWarning, match="the variance of 'y' has shrunk"):
+        fitted = jt.fit(model, columns).model
+    assert fitted["y"].variance == fitted["z"].variance
+    assert fitted["y"].coefficients == fitted["z"].coefficients
+
+
 def test_a_relation_without_noise_stays():
     x, y, z = (jt.Variable(name) for name in "xyz")
     model = jt.BayesianNetwork(

@@ -173,8 +173,12 @@ class NetworkProblem:
 
     @cached_property
     def options_of_steps(self) -> EstimationOptions:
-        """The options, with a lower bound on the variances of real children."""
-        return replace(self.options, least_variances={name: level.floor for name, level in self.levels.items()})
+        """The options, with a lower bound on the variances of real children; tied ones share the least."""
+        least = {name: level.floor for name, level in self.levels.items()}
+        for group in self.template.tied:
+            if known := [least[name] for name in group if name in least]:
+                least |= dict.fromkeys(group, min(known))
+        return replace(self.options, least_variances=least)
 
     @cached_property
     def expectation(self) -> NetworkExpectation:
