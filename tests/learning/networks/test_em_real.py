@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -230,9 +231,7 @@ def test_tied_lines_stay_tied_at_the_floor():
     rng = np.random.default_rng(9)
     x = rng.normal(size=30)
     names = [jt.Variable(name) for name in "xyz"]
-    lines = [
-        jt.LinearGaussian(child, [parent], [1.5], 0.0, 1.0) for parent, child in zip(names, names[1:], strict=False)
-    ]
+    lines = [jt.LinearGaussian(child, [parent], [1.5], 0.0, 1.0) for parent, child in pairwise(names)]
     model = jt.BayesianNetwork([jt.LinearGaussian(names[0], [], []), *lines], tied=[("y", "z")])
     columns = {"x": x, "y": holes_in(rng, 2.0 * x, 0.2), "z": 4.0 * x}
     with pytest.warns(jt.RegularizedWarning, match="the variance of 'y' has shrunk"):
