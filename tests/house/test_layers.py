@@ -32,8 +32,8 @@ ORDERS = {
         "verbs",
     ],
     "learning.networks": [
-        "templates", "document", "statistics", "estimation", "posterior", "expectation", "problem",
-        "free_tables", "gradient", "standard_errors", "fit",
+        "templates", "document", "statistics", "estimation", "posterior", "expectation", "line_starts",
+        "line_vectors", "problem", "free_tables", "gradient", "standard_errors", "fit",
     ],
     "learning.undirected": [
         "penalties", "statistics", "log_tables", "coupling", "expectation", "objectives", "ascent", "decomposable",

@@ -16,8 +16,6 @@ from juncture.learning.networks.expectation import MAX_DISTINCT, collect_distinc
 from juncture.learning.networks.templates import code_columns
 from juncture.variables import Scope, Variable
 
-IN_BINS = "jt.Discretizer(bins=5).fit(data).transform(data) or juncture learn --bins 5"
-
 
 def is_mixed(data: Dataset) -> bool:
     """Whether some columns have states and some are real."""
@@ -31,7 +29,7 @@ def check_same_kind(data: Dataset) -> None:
         raise Unsupported(
             f"independence is tested between columns that all have states or are all numbers, but {coded!r} has states"
             f" and {real!r} numbers: take a search that scores graphs, such as method='hill-climbing', or put the"
-            f" numbers into bins first, {IN_BINS}"
+            " numbers into bins first, jt.Discretizer(bins=5).fit(data).transform(data) or juncture learn --bins 5"
         )
 
 
@@ -79,12 +77,11 @@ def collect_rows(source: RowSource) -> Dataset:
 
 
 def check_complete(data: Dataset) -> None:
-    has_numbers = any(variable.is_real for variable in data.variables)
     for name, column in data.columns.items():
         holes = np.isnan(column) if column.dtype.kind == "f" else column < 0
         if holes.any():
             row = int(np.argmax(holes.reshape(len(data), -1).any(axis=1)))
-            way = f"put the numbers into bins first, {IN_BINS}" if has_numbers else "learn with method='structural-em'"
             raise InvalidData(
-                f"the column {name!r} has missing values, the first in row {row}: drop these rows, or {way}"
+                f"the column {name!r} has missing values, the first in row {row}: drop these rows, or learn with"
+                " method='structural-em'"
             )

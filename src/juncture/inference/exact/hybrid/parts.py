@@ -61,6 +61,15 @@ class Part:
     def with_clique(self, joint: tuple[str, ...], observed: frozenset[str]) -> Part:
         return replace(self, tree=table_tree(self.factors, self.row_families, self.groups, observed, joint))
 
+    def with_numbers(self, families: Mapping[str, AnyConditional], factors: Iterable[Factor]) -> Part:
+        """The same part of another network of the same structure: its conditionals by child, and its factors."""
+        groups = tuple(
+            group._replace(families=tuple(families[part.child.name] for part in group.families))
+            for group in self.groups
+        )
+        by_row = tuple(families[part.child.name] for part in self.row_families)
+        return replace(self, factors=tuple(factors), row_families=by_row, groups=groups)
+
     @cached_property
     def cost(self) -> Cost:
         """What a run takes for one row of findings."""
@@ -85,15 +94,16 @@ def is_row_family(part: AnyConditional, observed: frozenset[str]) -> bool:
     return bool(real) and not is_linear(part) and observed.issuperset(real)
 
 
-def factors_of(part: AnyConditional, observed: frozenset[str]) -> list[Factor]:
-    """A conditional of a variable with states as factors; a real-valued variable that is not observed is refused."""
+def factors_of(part: AnyConditional, observed: frozenset[str] | None = None) -> list[Factor]:
+    """A conditional of a variable with states as factors; a real-valued variable is refused, where not `observed`."""
     real = [variable.name for variable in part.parents if variable.is_real]
     if real or part.child.is_real:
-        hidden = [name for name in real if name not in observed]
+        hidden = [name for name in real if observed is None or name not in observed]
         why = f"its parent {hidden[0]!r} is real-valued" if hidden else "it is not linear with Gaussian noise"
+        where = "" if observed is None else ", and not observed"
         raise Unsupported(
-            f"exact inference cannot take {signature(part)}: {why}, and not observed; methods that draw samples can:"
-            " jt.sample draws rows without evidence, and log_prob takes full rows"
+            f"exact inference cannot take {signature(part)}: {why}{where}; methods that draw samples can: jt.sample"
+            " draws rows without evidence, and log_prob takes full rows"
         )
     return lower_conditional(part, None)
 
@@ -106,7 +116,13 @@ def make_part(
     A `whole` part also keeps what the findings separate from the targets: it gives log p(evidence). Any other part has
     a clique that holds the joint of its targets.
     """
-    families = needed_families(model, observed, found, targets, whole)
+    found_part = part_of(model, needed_families(model, observed, found, targets, whole), observed)
+    joint = found_part.joint_states(name for name in targets if name not in observed)
+    return found_part if whole or found_part.tree.holds(joint) else found_part.with_clique(joint, observed)
+
+
+def part_of(model: Any, families: Sequence[AnyConditional], observed: frozenset[str]) -> Part:
+    """The part that has these families."""
     position = {name: at for at, name in enumerate(model.graph.topological_order())}
     by_row = tuple(part for part in families if is_row_family(part, observed))
     others = [part for part in families if not is_linear(part) and part not in by_row]
@@ -116,9 +132,7 @@ def make_part(
         if part.child.dimension > 1:
             raise Unsupported(f"exact inference takes single real numbers; {part.child!r} is a vector")
     groups = tuple(make_group(each, observed, position) for each in connected(linear, observed))
-    found_part = Part(tuple(factors), by_row, groups, table_tree(factors, by_row, groups, observed))
-    joint = found_part.joint_states(name for name in targets if name not in observed)
-    return found_part if whole or found_part.tree.holds(joint) else found_part.with_clique(joint, observed)
+    return Part(tuple(factors), by_row, groups, table_tree(factors, by_row, groups, observed))
 
 
 def needed_families(
