@@ -129,6 +129,9 @@ def ask_network() -> None:
     sample(model, 2, rng=0)
     infer(MarkovNetwork([Factor([a, b], [[1.0, 1e-200], [1e-200, 1.0]])] * 2))
     infer(long_chain(DENSE_NODES + 1), {"x0": 1})
+    large = MarkovNetwork([Factor([Variable(name, 12) for name in "abc"], np.ones((12, 12, 12)))])
+    infer(large, [{"a": 1}] * 8)  # enough rows that cutting the table pays, also for the next
+    infer(large, {"a": 1})
 
 
 def ask_gaussian_network() -> None:

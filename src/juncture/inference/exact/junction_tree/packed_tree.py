@@ -77,7 +77,7 @@ class PackedTree:
 
     def run_whole(self, evidence: CodedFinding, targets: np.ndarray, marginals: np.ndarray) -> tuple[int, float]:
         plan, space = self.plan, self.workspace(self.plan)
-        answer: tuple[int, float] = propagate.run(  # without the call of the kernel object, as this is the hot path
+        answer: tuple[int, float] = propagate(
             plan.table, plan.nodes, plan.indices, plan.node_table, self.base, self.prior, self.bounds,
             evidence.observed, evidence.codes, evidence.soft, evidence.likelihoods, targets,
             space.buffer, space.touched, marginals,
@@ -100,7 +100,7 @@ class PackedTree:
     ) -> tuple[int, float]:
         """`run_whole` with the same bits; FAINT_RUN if that is not sure."""
         space = self.workspace(cut)
-        answer: tuple[int, float] = propagate_cut.run(
+        answer: tuple[int, float] = propagate_cut(
             cut.table, self.plan.nodes, cut.indices, cut.node_table, cut.cuts, cut.picks, cut.axes, cut.seen,
             self.base, self.prior, self.bounds, evidence.codes, evidence.soft, evidence.likelihoods, targets,
             space.buffer, space.touched, marginals,
