@@ -50,7 +50,7 @@ class CutPlan:
 
     @cached_property
     def buffer_size(self) -> int:
-        """The entries of a run's buffer, as of a `CliquePlan`."""
+        """The entries of a run's buffer: as of a `CliquePlan`, and the messages without evidence."""
         return self.num_cells + 3 * self.num_entries + len(self.table)
 
     @cached_property

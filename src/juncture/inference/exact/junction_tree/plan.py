@@ -48,8 +48,8 @@ class CliquePlan:
 
     @cached_property
     def buffer_size(self) -> int:
-        """The entries of a run's buffer: the cells, the messages three times, and a bound for each clique."""
-        return self.num_cells + 3 * self.num_entries + self.num_cliques
+        """The entries of a run's buffer: the cells, the messages twice, and a bound for each clique."""
+        return self.num_cells + 2 * self.num_entries + self.num_cliques
 
     def __repr__(self) -> str:
         return f"CliquePlan({self.num_cliques} cliques, {self.cost})"
