@@ -143,7 +143,7 @@ def test_other_sizes_weigh_cliques_while_the_cost_counts_states():
     pairs, states = [(0, 1), (1, 2), (2, 3), (3, 0)], np.array([9, 2, 9, 2])
     starts, nodes = np.arange(0, 9, 2), np.array(pairs).reshape(-1)
     plain = clique_search.best_tree(states, starts, nodes)
-    weighed = clique_search.best_tree(states, starts, nodes, np.log([1.0, 5.0, 1.0, 5.0]))
+    weighed = clique_search.best_tree(states, starts, nodes, log_sizes=np.log([1.0, 5.0, 1.0, 5.0]))
     assert cliques_of(plain) in ([{0, 1, 3}, {1, 2, 3}], [{1, 2, 3}, {0, 1, 3}])
     assert cliques_of(weighed) in ([{0, 1, 2}, {0, 2, 3}], [{0, 2, 3}, {0, 1, 2}])
     assert weighed.cost.largest_table == 9 * 9 * 2

@@ -10,7 +10,7 @@ import pytest
 import juncture as jt
 from juncture.inference.exact.clique_search import HOPELESS
 from juncture.inference.exact.enumeration import Enumeration
-from juncture.inference.exact.junction_tree.engine import scopes_of
+from juncture.inference.exact.junction_tree.orders import scopes_of
 from juncture.inference.exact.junction_tree.plan import find_structure
 from juncture.inference.exact.lowering import lower
 from juncture.kernels.junction_tree import ordering

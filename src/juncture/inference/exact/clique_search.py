@@ -39,7 +39,7 @@ MAX_EXTRA_TRIES = 16
 HOPELESS = 60 * np.log(2.0)  # logarithm of a table's entries: no machine holds that many, so any bound of them will do
 SECONDS_PER_CELL, SECONDS_PER_PAIR, SECONDS_PER_TRY = 1e-8, 1e-8, 2e-5  # of a run; of a try, by nodes squared
 WORK_PER_CELL = 8.0  # of the search, some nanoseconds each: as long as about two runs
-LEAST_WORK, MOST_WORK = 300_000, 1_000_000_000  # less is not worth a start; about a second
+LEAST_WORK, MOST_WORK = 100_000, 1_000_000_000  # less is not worth a start; about a second
 MAX_IMPROVED = 5_000  # nodes: beyond, a step of the improvement takes too long
 SEED = 88172645463325252
 DENSE_NODES = 2_000  # up to here the graph is searched whole; beyond, its trees are peeled off first
@@ -61,19 +61,27 @@ class CliqueTree:
 
 
 def best_tree(
-    states: np.ndarray, scope_starts: np.ndarray, scope_nodes: np.ndarray, log_sizes: np.ndarray | None = None
+    states: np.ndarray,
+    scope_starts: np.ndarray,
+    scope_nodes: np.ndarray,
+    *,
+    log_sizes: np.ndarray | None = None,
+    known: np.ndarray | None = None,
+    effort: float = 1.0,
 ) -> CliqueTree:
     """The clique tree of smallest total size that was found.
 
     Cliques may be weighed by other `log_sizes` of their nodes than the logarithms of their numbers of states, where
-    some nodes add less to a table than their states.
+    some nodes add less to a table than their states. A `known` order is one of those that are tried. The improvement
+    takes `effort` times its usual work; with 0 there is none.
     """
     log_sizes = np.log(states) if log_sizes is None else log_sizes
-    if len(states) > DENSE_NODES:
-        return tree_of_large_graph(states, scope_starts, scope_nodes, log_sizes)
-    graph = moral_graph(len(states), scope_starts, scope_nodes)
     sweep = order_by_scopes(len(states), scope_starts, scope_nodes)
-    order = best_order(graph, log_sizes, [sweep])
+    given = [sweep] if known is None else [sweep, known]
+    if len(states) > DENSE_NODES:
+        return tree_of_large_graph(states, scope_starts, scope_nodes, log_sizes, given, effort)
+    graph = moral_graph(len(states), scope_starts, scope_nodes)
+    order = best_order(graph, log_sizes, given, effort=effort)
     separator_starts, separators = as_lists(order.separators)
     return tree_of(order.nodes, separator_starts, separators, np.log(states))
 
@@ -87,7 +95,11 @@ class Order(NamedTuple):
 
 
 def best_order(
-    graph: np.ndarray, log_sizes: np.ndarray, given: Sequence[np.ndarray] = (), late: np.ndarray | None = None
+    graph: np.ndarray,
+    log_sizes: np.ndarray,
+    given: Sequence[np.ndarray] = (),
+    late: np.ndarray | None = None,
+    effort: float = 1.0,
 ) -> Order:
     """The elimination order of smallest tables that was found; `late` nodes come last.
 
@@ -103,7 +115,7 @@ def best_order(
         best = min(best, order_of(graph, log_sizes, sorted_order), key=total_of)
     if is_hopeless(best):
         return best
-    return improve(graph, log_sizes, best) if late is None else try_more(graph, log_sizes, is_late, best)
+    return improve(graph, log_sizes, best, effort) if late is None else try_more(graph, log_sizes, is_late, best)
 
 
 def try_order(
@@ -114,14 +126,14 @@ def try_order(
     return Order(total, order, separators)
 
 
-def improve(graph: np.ndarray, log_sizes: np.ndarray, first: Order) -> Order:
+def improve(graph: np.ndarray, log_sizes: np.ndarray, first: Order, effort: float = 1.0) -> Order:
     """Parts of the clique tree triangulated anew, the longer the longer a run takes."""
-    budget = int(min(MOST_WORK, WORK_PER_CELL * first.total))
+    budget = int(effort * min(MOST_WORK, WORK_PER_CELL * first.total))
     num_simplicial = count_simplicial(graph, first.nodes, first.separators)
     core = first.nodes[num_simplicial:]
     if budget < LEAST_WORK or not 0 < len(core) <= MAX_IMPROVED:
         return first
-    order = improve_order(restrict(graph, core), log_sizes[core], SEED, budget, WORK_PER_CELL)
+    order = improve_order(restrict(graph, core), log_sizes[core], SEED, budget, effort * WORK_PER_CELL)
     return order_of(graph, log_sizes, np.concatenate([first.nodes[:num_simplicial], core[order]]))
 
 
@@ -181,7 +193,12 @@ def tree_of(order: np.ndarray, starts: np.ndarray, nodes: np.ndarray, log_sizes:
 
 
 def tree_of_large_graph(
-    states: np.ndarray, scope_starts: np.ndarray, scope_nodes: np.ndarray, log_sizes: np.ndarray
+    states: np.ndarray,
+    scope_starts: np.ndarray,
+    scope_nodes: np.ndarray,
+    log_sizes: np.ndarray,
+    given: Sequence[np.ndarray],
+    effort: float,
 ) -> CliqueTree:
     """Peel the trees off, which costs nothing, then search an order for the core that is left."""
     starts, neighbours = neighbour_lists(len(states), scope_starts, scope_nodes)
@@ -198,8 +215,8 @@ def tree_of_large_graph(
     pairs = np.stack([number[rows[inside]], number[neighbours[inside]]], axis=1)
     pairs = pairs[pairs[:, 0] >= 0]
     graph = moral_graph(len(core), np.arange(0, 2 * len(pairs) + 1, 2), pairs.reshape(-1))
-    sweep = number[order_by_scopes(len(states), scope_starts, scope_nodes)]
-    found = best_order(graph, log_sizes[core], [sweep[sweep >= 0]])
+    orders = [number[order] for order in given]
+    found = best_order(graph, log_sizes[core], [order[order >= 0] for order in orders], effort=effort)
     core_starts, core_nodes = as_lists(found.separators)
     leaf_starts = np.cumsum([0, *(last >= 0)])
     order = np.concatenate([peeled, core[found.nodes]])

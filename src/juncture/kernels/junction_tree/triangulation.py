@@ -16,8 +16,8 @@ from juncture.kernels.junction_tree.bitsets import are_adjacent, as_lists, membe
 from juncture.kernels.junction_tree.cliques import clique_tree
 from juncture.kernels.junction_tree.ordering import eliminate, follow_order, sizes_of
 
-LEAST_PART, LARGEST_PART = 8, 80  # nodes
-MAX_SPREAD = 1.0  # of the random scores
+LEAST_PART, LARGEST_PART = 8, 72  # nodes
+MAX_SPREAD = 2.0  # of the random scores
 EXCURSIONS, EXCESS = 0.05, 1.05  # how often a tree may grow, and to how many times the best so far
 PROGRESS = 0.995  # of the total: less than this renews the patience
 PATIENCE, FIRST_PATIENCE = 4.0, 0.3  # how many times the work up to the last progress; at first, of the budget
