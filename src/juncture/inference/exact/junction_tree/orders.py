@@ -45,7 +45,8 @@ def search_from(names: Sequence[str], lowered: Lowered, effort: float) -> Struct
 
 def names_in_order(lowered: Lowered, structure: Structure) -> tuple[str, ...]:
     """The variables in the order of elimination, hidden ones too."""
-    return tuple(lowered.scope.names[node] for node in structure.tree.order)
+    names = lowered.scope.names
+    return tuple(names[node] for node in structure.tree.order.tolist())
 
 
 def complete_order(names: Sequence[str], all_names: Sequence[str], scopes: Sequence[Sequence[int]]) -> np.ndarray:
