@@ -115,6 +115,13 @@ def test_better_orders_than_those_of_the_heuristics_are_found():
     assert best_order(graph, logs).total <= 0.7 * heuristic
 
 
+def test_a_breadth_first_order_is_an_order():
+    for pairs, size in ((grid(7, 5), 35), ([], 3), ([(0, 1), (2, 3)], 5)):
+        order = clique_search.breadth_first_order(as_graph(pairs, size))
+        assert sorted(order.tolist()) == list(range(size))
+        assert order_of(as_graph(pairs, size), np.zeros(size), order).total <= size
+
+
 def test_an_order_ends_once_it_is_worse_than_the_bound():
     graph, logs, never = as_graph(grid(6, 6), 36), np.full(36, np.log(3.0)), np.zeros(36, np.bool_)
     whole = try_order(graph, logs, ordering.MIN_FILL, np.arange(36.0), never)

@@ -40,6 +40,8 @@ HOPELESS = 60 * np.log(2.0)  # logarithm of a table's entries: no machine holds 
 SECONDS_PER_CELL, SECONDS_PER_PAIR, SECONDS_PER_TRY = 1e-8, 1e-8, 2e-5  # of a run; of a try, by nodes squared
 WORK_PER_CELL = 8.0  # of the search, some nanoseconds each: as long as about two runs
 LEAST_WORK, MOST_WORK = 100_000, 1_000_000_000  # less is not worth a start; about a second
+WORK_OF_TWO = 100_000_000  # from here on the search starts twice
+MOST_CELLS = 1e100  # of a start
 MAX_IMPROVED = 5_000  # nodes: beyond, a step of the improvement takes too long
 SEED = 88172645463325252
 DENSE_NODES = 2_000  # up to here the graph is searched whole; beyond, its trees are peeled off first
@@ -127,14 +129,34 @@ def try_order(
 
 
 def improve(graph: np.ndarray, log_sizes: np.ndarray, first: Order, effort: float = 1.0) -> Order:
-    """Parts of the clique tree triangulated anew, the longer the longer a run takes."""
-    budget = int(effort * min(MOST_WORK, WORK_PER_CELL * first.total))
+    """Parts of the clique tree triangulated anew, the longer the longer a run takes.
+
+    Where there is work enough, a second search starts from a breadth-first order. It is far worse than the first, but
+    leads elsewhere, often to something better.
+    """
+    budget = effort * min(MOST_WORK, WORK_PER_CELL * first.total)
     num_simplicial = count_simplicial(graph, first.nodes, first.separators)
     core = first.nodes[num_simplicial:]
     if budget < LEAST_WORK or not 0 < len(core) <= MAX_IMPROVED:
         return first
-    order = improve_order(restrict(graph, core), log_sizes[core], SEED, budget, effort * WORK_PER_CELL)
-    return order_of(graph, log_sizes, np.concatenate([first.nodes[:num_simplicial], core[order]]))
+    inside, sizes = restrict(graph, core), log_sizes[core]
+    starts = [np.arange(len(core))]
+    if budget >= WORK_OF_TWO and order_of(inside, sizes, second := breadth_first_order(inside)).total < MOST_CELLS:
+        starts.append(second)
+    share, per_cell = int(budget) // len(starts), effort * WORK_PER_CELL / len(starts)
+    found = [start[improve_order(restrict(inside, start), sizes[start], SEED, share, per_cell)] for start in starts]
+    orders = [np.concatenate([first.nodes[:num_simplicial], core[order]]) for order in found]
+    return min((order_of(graph, log_sizes, order) for order in orders), key=total_of)
+
+
+def breadth_first_order(graph: np.ndarray) -> np.ndarray:
+    """The nodes by their distance from one at the rim (Cuthill and McKee 1969), reversed."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    bits = np.unpackbits(graph.view(np.uint8), axis=1, bitorder="little")[:, : len(graph)]
+    order: np.ndarray = reverse_cuthill_mckee(csr_array(bits), symmetric_mode=True)
+    return order.astype(np.int64)
 
 
 def restrict(graph: np.ndarray, nodes: np.ndarray) -> np.ndarray:
