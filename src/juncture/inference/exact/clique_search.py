@@ -135,9 +135,11 @@ def improve(graph: np.ndarray, log_sizes: np.ndarray, first: Order, effort: floa
     leads elsewhere, often to something better.
     """
     budget = effort * min(MOST_WORK, WORK_PER_CELL * first.total)
+    if budget < LEAST_WORK:
+        return first
     num_simplicial = count_simplicial(graph, first.nodes, first.separators)
     core = first.nodes[num_simplicial:]
-    if budget < LEAST_WORK or not 0 < len(core) <= MAX_IMPROVED:
+    if not 0 < len(core) <= MAX_IMPROVED:
         return first
     inside, sizes = restrict(graph, core), log_sizes[core]
     starts = [np.arange(len(core))]
