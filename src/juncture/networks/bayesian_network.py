@@ -14,6 +14,7 @@ from juncture.drawing.diagram import Diagram, Edge, Group, Node
 from juncture.errors import InvalidModel, UnknownVariable, Unsupported
 from juncture.factors.conditional import AnyConditional, Columns, Conditional, parameters_key, signature
 from juncture.factors.factor import Factor
+from juncture.factors.gaussian import LinearGaussian
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.edges import as_nodes
 from juncture.networks.elimination_order import check_elimination_order
@@ -286,7 +287,8 @@ def check_families(conditionals: Sequence[AnyConditional]) -> None:
 def to_factor(conditional: AnyConditional) -> Factor:
     """A conditional as a table; one that has none is named."""
     if not hasattr(conditional, "to_table"):
+        takers = "infer with method='auto'" if isinstance(conditional, LinearGaussian) else "log_prob of full rows"
         part = signature(conditional)
-        raise Unsupported(f"{part} has no table, as exact inference needs; sample and log_prob of full rows take it")
+        raise Unsupported(f"{part} has no table, as engines for tables need; sample and {takers} take it")
     table: Conditional = conditional.to_table()
     return Factor.trusted(table.scope, table.values)

@@ -9,7 +9,7 @@ Cowell, JMLR 6 (2005) has the same potentials; Lauritzen and Jensen, Statistics 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
@@ -20,23 +20,26 @@ from juncture.checks import check_number
 from juncture.data.findings import Findings
 from juncture.data.missingness import group_by_pattern
 from juncture.errors import InvalidModel, UnknownVariable
-from juncture.inference.engines.contract import BELIEFS, Cost, Question, check_budget
+from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, Cost, Question, check_budget
 from juncture.inference.exact.gaussian.answers import GaussianAnswers, Group
 from juncture.inference.exact.gaussian.precisions import PrecisionPlan, PrecisionSystem
 from juncture.inference.exact.gaussian.relations import log_free_density
 from juncture.inference.exact.gaussian.row_plan import RowPlan
+from juncture.inference.exact.gaussian.row_query import GaussianRowAnswers, RowQuery, are_numbers
 from juncture.inference.exact.gaussian.systems import LinearSystem, is_gaussian
 from juncture.inference.exact.junction_tree.engine import recall
 from juncture.inference.exact.lowering import check_factors
 from juncture.memory import check_memory
+from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.options import as_variable_names
 from juncture.values import number_of
 
 NUMBERS_AT_ONCE = 2**22  # shifts of steps times cases: more cases go block by block
 MAX_PLANS = 64  # of a model, by what is observed and what is asked
+MANY_VARIABLES = 2**12  # beside which what a single row costs besides is little
 System: TypeAlias = LinearSystem | PrecisionSystem
-QUESTIONS = frozenset({Question.MARGINALS, Question.LOG_EVIDENCE, Question.MODE, Question.DRAWS})
+KEPT_NUMBERS = 2**22  # of the plans of all patterns of holes, for learning
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class GaussianElimination:
     tolerance: float = 1e-9
     memory_limit: int | None = None
     name: ClassVar[str] = "gaussian-elimination"
-    answers: ClassVar[frozenset[Question]] = QUESTIONS
+    answers: ClassVar[frozenset[Question]] = ALL_QUESTIONS
 
     def __post_init__(self) -> None:
         check_number(self.tolerance, "tolerance", least=0)
@@ -67,6 +70,16 @@ class GaussianElimination:
                 raise UnknownVariable.among(name, system.names)
         return GaussianPlan(self, model, system, tuple(seen), tuple(keep))
 
+    def answer_row(self, model: Any, evidence: dict[str, Any], targets: Any = None) -> GaussianRowAnswers | None:
+        """The answers given one row of numbers; None where a plan has to be run, or a mistake has to be told."""
+        if self.memory_limit is not None or not are_numbers(evidence) or type(targets) not in {type(None), list, tuple}:
+            return None
+        key = (tuple(evidence), None if targets is None else tuple(targets))
+        if targets is not None and not all(type(name) is str for name in targets):
+            return None
+        query = recall(model, "gaussian rows", key, lambda: make_row_query(self, model, *key), MAX_PLANS)
+        return None if query is None else query.run(evidence, self.tolerance)
+
 
 @dataclass(frozen=True, eq=False)
 class GaussianPlan:
@@ -77,6 +90,12 @@ class GaussianPlan:
     system: System
     observed: tuple[str, ...]
     targets: tuple[str, ...]
+    kept: dict[Hashable, RowPlan | PrecisionPlan] | None = None  # the eliminations, where the model does not keep them
+
+    @cached_property
+    def for_learning(self) -> GaussianPlan:
+        """The plan for all variables, which keeps the eliminations of many patterns of holes for all steps of EM."""
+        return replace(self, targets=self.system.names, kept={})
 
     @property
     def cost(self) -> Cost:
@@ -107,11 +126,20 @@ class GaussianPlan:
                 return RowPlan.of(self.system, kept, observed)
             return PrecisionPlan.of(self.system, kept, observed)
 
-        found: RowPlan | PrecisionPlan = recall(self.model, "gaussian plans", key, make, MAX_PLANS)
+        found = self.keep(key, make)
         check_memory(
             found.plan.cost.bytes, "Gaussian elimination", "observe more, or ask for fewer targets",
             self.engine.memory_limit,
         )  # fmt: skip
+        return found
+
+    def keep(self, key: Hashable, make: Callable[[], RowPlan | PrecisionPlan]) -> RowPlan | PrecisionPlan:
+        """The elimination of this key, made if it is not kept."""
+        if self.kept is None:
+            return recall(self.model, "gaussian plans", key, make, MAX_PLANS)
+        found = self.kept.get(key) or make()
+        if len(self.kept) * len(self.system.nodes) < KEPT_NUMBERS:
+            self.kept[key] = found
         return found
 
     def run(
@@ -123,6 +151,8 @@ class GaussianPlan:
         rng: np.random.Generator | None = None,
         budget: float | None = None,
     ) -> GaussianAnswers:
+        if Question.EXPECTED in questions and self.kept is None:
+            return self.for_learning.run(model, findings, questions=questions, rng=rng, budget=budget)
         if budget is not None:
             check_budget(self.cost, budget)
         check_memory(
@@ -133,7 +163,7 @@ class GaussianPlan:
         )
         system = self.system if model is self.model else self.system_of(model)
         groups = tuple(self.solve(system, rows, names, findings) for names, rows in patterns(findings))
-        return GaussianAnswers(system.names, system.means, system.scales, findings, groups)
+        return GaussianAnswers(system.names, system.numbers, system.means, system.scales, findings, groups)
 
     def system_of(self, model: Any) -> System:
         """The equations of another model of the same structure."""
@@ -169,6 +199,22 @@ class GaussianPlan:
         elif len(solution.relations):
             logs += log_free_density(layout, system, self.engine.tolerance)
         return Group(rows, values, solution, means, steps, logs)
+
+
+def make_row_query(
+    engine: GaussianElimination, model: Any, names: tuple[str, ...], targets: tuple[str, ...] | None
+) -> RowQuery | None:
+    """What rows with these columns share; None for other models and names, many variables, and exact relations."""
+    known = model.variables.names
+    if not isinstance(model, BayesianNetwork) or not is_gaussian(model) or not {*names, *(targets or ())} <= {*known}:
+        return None
+    plan = engine.compile(model, names, known if targets is None else targets)
+    system, layout = plan.system, plan.layout(plan.mark(names))
+    if not isinstance(system, LinearSystem) or not isinstance(layout, RowPlan):
+        return None
+    if system.is_exact.any() or len(layout.rows) > MANY_VARIABLES:
+        return None
+    return RowQuery.of(tuple(model.variables), names, plan.targets, layout, layout.numbers_of(system))
 
 
 def system_for(model: Any) -> System:
