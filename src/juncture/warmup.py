@@ -28,6 +28,7 @@ from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.graphs.directed import DirectedGraph
 from juncture.inference.exact.clique_search import DENSE_NODES
 from juncture.inference.exact.gaussian.plan import DENSE_NODES as DENSE_GAUSSIAN
+from juncture.inference.planning import cost
 from juncture.kernels.compilation import compiling
 from juncture.kernels.structure.state_counts import MANY
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
@@ -44,6 +45,7 @@ from juncture.variables import Variable
 from juncture.verbs import fit, infer, most_probable, sample
 
 NUM_ROWS = 64
+WIDE = 27  # states: a ring of four such variables is just large enough for the search of orders to go on
 TINY = -800.0  # a logarithm whose exponential is zero
 
 
@@ -132,6 +134,8 @@ def ask_network() -> None:
     large = MarkovNetwork([Factor([Variable(name, 12) for name in "abc"], np.ones((12, 12, 12)))])
     infer(large, [{"a": 1}] * 8)  # enough rows that cutting the table pays, also for the next
     infer(large, {"a": 1})
+    ring = [Variable(f"x{index}", WIDE) for index in range(4)]
+    cost(MarkovNetwork([Factor([ring[index - 1], ring[index]], np.ones((WIDE, WIDE))) for index in range(4)]))
 
 
 def ask_gaussian_network() -> None:

@@ -20,14 +20,8 @@ from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, Cost, Qu
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.junction_tree.answers import ExpectedAnswers, PackedModel, TreeAnswers
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
-from juncture.inference.exact.junction_tree.plan import (
-    CliquePlan,
-    Structure,
-    check_cost,
-    find_structure,
-    fits,
-    lay_out_plan,
-)
+from juncture.inference.exact.junction_tree.orders import find_order, scopes_of, search_structure
+from juncture.inference.exact.junction_tree.plan import CliquePlan, Structure, check_cost, fits, lay_out_plan
 from juncture.inference.exact.junction_tree.sliced_answers import SlicedAnswers
 from juncture.inference.exact.lowering import Lowered, check_factors, lower, noisy_children
 from juncture.options import as_variable_names
@@ -157,7 +151,24 @@ class JunctionTree:
         """The clique tree for these factors, searched once and kept with the model."""
         scopes, shape = scopes_of(lowered), lowered.scope.shape
         key = (shape, tuple(map(tuple, scopes)))
-        return recall(model, "structures", key, lambda: find_structure(scopes, shape), MAX_STRUCTURES)
+
+        def search() -> Structure:
+            return search_structure(model, lowered, lambda: self.structure(model, lower(model)))
+
+        return recall(model, "structures", key, search, MAX_STRUCTURES)
+
+    def find_order(self, model: Any, *, effort: float = 1.0) -> tuple[str, ...]:
+        """A good elimination order of the model's variables, for `model.with_elimination_order`.
+
+        The search takes `effort` times the work that it takes before a first query, which is a second or two at most,
+        and starts from the order that the model has, if it has one.
+
+        >>> from juncture.formats.bundled import example
+        >>> JunctionTree().find_order(example("cancer"))
+        ('Xray', 'Dyspnoea', 'Pollution', 'Smoker', 'Cancer')
+        """
+        check_factors(model, "the search for an elimination order")
+        return find_order(model, effort)
 
     def part_for(self, model: Any, names: set[str]) -> Any:
         """The model itself if a query names all variables or a run is quick, else the part that the query needs.
@@ -252,12 +263,6 @@ def has_scopes(cliques: CliquePlan, scopes: list[list[int]], shape: tuple[int, .
         and np.array_equal(cliques.scope_starts, starts)
         and np.array_equal(cliques.num_states, shape)
     )
-
-
-def scopes_of(lowered: Lowered) -> list[list[int]]:
-    """Each factor's variables by number."""
-    nodes = {name: node for node, name in enumerate(lowered.scope.names)}
-    return [[nodes[name] for name in factor.scope.names] for factor in lowered.factors]
 
 
 def reduce_scopes(lowered: Lowered, observed: frozenset[str]) -> tuple[Factor, ...]:

@@ -65,11 +65,19 @@ class Structure:
     tree: CliqueTree
 
 
-def find_structure(scopes: Sequence[Sequence[int]], num_states: Sequence[int]) -> Structure:
+def find_structure(
+    scopes: Sequence[Sequence[int]],
+    num_states: Sequence[int],
+    *,
+    known: np.ndarray | None = None,
+    effort: float = 1.0,
+) -> Structure:
+    """The best clique tree found for these scopes, with a `known` elimination order among those tried."""
     states = np.array(num_states, dtype=np.int64)
     scope_starts = np.cumsum([0, *(len(scope) for scope in scopes)], dtype=np.int64)
     scope_nodes = np.array([node for scope in scopes for node in scope], dtype=np.int64)
-    return Structure(states, scope_starts, scope_nodes, best_tree(states, scope_starts, scope_nodes))
+    tree = best_tree(states, scope_starts, scope_nodes, known=known, effort=effort)
+    return Structure(states, scope_starts, scope_nodes, tree)
 
 
 def lay_out_plan(structure: Structure, memory_limit: int | None = None) -> CliquePlan:
