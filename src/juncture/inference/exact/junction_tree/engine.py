@@ -18,10 +18,11 @@ from juncture.errors import InvalidModel, TooLarge, Unsupported
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, Cost, Question, check_budget
 from juncture.inference.engines.relevance import relevant_part
+from juncture.inference.exact.clique_search import CliqueTree
 from juncture.inference.exact.junction_tree.answers import ExpectedAnswers, PackedModel, TreeAnswers
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
+from juncture.inference.exact.junction_tree.packed_tree import pack_factors
 from juncture.inference.exact.junction_tree.plan import (
-    CliquePlan,
     Structure,
     check_cost,
     find_structure,
@@ -29,6 +30,9 @@ from juncture.inference.exact.junction_tree.plan import (
     lay_out_plan,
 )
 from juncture.inference.exact.junction_tree.sliced_answers import SlicedAnswers
+from juncture.inference.exact.junction_tree.sparse_choice import MOST_KEPT, MOST_KEPT_ONCE, find_sparse_plan
+from juncture.inference.exact.junction_tree.sparse_plan import SparsePlan
+from juncture.inference.exact.junction_tree.sparse_tree import pack_possible
 from juncture.inference.exact.lowering import Lowered, check_factors, lower, noisy_children
 from juncture.options import as_variable_names
 
@@ -105,7 +109,8 @@ class JunctionTree:
         if type(derived) is not dict or "cost" not in derived:
             check_factors(model, "a junction tree")
             derived = model.derived
-            derived["cost"] = self.structure(model, lower(model)).tree.cost
+            sparse = self.sparse_plan(model)
+            derived["cost"] = self.structure(model, lower(model)).tree.cost if sparse is None else sparse.cost
         found: Cost = derived["cost"]
         return found
 
@@ -113,7 +118,10 @@ class JunctionTree:
         """Reduce the tables by the evidence first."""
         codes = codes_of_row(findings)
         states = {name: model.variable(name).labels[code] for name, code in codes.items()}
-        packed = self.pack(model, lower(model, states).condition(states).scale(findings.likelihoods, codes))
+        reduced = lower(model, states).condition(states).scale(findings.likelihoods, codes)
+        is_large = not fits(self.structure(model, reduced).tree.cost, self.memory_limit)
+        sparse = self.find_sparse_plan(model, reduced, MOST_KEPT if is_large else MOST_KEPT_ONCE)
+        packed = self.pack(model, reduced, sparse)
         soft = {name: table for name, table in findings.likelihoods.items() if name not in codes}
         rest = Findings(packed.variables, {}, {}, soft)
         free = tuple(name for name in targets if name not in codes)
@@ -145,17 +153,36 @@ class JunctionTree:
         """The model's tables in their junction tree, compiled at the first call and kept with the model."""
         packed: PackedModel | None = model.derived.get("packed model")
         if packed is None:
-            packed = model.derived.setdefault("packed model", self.pack(model, lower(model)))
+            packed = model.derived.setdefault("packed model", self.pack(model, lower(model), self.sparse_plan(model)))
         elif self.memory_limit is not None:
             check_cost(packed.tree.plan.cost, self.memory_limit)
         return packed
 
-    def pack(self, model: Any, lowered: Lowered) -> PackedModel:
-        return PackedModel.of(lay_out_plan(self.structure(model, lowered), self.memory_limit), lowered)
+    def pack(self, model: Any, lowered: Lowered, sparse: SparsePlan | None = None) -> PackedModel:
+        if sparse is not None:
+            check_cost(sparse.cost, self.memory_limit)
+            return PackedModel.of(pack_possible(sparse, lowered.factors), lowered)
+        plan = lay_out_plan(self.structure(model, lowered), self.memory_limit)
+        return PackedModel.of(pack_factors(plan, lowered.factors), lowered)
+
+    def sparse_plan(self, model: Any) -> SparsePlan | None:
+        """The plan that keeps only cells that can be non-zero, where it is predicted to be faster; found once."""
+        if "sparse plan" not in model.derived:
+            model.derived["sparse plan"] = self.find_sparse_plan(model, lower(model), MOST_KEPT)
+        found: SparsePlan | None = model.derived["sparse plan"]
+        return found
+
+    def find_sparse_plan(self, model: Any, lowered: Lowered, most_kept: float) -> SparsePlan | None:
+        def find_tree(scopes: list[list[int]], shape: tuple[int, ...]) -> CliqueTree:
+            return self.structure_of(model, scopes, shape).tree
+
+        return find_sparse_plan(lowered, scopes_of(lowered), find_tree, most_kept)
 
     def structure(self, model: Any, lowered: Lowered) -> Structure:
         """The clique tree for these factors, searched once and kept with the model."""
-        scopes, shape = scopes_of(lowered), lowered.scope.shape
+        return self.structure_of(model, scopes_of(lowered), lowered.scope.shape)
+
+    def structure_of(self, model: Any, scopes: list[list[int]], shape: tuple[int, ...]) -> Structure:
         key = (shape, tuple(map(tuple, scopes)))
         return recall(model, "structures", key, lambda: find_structure(scopes, shape), MAX_STRUCTURES)
 
@@ -227,9 +254,10 @@ class JunctionTreePlan:
         names, cliques = self.part.variables.names, self.engine.packed_model(self.part).tree.plan
         part = relevant_part(model, names) if set(names) <= set(model.variables.names) else model
         lowered = lower(part)
-        if part.variables.names != names or not has_scopes(cliques, scopes_of(lowered), lowered.scope.shape):
+        if part.variables.names != names or not cliques.has_scopes(scopes_of(lowered), lowered.scope.shape):
             raise InvalidModel("the plan was compiled for another structure; compile one for this model")
-        return PackedModel.of(cliques, lowered)
+        tree = self.engine.packed_model(self.part).tree.repack(lowered.factors)
+        return self.engine.pack(part, lowered) if tree is None else PackedModel.of(tree, lowered)
 
     def code_findings(self, findings: Findings, packed: PackedModel) -> CodedFindings:
         """Findings by node; those of a block of data are coded once for all steps of EM."""
@@ -241,17 +269,6 @@ class JunctionTreePlan:
 def codes_of_row(findings: Findings) -> dict[str, int]:
     """The codes of what a single row observes."""
     return {name: int(column[0]) for name, column in findings.codes.items() if column[0] >= 0}
-
-
-def has_scopes(cliques: CliquePlan, scopes: list[list[int]], shape: tuple[int, ...]) -> bool:
-    """Whether a plan was made for factors of these scopes over variables of this shape."""
-    flat = [node for scope in scopes for node in scope]
-    starts = np.cumsum([0, *(len(scope) for scope in scopes)])
-    return (
-        np.array_equal(cliques.scope_nodes, flat)
-        and np.array_equal(cliques.scope_starts, starts)
-        and np.array_equal(cliques.num_states, shape)
-    )
 
 
 def scopes_of(lowered: Lowered) -> list[list[int]]:

@@ -15,11 +15,13 @@ from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.packing import pack_logs, pack_tables, scale_table
 from juncture.inference.exact.junction_tree.plan import CliquePlan
+from juncture.kernels.junction_tree.alternatives import value_alternatives
 from juncture.kernels.junction_tree.best_rows import choose_rows
 from juncture.kernels.junction_tree.layout import MARGINAL
 from juncture.kernels.junction_tree.logs import propagate_logs
 from juncture.kernels.junction_tree.propagation import TINY, collect_prior, propagate
 from juncture.kernels.junction_tree.rows import propagate_rows
+from juncture.kernels.junction_tree.sampling import draw_rows
 from juncture.parallel import blocks_of
 
 CELLS_AT_ONCE = 2**17  # of a block of rows: what a core's cache holds
@@ -73,6 +75,10 @@ class PackedTree:
             )
             if status != TINY:
                 return space.work.copy()
+        return self.calibrate_in_logs(evidence)
+
+    def calibrate_in_logs(self, evidence: CodedFinding) -> np.ndarray:
+        all_nodes = np.arange(len(self.plan.num_states))
         work = np.empty(self.plan.num_cells)
         self.run_logs(*evidence.as_logs(self.plan.num_states), all_nodes, maximize=False, work=work)
         for offset, size in self.plan.table[:, :2]:
@@ -118,6 +124,25 @@ class PackedTree:
         size = MAX_BLOCK if plan.num_cells < CELLS_AT_ONCE else rows.num_rows  # large tables one after the other
         parallel.map(fill, blocks_of(rows.num_rows, max(1, size)))
         return codes, log_tops + self.log_scale + rows.log_scale, is_tied
+
+    def value_alternatives(
+        self, nodes: np.ndarray, codes: np.ndarray, work: np.ndarray, messages: np.ndarray, values: np.ndarray
+    ) -> None:
+        """Fill in what it costs to leave the best codes at each node in turn; `run_logs` has filled the buffers."""
+        plan = self.plan
+        value_alternatives(plan.table, plan.indices, plan.node_table, nodes, codes, work, messages, values)
+
+    def draw(self, evidence: CodedFinding, uniforms: np.ndarray) -> np.ndarray:
+        """Codes (row, node) drawn given the evidence, from uniform numbers (row, clique)."""
+        plan = self.plan
+        codes = np.zeros((len(uniforms), len(plan.num_states)), dtype=np.int64)
+        work = self.calibrate(evidence)
+        draw_rows(plan.table, plan.starts, plan.nodes, plan.shared, plan.num_states, work, uniforms, codes)
+        return codes
+
+    def repack(self, factors: Sequence[Factor]) -> PackedTree | None:
+        """The numbers of another model in the same plan; None if they do not go into it."""
+        return pack_factors(self.plan, factors)
 
     def run_rows(self, rows: CodedFindings, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(marginals (row, states of the targets), log evidence (row,)): fixed blocks of rows, on all cores."""
