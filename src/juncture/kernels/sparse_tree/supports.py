@@ -38,7 +38,7 @@ def find_separators(tree, factors, supported, possible, max_entries, max_steps):
         while True:
             changed = next_joint_state(axis, last, sets, current, stops, states, steps, max_steps)
             if changed == -2 or filled >= max_entries:
-                return TOO_MANY, entries, entry_starts, entry_stops
+                return TOO_MANY, entries[:filled].copy(), entry_starts, entry_stops
             if changed < 0:
                 break
             key = np.int64(0)
@@ -52,8 +52,8 @@ def find_separators(tree, factors, supported, possible, max_entries, max_steps):
                 break
         entry_stops[clique] = filled
         if filled == entry_starts[clique]:
-            return NOTHING, entries, entry_starts, entry_stops
-    return FOUND, entries, entry_starts, entry_stops
+            return NOTHING, entries[:filled].copy(), entry_starts, entry_stops
+    return FOUND, entries[:filled].copy(), entry_starts, entry_stops
 
 
 @kernel
@@ -125,7 +125,7 @@ def lay_out_cells(tree, factors, supported, possible, entries, entry_starts, ent
         while True:
             changed = next_joint_state(axis, last, sets, current, stops, states, steps, max_steps)
             if changed == -2 or total + count >= max_cells:
-                return TOO_MANY, blocks, indices, runs
+                return TOO_MANY, blocks[:0].copy(), indices[:0].copy(), runs[:0].copy()
             if changed < 0:
                 break
             if axis < 0 or changed < shared[clique]:

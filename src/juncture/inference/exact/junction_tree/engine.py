@@ -7,9 +7,10 @@ first query compiles a model's plan and packs its numbers; later queries share b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, TypeVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.clique_search import CliqueTree
 from juncture.inference.exact.junction_tree.answers import ExpectedAnswers, PackedModel, TreeAnswers
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
+from juncture.inference.exact.junction_tree.memos import recall
 from juncture.inference.exact.junction_tree.packed_tree import pack_factors
 from juncture.inference.exact.junction_tree.plan import (
     Structure,
@@ -30,7 +32,7 @@ from juncture.inference.exact.junction_tree.plan import (
     lay_out_plan,
 )
 from juncture.inference.exact.junction_tree.sliced_answers import SlicedAnswers
-from juncture.inference.exact.junction_tree.sparse_choice import MOST_KEPT, MOST_KEPT_ONCE, find_sparse_plan
+from juncture.inference.exact.junction_tree.sparse_choice import find_sparse_plan, plan_sparsely, share_kept
 from juncture.inference.exact.junction_tree.sparse_plan import SparsePlan
 from juncture.inference.exact.junction_tree.sparse_tree import pack_possible
 from juncture.inference.exact.lowering import Lowered, check_factors, lower, noisy_children
@@ -43,7 +45,6 @@ MAX_WHOLE = 512  # variables up to which the cost of a run on the whole model is
 LONG_RUN = 6e6  # operations, some milliseconds: from here on a plan for what was observed may be faster
 SLICED_RUNS = 4  # packing and collecting anew and running, in runs
 OPERATIONS_PER_SLICE = 24_000  # what slicing one factor costs
-Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True)
@@ -119,9 +120,8 @@ class JunctionTree:
         codes = codes_of_row(findings)
         states = {name: model.variable(name).labels[code] for name, code in codes.items()}
         reduced = lower(model, states).condition(states).scale(findings.likelihoods, codes)
-        is_large = not fits(self.structure(model, reduced).tree.cost, self.memory_limit)
-        sparse = self.find_sparse_plan(model, reduced, MOST_KEPT if is_large else MOST_KEPT_ONCE)
-        packed = self.pack(model, reduced, sparse)
+        share = share_kept(self.structure(model, reduced).tree.cost, self.memory_limit, once=True)
+        packed = self.pack(model, reduced, self.find_sparse_plan(model, reduced, share))
         soft = {name: table for name, table in findings.likelihoods.items() if name not in codes}
         rest = Findings(packed.variables, {}, {}, soft)
         free = tuple(name for name in targets if name not in codes)
@@ -168,15 +168,22 @@ class JunctionTree:
     def sparse_plan(self, model: Any) -> SparsePlan | None:
         """The plan that keeps only cells that can be non-zero, where it is predicted to be faster; found once."""
         if "sparse plan" not in model.derived:
-            model.derived["sparse plan"] = self.find_sparse_plan(model, lower(model), MOST_KEPT)
+            lowered = lower(model)
+            share = share_kept(self.structure(model, lowered).tree.cost, self.memory_limit)
+            model.derived["sparse plan"] = self.find_sparse_plan(model, lowered, share)
         found: SparsePlan | None = model.derived["sparse plan"]
         return found
 
     def find_sparse_plan(self, model: Any, lowered: Lowered, most_kept: float) -> SparsePlan | None:
-        def find_tree(scopes: list[list[int]], shape: tuple[int, ...]) -> CliqueTree:
-            return self.structure_of(model, scopes, shape).tree
+        return find_sparse_plan(lowered, scopes_of(lowered), partial(self.find_tree, model), most_kept)
 
-        return find_sparse_plan(lowered, scopes_of(lowered), find_tree, most_kept)
+    def keep_possible_cells(self, model: Any) -> None:
+        """Answer from the cells that can be non-zero, however many they are; before the model's first question."""
+        lowered = lower(model)
+        model.derived["sparse plan"] = plan_sparsely(lowered, scopes_of(lowered), partial(self.find_tree, model))
+
+    def find_tree(self, model: Any, scopes: list[list[int]], shape: tuple[int, ...]) -> CliqueTree:
+        return self.structure_of(model, scopes, shape).tree
 
     def structure(self, model: Any, lowered: Lowered) -> Structure:
         """The clique tree for these factors, searched once and kept with the model."""
@@ -281,19 +288,3 @@ def reduce_scopes(lowered: Lowered, observed: frozenset[str]) -> tuple[Factor, .
     """Factors over what is left of each scope once the observed variables are gone; their numbers do not matter."""
     scopes = (factor.scope.without(observed) for factor in lowered.factors)
     return tuple(Factor.trusted(scope, np.empty(0)) for scope in scopes)
-
-
-def recall(model: Any, memo: str, key: Hashable, make: Callable[[], Entry], size: int) -> Entry:
-    """The entry of this key, made if it is missing; beyond `size` entries the least recently used is dropped.
-
-    A memo is kept with its model and is never changed: a new entry goes into a copy that replaces the memo. So threads
-    never read a dictionary that changes, and no lock is held across a fork. Two threads may both make the same entry;
-    an entry depends on its key alone, so either will do.
-    """
-    known: dict[Hashable, Entry] = model.derived.get(memo, {})
-    entry = known[key] if key in known else make()
-    if not known or next(reversed(known)) != key:
-        known = model.derived.get(memo, {})  # other threads may have added entries meanwhile
-        others = [item for item in known.items() if item[0] != key]
-        model.derived[memo] = dict([*others[max(0, len(others) - size + 1) :], (key, entry)])
-    return entry

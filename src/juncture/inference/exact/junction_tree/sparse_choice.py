@@ -6,16 +6,19 @@ from collections.abc import Callable
 
 import numpy as np
 
+from juncture.inference.engines.contract import Cost
 from juncture.inference.exact.clique_search import OPERATIONS_PER_CELL, CliqueTree
+from juncture.inference.exact.junction_tree.plan import fits
 from juncture.inference.exact.junction_tree.sparse_plan import SparsePlan, plan_possible_cells
 from juncture.inference.exact.junction_tree.supports import find_supports, has_zeros
 from juncture.inference.exact.lowering import Lowered
 
-LEAST_OPERATIONS = 150_000  # of a run on all cells: from here on it is looked for zeros
+LEAST_CELLS = 25_000  # of all cliques: from here on it is looked for zeros
 LEAST_ZEROS = 0.02  # ... and the part of the factors' entries that are zero
 MOST_KEPT = 0.7  # of all cells: up to here a run on those that can be non-zero is faster
+MANY_CELLS, MOST_KEPT_OF_MANY = 5e7, 0.25  # of so many, less: it takes seconds to search for the others
 MOST_KEPT_ONCE = 0.06  # ... also if they are searched for one run
-MOST_CELLS = 2**28
+MOST_CELLS = 2**27
 FindTree = Callable[[list[list[int]], tuple[int, ...]], CliqueTree]  # from scopes and numbers of states
 
 
@@ -26,10 +29,35 @@ def find_sparse_plan(
 
     Of small models and those with few zeros only the sizes, then the zeros, are looked at.
     """
-    operations = find_tree(scopes, lowered.scope.shape).cost.operations
-    if operations < LEAST_OPERATIONS or not has_zeros(lowered.factors, LEAST_ZEROS):
+    all_cells = cells_of(find_tree(scopes, lowered.scope.shape))
+    if all_cells < LEAST_CELLS or not has_zeros(lowered.factors, LEAST_ZEROS):
         return None
+    return plan_sparsely(lowered, scopes, find_tree, min(MOST_CELLS, most_kept * all_cells))
+
+
+def plan_sparsely(
+    lowered: Lowered, scopes: list[list[int]], find_tree: FindTree, most_cells: float = MOST_CELLS
+) -> SparsePlan | None:
+    """The plan for possible cells if there are at most so many, else None."""
     supports = find_supports(lowered.factors, scopes, lowered.scope.shape)
     tree = find_tree(supports.scopes, tuple(np.maximum(supports.counts, 1).tolist()))
-    most_cells = min(MOST_CELLS, most_kept * operations / OPERATIONS_PER_CELL)
-    return plan_possible_cells(supports, scopes, tree, most_cells)
+    if cells_of(tree) > most_cells and not supports.restrictive.any():  # then all of these are possible
+        return None
+    all_cells = cells_of(find_tree(scopes, lowered.scope.shape))
+    return plan_possible_cells(supports, scopes, tree, all_cells, most_cells)
+
+
+def share_kept(all_cells: Cost, memory_limit: int | None, *, once: bool = False) -> float:
+    """The part of all cells up to which those that can be non-zero are kept alone; of a plan that runs once, less.
+
+    It is larger where all cells need more memory than the limit.
+    """
+    if not fits(all_cells, memory_limit):
+        return 1.0
+    if once:
+        return MOST_KEPT_ONCE
+    return MOST_KEPT if all_cells.operations < MANY_CELLS * OPERATIONS_PER_CELL else MOST_KEPT_OF_MANY
+
+
+def cells_of(tree: CliqueTree) -> float:
+    return tree.cost.operations / OPERATIONS_PER_CELL

@@ -112,13 +112,16 @@ class SparsePlan(CliquePlan):
         return entries if move == CONSTANT else entries + np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
 
     def __repr__(self) -> str:
-        return f"SparsePlan({self.num_cliques} cliques, {self.num_cells} cells kept, {self.cost})"
+        return f"SparsePlan({self.num_cliques} cliques, {self.num_cells} cells, {self.cost})"
 
 
 def plan_possible_cells(
-    supports: Supports, scopes: Sequence[Sequence[int]], tree: CliqueTree, max_cells: float
+    supports: Supports, scopes: Sequence[Sequence[int]], tree: CliqueTree, all_cells: float, max_cells: float
 ) -> SparsePlan | None:
-    """The cells that are possible in each clique; None if they are more than `max_cells`, or the search is too long."""
+    """The cells, of so many in all, that are possible in each clique.
+
+    None if they are more than `max_cells`, or the search for them takes too long.
+    """
     if np.log(max(tree.cost.largest_table, 1.0)) > MAX_KEYS:
         return None
     tree = attach_to_smallest(tree, np.log(np.maximum(supports.counts, 1)))
@@ -148,7 +151,7 @@ def plan_possible_cells(
         num_cells=int(table[:, SIZE].sum()),
         num_entries=len(blocks) - 1,
         num_marginals=int(supports.num_states.sum()),
-        cost=cost_of(tree, table, indices, runs, codes, len(blocks)),
+        cost=cost_of(tree.cost.width, table, len(blocks), indices.nbytes + runs.nbytes + codes.nbytes, all_cells),
         blocks=blocks,
         runs=runs,
         codes=codes,
@@ -190,15 +193,13 @@ def visit(children: Sequence[Sequence[int]], parents: np.ndarray) -> tuple[np.nd
 
 def factors_of(supports: Supports) -> Factors:
     """The factors as `kernels.sparse_tree` reads them."""
-    scope_starts, scope_nodes = flatten(supports.scopes)
     readers: list[list[int]] = [[] for _ in supports.num_states]
     for factor, scope in enumerate(supports.scopes):
         for node in scope:
             readers[node].append(factor)
-    restrictive = supports.find_restrictive(scope_starts, scope_nodes)
     return Factors(
-        supports.num_states, supports.state_starts, scope_starts, scope_nodes, supports.value_starts, restrictive,
-        *flatten(readers),
+        supports.num_states, supports.state_starts, *flatten(supports.scopes), supports.value_starts,
+        supports.restrictive, *flatten(readers),
     )  # fmt: skip
 
 
@@ -214,13 +215,11 @@ def lay_out_codes(
     node_table[:, CODES] = np.cumsum(sizes) - sizes
     node_table[:, STATES] = num_states
     node_table[:, MARGINAL] = np.cumsum(num_states) - num_states
-    smallest = np.uint8 if num_states.max(initial=0) <= 2**8 else np.int32
-    return node_table, np.empty(int(sizes.sum()), smallest)
+    return node_table, np.empty(int(sizes.sum()), np.int32)
 
 
-def cost_of(
-    tree: CliqueTree, table: np.ndarray, indices: np.ndarray, runs: np.ndarray, codes: np.ndarray, num_entries: int
-) -> Cost:
+def cost_of(width: int, table: np.ndarray, num_entries: int, index_bytes: int, all_cells: float) -> Cost:
     cells = float(table[:, SIZE].sum())
-    size = 8.0 * cells + indices.nbytes + runs.nbytes + codes.nbytes + BYTES_PER_ENTRY * num_entries
-    return Cost(tree.cost.width, float(table[:, SIZE].max(initial=0)), size, OPERATIONS_PER_KEPT_CELL * cells)
+    size = 8.0 * cells + index_bytes + BYTES_PER_ENTRY * num_entries
+    largest = float(table[:, SIZE].max(initial=0))
+    return Cost(width, largest, size, OPERATIONS_PER_KEPT_CELL * cells, min(1.0, cells / all_cells))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -38,11 +39,12 @@ class Supports:
         pairs = zip(tables, self.slices, strict=True)
         return np.concatenate([np.empty(0), *(table[index].reshape(-1) for table, index in pairs)])
 
-    def find_restrictive(self, scope_starts: np.ndarray, scope_nodes: np.ndarray) -> np.ndarray:
+    @cached_property
+    def restrictive(self) -> np.ndarray:
         """(factor,): whether it forbids a joint state of states that are possible alone."""
         found = np.empty(len(self.scopes), np.bool_)
         find_restrictive(
-            self.state_starts, scope_starts, scope_nodes, self.value_starts, self.supported, self.possible, found
+            self.state_starts, *flatten(self.scopes), self.value_starts, self.supported, self.possible, found
         )
         return found
 
