@@ -9,7 +9,7 @@ from juncture.kernels.junction_tree.layout import OFFSET
 from juncture.kernels.junction_tree.packing import stride_of
 from juncture.kernels.junction_tree.propagation import SAFE, part, smallest_positive
 from juncture.kernels.sparse_tree.sets import build_sets
-from juncture.kernels.sparse_tree.tries import next_joint_state
+from juncture.kernels.sparse_tree.tries import next_joint_state, next_on_axis
 
 PRODUCTS, LOGS, SUMS = 0, 1, 2  # multiply factors into cells; add their logarithms; sum cells for the factors' entries
 
@@ -85,29 +85,34 @@ def pack_cells(
             changed = next_joint_state(axis, last, sets, current, stops, states, steps, limit)
             if changed < 0:
                 break
-            axis = last
-            for outer in range(changed, last + 1):
-                product = products[outer]
-                for step in range(step_starts[outer], step_starts[outer + 1]):
-                    place = states[outer] * strides[step]
-                    if above[step] >= 0:
-                        place += places[above[step]]
-                    places[step] = place
-                    if ends[step] >= 0 and mode == PRODUCTS:
-                        product *= values[ends[step] + place]
-                    elif ends[step] >= 0 and mode == LOGS:
-                        product += values[ends[step] + place]
-                products[outer + 1] = product
-            if mode == SUMS:
-                for step in range(len(ends)):
-                    if ends[step] >= 0:
-                        values[ends[step] + places[step]] += base[cell]
-            else:
-                base[cell] = products[last + 1]
-            offset = cell - table[clique, OFFSET]
-            for index in range(home_starts[clique], home_starts[clique + 1]):
-                codes[home_codes[index] + offset] = states[home_axes[index]]
-            cell += 1
+            while states[last] >= 0:
+                for outer in range(changed, last + 1):
+                    product = products[outer]
+                    for step in range(step_starts[outer], step_starts[outer + 1]):
+                        place = states[outer] * strides[step]
+                        if above[step] >= 0:
+                            place += places[above[step]]
+                        places[step] = place
+                        if ends[step] >= 0 and mode == PRODUCTS:
+                            product *= values[ends[step] + place]
+                        elif ends[step] >= 0 and mode == LOGS:
+                            product += values[ends[step] + place]
+                    products[outer + 1] = product
+                if mode == SUMS:
+                    for step in range(len(ends)):
+                        if ends[step] >= 0:
+                            values[ends[step] + places[step]] += base[cell]
+                else:
+                    base[cell] = products[last + 1]
+                offset = cell - table[clique, OFFSET]
+                for index in range(home_starts[clique], home_starts[clique + 1]):
+                    codes[home_codes[index] + offset] = states[home_axes[index]]
+                cell += 1
+                changed = last
+                states[last] = next_on_axis(last, sets.slot_starts, sets.values, current, stops)
+            axis = last - 1
+            if axis < 0:
+                break
 
 
 @kernel

@@ -8,7 +8,7 @@ from juncture.kernels.compiler import kernel
 from juncture.kernels.junction_tree.layout import MESSAGE, OFFSET, PARENT, SEPARATOR, SIZE
 from juncture.kernels.sparse_tree.layout import grow, keep_reads
 from juncture.kernels.sparse_tree.sets import build_sets
-from juncture.kernels.sparse_tree.tries import next_joint_state
+from juncture.kernels.sparse_tree.tries import next_joint_state, next_on_axis
 
 FOUND, NOTHING, TOO_MANY = 0, 1, 2
 
@@ -44,7 +44,8 @@ def find_separators(tree, factors, supported, possible, max_entries, max_steps):
             key = np.int64(0)
             for index in range(shared[clique]):
                 key = key * num_states[nodes[starts[clique] + index]] + states[index]
-            entries = grow(entries, filled, 1)
+            if filled == len(entries):
+                entries = grow(entries, filled, np.int64(1))
             entries[filled] = key
             filled += 1
             axis = shared[clique] - 1
@@ -128,17 +129,24 @@ def lay_out_cells(tree, factors, supported, possible, entries, entry_starts, ent
                 return TOO_MANY, blocks[:0].copy(), indices[:0].copy(), runs[:0].copy()
             if changed < 0:
                 break
-            if axis < 0 or changed < shared[clique]:
-                blocks[num_entries] = total + count
-                num_entries += 1
-            axis = last
-            reads = grow(reads, count * num_children, num_children)
-            for child in range(num_children):
-                slot = leaf_slots[1 + child]
-                entry = current[slot] - leaf_starts[1 + child] if slot >= 0 else np.int64(0)
-                used[entry_starts[children[first_child + child]] + entry] = True
-                reads[count * num_children + child] = entry
-            count += 1
+            state = states[last]
+            while state >= 0:
+                if count == 0 or changed < shared[clique]:
+                    blocks[num_entries] = total + count
+                    num_entries += 1
+                if (count + 1) * num_children > len(reads):
+                    reads = grow(reads, count * num_children, num_children)
+                for child in range(num_children):
+                    slot = leaf_slots[1 + child]
+                    entry = current[slot] - leaf_starts[1 + child] if slot >= 0 else np.int64(0)
+                    used[entry_starts[children[first_child + child]] + entry] = True
+                    reads[count * num_children + child] = entry
+                count += 1
+                changed = last
+                state = next_on_axis(last, sets.slot_starts, sets.values, current, stops)
+            axis = last - 1
+            if axis < 0:
+                break
         table[clique, SIZE] = count
         total += count
         for child in range(num_children):

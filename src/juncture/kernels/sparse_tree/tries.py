@@ -143,6 +143,13 @@ def seek(axis, slot_starts, values, current, stops):
 
 
 @kernel
+def next_on_axis(axis, slot_starts, values, current, stops):
+    """The next state of an axis that all sets have, the axes before it as they are; -1: no more."""
+    current[slot_starts[axis]] += 1
+    return seek(axis, slot_starts, values, current, stops)
+
+
+@kernel
 def next_joint_state(axis, last, sets, current, stops, states, steps, max_steps):
     """Walk on at an axis, or from the start if it is -1, to the next joint state that all sets allow, into `states`.
 

@@ -122,7 +122,8 @@ def plan_possible_cells(
 
     None if they are more than `max_cells`, or the search for them takes too long.
     """
-    if np.log(max(tree.cost.largest_table, 1.0)) > MAX_KEYS:
+    log_sizes = np.log(supports.num_states)[tree.nodes]
+    if len(tree.parents) and np.add.reduceat(log_sizes, tree.starts[:-1]).max() > MAX_KEYS:
         return None
     tree = attach_to_smallest(tree, np.log(np.maximum(supports.counts, 1)))
     walked, factors = walk_of(supports, tree), factors_of(supports)
