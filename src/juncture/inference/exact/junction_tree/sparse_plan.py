@@ -70,6 +70,8 @@ class SparsePlan(CliquePlan):
 
     def fill(self, values: np.ndarray, base: np.ndarray, mode: int) -> None:
         """Walk over all cells, as `pack_cells` does; the first walk fills in the codes of the nodes too."""
+        if not self.num_cells:  # nothing is possible
+            return
         homes = self.homes if not self.coded else (np.zeros(self.num_cliques + 1, np.int64), *self.homes[1:])
         pack_cells(
             self.tree, self.factors, self.supports.supported, self.supports.possible, self.entries, self.entry_starts,
