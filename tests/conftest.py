@@ -6,6 +6,7 @@ failure prints its example and a decorator that repeats it; `--hypothesis-seed=N
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -28,6 +29,14 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 os.environ.setdefault("JUNCTURE_COMPILATION", "always")  # "never" tests the same kernels interpreted
 
 ROOT = Path(__file__).resolve().parents[1]
+
+gc.disable()  # until the tests are collected: modules and tests stay, and looking through them takes seconds
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage among what the tests make, not among the tests."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

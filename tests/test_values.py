@@ -14,12 +14,13 @@ import pytest
 import juncture as jt
 from juncture.errors import JunctureError
 from juncture.values import Value, content_key
+from support.loops import loop_over
 from support.value_kinds import KINDS, two
 
 over_kinds = pytest.mark.parametrize("build", KINDS, ids=lambda build: build.__name__)
 
 TRAVELS = [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))]  # noqa: S301
-over_travels = pytest.mark.parametrize("travel", TRAVELS, ids=["copy", "deepcopy", "pickle"])
+over_travels = loop_over("travel", {"copy, deepcopy and pickle": TRAVELS})
 
 
 def test_every_public_value_is_in_the_table():
@@ -86,8 +87,8 @@ def test_frozen(build):
         assert value == next(other for other in build() if other == value)
 
 
-@over_travels
 @over_kinds
+@over_travels
 def test_travels_unchanged_and_stays_read_only(build, travel):
     for value in build():
         fill_caches(value)

@@ -38,6 +38,7 @@ HMM = jt.HiddenMarkovModel([1.0], [[1.0]], [[1.0]])
     ("ask", "error", "words"),
     [
         (lambda: jt.compile(HMM), jt.Unsupported, "takes a network or a factor graph; got HiddenMarkovModel"),
+        (lambda: jt.GaussianElimination().compile(jt.Gaussian), jt.Unsupported, "takes a network or a factor graph"),
         (lambda: jt.edge_information(jt.Mixture([1.0], jt.Gaussian([0.0], 1.0))), jt.Unsupported, "got Mixture"),
         (lambda: jt.do(NET, True), jt.InvalidData, "must be a mapping, such as a dict; got True"),
         (

@@ -1,8 +1,9 @@
-"""Numerical tricks: logarithms of zero, sums of exponentials, checks of tables that sum to one."""
+"""Numerical tricks: logarithms of zero, sums of exponentials, centred moments, checks of tables that sum to one."""
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import combinations_with_replacement
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -76,6 +77,37 @@ def softmax(x: np.ndarray) -> np.ndarray:
     """exp(x) / Σ exp(x) along the last axis."""
     raised = np.exp(x - np.max(x, axis=-1, keepdims=True))
     return raised / raised.sum(axis=-1, keepdims=True)
+
+
+class Moments(NamedTuple):
+    """The weight, mean and scatter (the sum of squares and products about the mean) of values, with any axes before."""
+
+    weight: np.ndarray  # (*group)
+    center: np.ndarray  # (*group, value)
+    scatter: np.ndarray  # (*group, value, value)
+
+
+def grouped_moments(values: np.ndarray, group: np.ndarray, weights: np.ndarray, num_groups: int) -> Moments:
+    """The moments of rows of values (row, value) by group."""
+    size = values.shape[1]
+    weight = np.bincount(group, weights, minlength=num_groups)
+    sums = np.stack([np.bincount(group, weights * column, minlength=num_groups) for column in values.T], axis=-1)
+    center = np.divide(sums, weight[:, None], out=np.zeros(sums.shape), where=weight[:, None] > 0)
+    apart = values - center[group]
+    scatter = np.zeros((num_groups, size, size))
+    for one, other in combinations_with_replacement(range(size), 2):
+        products = np.bincount(group, weights * apart[:, one] * apart[:, other], minlength=num_groups)
+        scatter[:, one, other] = scatter[:, other, one] = products
+    return Moments(weight, center, scatter)
+
+
+def merge_moments(mine: Moments, theirs: Moments) -> Moments:
+    """The moments of both, by Chan's formula: a large common offset costs no digits."""
+    weight = mine.weight + theirs.weight
+    share = np.divide(theirs.weight, weight, out=np.zeros_like(weight), where=weight > 0)
+    shift = theirs.center - mine.center
+    cross = (mine.weight * share)[..., None, None] * shift[..., :, None] * shift[..., None, :]
+    return Moments(weight, mine.center + share[..., None] * shift, mine.scatter + theirs.scatter + cross)
 
 
 def as_table(values: Any, shape: tuple[int, ...], *, name: str, axes: str = "") -> np.ndarray:

@@ -62,8 +62,8 @@ def warm_up(begin: Callable[[str], None] = lambda subject: None, subjects: Itera
 
 
 def warm_up_in_two_processes(begin: Callable[[str], None]) -> None:
-    """`warm_up`, with a second process for the models in time order, which share no kernel with networks."""
-    here, there = list(SUBJECTS)[:NUM_OF_NETWORKS], list(SUBJECTS)[NUM_OF_NETWORKS:]
+    """`warm_up`, with a second process for the subjects after the first ones, which take as long to compile."""
+    here, there = list(SUBJECTS)[:NUM_OF_FIRST], list(SUBJECTS)[NUM_OF_FIRST:]
     command = [sys.executable, "-c", SECOND_PROCESS, *there]
     with Popen(command, stdout=PIPE, text=True, encoding="utf-8") as second:  # noqa: S603 (this interpreter)
         told = Thread(target=tell_each, args=(begin, second.stdout))
@@ -225,14 +225,14 @@ def long_chain(length: int) -> BayesianNetwork:
     return BayesianNetwork([Conditional(variables[0], [], [0.5, 0.5]), *steps])
 
 
-NUM_OF_NETWORKS = 4  # subjects that come first
+NUM_OF_FIRST = 3  # subjects, which take half of the time
 SUBJECTS: dict[str, Callable[[], None]] = {
     "inference in networks": ask_network,
     "Gaussian networks": ask_gaussian_network,
     "learning of parameters": learn_parameters,
-    "learning of structure": learn_structures,
     "families of distributions": warm_up_families,
     "hidden Markov models": warm_up_chains,
     "emissions of hidden Markov models": warm_up_emissions,
     "state spaces": warm_up_state_space,
+    "learning of structure": learn_structures,
 }

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import juncture as jt
-from support.command_line import juncture
+from support.command_line import OF_USERS, juncture
 
 
 @pytest.mark.parametrize(
@@ -132,6 +132,6 @@ def test_it_ends_quietly_when_nobody_reads(arguments):
     reading, writing = os.pipe()
     os.close(reading)
     command = [sys.executable, "-m", "juncture", *arguments]
-    run = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
+    run = subprocess.run(command, env=OF_USERS, stdout=writing, stderr=subprocess.PIPE, check=False)
     os.close(writing)
     assert (run.returncode, run.stderr) == (0, b"")

@@ -16,6 +16,7 @@ import pytest
 import juncture as jt
 from juncture.cli.info import info, joint_parameters
 from juncture.cli.output import CONTROLS, escape_controls
+from support.command_line import OF_USERS
 
 EVIL = "a\x1b]0;title\x07\x1b[2J\n\r\u202e\x9b[bold red]name[/]:smile:"
 STATE = "yes\x1b[31m\x7f[red]"
@@ -36,7 +37,9 @@ def network(tmp_path_factory):
 
 
 def juncture(*arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-m", "juncture", *arguments], capture_output=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "juncture", *arguments], env=OF_USERS, capture_output=True, check=False
+    )
 
 
 EACH = """
@@ -54,7 +57,7 @@ for arguments in json.loads(os.environ["COMMANDS"]):
 def on_terminal(several: list[tuple[str, ...]]) -> list[str]:
     """What a terminal without colours is sent by each of several commands."""
     reading, writing = pty.openpty()
-    environment = {**os.environ, "TERM": "dumb", "COMMANDS": json.dumps(several)}
+    environment = {**OF_USERS, "TERM": "dumb", "COMMANDS": json.dumps(several)}
     process = subprocess.Popen([sys.executable, "-c", EACH], stdout=writing, stderr=writing, env=environment)
     os.close(writing)
     parts = []
@@ -119,15 +122,14 @@ CLOSED = [
 @pytest.mark.parametrize(("arguments", "end"), CLOSED)
 def test_a_closed_output_ends_quietly(arguments, end):
     line = f"set -o pipefail; {sys.executable} -m juncture {arguments} {end}"
-    run = subprocess.run(["bash", "-c", line], capture_output=True, check=False)
+    run = subprocess.run(["bash", "-c", line], env=OF_USERS, capture_output=True, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (0, b"", b"")
 
 
 def test_a_full_disk_is_told_in_one_line():
     with Path("/dev/full").open("wb") as full:
-        run = subprocess.run(
-            [sys.executable, "-m", "juncture", "info", "asia"], stdout=full, stderr=subprocess.PIPE, check=False
-        )
+        command = [sys.executable, "-m", "juncture", "info", "asia"]
+        run = subprocess.run(command, env=OF_USERS, stdout=full, stderr=subprocess.PIPE, check=False)
     assert run.returncode == 1
     assert run.stderr == b"juncture: [Errno 28] No space left on device\n"
 

@@ -58,6 +58,16 @@ def test_predict_a_number_with_its_interval(network, tmp_path):
     assert states.startswith("sex,P(sex=f),P(sex=m)")
 
 
+def test_fit_takes_missing_cells(network, tmp_path):
+    frame = jt.sample(PEOPLE, 120, rng=0).to_pandas()
+    frame.loc[::7, "sex"] = frame.loc[::5, "height"] = frame.loc[3::9, "weight"] = None
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    text = juncture("fit", network, str(tmp_path / "rows.csv"), "--out", str(tmp_path / "fitted.json"))
+    assert "missing cells                55" in text.out
+    wanted = jt.fit(PEOPLE, frame).model
+    assert jt.read(tmp_path / "fitted.json")["weight"].coefficients == pytest.approx(wanted["weight"].coefficients)
+
+
 def test_draw_shows_densities(network, tmp_path):
     assert juncture("draw", network, str(tmp_path / "people.svg"), "--given", "height=1.82").returncode == 0
     assert "polyline" in (tmp_path / "people.svg").read_text()

@@ -17,6 +17,7 @@ import juncture as jt
 from juncture.errors import FormatError, RenormalizedWarning
 from juncture.formats.files import FORMATS
 from juncture.variables import Variable
+from support.loops import loop_over
 from support.odd_models import any_models, plain_networks
 
 every_format = pytest.mark.parametrize("file_format", FORMATS, ids=lambda file_format: file_format.name)
@@ -109,7 +110,7 @@ def test_what_a_format_cannot_express_is_an_error_or_one_warning_never_silence(f
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@pytest.mark.parametrize("name", jt.examples())
+@loop_over("name", {"each": jt.examples()})
 def test_the_bundled_networks_are_kept(name, suffix, tmp_path):
     model = jt.example(name)
     error, said = written(model, tmp_path / f"{name}{suffix}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
@@ -32,8 +33,8 @@ ORDERS = {
         "verbs",
     ],
     "learning.networks": [
-        "templates", "document", "statistics", "estimation", "posterior", "expectation", "problem",
-        "free_tables", "gradient", "standard_errors", "fit",
+        "templates", "document", "statistics", "estimation", "posterior", "expectation", "line_starts",
+        "line_vectors", "problem", "free_tables", "gradient", "standard_errors", "fit",
     ],
     "learning.undirected": [
         "penalties", "statistics", "log_tables", "coupling", "expectation", "objectives", "ascent", "decomposable",
@@ -70,12 +71,18 @@ def is_for_types(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
+def statements_that_run(tree: ast.AST) -> Iterator[ast.AST]:
+    """All statements, however deep; expressions, which are many more and import nothing, are not looked into."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case) and not is_for_types(node):
+            yield node
+            yield from statements_that_run(node)
+
+
 def imported_modules(source: str) -> set[str]:
     """The modules of the package that a source imports, wherever in it."""
     names = set()
-    tree = ast.parse(source)
-    for_types = {part for node in ast.walk(tree) if is_for_types(node) for part in ast.walk(node)}
-    for node in set(ast.walk(tree)) - for_types:
+    for node in statements_that_run(ast.parse(source)):
         if isinstance(node, ast.ImportFrom):
             assert not node.level, "imports are absolute"
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
@@ -147,6 +154,11 @@ def test_nothing_below_inference_imports_the_verbs():
 def test_an_import_in_a_function_is_seen():
     assert imported_modules("def f():\n    from juncture.inference.infer import as_targets") == {"inference.infer"}
     assert imported_modules("from juncture import numerics") == {"numerics"}
+    deep = (
+        "class A:\n  def f(self):\n    try: pass\n    except E:\n      match x:\n        case 1: import juncture.checks"
+    )
+    assert imported_modules(deep) == {"checks"}
+    assert imported_modules("if TYPE_CHECKING:\n  import juncture.checks") == set()
 
 
 def test_only_kernels_import_numba():

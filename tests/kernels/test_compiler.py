@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 
 from juncture.kernels import cache_files, compiler, kernel_cache
 from support.kernel_package import copy_makers
@@ -28,19 +26,15 @@ def outer(x):
 """
 
 
-def test_a_change_in_a_callee_is_seen(tmp_path):
+def test_a_change_in_a_callee_is_seen(tmp_path, processes):
     """Numba's own cache would go on answering with the old callee, compiled into its caller."""
     kernels = copy_makers(tmp_path)
     (kernels / "caller.py").write_text(CALLER)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     for step, expected in ((1, "4"), (1, "4"), (2, "6")):
         (kernels / "callee.py").write_text(CALLEE.format(step=step))
-        run = subprocess.run(
-            [sys.executable, "-B", "-c", "from juncture.kernels.caller import outer; print(outer(1))"],
-            env={**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        run = processes.run("from juncture.kernels.caller import outer; print(outer(1))", environment)
+        assert run.returncode == 0, run.stderr
         assert run.stdout.strip() == expected
         assert run.stderr.count("\n") <= 1  # that kernels are compiled
 

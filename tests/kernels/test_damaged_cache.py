@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
@@ -52,22 +50,25 @@ def package(tmp_path):
     return tmp_path
 
 
-def run(package: Path) -> tuple[str, str, str]:
+@pytest.fixture
+def run(package, processes) -> Callable[[], tuple[str, str, str]]:
     """The answer, how often the cache had it, and the warnings; in a process of its own."""
     environment = {**os.environ, "PYTHONPATH": str(package), "NUMBA_CACHE_DIR": str(package / "cache")}
-    done = subprocess.run(
-        [sys.executable, "-B", "-c", RUN], env=environment, capture_output=True, text=True, check=True
-    )
-    assert done.stderr == ""
-    answer, hits, warned = done.stdout.strip().split(" ", 2)
-    return answer, hits, warned
+
+    def run_once() -> tuple[str, str, str]:
+        done = processes.run(RUN, environment)
+        assert (done.returncode, done.stderr) == (0, "")
+        answer, hits, warned = done.stdout.strip().split(" ", 2)
+        return answer, hits, warned
+
+    return run_once
 
 
-def test_a_change_in_a_folder_of_the_folder_is_seen(package):
-    assert run(package) == ("4", "0", "[]")
-    assert run(package) == ("4", "1", "[]")
+def test_a_change_in_a_folder_of_the_folder_is_seen(package, run):
+    assert run() == ("4", "0", "[]")
+    assert run() == ("4", "1", "[]")
     (package / "juncture" / "kernels" / "deep" / "callee.py").write_text(CALLEE.format(step=2))
-    assert run(package) == ("6", "0", "[]")
+    assert run() == ("6", "0", "[]")
 
 
 def flip(content: bytes, place: int) -> bytes:
@@ -85,15 +86,15 @@ DAMAGES = {
 SILENT = {"the mark flipped", "other content"}  # nobody knows whose file it was
 
 
-def test_damage_is_told_once_and_mended(package):
-    run(package)
+def test_damage_is_told_once_and_mended(package, run):
+    run()
     for kind, damage in (("nbi", "truncated"), ("nbc", "a byte flipped")):
         (file,) = (package / "cache").rglob(f"caller*.{kind}")
         file.write_bytes(DAMAGES[damage](file.read_bytes()))
-        answer, hits, warned = run(package)
+        answer, hits, warned = run()
         assert (answer, hits) == ("4", "0"), damage
         assert warned.count("is damaged") == 1, damage
-    assert run(package) == ("4", "1", "[]")
+    assert run() == ("4", "1", "[]")
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

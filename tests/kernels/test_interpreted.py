@@ -30,7 +30,9 @@ LONG = (  # steps from which on a sequence is passed from both ends
 def copied(value):
     """The value with its own memory, laid out as before."""
     if isinstance(value, np.ndarray):
-        return value.copy(order="K")
+        copy = value.copy(order="K")
+        copy.flags.writeable = value.flags.writeable  # which is part of the signature that was compiled
+        return copy
     if isinstance(value, tuple):
         parts = [copied(part) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
@@ -77,7 +79,8 @@ def imported_kernels() -> set[str]:
     names = {f"{one.__module__.removeprefix('juncture.kernels.')}.{one.__name__}" for one in KERNELS}
     for path in SOURCES.rglob("*.py"):
         if "kernels" not in path.relative_to(SOURCES).parts:
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            text = path.read_text(encoding="utf-8")
+            for node in ast.walk(ast.parse(text)) if "juncture.kernels." in text else ():
                 if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("juncture.kernels."):
                     wanted |= {f"{node.module.removeprefix('juncture.kernels.')}.{name.name}" for name in node.names}
     return wanted & names

@@ -6,14 +6,14 @@ import logging
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
 from juncture.kernels import compiler, kernel_cache
 from support.kernel_package import copy_makers
+from support.kernel_processes import KernelProcesses
 
 KERNELS = """
 from juncture.kernels.compiler import kernel
@@ -49,35 +49,37 @@ print(*(record.getMessage() for record in records.buffer if record.levelname == 
 """
 
 
+class Package:
+    """A package with two small kernels, and processes that ask the outer one."""
+
+    def __init__(self, folder: Path, processes: KernelProcesses) -> None:
+        self.folder, self.processes = folder, processes
+        (copy_makers(folder / "image") / "small.py").write_text(KERNELS)
+
+    def ask(self, values: list[float], read_only: tuple[str, ...] = ()) -> tuple[str, int, str]:
+        """What the outer kernel gives for these values, how many kernels were compiled, and the warnings in the log."""
+        return self.ask_at_once(1, values, read_only)[0]
+
+    def ask_at_once(
+        self, number: int, values: list[float], read_only: tuple[str, ...] = ()
+    ) -> list[tuple[str, int, str]]:
+        """The same, in so many processes."""
+        folders = [str(self.folder / name) for name in read_only]
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("NUMBA")}
+        environment |= {"PYTHONPATH": str(self.folder / "image"), "XDG_CACHE_HOME": str(self.folder / "home")}
+        script = READ_ONLY.format(folders=folders) + ASK.format(values=values)
+        return [told(ended) for ended in self.processes.run_at_once([script] * number, environment)]
+
+
 @pytest.fixture
-def package(tmp_path):
-    """A package with two small kernels."""
-    (copy_makers(tmp_path / "image") / "small.py").write_text(KERNELS)
-    return tmp_path
+def package(tmp_path, processes) -> Package:
+    return Package(tmp_path, processes)
 
 
-def start(package: Path, values: list[float], read_only: tuple[str, ...] = ()) -> subprocess.Popen[str]:
-    """A process that asks the outer kernel for these values, with every warning an error."""
-    folders = [str(package / name) for name in read_only]
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("NUMBA")}
-    environment |= {
-        "PYTHONPATH": str(package / "image"), "XDG_CACHE_HOME": str(package / "home"), "PYTHONWARNINGS": "error",
-    }  # fmt: skip
-    script = READ_ONLY.format(folders=folders) + ASK.format(values=values)
-    command = [sys.executable, "-B", "-c", script]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def end(process: subprocess.Popen[str]) -> tuple[str, int, str]:
-    """The answers, how many kernels were compiled, and the warnings in the log."""
-    out, errors = process.communicate()
-    assert (process.returncode, errors) == (0, "")
-    answers, compiled, warned = out.split("\n", 2)
+def told(ended: CompletedProcess[str]) -> tuple[str, int, str]:
+    assert (ended.returncode, ended.stderr) == (0, "")
+    answers, compiled, warned = ended.stdout.split("\n", 2)
     return answers, int(compiled), warned.strip()
-
-
-def ask(package: Path, values: list[float], read_only: tuple[str, ...] = ()) -> tuple[str, int, str]:
-    return end(start(package, values, read_only))
 
 
 def files(folder: Path) -> list[str]:
@@ -85,26 +87,26 @@ def files(folder: Path) -> list[str]:
 
 
 def test_a_warm_cache_that_is_read_only_is_used(package):
-    answers, compiled, warned = ask(package, [1])
+    answers, compiled, warned = package.ask([1])
     assert (answers, compiled) == ("4", 1)
     assert "juncture warmup" in warned
-    assert ask(package, [1], read_only=("",)) == ("4", 0, "")
-    shutil.move(package / "image", package / "elsewhere")
-    shutil.copytree(package / "elsewhere", package / "image")  # new times, another user's files
-    assert ask(package, [1], read_only=("",)) == ("4", 0, "")
+    assert package.ask([1], read_only=("",)) == ("4", 0, "")
+    shutil.move(package.folder / "image", package.folder / "elsewhere")
+    shutil.copytree(package.folder / "elsewhere", package.folder / "image")  # new times, another user's files
+    assert package.ask([1], read_only=("",)) == ("4", 0, "")
 
 
 def test_what_a_read_only_cache_lacks_is_kept_in_the_folder_of_the_user(package):
-    ask(package, [1])
-    image = files(package / "image")
-    assert ask(package, [1, 0.5], read_only=("image",))[:2] == ("4 3.0", 1)
-    assert ask(package, [1, 0.5], read_only=("image",)) == ("4 3.0", 0, "")
-    assert files(package / "image") == image
-    assert len([name for name in files(package / "home") if name.endswith(".nbc")]) == 1
+    package.ask([1])
+    image = files(package.folder / "image")
+    assert package.ask([1, 0.5], read_only=("image",))[:2] == ("4 3.0", 1)
+    assert package.ask([1, 0.5], read_only=("image",)) == ("4 3.0", 0, "")
+    assert files(package.folder / "image") == image
+    assert len([name for name in files(package.folder / "home") if name.endswith(".nbc")]) == 1
 
 
 def test_where_nothing_can_be_written_kernels_are_compiled_and_one_line_says_so(package):
-    answers, compiled, warned = ask(package, [1], read_only=("",))
+    answers, compiled, warned = package.ask([1], read_only=("",))
     assert (answers, compiled) == ("4", 1)
     assert "set NUMBA_CACHE_DIR to a writable folder" in warned
     assert "\n" not in warned
@@ -112,10 +114,10 @@ def test_where_nothing_can_be_written_kernels_are_compiled_and_one_line_says_so(
 
 @pytest.mark.skipif(kernel_cache.fcntl is None, reason="no locks of files")
 def test_of_many_processes_on_an_empty_cache_one_compiles(package):
-    runs = [end(process) for process in [start(package, [1]) for _ in range(4)]]
+    runs = package.ask_at_once(4, [1])
     assert [answers for answers, _, _ in runs] == ["4"] * 4
     assert sum(compiled for _, compiled, _ in runs) == 1
-    assert not [name for name in files(package / "image") if name.endswith(".lock")]
+    assert not [name for name in files(package.folder / "image") if name.endswith(".lock")]
 
 
 @pytest.mark.parametrize("error", [BlockingIOError(11, "busy"), OSError(37, "No locks available")])
@@ -173,10 +175,10 @@ def test_every_compilation_is_logged_with_its_name_and_time(caplog, monkeypatch)
 
 
 def test_a_change_of_the_cache_itself_compiles_nothing_anew(package):
-    ask(package, [1])
-    with (package / "image" / "juncture" / "kernels" / "kernel_cache.py").open("a") as file:
+    package.ask([1])
+    with (package.folder / "image" / "juncture" / "kernels" / "kernel_cache.py").open("a") as file:
         file.write("# a comment\n")
-    assert ask(package, [1]) == ("4", 0, "")
-    with (package / "image" / "juncture" / "kernels" / "machine_code.py").open("a") as file:
+    assert package.ask([1]) == ("4", 0, "")
+    with (package.folder / "image" / "juncture" / "kernels" / "machine_code.py").open("a") as file:
         file.write("# a comment\n")
-    assert ask(package, [1])[:2] == ("4", 1)
+    assert package.ask([1])[:2] == ("4", 1)

@@ -107,3 +107,19 @@ def test_what_has_no_answer_is_refused():
         jt.fit(chain, {name: rows[name] for name in "bcde"})
     with pytest.warns(UserWarning, match="stopped after 1 step without converging"):
         jt.fit(jt.UndirectedGraph([*pairwise(NAMES), ("e", "a")]), rows, max_steps=1)
+
+
+def test_moments_of_two_parts_add_up_to_those_of_both():
+    rng = np.random.default_rng(7)
+    rows = {name: column + 1e4 * column.std() for name, column in draw_rows(rng).items()}
+    graph = jt.UndirectedGraph([], NAMES)
+    whole = jt.fit(graph, rows).statistics
+    parts = [slice(11), slice(11, 40)]
+    total = sum(jt.fit(graph, {name: column[part] for name, column in rows.items()}).statistics for part in parts)
+    assert total.weight == whole.weight
+    assert total.mean == pytest.approx(whole.mean, rel=1e-15)
+    scale = np.sqrt(np.diagonal(whole.covariance))
+    assert np.abs((total.covariance - whole.covariance) / np.outer(scale, scale)).max() < 1e-10
+    other = jt.fit(jt.UndirectedGraph([], NAMES[:2]), rows).statistics
+    with pytest.raises(jt.InvalidData, match="same variables"):
+        whole + other

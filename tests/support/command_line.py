@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import warnings
 from contextlib import redirect_stderr, redirect_stdout
@@ -10,6 +11,9 @@ from typing import NamedTuple
 from unittest import mock
 
 from juncture.cli.main import run
+from juncture.kernels.compilation import COMPILATION_SETTING
+
+OF_USERS = {**os.environ, COMPILATION_SETTING: "auto"}  # an environment in which small questions import no compiler
 
 
 class Ended(NamedTuple):

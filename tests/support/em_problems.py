@@ -27,9 +27,48 @@ from support.learning_oracles import random_tables, with_holes
 
 def network(rng: np.random.Generator) -> tuple[NetworkProblem, list[Any]]:
     model = random_tables(rng, 4)
-    rows = with_holes(rng, jt.sample(model, 30, rng=rng), 0.3)
-    problem = NetworkProblem(model, rows, EstimationOptions(1.0), frozenset(), True, rng)
-    return problem, [RowBlock.of(model, rows.take(part)) for part in (slice(11), slice(11, 30))]
+    return network_problem(model, with_holes(rng, jt.sample(model, 30, rng=rng), 0.3), 1.0, rng)
+
+
+def gaussian_network(rng: np.random.Generator) -> tuple[NetworkProblem, list[Any]]:
+    """A hidden cause of three variables and a child of two of them, from a start that is far off."""
+    h, x, y, z, w = (jt.Variable(name) for name in "hxyzw")
+    families = [(h, []), (x, [h]), (y, [h]), (z, [h]), (w, [x, y])]
+
+    def line(child: Any, parents: Any, variance: float) -> jt.LinearGaussian:
+        return jt.LinearGaussian(child, parents, rng.uniform(0.8, 2.0, len(parents)), rng.normal(), variance)
+
+    model = jt.BayesianNetwork([line(*family, rng.uniform(0.5, 1.0)) for family in families])
+    rows = with_holes(rng, jt.sample(model, 30, rng=rng).only(list("xyzw")), 0.2)
+    prior = {"y": jt.NormalInverseGamma(0.5, 1.0, 2.0, 1.0)} if rng.random() < 0.5 else None
+    return network_problem(jt.BayesianNetwork([line(*family, 4.0) for family in families]), rows, prior, rng)
+
+
+def hybrid_network(rng: np.random.Generator) -> tuple[NetworkProblem, list[Any]]:
+    """States above and beside real variables, all with holes."""
+    k, m, x, y = jt.Variable("k", 2), jt.Variable("m", 3), jt.Variable("x"), jt.Variable("y")
+    model = jt.BayesianNetwork(
+        [
+            jt.Conditional(k, [], rng.dirichlet([2, 2])),
+            jt.Conditional(m, [k], rng.dirichlet([1, 1, 1], 2)),
+            jt.LinearGaussian(x, [k], np.zeros((2, 0)), [-1.0, 2.0], rng.gamma(2.0, size=2)),
+            jt.LinearGaussian(y, [m, x], rng.normal(size=(3, 1)), rng.normal(size=3), np.ones(3)),
+        ]
+    )
+    rows, patterns = jt.sample(model, 40, rng=rng), rng.random((4, 3)) < 0.3  # few patterns are quick
+    holes = dict(zip(rows.columns, patterns[:, np.arange(40) % 3], strict=True))
+    cells = {
+        name: [None if hole else cell for hole, cell in zip(holes[name], column, strict=True)]
+        for name, column in rows.to_dict().items()
+    }
+    rows = jt.Dataset(cells, model.variables)
+    prior = {"k": 1.0, "y": jt.NormalInverseGamma(0.0, 0.5, 2.0, 1.0)} if rng.random() < 0.5 else None
+    return network_problem(model, rows, prior, rng)
+
+
+def network_problem(model: Any, rows: Any, prior: Any, rng: np.random.Generator) -> tuple[NetworkProblem, list[Any]]:
+    problem = NetworkProblem(model, rows, EstimationOptions(prior), frozenset(), True, rng)
+    return problem, [RowBlock.of(model, rows.take(part)) for part in (slice(11), slice(11, len(rows)))]
 
 
 def hidden_markov(rng: np.random.Generator) -> tuple[HiddenMarkovProblem, list[Any]]:
@@ -82,6 +121,8 @@ def noisy_causes(rng: np.random.Generator) -> tuple[CauseProblem, list[Any]]:
 
 PROBLEMS: dict[str, Callable[[np.random.Generator], tuple[Any, list[Any]]]] = {
     "network": network,
+    "Gaussian network": gaussian_network,
+    "hybrid network": hybrid_network,
     "hidden Markov": hidden_markov,
     "Markov chain": markov_chain,
     "state space": state_space,

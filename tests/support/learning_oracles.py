@@ -35,8 +35,9 @@ def random_codes(rng: np.random.Generator, model: jt.BayesianNetwork, num_rows: 
 
 def with_holes(rng: np.random.Generator, rows: jt.Dataset, share: float, never: tuple[str, ...] = ()) -> jt.Dataset:
     """The rows with some cells made holes, and all cells of the variables in `never`."""
+    hole = {True: np.nan, False: -1}  # of a real column, of codes
     codes = {
-        name: np.where((rng.random(len(rows)) < share) | (name in never), -1, column)
+        name: np.where((rng.random(len(rows)) < share) | (name in never), hole[column.dtype == float], column)
         for name, column in rows.columns.items()
     }
     return jt.Dataset.from_codes(rows.variables, codes, rows.weights)

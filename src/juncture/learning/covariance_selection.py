@@ -25,7 +25,7 @@ from juncture.learning.graphical_lasso import penalised_precision
 from juncture.learning.networks.statistics import check_complete
 from juncture.learning.networks.templates import check_columns, code_columns, mark_rows
 from juncture.networks.factor_product import MarkovNetwork
-from juncture.numerics import LOG_TWO_PI
+from juncture.numerics import LOG_TWO_PI, Moments, merge_moments
 from juncture.values import Value, read_only
 from juncture.variables import Scope, Variable
 
@@ -33,7 +33,7 @@ SINGULAR = 1e-12  # an eigenvalue of a correlation matrix that is rounding
 
 
 class GaussianMoments(Value):
-    """The weight, the mean and the covariance (over the weight) of rows of real columns.
+    """The weight, the mean and the covariance (over the weight) of rows of real columns; `a + b` are those of both.
 
     `jt.fit` of an `UndirectedGraph` gives them as its statistics.
     """
@@ -58,6 +58,22 @@ class GaussianMoments(Value):
         mean = weights @ values / total
         apart = values - mean
         return cls(data.variables, total, mean, (apart.T * weights) @ apart / total)
+
+    @property
+    def moments(self) -> Moments:
+        return Moments(np.asarray(self.weight), self.mean, self.weight * self.covariance)
+
+    def __add__(self, other: object) -> GaussianMoments:
+        if not isinstance(other, GaussianMoments):
+            return NotImplemented
+        if self.variables != other.variables:
+            names = f"{', '.join(self.variables.names)} and {', '.join(other.variables.names)}"
+            raise InvalidData(f"moments add when they are of the same variables in the same order; here {names} meet")
+        weight, mean, scatter = merge_moments(self.moments, other.moments)
+        return GaussianMoments(self.variables, float(weight), mean, scatter / weight)
+
+    def __radd__(self, other: object) -> GaussianMoments:
+        return self if isinstance(other, int) and other == 0 else NotImplemented  # sum([...]) starts from 0
 
     def __repr__(self) -> str:
         return f"GaussianMoments({len(self.variables)} variables, weight {self.weight:g})"

@@ -84,10 +84,21 @@ def test_what_cannot_be_told_is_refused():
     mine = NaiveBayes(discretize=None).fit(X, y)
     with pytest.raises(jt.Unsupported, match="'x0' is real-valued"):
         mine.predict_proba(X, target="x0")
-    with pytest.raises(jt.Unsupported, match="rows with holes need variables with states"):
-        NaiveBayes(discretize=None).fit(np.where(X > 3, np.nan, X), y)
     with pytest.raises(jt.InvalidData, match="the line of 'x0' is not determined in the rows with y=1"):
         NaiveBayes(discretize=None).fit([[0.5], [1.5], [2.5]], ["0", "0", "1"])
+
+
+def test_columns_with_holes_are_learned_from():
+    X, y = draw_rows()  # noqa: N806
+    whole = NaiveBayes(discretize=None).fit(X, y)
+    rng = np.random.default_rng(1)
+    holes = np.where(rng.random(X.shape) < 0.1, np.nan, X)
+    mine = NaiveBayes(discretize=None).fit(holes, y)
+    for name in ("x0", "x1", "x2"):
+        column = holes[:, int(name[1])]
+        means = [np.nanmean(column[y == label]) for label in np.unique(y)]  # what is missing says nothing else
+        assert mine.model_[name].intercept == pytest.approx(means, abs=1e-3)
+    assert mine.score(holes, y) > whole.score(X, y) - 0.1
 
 
 def test_a_network_with_real_variables_is_a_classifier():

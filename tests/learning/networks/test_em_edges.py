@@ -190,12 +190,6 @@ def test_a_column_of_holes_may_be_declared():
     assert fitted.log_likelihood == pytest.approx(2 * np.log(2 / 3) + np.log(1 / 3), abs=1e-6)
 
 
-def test_numbers_with_holes_are_not_supported_yet():
-    graph = jt.DirectedGraph([("x", "y")])
-    with pytest.raises(jt.Unsupported, match=r"LinearGaussian\(y \| x\) has numbers: drop the rows with holes"):
-        jt.fit(graph, {"x": ["a", "b", None], "y": [0.5, 1.0, 2.0]})
-
-
 @pytest.mark.parametrize(
     "options",
     [{"max_steps": 0}, {"restarts": -1}, {"tolerance": -1.0}, {"tolerance": float("nan")}, {"acceleration": "fast"}],

@@ -118,14 +118,26 @@ def test_what_has_no_score_is_refused():
         jt.learn_structure(rows, "pc")
     with pytest.raises(jt.InvalidData, match="'y' has the same number in every row"):
         jt.learn_structure(rows | {"y": np.full(60, 0.1)})
-    with pytest.raises(
-        jt.InvalidData, match=r"the column 's' has missing values, the first in row 0: drop these rows$"
-    ):
-        jt.learn_structure(rows | {"s": [None, *rows["s"][1:].tolist()]})
     nothing = jt.Dataset({"s": [], "x": []}, variables=[jt.Variable("s", 2), jt.Variable("x")])
     with pytest.raises(jt.InvalidData, match="at least one row"):
         jt.learn_structure(nothing)
-    with pytest.raises(jt.InvalidData, match="the column 'x' has missing values"):
-        jt.learn_structure(rows | {"x": np.append(rows["x"][:-1], np.nan)})
-    with pytest.raises(jt.Unsupported, match="rows with holes need variables with states"):
-        jt.fit(jt.DirectedGraph([("s", "x")]), rows | {"x": np.append(rows["x"][:-1], np.nan)})
+    with pytest.raises(jt.InvalidData, match="the column 'x' has missing values, the first in row 59: drop these rows"):
+        jt.learn_structure(rows | {"x": np.append(rows["x"][:-1], np.nan)}, "hill-climbing")
+
+
+def test_structural_em_completes_columns_of_both_kinds():
+    """The units of a column and a tenth of empty cells change nothing."""
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 2, 200)
+    x = 3.0 * kind + rng.normal(size=200)
+    y = 1e6 * (2.0 * x + rng.normal(size=200))
+    columns = {"kind": kind, "x": x, "y": y, "z": rng.normal(size=200)}
+    rows = {
+        name: [None if rng.random() < 0.1 else cell for cell in column.tolist()] for name, column in columns.items()
+    }
+    options = {"completions": 2, "max_steps": 3}
+    found = jt.learn_structure(rows, "structural-em", **options)
+    assert {frozenset(edge) for edge in found.edges} == {frozenset(pair) for pair in (("kind", "x"), ("x", "y"))}
+    assert ("x", "kind") not in found.edges
+    real = {name: rows[name] for name in ("x", "y", "z")}
+    assert ("z", "y") in jt.learn_structure(real, required=[("z", "y")], **options).edges

@@ -97,22 +97,37 @@ def shield(text: str, closings: Mapping[str, re.Pattern[str]]) -> Source:
         )
     if not any(mark in text for mark in closings):
         return Source(text, {}, {})
-    opening = re.compile("|".join(map(re.escape, closings)))
-    pieces: list[str] = []
-    words: dict[str, str] = {}
-    position = 0
-    while match := opening.search(text, position):
-        end = closings[match[0]].match(text, match.end())
-        if end is None:
+    stand_ins = StandIns()
+
+    def replace(match: re.Match[str]) -> str:
+        if match.lastindex:
             what = f"quoted text is {unclosed(closings)}" if match[0] == '"' else "comment is never closed"
             raise FormatError(f"this {what}", line=text.count("\n", 0, match.start()) + 1)
-        pieces.append(text[position : match.start()])
-        pieces.append(word_for(end[0][:-1], words) if match[0] == '"' else " ")
-        pieces.append("\n" * end[0].count("\n"))
-        position = end.end()
-    shields = {content: word.strip() for content, word in words.items() if "\0" in word}
+        return stand_ins[match[0]]
+
+    shielded = join_closings(closings).sub(replace, text)
+    shields = {content: word.strip() for content, word in stand_ins.words.items() if "\0" in word}
     strings = {word: content for content, word in shields.items()}
-    return Source("".join([*pieces, text[position:]]), shields, strings)
+    return Source(shielded, shields, strings)
+
+
+class StandIns(dict[str, str]):
+    """What stands for each quoted string and for each comment of a file, with its line ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words: dict[str, str] = {}
+
+    def __missing__(self, found: str) -> str:
+        word = word_for(found[1:-1], self.words) if found[0] == '"' else " "
+        self[found] = word + "\n" * found.count("\n")
+        return self[found]
+
+
+def join_closings(closings: Mapping[str, re.Pattern[str]]) -> re.Pattern[str]:
+    """One pattern of all that is shielded; its one group is a mark whose text has no end."""
+    whole = [f"{re.escape(mark)}(?:{closing.pattern})" for mark, closing in closings.items()]
+    return re.compile("|".join([*whole, f"({'|'.join(map(re.escape, closings))})"]), re.DOTALL)
 
 
 def unclosed(closings: Mapping[str, re.Pattern[str]]) -> str:

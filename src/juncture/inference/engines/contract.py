@@ -164,10 +164,12 @@ class Answers(Protocol):
         """Rows of codes drawn from the posterior of a single row of evidence."""
 
     def expected(self, requests: Sequence[Request], weights: np.ndarray) -> list[list[np.ndarray]]:
-        """For each conditional or factor of the model, expected counts summed over the rows with their weights.
+        """For each conditional or factor of the model, expected statistics summed over the rows with their weights.
 
-        One table over the scope of the request; or, where the engine replaces a conditional by several small factors,
-        one table for each of these in their order. Rows of probability zero add nothing.
+        Of variables with states a table of counts over the scope of the request; or, where the engine replaces a
+        conditional by several small factors, one table for each of these in their order. Of a real child the weight,
+        the mean and the scatter about it of (real parents, child), each with an axis per parent with states first.
+        Rows of probability zero add nothing.
         """
 
 

@@ -50,12 +50,12 @@ def drop_components(factor, width):
 
 
 @kernel(work=("operations",))
-def sweep_variances(operations, starts, places, parents, gains, deviations, variances):
-    """Fill in the variances, (step,), from the last step to the first; `operations` say how much there is to do.
+def sweep_variances(operations, starts, places, parents, gains, deviations, variances, covariances):
+    """Fill in the variances, (step,), and the covariances of each variable with those of its separator.
 
-    The covariances of a variable and its separator are kept as a sum of independent components (component, variable),
-    of which the variance is the sum of squares: where large terms cancel, no digits are lost. They stay on a stack
-    until all children have read their part.
+    From the last step to the first; `operations` say how much there is to do. The covariances of a variable and its
+    separator are kept as a sum of independent components (component, variable), of which the variance is the sum of
+    squares: where large terms cancel, no digits are lost. They stay on a stack until all children have read their part.
     """
     num_steps = len(parents)
     num_children = np.zeros(num_steps, np.int64)
@@ -80,12 +80,16 @@ def sweep_variances(operations, starts, places, parents, gains, deviations, vari
             if num_children[parent] == 0:
                 top = start
         variance = deviations[step] * deviations[step]
+        for index in range(starts[step], starts[step + 1]):
+            covariances[index] = 0.0
         for component in range(count):
             total = 0.0
             for index in range(width):
                 total += factor[component, index + 1] * gains[starts[step] + index]
             factor[component, 0] = total
             variance += total * total
+            for index in range(width):
+                covariances[starts[step] + index] += total * factor[component, index + 1]
         variances[step] = variance
         if num_children[step]:
             if deviations[step] > 0.0:

@@ -1,13 +1,13 @@
 """How each kind of conditional learns: functions that every kind registers with, in a file of its own.
 
 `summarise` gives statistics that add, `estimate_conditional` gives a conditional of the same kind from statistics, and
-`summarise_expected` turns the expected counts of a junction tree into statistics. A kind that registers nothing cannot
-be learned, but may be kept fixed among conditionals that are learned.
+`summarise_expected` turns what an engine expects into statistics. A kind that registers nothing cannot be learned, but
+may be kept fixed among conditionals that are learned.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any, Literal
@@ -25,11 +25,15 @@ Point = Literal["mean", "mode"]
 
 @dataclass(frozen=True)
 class EstimationOptions:
-    """How to estimate: the prior, the point of the posterior, and the policy for unseen parents' states."""
+    """How to estimate: the prior, the point of the posterior, and the policy for unseen parents' states.
+
+    In a step of EM, `least_variances` has the least variance of each real child that was observed.
+    """
 
     prior: Any = None
     point: Point = "mean"
     on_unseen: Literal["uniform", "error"] = "uniform"
+    least_variances: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
         if not is_one_of(self.point, ("mean", "mode")):
@@ -46,7 +50,7 @@ def summarise(conditional: AnyConditional, data: Dataset) -> Any:
 
 @singledispatch
 def summarise_expected(conditional: AnyConditional, tables: Sequence[np.ndarray]) -> Any:
-    """The statistics of a family from the expected counts of each factor that the conditional was lowered to."""
+    """The statistics of a family from what an engine expects: the counts of its factors, or the moments of a line."""
     return RowCounts.of_table(conditional, tables[0])
 
 

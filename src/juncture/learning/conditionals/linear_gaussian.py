@@ -2,89 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import combinations_with_replacement
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.errors import DeterministicRelationWarning, InvalidData, warn_user
-from juncture.factors.conditional import as_parents
-from juncture.factors.gaussian import AGREEMENT, LinearGaussian
-from juncture.learning.conditionals.alignment import align_states, unite_scopes
+from juncture.factors.gaussian import AGREEMENT, Constant, LinearGaussian
 from juncture.learning.conditionals.contract import (
     EstimationOptions,
     estimate_conditional,
     learns_from,
     log_likelihood_of,
     summarise,
+    summarise_expected,
 )
+from juncture.learning.conditionals.line_floor import improve_line
+from juncture.learning.conditionals.line_moments import LineMoments, discrete_of, fit_lines
 from juncture.learning.conditionals.line_prior import LinePrior, line_prior
-from juncture.numerics import LOG_TWO_PI
-from juncture.values import Value, number_of, read_only
-from juncture.variables import Scope, Variable
+from juncture.numerics import LOG_TWO_PI, grouped_moments
+from juncture.values import number_of
 
 ON_A_LINE = 1e-14  # a share of the squares that is rounding
-
-
-class LineMoments(Value):
-    """Weight, mean and scatter of (real parents, child), for each combination of the discrete parents' states.
-
-    Centred, and merged by Chan's formula: a large common offset costs no digits.
-    """
-
-    _fields = ("child", "parents", "weight", "center", "scatter")
-    child: Variable
-    parents: Scope
-    weight: np.ndarray  # (*discrete parents)
-    center: np.ndarray  # (*discrete parents, real parents and child)
-    scatter: np.ndarray  # (*discrete parents, real parents and child, real parents and child)
-
-    def __init__(self, child: Variable, parents: Iterable[Variable], weight: Any, center: Any, scatter: Any) -> None:
-        self._set(child=child, parents=as_parents(child, parents))
-        self._set(weight=read_only(weight, float), center=read_only(center, float), scatter=read_only(scatter, float))
-
-    @property
-    def scope(self) -> Scope:
-        return Scope((*self.parents, self.child))
-
-    @property
-    def discrete(self) -> Scope:
-        return discrete_of(self.parents)
-
-    def __add__(self, other: object) -> LineMoments:
-        if not isinstance(other, LineMoments):
-            return NotImplemented
-        scope = unite_scopes(self.scope, other.scope)
-        mine, theirs = self._align(scope), other._align(scope)
-        weight = mine.weight + theirs.weight
-        share = np.divide(theirs.weight, weight, out=np.zeros_like(weight), where=weight > 0)
-        shift = theirs.center - mine.center
-        cross = (mine.weight * share)[..., None, None] * shift[..., :, None] * shift[..., None, :]
-        center = mine.center + share[..., None] * shift
-        return LineMoments(scope[-1], scope[:-1], weight, center, mine.scatter + theirs.scatter + cross)
-
-    def _align(self, scope: Scope) -> LineMoments:
-        """The same on variables that may have more states."""
-        narrow, wide = self.discrete, discrete_of(scope)
-        arrays = (align_states(array, narrow, wide) for array in (self.weight, self.center, self.scatter))
-        return LineMoments(scope[-1], scope[:-1], *arrays)
-
-    def scaled(self, factor: float) -> LineMoments:
-        return LineMoments(self.child, self.parents, self.weight * factor, self.center, self.scatter * factor)
-
-    def renamed(self, child: Variable, parents: Scope) -> LineMoments:
-        """The same numbers on the variables of another family."""
-        return LineMoments(child, parents, self.weight, self.center, self.scatter)
-
-    def __repr__(self) -> str:
-        given = f" | {', '.join(self.parents.names)}" if self.parents else ""
-        return f"LineMoments({self.child.name}{given}: {self.weight.sum():g})"
-
-
-def discrete_of(variables: Iterable[Variable]) -> Scope:
-    return Scope(variable for variable in variables if not variable.is_real)
 
 
 @learns_from.register
@@ -105,27 +44,18 @@ def _(conditional: LinearGaussian, data: Dataset) -> LineMoments:
     return LineMoments(conditional.child, conditional.parents, *arrays)
 
 
-def grouped_moments(
-    values: np.ndarray, group: np.ndarray, weights: np.ndarray, num_groups: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(weight (group,), mean (group, value), scatter (group, value, value)) of rows of values by group."""
-    size = values.shape[1]
-    weight = np.bincount(group, weights, minlength=num_groups)
-    sums = np.stack([np.bincount(group, weights * column, minlength=num_groups) for column in values.T], axis=-1)
-    center = np.divide(sums, weight[:, None], out=np.zeros(sums.shape), where=weight[:, None] > 0)
-    apart = values - center[group]
-    scatter = np.zeros((num_groups, size, size))
-    for one, other in combinations_with_replacement(range(size), 2):
-        products = np.bincount(group, weights * apart[:, one] * apart[:, other], minlength=num_groups)
-        scatter[:, one, other] = scatter[:, other, one] = products
-    return weight, center, scatter
+@summarise_expected.register(LinearGaussian)
+@summarise_expected.register(Constant)
+def _(conditional: LinearGaussian | Constant, tables: Sequence[np.ndarray]) -> LineMoments:
+    return LineMoments(conditional.child, conditional.parents, *tables)
 
 
 @estimate_conditional.register
 def _(conditional: LinearGaussian, part: LineMoments, options: EstimationOptions) -> LinearGaussian:
     prior = line_prior(options, part)
     if prior is None:
-        return most_likely_line(part)
+        least = options.least_variances
+        return most_likely_line(part) if least is None else improve_line(conditional, part, least)
     known = part + prior_rows(part, prior)  # the prior of the intercept is rows where all parents are 0
     across = known.scatter[..., :-1, :-1] + prior.strength[..., None, None] * np.eye(part.scatter.shape[-1] - 1)
     coefficients, intercept, squares = fit_lines(known, across)
@@ -187,33 +117,6 @@ def prior_rows(part: LineMoments, prior: LinePrior) -> LineMoments:
     center = np.zeros(part.center.shape)
     center[..., -1] = prior.mean
     return LineMoments(part.child, part.parents, prior.strength, center, np.zeros(part.scatter.shape))
-
-
-def fit_lines(part: LineMoments, across: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(slopes, intercept, sum of squares about the line) for each combination of states."""
-    along = part.scatter[..., :-1, -1]
-    coefficients = np.zeros(along.shape)
-    for index in np.ndindex(part.weight.shape):
-        coefficients[index] = slopes(across[index], along[index], part.child.name)
-    intercept = part.center[..., -1] - (coefficients * part.center[..., :-1]).sum(axis=-1)
-    squares = part.scatter[..., -1, -1] - (coefficients * along).sum(axis=-1)
-    return coefficients, intercept, np.maximum(squares, 0.0)
-
-
-def slopes(across: np.ndarray, along: np.ndarray, name: str) -> np.ndarray:
-    """The least-squares slopes; the minimum-norm solution, with a warning, where parents are linearly dependent."""
-    deviations = np.sqrt(np.diag(across))
-    scale = np.where(
-        deviations > 0, deviations, 1.0
-    )  # else a parent with small numbers would look like a linear combination of others
-    found, _, rank, _ = np.linalg.lstsq(across / np.outer(scale, scale), along / scale, rcond=1e-13)
-    if rank < len(along):
-        warn_user(
-            f"the real parents of {name!r} depend on each other linearly (rank {rank} of {len(along)}):"
-            " the coefficients of minimum norm are taken",
-            UserWarning,
-        )
-    return found / scale
 
 
 @log_likelihood_of.register

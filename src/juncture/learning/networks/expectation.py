@@ -79,7 +79,7 @@ class NetworkExpectation:
 
     @classmethod
     def of(cls, template: BayesianNetwork, method: Any = "auto") -> NetworkExpectation:
-        engine = engine_for(method, questions=EXPECTED)
+        engine = engine_for(method, questions=EXPECTED, model=template)
         return cls(engine.compile(template, template.variables.names, ()))
 
     def run(self, model: BayesianNetwork, block: RowBlock) -> Expected[NetworkStatistics]:

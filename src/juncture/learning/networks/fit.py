@@ -9,7 +9,7 @@ from typing import Any
 from juncture.data.dataset import Dataset
 from juncture.data.identifiers import warn_identifiers
 from juncture.data.sources.contract import is_source
-from juncture.errors import ImpossibleEvidenceWarning, warn_user
+from juncture.errors import ImpossibleEvidenceWarning, InvalidData, warn_user
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import ProgressCallback, Trace, check_progress
 from juncture.learning.conditionals.contract import EstimationOptions, Point, log_likelihood_of
@@ -64,9 +64,21 @@ def fit_network(  # noqa: PLR0913 (one verb, many options)
         dataset = collect_distinct(dataset) or dataset
     starts_at_template = isinstance(structure, BayesianNetwork)
     problem = NetworkProblem(template, dataset, options, kept, starts_at_template, as_generator(rng), engine)
+    if not starts_at_template:
+        check_observed(problem, declared.names if declared else ())
     found, trace = learner.run(problem, progress)
-    report_unseen(template, found.statistics, options, kept)
+    problem.report(found)
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
+
+
+def check_observed(problem: NetworkProblem, declared: tuple[str, ...]) -> None:
+    """Refuse a real column of a graph that has no value in any row, unless it was declared to be hidden."""
+    for variable in problem.template.variables:
+        if variable.is_real and variable.name not in (*problem.levels, *declared):
+            raise InvalidData(
+                f"no row has a value of {variable.name!r}: drop it; or declare it in variables=[…], to learn it as a"
+                " hidden variable; or give a BayesianNetwork, whose parameters say where learning starts"
+            )
 
 
 def fit_complete(

@@ -1,12 +1,12 @@
 """`NetworkProblem`: a structure whose parameters are learned from rows with missing cells, and where learning starts.
 
-Learning starts from a given model, or from the counts of complete families and random tables for the others.
+Learning starts from a given model, or from the statistics of complete families and random numbers for the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, ClassVar, TypeAlias
@@ -17,11 +17,23 @@ from juncture.data.dataset import Dataset
 from juncture.data.sources.contract import RowSource
 from juncture.errors import Unsupported
 from juncture.factors.conditional import AnyConditional, Conditional, signature
+from juncture.factors.gaussian import Constant, LinearGaussian
 from juncture.learning.conditionals.contract import EstimationOptions
+from juncture.learning.conditionals.line_floor import report_lines
+from juncture.learning.conditionals.line_moments import discrete_of
+from juncture.learning.conditionals.line_prior import line_prior
 from juncture.learning.em.contract import EMState, Expected
 from juncture.learning.em.squarem import flatten_tables, unflatten_simplex_tables
-from juncture.learning.networks.estimation import estimate_conditionals, network_log_prior
+from juncture.learning.networks.estimation import (
+    estimate_conditionals,
+    learned_groups,
+    network_log_prior,
+    pool_statistics,
+    report_unseen,
+)
 from juncture.learning.networks.expectation import NetworkExpectation, RowBlock
+from juncture.learning.networks.line_starts import Level, draw_line, line_from_rows, observed_levels, perturb_line
+from juncture.learning.networks.line_vectors import from_line_vector, to_line_vector
 from juncture.learning.networks.statistics import NetworkStatistics, count_families, datasets_of
 from juncture.learning.networks.templates import with_conditionals
 from juncture.networks.bayesian_network import BayesianNetwork
@@ -31,20 +43,8 @@ SMOOTHING = 1.0  # a row per cell, so that no start gives an observed row probab
 NOISE = 0.2  # the standard deviation of the perturbation of symmetric states, in logarithms
 
 
-def start_from_rows(template: BayesianNetwork, data: Rows, rng: np.random.Generator) -> BayesianNetwork:
-    """Each table from the rows in which its family is complete; tables of latent variables at random."""
-    return with_conditionals(template, (table_from_rows(part, data, rng) for part in template.conditionals))
-
-
-def draw_start(template: BayesianNetwork, rng: np.random.Generator, fixed: frozenset[str]) -> BayesianNetwork:
-    """Every free table drawn at random."""
-    parts = (part if part.child.name in fixed else draw_table(part, rng) for part in template.conditionals)
-    return with_conditionals(template, parts)
-
-
-def table_from_rows(part: AnyConditional, data: Rows, rng: np.random.Generator) -> AnyConditional:
-    if not isinstance(part, Conditional):
-        return part
+def table_from_rows(part: Conditional, data: Rows, rng: np.random.Generator) -> Conditional:
+    """From the rows in which the family is complete; at random if one of its variables is latent."""
     counts, observed = np.zeros(part.scope.shape), set()
     for rows in datasets_of(data):
         columns = {name: rows.columns[name] for name in part.scope.names if name in rows.columns}
@@ -58,9 +58,7 @@ def table_from_rows(part: AnyConditional, data: Rows, rng: np.random.Generator) 
     return Conditional(part.child, part.parents, counts / counts.sum(axis=-1, keepdims=True))
 
 
-def draw_table(part: AnyConditional, rng: np.random.Generator) -> AnyConditional:
-    if not isinstance(part, Conditional):
-        return part
+def draw_table(part: Conditional, rng: np.random.Generator) -> Conditional:
     rows = rng.dirichlet(np.ones(part.child.num_states), part.parents.shape)
     return Conditional(part.child, part.parents, rows)
 
@@ -74,19 +72,20 @@ def break_symmetry(
     if not moved:
         return model
     return with_conditionals(
-        model, (perturb_table(part, rng) if part.child.name in moved else part for part in model.conditionals)
+        model, (perturb(part, rng) if part.child.name in moved else part for part in model.conditionals)
     )
 
 
 def is_symmetric(model: BayesianNetwork, hidden: str) -> bool:
     """Whether two states of a latent variable give all its children the same distribution: EM would keep them equal."""
-    slices = []  # (state, numbers) of each child
+    slices = []  # (state, numbers) of each array of each child
     for name in model.graph.children(hidden):
         part = model[name]
-        if not isinstance(part, Conditional):
+        arrays = parameters_of(part)
+        if not arrays:
             return False
-        axis = part.parents.names.index(hidden)
-        slices.append(np.moveaxis(part.values, axis, 0).reshape(part.values.shape[axis], -1))
+        axis = discrete_of(part.parents).names.index(hidden)
+        slices += [np.moveaxis(array, axis, 0).reshape(array.shape[axis], -1) for array in arrays]
     if not slices:
         return False
     rows = np.concatenate(slices, axis=1)
@@ -94,7 +93,16 @@ def is_symmetric(model: BayesianNetwork, hidden: str) -> bool:
     return any(np.allclose(one, other, rtol=1e-9, atol=0) for one, other in pairs)
 
 
-def perturb_table(part: AnyConditional, rng: np.random.Generator) -> AnyConditional:
+def parameters_of(part: AnyConditional) -> list[np.ndarray]:
+    """The arrays of a table or a line, each with an axis per parent with states first; nothing of another kind."""
+    if isinstance(part, LinearGaussian):
+        return [part.coefficients, part.intercept, part.variance]
+    return [part.values] if isinstance(part, Conditional) else []
+
+
+def perturb(part: AnyConditional, rng: np.random.Generator) -> AnyConditional:
+    if isinstance(part, LinearGaussian):
+        return perturb_line(part, rng)
     if not isinstance(part, Conditional):
         return part
     values = part.values * np.exp(NOISE * rng.standard_normal(part.values.shape))
@@ -115,11 +123,11 @@ class NetworkProblem:
     models: ClassVar[str] = "networks"
 
     def __post_init__(self) -> None:
-        check_states(self.template)
+        check_kinds(self.template)
 
     @property
     def latent(self) -> list[str]:
-        """The variables that no row observes."""
+        """The variables with states that no row observes."""
         return [name for name, seen in self.seen_states.items() if not seen[1:].any()]
 
     @property
@@ -129,8 +137,9 @@ class NetworkProblem:
 
     @cached_property
     def seen_states(self) -> dict[str, np.ndarray]:
-        """For each variable whether some row has a hole there, and whether some row has each of its states."""
-        found = {variable.name: np.zeros(variable.num_states + 1, bool) for variable in self.template.variables}
+        """For each variable with states whether some row has a hole there, and whether some row has each state."""
+        variables = discrete_of(self.template.variables)
+        found = {variable.name: np.zeros(variable.num_states + 1, bool) for variable in variables}
         for rows in datasets_of(self.data):
             for name, seen in found.items():
                 codes = rows.columns.get(name)
@@ -140,11 +149,36 @@ class NetworkProblem:
     def start(self) -> BayesianNetwork:
         if self.starts_at_template:
             return break_symmetry(self.template, self.latent, self.rng, self.fixed)
-        counted = start_from_rows(self.template, self.data, self.rng)
+        counted = with_conditionals(self.template, map(self._from_rows, self.template.conditionals))
         return break_symmetry(counted, self.partly_latent, self.rng, self.fixed)
 
+    def _from_rows(self, part: AnyConditional) -> AnyConditional:
+        if isinstance(part, LinearGaussian):
+            return line_from_rows(part, self.data, self.levels, self.rng)
+        return table_from_rows(part, self.data, self.rng) if isinstance(part, Conditional) else part
+
     def another_start(self) -> BayesianNetwork:
-        return draw_start(self.template, self.rng, self.fixed)
+        """Every free table and line drawn at random."""
+        return with_conditionals(self.template, map(self._draw, self.template.conditionals))
+
+    def _draw(self, part: AnyConditional) -> AnyConditional:
+        if part.child.name in self.fixed:
+            return part
+        return draw_table(part, self.rng) if isinstance(part, Conditional) else draw_line(part, self.levels, self.rng)
+
+    @cached_property
+    def levels(self) -> dict[str, Level]:
+        """The mean and the variance of what was observed of each real variable."""
+        return observed_levels(self.template.variables, self.data)
+
+    @cached_property
+    def options_of_steps(self) -> EstimationOptions:
+        """The options, with a lower bound on the variances of real children; tied ones share the least."""
+        least = {name: level.floor for name, level in self.levels.items()}
+        for group in self.template.tied:
+            if known := [least[name] for name in group if name in least]:
+                least |= dict.fromkeys(group, min(known))
+        return replace(self.options, least_variances=least)
 
     @cached_property
     def expectation(self) -> NetworkExpectation:
@@ -162,31 +196,53 @@ class NetworkProblem:
         return self.expectation.run(model, block)
 
     def maximize(self, statistics: NetworkStatistics, model: BayesianNetwork) -> BayesianNetwork:
-        return estimate_conditionals(model, statistics, self.options, self.fixed)
+        return estimate_conditionals(model, statistics, self.options_of_steps, self.fixed)
 
     def log_prior(self, model: BayesianNetwork) -> float:
         return network_log_prior(model, self.options, self.fixed)
 
     def to_vector(self, model: BayesianNetwork) -> np.ndarray:
-        return flatten_tables(tables_of(model))
+        """The entries of the tables, then the numbers of the lines that are learned."""
+        lines = to_line_vector(self._lines(model), self.levels)
+        return np.concatenate([flatten_tables(tables_of(model)), lines])
 
-    def from_vector(self, vector: np.ndarray, state: EMState[BayesianNetwork, NetworkStatistics]) -> BayesianNetwork:
-        rest = iter(unflatten_simplex_tables(vector, tables_of(state.model)))
-        parts = [
-            Conditional.trusted(part, next(rest)) if isinstance(part, Conditional) else part
-            for part in state.model.conditionals
-        ]
+    def from_vector(
+        self, vector: np.ndarray, state: EMState[BayesianNetwork, NetworkStatistics]
+    ) -> BayesianNetwork | None:
+        old = tables_of(state.model)
+        size, least = sum(table.size for table in old), self.options_of_steps.least_variances or {}
+        lines = from_line_vector(vector[size:], self._lines(state.model), self.levels, least)
+        if lines is None:
+            return None
+        made = {line.child.name: line for line in lines}
+        tables = iter(unflatten_simplex_tables(vector[:size], old))
+        rest = (made.get(part.child.name, part) for part in state.model.conditionals)
+        parts = (Conditional.trusted(part, next(tables)) if isinstance(part, Conditional) else part for part in rest)
         return with_conditionals(state.model, parts)
 
+    def _lines(self, model: BayesianNetwork) -> list[LinearGaussian]:
+        """The lines that are learned."""
+        free = (part for part in model.conditionals if part.child.name not in self.fixed)
+        return [part for part in free if isinstance(part, LinearGaussian)]
 
-def check_states(template: BayesianNetwork) -> None:
-    """Raise for a network with real variables, of which EM has no expected moments."""
+    def report(self, state: EMState[BayesianNetwork, NetworkStatistics]) -> None:
+        """Warn of what the rows left open in the model that was learned."""
+        report_unseen(self.template, state.statistics, self.options, self.fixed)
+        groups = learned_groups(state.model, self.fixed)
+        lines = [line for group in groups if isinstance(line := state.model[group[0]], LinearGaussian)]
+        free = [line for line in lines if line_prior(self.options, line) is None]
+        report_lines(free, pool_statistics(state.model, state.statistics), self.options_of_steps)
+
+
+def check_kinds(template: BayesianNetwork) -> None:
+    """Raise for a network with a conditional of real variables whose expected statistics no engine gives."""
     for part in template.conditionals:
-        if any(variable.is_real for variable in (*part.parents, part.child)):
+        has_numbers = any(variable.is_real for variable in (*part.parents, part.child))
+        if has_numbers and (not isinstance(part, LinearGaussian | Constant) or part.child.dimension > 1):
             raise Unsupported(
-                f"rows with holes need variables with states; {signature(part)} has numbers:"
-                " drop the rows with holes, cut the numbers with jt.Discretizer, or declare the states of columns"
-                " of whole numbers in variables=[…]"
+                f"rows with holes are learned from where real children are linear in their parents, and those with"
+                f" states have no real parents; {signature(part)} is of another kind: drop the rows with holes, or cut"
+                " the numbers with jt.Discretizer"
             )
 
 

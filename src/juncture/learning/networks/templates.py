@@ -188,10 +188,13 @@ def blank_conditional(child: Variable, parents: Scope) -> AnyConditional:
 
 
 def with_conditionals(template: BayesianNetwork, parts: Iterable[AnyConditional]) -> BayesianNetwork:
-    """The template with other conditionals; tied tables get the values of the first of their group."""
+    """The template with other conditionals; tied tables and lines get the numbers of the first of their group."""
     made = {part.child.name: part for part in parts}
     for group in template.tied:
         first = made[group[0]]
         if isinstance(first, Conditional):
             made.update({n: Conditional(made[n].child, made[n].parents, first.values) for n in group})
+        elif isinstance(first, LinearGaussian):
+            numbers = first.coefficients, first.intercept, first.variance
+            made.update({n: LinearGaussian(made[n].child, made[n].parents, *numbers) for n in group})
     return BayesianNetwork.trusted(template, made.values())

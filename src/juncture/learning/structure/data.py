@@ -77,10 +77,11 @@ def collect_rows(source: RowSource) -> Dataset:
 
 
 def check_complete(data: Dataset) -> None:
-    has_numbers = any(variable.is_real for variable in data.variables)
     for name, column in data.columns.items():
         holes = np.isnan(column) if column.dtype.kind == "f" else column < 0
         if holes.any():
             row = int(np.argmax(holes.reshape(len(data), -1).any(axis=1)))
-            ways = "" if has_numbers else ", or learn with method='structural-em'"
-            raise InvalidData(f"the column {name!r} has missing values, the first in row {row}: drop these rows{ways}")
+            raise InvalidData(
+                f"the column {name!r} has missing values, the first in row {row}: drop these rows, or learn with"
+                " method='structural-em'"
+            )

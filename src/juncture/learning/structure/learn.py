@@ -143,8 +143,7 @@ def resolve_method(
         return "pc"
     if options.get("target") is not None:
         return "tree-augmented"
-    has_holes = not source.is_complete and not any(variable.is_real for variable in source.variables)
-    if not has_holes:
+    if source.is_complete:
         return default
     return "hill-climbing" if takes_holes(options.get("score")) else "structural-em"
 

@@ -13,6 +13,7 @@ from juncture.data.findings import Findings
 from juncture.errors import Unsupported
 from juncture.inference.engines.contract import EXACT, Diagnostics, Request
 from juncture.inference.engines.real_marginals import as_gaussian, as_joint_gaussian
+from juncture.inference.exact.gaussian.expected import FamilyPairs, family_of
 from juncture.inference.exact.gaussian.solution import Solution
 from juncture.memory import check_memory
 from juncture.numerics import LOG_TWO_PI
@@ -169,7 +170,21 @@ class GaussianAnswers:
         return dict(zip(self.names, drawn, strict=True))
 
     def expected(self, requests: Sequence[Request], weights: np.ndarray) -> list[list[np.ndarray]]:
-        raise Unsupported("expected tables are for variables with states; means and covariances are those of infer")
+        """The weight, mean and scatter of (parents, child) of each conditional."""
+        families = [np.array([self._numbers[name] for name in family_of(each)], np.int64) for each in requests]
+        pairs = FamilyPairs.of(families)
+        means = self.means(self.names).T  # (variable, row)
+        counted = np.where(np.isneginf(self.log_evidence), 0.0, weights)
+        means[:, counted == 0] = 0.0
+        total = counted.sum()
+        center = means @ counted / total if total > 0 else np.zeros(len(means))
+        scatter = pairs.products(means - center[:, None], counted)
+        for group in self.groups:
+            scatter += counted[group.rows].sum() * pairs.covariances(group.solution, self.scales)
+        return [
+            [np.array(total), center[family], table]
+            for family, table in zip(families, pairs.split(scatter), strict=True)
+        ]
 
 
 SINGULAR = 1e-14  # of a variance given other variables, beside the variance alone: as small as rounding errors

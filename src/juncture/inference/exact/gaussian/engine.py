@@ -9,7 +9,7 @@ Cowell, JMLR 6 (2005) has the same potentials; Lauritzen and Jensen, Statistics 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
@@ -20,7 +20,7 @@ from juncture.checks import check_number
 from juncture.data.findings import Findings
 from juncture.data.missingness import group_by_pattern
 from juncture.errors import InvalidModel, UnknownVariable
-from juncture.inference.engines.contract import BELIEFS, Cost, Question, check_budget
+from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, Cost, Question, check_budget
 from juncture.inference.exact.gaussian.answers import GaussianAnswers, Group
 from juncture.inference.exact.gaussian.precisions import PrecisionPlan, PrecisionSystem
 from juncture.inference.exact.gaussian.relations import log_free_density
@@ -36,7 +36,7 @@ from juncture.values import number_of
 NUMBERS_AT_ONCE = 2**22  # shifts of steps times cases: more cases go block by block
 MAX_PLANS = 64  # of a model, by what is observed and what is asked
 System: TypeAlias = LinearSystem | PrecisionSystem
-QUESTIONS = frozenset({Question.MARGINALS, Question.LOG_EVIDENCE, Question.MODE, Question.DRAWS})
+KEPT_NUMBERS = 2**22  # of the plans of all patterns of holes, for learning
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class GaussianElimination:
     tolerance: float = 1e-9
     memory_limit: int | None = None
     name: ClassVar[str] = "gaussian-elimination"
-    answers: ClassVar[frozenset[Question]] = QUESTIONS
+    answers: ClassVar[frozenset[Question]] = ALL_QUESTIONS
 
     def __post_init__(self) -> None:
         check_number(self.tolerance, "tolerance", least=0)
@@ -77,6 +77,12 @@ class GaussianPlan:
     system: System
     observed: tuple[str, ...]
     targets: tuple[str, ...]
+    kept: dict[Hashable, RowPlan | PrecisionPlan] | None = None  # the eliminations, where the model does not keep them
+
+    @cached_property
+    def for_learning(self) -> GaussianPlan:
+        """The plan for all variables, which keeps the eliminations of many patterns of holes for all steps of EM."""
+        return replace(self, targets=self.system.names, kept={})
 
     @property
     def cost(self) -> Cost:
@@ -107,11 +113,20 @@ class GaussianPlan:
                 return RowPlan.of(self.system, kept, observed)
             return PrecisionPlan.of(self.system, kept, observed)
 
-        found: RowPlan | PrecisionPlan = recall(self.model, "gaussian plans", key, make, MAX_PLANS)
+        found = self.keep(key, make)
         check_memory(
             found.plan.cost.bytes, "Gaussian elimination", "observe more, or ask for fewer targets",
             self.engine.memory_limit,
         )  # fmt: skip
+        return found
+
+    def keep(self, key: Hashable, make: Callable[[], RowPlan | PrecisionPlan]) -> RowPlan | PrecisionPlan:
+        """The elimination of this key, made if it is not kept."""
+        if self.kept is None:
+            return recall(self.model, "gaussian plans", key, make, MAX_PLANS)
+        found = self.kept.get(key) or make()
+        if len(self.kept) * len(self.system.nodes) < KEPT_NUMBERS:
+            self.kept[key] = found
         return found
 
     def run(
@@ -123,6 +138,8 @@ class GaussianPlan:
         rng: np.random.Generator | None = None,
         budget: float | None = None,
     ) -> GaussianAnswers:
+        if Question.EXPECTED in questions and self.kept is None:
+            return self.for_learning.run(model, findings, questions=questions, rng=rng, budget=budget)
         if budget is not None:
             check_budget(self.cost, budget)
         check_memory(

@@ -30,12 +30,21 @@ class Solution:
         sweep_means(self.plan.starts, self.plan.separators, self.gains, self.shifts, means)
         return means
 
-    @cached_property
+    @property
     def variances(self) -> np.ndarray:
         """(step,)."""
-        plan, variances = self.plan, np.empty(len(self.deviations))
-        sweep_variances(plan.work, plan.starts, plan.places, plan.parents, self.gains, self.deviations, variances)
-        return variances
+        return self.spread[: len(self.deviations)]
+
+    @cached_property
+    def spread(self) -> np.ndarray:
+        """The variance of each step, then the covariances of each step with those of its separator, in one array."""
+        plan, steps = self.plan, len(self.deviations)
+        spread = np.empty(steps + len(plan.separators))
+        sweep_variances(
+            plan.work, plan.starts, plan.places, plan.parents, self.gains, self.deviations, spread[:steps],
+            spread[steps:],
+        )  # fmt: skip
+        return spread
 
     def covariances(self, steps: np.ndarray) -> np.ndarray:
         """(step, step) of any steps."""

@@ -11,11 +11,13 @@ import numpy as np
 
 from juncture.data.findings import Findings, drop_uninformative, drop_unobserved, is_hole
 from juncture.data.missingness import group_by_pattern
-from juncture.errors import ImpossibleEvidence, TooLarge, Unsupported
-from juncture.inference.engines.contract import EXACT, Diagnostics, Request
+from juncture.errors import ImpossibleEvidence, TooLarge
+from juncture.inference.engines.contract import EXACT, Diagnostics
 from juncture.inference.engines.mixed_joint import Components, MixedJoint
 from juncture.inference.exact.hybrid.draws import draw_rows
+from juncture.inference.exact.hybrid.expected import expected_statistics
 from juncture.inference.exact.hybrid.joints import joint_components
+from juncture.inference.exact.hybrid.learning_plans import LearningPlans
 from juncture.inference.exact.hybrid.modes import best_states
 from juncture.inference.exact.hybrid.planning import Planner
 from juncture.inference.exact.hybrid.run import Rows, Run
@@ -80,6 +82,7 @@ class HybridAnswers:
     targets: tuple[str, ...]
     tolerance: float
     memory_limit: int | None
+    plans: LearningPlans = field(default_factory=LearningPlans)  # shared by all steps of learning
     diagnostics: ClassVar[Diagnostics] = EXACT
 
     @cached_property
@@ -163,8 +166,15 @@ class HybridAnswers:
     def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         return draw_rows(self.patterns[0].run((), whole=True), num_rows, rng, self.memory_limit)
 
-    def expected(self, requests: Sequence[Request], weights: np.ndarray) -> list[list[np.ndarray]]:
-        raise Unsupported("a strong junction tree gives no expected counts; its answers are those of infer")
+    def expected(self, requests: Sequence[Any], weights: np.ndarray) -> list[list[np.ndarray]]:
+        """Expected counts of tables; weight, mean and scatter of (real parents, child) of real-valued children."""
+        pieces = self.plans.pieces(self.model, self.findings, self.tolerance, self.memory_limit)
+        found, log_evidence = expected_statistics(pieces, requests, weights, self.findings.num_rows)
+        impossible = np.isneginf(log_evidence) & (weights > 0)
+        if impossible.any():
+            return self.expected(requests, np.where(impossible, 0.0, weights))
+        self.__dict__["log_evidence"] = log_evidence
+        return found
 
 
 def split_rows(findings: Findings) -> Iterator[tuple[np.ndarray, Findings]]:

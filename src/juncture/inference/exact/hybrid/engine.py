@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,14 +20,13 @@ import numpy as np
 from juncture.checks import check_number
 from juncture.data.findings import Findings
 from juncture.errors import Unsupported
-from juncture.inference.engines.contract import BELIEFS, Cost, Question, check_budget
+from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, Cost, Question, check_budget
 from juncture.inference.exact.hybrid.answers import HybridAnswers
+from juncture.inference.exact.hybrid.learning_plans import LearningPlans
 from juncture.inference.exact.hybrid.planning import Planner
 from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.options import as_variable_names
-
-QUESTIONS = frozenset({Question.MARGINALS, Question.LOG_EVIDENCE, Question.MODE, Question.DRAWS})
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class StrongJunctionTree:
     tolerance: float = 1e-9
     memory_limit: int | None = None
     name: ClassVar[str] = "strong-junction-tree"
-    answers: ClassVar[frozenset[Question]] = QUESTIONS
+    answers: ClassVar[frozenset[Question]] = ALL_QUESTIONS
 
     def __post_init__(self) -> None:
         check_number(self.tolerance, "tolerance", least=0)
@@ -87,6 +87,11 @@ class StrongPlan:
         planner = Planner(self.model, frozenset(self.observed), frozenset(self.observed), self.engine.memory_limit)
         return planner.cost(self.targets)
 
+    @cached_property
+    def plans(self) -> LearningPlans:
+        """What all steps of learning share."""
+        return LearningPlans()
+
     def prepare(self) -> None:
         """Parts are planned when they are first needed."""
 
@@ -101,7 +106,10 @@ class StrongPlan:
     ) -> HybridAnswers:
         if budget is not None:
             check_budget(self.cost, budget)
-        answers = HybridAnswers(model, findings, self.targets, self.engine.tolerance, self.engine.memory_limit)
+        options = self.engine.tolerance, self.engine.memory_limit
+        if Question.EXPECTED in questions:
+            return HybridAnswers(model, findings, self.targets, *options, self.plans)
+        answers = HybridAnswers(model, findings, self.targets, *options)
         for pattern in answers.patterns[:1]:
             pattern.planner.common(self.targets)  # which refuses conditionals that it cannot take
         return answers

@@ -60,6 +60,14 @@ class Part:
     def with_clique(self, joint: tuple[str, ...], observed: frozenset[str]) -> Part:
         return replace(self, tree=table_tree(self.factors, self.groups, observed, joint))
 
+    def with_numbers(self, families: Mapping[str, AnyConditional], factors: Iterable[Factor]) -> Part:
+        """The same part of another network of the same structure: its conditionals by child, and its factors."""
+        groups = tuple(
+            group._replace(families=tuple(families[part.child.name] for part in group.families))
+            for group in self.groups
+        )
+        return replace(self, factors=tuple(factors), groups=groups)
+
     @cached_property
     def cost(self) -> Cost:
         """What a run takes for one row of findings."""
@@ -98,7 +106,13 @@ def make_part(
     A `whole` part also keeps what the findings separate from the targets: it gives log p(evidence). Any other part has
     a clique that holds the joint of its targets.
     """
-    families = needed_families(model, observed, found, targets, whole)
+    found_part = part_of(model, needed_families(model, observed, found, targets, whole), observed)
+    joint = found_part.joint_states(name for name in targets if name not in observed)
+    return found_part if whole or found_part.tree.holds(joint) else found_part.with_clique(joint, observed)
+
+
+def part_of(model: Any, families: Sequence[AnyConditional], observed: frozenset[str]) -> Part:
+    """The part that has these families."""
     position = {name: at for at, name in enumerate(model.graph.topological_order())}
     factors = [factor for part in families if not is_linear(part) for factor in factors_of(part)]
     linear = [part for part in families if is_linear(part)]
@@ -106,9 +120,7 @@ def make_part(
         if part.child.dimension > 1:
             raise Unsupported(f"exact inference takes single real numbers; {part.child!r} is a vector")
     groups = tuple(make_group(each, observed, position) for each in connected(linear, observed))
-    found_part = Part(tuple(factors), groups, table_tree(factors, groups, observed))
-    joint = found_part.joint_states(name for name in targets if name not in observed)
-    return found_part if whole or found_part.tree.holds(joint) else found_part.with_clique(joint, observed)
+    return Part(tuple(factors), groups, table_tree(factors, groups, observed))
 
 
 def needed_families(

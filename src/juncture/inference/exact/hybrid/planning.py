@@ -41,16 +41,8 @@ class Planner:
 
     def checked(self, targets: Sequence[str], *, whole: bool = False) -> Part:
         """The same; `TooLarge` where it does not fit."""
-        part = self.part(targets, whole=whole)
-        if part.cost.largest_table > BEYOND_ALL or not fits(part.cost, self.memory_limit):
-            limit = default_memory_limit() if self.memory_limit is None else self.memory_limit
-            what = "the probability of the evidence" if whole else f"the posterior of {few(targets)}"
-            raise TooLarge(
-                f"{what} would need {format_bytes(part.cost.bytes)} for {part.cost.largest_table:,.3g} configurations"
-                f" of variables with states ({part.cost}); the limit is {format_bytes(limit)}: observe more variables,"
-                " or raise memory_limit; other targets may be answered"
-            )
-        return part
+        what = "the probability of the evidence" if whole else f"the posterior of {few(targets)}"
+        return check_fits(self.part(targets, whole=whole), what, self.memory_limit)
 
     def common(self, targets: Sequence[str]) -> Part | None:
         """One part for all targets and for log p(evidence), if that is small."""
@@ -70,3 +62,15 @@ class Planner:
             max(cost.bytes for cost in costs),
             sum(cost.operations for cost in costs),
         )
+
+
+def check_fits(part: Part, what: str, memory_limit: int | None) -> Part:
+    """The part; `TooLarge` where it does not fit."""
+    if part.cost.largest_table > BEYOND_ALL or not fits(part.cost, memory_limit):
+        limit = default_memory_limit() if memory_limit is None else memory_limit
+        raise TooLarge(
+            f"{what} would need {format_bytes(part.cost.bytes)} for {part.cost.largest_table:,.3g} configurations"
+            f" of variables with states ({part.cost}); the limit is {format_bytes(limit)}: observe more variables,"
+            " or raise memory_limit; other targets may be answered"
+        )
+    return part

@@ -11,6 +11,7 @@ import numpy as np
 
 from juncture import numerics
 from juncture.data.findings import Findings
+from juncture.data.tables.distinct import MANY, distinct_rows
 from juncture.factors.factor import Factor
 from juncture.inference.exact.hybrid.clique_tables import Sums, Table
 from juncture.inference.exact.hybrid.groups import Density, SolvedGroup
@@ -77,7 +78,7 @@ class Run:
         case = np.zeros(self.rows.num_rows, np.int64)
         if group.given:
             table = np.stack([self.rows.codes[name] for name in group.given], axis=1)
-            cases, case = (table, case) if len(table) == 1 else np.unique(table, axis=0, return_inverse=True)
+            cases, case = (table, case) if len(table) == 1 else number_cases(table)
         numbers = len(cases) * self.part.tree.size(group.states) * group.num_coefficients
         what = (
             f"the regressions of {few(group.hidden or group.observed)} for {number_of(len(cases), 'case')} of parents"
@@ -99,14 +100,15 @@ class Run:
     @cached_property
     def log_total(self) -> np.ndarray:
         """log p(findings of this part), one number a row."""
-        return np.concatenate([np.empty(0), *(total for _, total in self._sums())])
+        return np.concatenate([np.empty(0), *(total for _, total in self.sums())])
 
     def weights(self, names: tuple[str, ...]) -> np.ndarray:
         """p(names | findings) as (row, *states), for names that are in one clique."""
         shape = [self.part.tree.states[name] for name in names]
-        return np.concatenate([np.empty((0, *shape)), *(sums.marginal(names) for sums, _ in self._sums())])
+        return np.concatenate([np.empty((0, *shape)), *(sums.marginal(names) for sums, _ in self.sums())])
 
-    def _sums(self) -> Iterator[tuple[Sums, np.ndarray]]:
+    def sums(self) -> Iterator[tuple[Sums, np.ndarray]]:
+        """Block by block of rows: what is known of every clique, and log p(findings)."""
         return iter(self._kept) if self._num_cells * self.rows.num_rows <= KEPT_CELLS else self._blocks()
 
     @cached_property
@@ -169,6 +171,14 @@ class Run:
             expected = (sums.marginal(names) * fewer).reshape(len(total), -1).sum(axis=1)
             total += np.where(np.isnan(expected), 0.0, expected)
         return SINGULAR * np.round(total)
+
+
+def number_cases(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct rows of (row, code), and the number of each row among them."""
+    if len(table) < MANY:
+        return np.unique(table, axis=0, return_inverse=True)
+    case, firsts = distinct_rows(table)
+    return table[firsts], case
 
 
 def hold_exact(density: Density) -> tuple[np.ndarray, np.ndarray | None]:

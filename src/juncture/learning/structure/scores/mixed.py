@@ -17,11 +17,10 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.data.tables.distinct import distinct_rows
 from juncture.errors import InvalidData, Unsupported
-from juncture.learning.conditionals.linear_gaussian import grouped_moments
 from juncture.learning.structure.data import check_complete, check_numbers
 from juncture.learning.structure.scores.discrete import DiscreteScores, discrete_scores
 from juncture.learning.structure.scores.local_scores import NOTHING, score_subsets_one_by_one
-from juncture.numerics import LOG_TWO_PI
+from juncture.numerics import LOG_TWO_PI, grouped_moments
 
 NOTHING_LEFT = 1e-12  # a share of the variance that is rounding
 MAX_KEPT = 2**28  # bytes of moments that are kept

@@ -14,11 +14,14 @@ from typing import Any
 import numpy as np
 
 from juncture.data.dataset import Dataset
-from juncture.errors import Unsupported
+from juncture.data.missingness import has_hole
+from juncture.errors import InvalidData
+from juncture.families.vectors.normal_gamma import NormalInverseGamma
 from juncture.graphs.directed import DirectedGraph
 from juncture.iteration import ProgressCallback
 from juncture.learning.fit import Fit
 from juncture.learning.structure.constraints import Constrained, check_positive, check_whole
+from juncture.learning.structure.data import check_numbers, impossible_edges
 from juncture.learning.structure.scores.discrete import NodeAverage
 from juncture.learning.structure.scores.local_scores import rounding
 from juncture.learning.structure.searches.hill_climbing import HillClimbing
@@ -32,7 +35,8 @@ PATIENCE = 3  # steps without a better graph that end it: completions are drawn,
 class StructuralEM(Constrained):
     """Structural EM for rows with holes: draw the missing cells, climb on the completed rows, fit, and repeat.
 
-    The first graph maximises the node-average score. Complete rows need one climb.
+    The first graph maximises the node-average score; where columns are real it has no edges. Complete rows need one
+    climb.
 
     Parameters
     ----------
@@ -43,7 +47,7 @@ class StructuralEM(Constrained):
     max_steps
         The largest number of repetitions.
     prior
-        The pseudo-count of each cell when parameters are fitted.
+        The pseudo-count of each cell when parameters are fitted; for a real column, so many rows of standard numbers.
     """
 
     score: Any = "bic"
@@ -64,11 +68,11 @@ class StructuralEM(Constrained):
     ) -> DirectedGraph:
         if data.is_complete:
             return self._search(self.score).run(data, rng=rng, progress=progress)
-        check_discrete(data)
-        graph = self._search(NodeAverage()).run(data, rng=rng)
+        data = standardize(data)
+        graph, prior = self._first_graph(data, rng), self._priors(data)
         best, peak, since = graph, -np.inf, 0
         for step in range(1, self.max_steps + 1):
-            fitted = fit(graph, data, prior=self.prior, variables=data.variables)
+            fitted = fit(graph, data, prior=prior, variables=data.variables)
             score = observed_score(fitted, data)
             since = 0 if score > peak + rounding(score) else since + 1
             best, peak = (graph, score) if since == 0 else (best, peak)
@@ -80,26 +84,60 @@ class StructuralEM(Constrained):
             graph = self._search(self.score).run(rows, rng=rng)
         return best
 
+    def _first_graph(self, data: Dataset, rng: np.random.Generator) -> DirectedGraph:
+        """The best graph by the node-average score; where columns are real, the required edges alone."""
+        if not has_numbers(data):
+            return self._search(NodeAverage()).run(data, rng=rng)
+        self.bounds(tuple(data.columns), impossible_edges(data))
+        return DirectedGraph(self.required, tuple(data.columns))
+
+    def _priors(self, data: Dataset) -> Any:
+        """The pseudo-count for tables, and as many rows of standard numbers for lines."""
+        if not has_numbers(data):
+            return self.prior
+        line = NormalInverseGamma(0.0, self.prior, 1.0 + 0.5 * self.prior, 0.5 * self.prior)
+        return {variable.name: line if variable.is_real else self.prior for variable in data.variables}
+
     def _search(self, score: Any) -> HillClimbing:
         constraints = {name: getattr(self, name) for name in Constrained.__dataclass_fields__}
         return HillClimbing(score=score, tabu=self.tabu, restarts=self.restarts, **constraints)
 
 
-def check_discrete(data: Dataset) -> None:
-    numbers = next((variable.name for variable in data.variables if variable.is_real), None)
-    if numbers is not None:
-        raise Unsupported(
-            f"structural EM fills the holes of columns with states, but {numbers!r} is a number: drop the rows with"
-            " holes, or put the numbers into bins, jt.Discretizer(bins=5).fit(data).transform(data) or"
-            " juncture learn --bins 5"
-        )
+def has_numbers(data: Dataset) -> bool:
+    return any(variable.is_real for variable in data.variables)
+
+
+def standardize(data: Dataset) -> Dataset:
+    """Real columns less their mean, in units of their deviation: the prior depends on units, a graph does not."""
+    check_numbers(data)
+    weights = np.ones(len(data)) if data.weights is None else data.weights
+    columns = dict(data.columns)
+    for variable in data.variables:
+        if variable.is_real:
+            columns[variable.name] = standard_column(variable.name, columns[variable.name], weights)
+    return Dataset.from_codes(data.variables, columns, data.weights)
+
+
+def standard_column(name: str, column: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    known = ~np.isnan(column) & (weights > 0)
+    if not known.any():
+        raise InvalidData(f"no row has a value of {name!r}: leave the column out")
+    mean = np.average(column[known], weights=weights[known])
+    deviation = np.sqrt(np.average((column[known] - mean) ** 2, weights=weights[known]))
+    if not deviation > 0:
+        raise InvalidData(f"{name!r} has the same number in every row that has one: leave the column out")
+    return np.asarray((column - mean) / deviation)
 
 
 def observed_score(fitted: Fit[BayesianNetwork], data: Dataset) -> float:
     """The BIC of the observed cells: missing cells are summed out."""
     weight = len(data) if data.weights is None else float(np.sum(data.weights))
-    tables = (part.parents.size * (part.child.num_states - 1) for part in fitted.model.conditionals)
-    return float(fitted.log_likelihood - 0.5 * log(max(weight, 1.0)) * sum(tables))
+    num_parameters = sum(map(count_parameters, fitted.model.conditionals))
+    return float(fitted.log_likelihood - 0.5 * log(max(weight, 1.0)) * num_parameters)
+
+
+def count_parameters(part: Any) -> int:
+    return int(part.num_parameters if part.child.is_real else part.parents.size * (part.child.num_states - 1))
 
 
 def complete_rows(model: BayesianNetwork, data: Dataset, times: int, rng: np.random.Generator) -> Dataset:
@@ -116,10 +154,14 @@ def draw_missing(
     model: BayesianNetwork, data: Dataset, columns: Mapping[str, np.ndarray], name: str, rng: np.random.Generator
 ) -> None:
     """Draw the missing cells of one column given the observed and the previously drawn cells of their rows."""
-    holes = np.flatnonzero(columns[name] < 0)
+    holes = np.flatnonzero(has_hole(columns[name]))
     if len(holes):
         rows = Dataset.from_codes(data.variables, {other: column[holes] for other, column in columns.items()})
-        probabilities = infer(model, rows, targets=[name])[name].values
+        posterior = infer(model, rows, targets=[name])[name]
+        if model.variable(name).is_real:
+            columns[name][holes] = np.reshape(posterior.sample(1, rng=rng), -1)
+            return
+        probabilities = posterior.values
         uniforms = rng.random((len(holes), 1)) * probabilities.sum(axis=1, keepdims=True)
         drawn = (np.cumsum(probabilities, axis=1) <= uniforms).sum(axis=1)
         columns[name][holes] = np.minimum(drawn, probabilities.shape[1] - 1)

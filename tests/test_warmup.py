@@ -1,4 +1,4 @@
-"""What `juncture warmup` compiles is what learning calls."""
+"""What `juncture warmup` compiles is what learning calls, and what questions to models in time order call."""
 
 from __future__ import annotations
 
@@ -14,11 +14,20 @@ CALLED = {
     "tables.network_counts": ("count_rows", "weigh_families", "add_cells"),
     "structure.subsets": ("best_within", "best_orders", "score_subsets"),
 }
+OF_SEQUENCES = {
+    "state_space.kalman": ("filter_sequences", "smooth_sequences"),
+    "state_space.paths": ("covariances", "draw_forward", "draw_backward"),
+    "densities.emissions": ("diagonal_log_prob", "full_log_prob", "diagonal_moments", "add_counts"),
+    "densities.mixtures": ("add_components", "weight_shares"),
+    "chains.passes": ("pass_block", "pass_sequences"),
+    "chains.bounded_passes": ("pass_bounded", "pass_bounded_sequences"),
+    "chains.viterbi": ("decode_each",),
+}
 SCRIPT = f"""
 from importlib import import_module
 from juncture.warmup import warm_up
 warm_up()
-for module, names in {CALLED!r}.items():
+for module, names in {(CALLED | OF_SEQUENCES)!r}.items():
     kernels = import_module(f"juncture.kernels.{{module}}")
     print(*(name for name in names if not getattr(kernels, name).signatures), end="")
 """
@@ -47,7 +56,7 @@ print(*(name for name, count in compiled().items() if count != before[name]))
 """
 
 
-def test_every_kernel_that_learning_calls_is_compiled():
-    """Also for any number of states."""
+def test_every_kernel_that_learning_and_sequences_call_is_compiled():
+    """For learning also with any number of states."""
     answer = subprocess.run([sys.executable, "-c", SCRIPT + WIDE], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == ""

@@ -1,0 +1,186 @@
+"""Expected statistics of the conditionals of a hybrid network: the E-step of learning from rows with holes.
+
+For a conditional of a variable with states the expected counts of its table; for a real-valued child the weight, mean
+and scatter of (real parents, child) for each configuration of its parents with states, where every row counts with the
+probability of the configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations_with_replacement
+
+import numpy as np
+
+from juncture.factors.conditional import AnyConditional
+from juncture.factors.factor import Factor
+from juncture.inference.exact.hybrid.clique_tables import Sums, align
+from juncture.inference.exact.hybrid.groups import Form, SolvedGroup, of_case
+from juncture.inference.exact.hybrid.learning_plans import Piece
+from juncture.inference.exact.hybrid.parts import factors_of, is_linear
+from juncture.inference.exact.hybrid.run import Rows, Run
+from juncture.numerics import Moments, grouped_moments, merge_moments
+from juncture.variables import Scope
+
+
+def expected_statistics(
+    pieces: Iterable[Piece], requests: Sequence[AnyConditional], weights: np.ndarray, num_rows: int
+) -> tuple[list[list[np.ndarray]], np.ndarray]:
+    """The statistics of each conditional, and log p(findings) of each row."""
+    totals = {request.child.name: nothing_of(request) for request in requests}
+    families = {request.child.name: request for request in requests}
+    log_evidence = np.zeros(num_rows)
+    for piece in pieces:
+        log_evidence[piece.rows] += piece.run.log_total
+        asked = [families[name] for name in piece.children if name in families]
+        for block in blocks_of(piece.run, weights[piece.rows]):
+            for request in asked:
+                name = request.child.name
+                totals[name] = add_statistics(request, totals[name], expected_in(block, request))
+    return [totals[request.child.name] for request in requests], log_evidence
+
+
+def nothing_of(request: AnyConditional) -> list[np.ndarray]:
+    """The statistics of no rows."""
+    if not is_linear(request):
+        return [np.zeros(factor.scope.shape) for factor in factors_of(request)]
+    shape, size = discrete_of(request).shape, len(real_names(request))
+    return [np.zeros(shape), np.zeros((*shape, size)), np.zeros((*shape, size, size))]
+
+
+def add_statistics(request: AnyConditional, mine: list[np.ndarray], theirs: list[np.ndarray]) -> list[np.ndarray]:
+    """The statistics of both."""
+    if is_linear(request):
+        return list(merge_moments(Moments(*mine), Moments(*theirs)))
+    return [one + other for one, other in zip(mine, theirs, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some rows of a run: what is observed, their weights (0 where a row is impossible), and the sums over states."""
+
+    run: Run
+    rows: Rows
+    place: slice
+    weights: np.ndarray
+    sums: Sums
+
+    def shares(self, names: tuple[str, ...]) -> np.ndarray:
+        """The weight of each row times p(names | findings): (row, *states)."""
+        table = self.sums.marginal(names)
+        possible = np.where(np.isnan(table), 0.0, table)
+        return np.asarray(possible * self.weights.reshape(-1, *[1] * len(names)))
+
+    @cached_property
+    def solved(self) -> dict[str, SolvedValues]:
+        """The numbers of the group of each real-valued child, by its name."""
+        return {
+            family.child.name: values
+            for solved, case in self.run.solved
+            for values in [SolvedValues(solved, case[self.place], self.rows.reals)]
+            for family in solved.group.families
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class SolvedValues:
+    """The means and covariances of a group of real-valued variables in some rows, each (row or 1, *states)."""
+
+    solved: SolvedGroup
+    case: np.ndarray
+    reals: Mapping[str, np.ndarray]
+
+    @cached_property
+    def forms(self) -> dict[str, Form]:
+        return {name: self.solved.form(name) for name in self.solved.group.hidden}
+
+    @cached_property
+    def means(self) -> dict[str, np.ndarray]:
+        return {name: self.solved.mean(form, self.reals, self.case) for name, form in self.forms.items()}
+
+    def covariance(self, one: str, other: str) -> np.ndarray:
+        return of_case(self.solved.covariance(self.forms[one], self.forms[other]), self.case)
+
+
+def blocks_of(run: Run, weights: np.ndarray) -> Iterator[Block]:
+    start = 0
+    for sums, log_total in run.sums():
+        place = slice(start, start + len(log_total))
+        counted = np.where(np.isneginf(log_total), 0.0, weights[place])
+        yield Block(run, run.rows.take(place), place, counted, sums)
+        start = place.stop
+
+
+def expected_in(block: Block, request: AnyConditional) -> list[np.ndarray]:
+    """The statistics of a conditional from some rows."""
+    if is_linear(request):
+        return list(expected_moments(request, block))
+    return [expected_counts(factor, block) for factor in factors_of(request)]
+
+
+def expected_counts(factor: Factor, block: Block) -> np.ndarray:
+    """The expected counts of a table, in its shape."""
+    rows, names = block.rows, factor.scope.names
+    seen = [at for at, name in enumerate(names) if name in rows.observed]
+    free = [at for at in range(len(names)) if at not in seen]
+    shares = block.shares(tuple(names[at] for at in free)).reshape(rows.num_rows, -1)
+    first, last = ([factor.scope.shape[at] for at in part] for part in (seen, free))
+    cell = flat_codes([rows.codes[names[at]] for at in seen], first, rows.num_rows)
+    index = cell[:, None] * shares.shape[1] + np.arange(shares.shape[1])
+    counts = np.bincount(index.reshape(-1), shares.reshape(-1), int(np.prod([*first, *last])))
+    return counts.reshape((*first, *last)).transpose(np.argsort([*seen, *free]))
+
+
+def expected_moments(request: AnyConditional, block: Block) -> Moments:
+    """The moments of (real parents, child) for each configuration of the parents with states."""
+    values, rows, names = block.solved[request.child.name], block.rows, real_names(request)
+    hidden = [name for name in names if name not in rows.observed]
+    discrete = discrete_of(request)
+    group = values.solved.group
+    states = group.states if hidden else tuple(name for name in discrete.names if name not in rows.observed)
+    shares = block.shares(states)
+    shape = shares.shape
+
+    def spread(numbers: np.ndarray) -> np.ndarray:
+        """Numbers of (row or 1, *states of the group) for each row and configuration, in one array."""
+        return np.broadcast_to(align(numbers, group.states, states), shape).reshape(-1)
+
+    columns = [
+        spread(values.means[name]) if name in hidden else np.repeat(rows.reals[name], shares[0].size) for name in names
+    ]
+    index = configuration_of(discrete, states, rows, shape)
+    weight, center, scatter = grouped_moments(np.stack(columns, axis=1), index, shares.reshape(-1), discrete.size)
+    for one, other in combinations_with_replacement(hidden, 2):
+        shared = shares.reshape(-1) * spread(values.covariance(one, other))
+        added = np.bincount(index, shared, minlength=discrete.size)
+        first, second = names.index(one), names.index(other)
+        scatter[:, first, second] += added
+        if one != other:
+            scatter[:, second, first] += added
+    return Moments(*(array.reshape((*discrete.shape, *array.shape[1:])) for array in (weight, center, scatter)))
+
+
+def configuration_of(discrete: Scope, states: tuple[str, ...], rows: Rows, shape: tuple[int, ...]) -> np.ndarray:
+    """The number of the configuration of parents in each row and configuration of `states`, in one array."""
+    codes = []
+    for name in discrete.names:
+        axis = 1 + states.index(name) if name in states else 0
+        known = np.arange(shape[axis]) if axis else rows.codes[name]
+        codes.append(np.broadcast_to(known.reshape([-1 if at == axis else 1 for at in range(len(shape))]), shape))
+    return flat_codes([each.reshape(-1) for each in codes], discrete.shape, int(np.prod(shape)))
+
+
+def flat_codes(codes: Sequence[np.ndarray], shape: Sequence[int], size: int) -> np.ndarray:
+    """The number of each combination of codes."""
+    return np.ravel_multi_index(tuple(codes), tuple(shape)) if codes else np.zeros(size, np.int64)
+
+
+def discrete_of(request: AnyConditional) -> Scope:
+    return Scope(parent for parent in request.parents if not parent.is_real)
+
+
+def real_names(request: AnyConditional) -> list[str]:
+    """The real-valued parents and the child: the order of the moments."""
+    return [variable.name for variable in (*request.parents, request.child) if variable.is_real]
