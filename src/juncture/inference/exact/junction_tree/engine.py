@@ -120,7 +120,7 @@ class JunctionTree:
         codes = codes_of_row(findings)
         states = {name: model.variable(name).labels[code] for name, code in codes.items()}
         reduced = lower(model, states).condition(states).scale(findings.likelihoods, codes)
-        share = share_kept(self.structure(model, reduced).tree.cost, self.memory_limit, once=True)
+        share = share_kept(self.structure(model, reduced).tree.cost, once=True)
         packed = self.pack(model, reduced, self.find_sparse_plan(model, reduced, share))
         soft = {name: table for name, table in findings.likelihoods.items() if name not in codes}
         rest = Findings(packed.variables, {}, {}, soft)
@@ -169,7 +169,7 @@ class JunctionTree:
         """The plan that keeps only cells that can be non-zero, where it is predicted to be faster; found once."""
         if "sparse plan" not in model.derived:
             lowered = lower(model)
-            share = share_kept(self.structure(model, lowered).tree.cost, self.memory_limit)
+            share = share_kept(self.structure(model, lowered).tree.cost)
             model.derived["sparse plan"] = self.find_sparse_plan(model, lowered, share)
         found: SparsePlan | None = model.derived["sparse plan"]
         return found

@@ -8,7 +8,6 @@ import numpy as np
 
 from juncture.inference.engines.contract import Cost
 from juncture.inference.exact.clique_search import OPERATIONS_PER_CELL, CliqueTree
-from juncture.inference.exact.junction_tree.plan import fits
 from juncture.inference.exact.junction_tree.sparse_plan import SparsePlan, plan_possible_cells
 from juncture.inference.exact.junction_tree.supports import find_supports, has_zeros
 from juncture.inference.exact.lowering import Lowered
@@ -18,6 +17,7 @@ LEAST_ZEROS = 0.02  # ... and the part of the factors' entries that are zero
 MOST_KEPT = 0.7  # of all cells: up to here a run on those that can be non-zero is faster
 MANY_CELLS, MOST_KEPT_OF_MANY = 5e7, 0.25  # of so many, less: it takes seconds to search for the others
 MOST_KEPT_ONCE = 0.06  # ... also if they are searched for one run
+LARGE = 2**32  # bytes of all cells: from here on the others are left out at any rate
 MOST_CELLS = 2**27
 FindTree = Callable[[list[list[int]], tuple[int, ...]], CliqueTree]  # from scopes and numbers of states
 
@@ -47,12 +47,9 @@ def plan_sparsely(
     return plan_possible_cells(supports, scopes, tree, all_cells, most_cells)
 
 
-def share_kept(all_cells: Cost, memory_limit: int | None, *, once: bool = False) -> float:
-    """The part of all cells up to which those that can be non-zero are kept alone; of a plan that runs once, less.
-
-    It is larger where all cells need more memory than the limit.
-    """
-    if not fits(all_cells, memory_limit):
+def share_kept(all_cells: Cost, *, once: bool = False) -> float:
+    """The part of all cells up to which those that can be non-zero are kept alone; of a plan that runs once, less."""
+    if all_cells.bytes > LARGE:
         return 1.0
     if once:
         return MOST_KEPT_ONCE
