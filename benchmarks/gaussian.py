@@ -1,22 +1,28 @@
 """Gaussian networks: all marginal variances beside SciPy's sparse LU with a selected inverse, and repeated queries.
 
-    python benchmarks/gaussian.py [--tasks chain grid tree repeat] [--side 100] [--length 100000]
+    python benchmarks/gaussian.py [--tasks chain grid tree repeat] [--side 100] [--length 100000] [--folder FOLDER]
 
 The chain and the grid are given as networks of linear Gaussian conditionals and, with the same numbers, as precision
 matrices. SciPy factorises the precision by `splu` with minimum degree on AᵀA + A, and a compiled recursion (Takahashi,
 Fagan and Chin 1973) gives the entries of the inverse on the pattern of the factor, its diagonal the variances. Both
 sides are checked to agree to 1e-8 first; then the medians of five runs are printed: of ours with its plan compiled, of
-SciPy's factorisation and selected inverse. "first" is the first call of ours, with its search for an order. pyAgrum's
-inference in conditional linear Gaussian networks (`pyagrum.clg`) is timed beside repeated queries where it is there.
+SciPy's factorisation and selected inverse. "first" is the first call of ours, with its search for an order.
+
+`repeat` asks a network of seven variables, and the published `ecoli70` and `magic-niab` where a FOLDER has them, with
+one row of evidence after the other in the same columns, and with all rows at once; pyAgrum's `CLGVariableElimination`,
+made once, answers the same, to 1e-6.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import importlib.metadata
+import json
 import statistics
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -29,6 +35,14 @@ import juncture as jt
 from juncture.kernels.gaussian.structure import find_separators
 
 RUNS = 5
+QUERIES = 100
+
+
+def version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
 
 
 def median_of(run: Callable[[], Any]) -> float:
@@ -169,10 +183,10 @@ def tree(length: int) -> None:
     compare(f"tree of {length:,} leaves", linear_network(parents, 0.9), precision_of(parents, 0.9))
 
 
-def repeat(_: int) -> None:
-    """One query after the other on a network of seven variables."""
+def seven_variables() -> jt.BayesianNetwork:
+    """The network `gaussian.test` of bnlearn."""
     a, b, c, d, e, f, g = map(jt.Variable, "abcdefg")
-    model = jt.BayesianNetwork(
+    return jt.BayesianNetwork(
         [
             jt.LinearGaussian(a, [], [], 1.0, 1.0),
             jt.LinearGaussian(b, [], [], 2.0, 9.0),
@@ -184,50 +198,84 @@ def repeat(_: int) -> None:
         ]
     )
 
-    def ours() -> float:
-        return float(jt.infer(model, {"c": 8.0, "f": 30.0})["b"].mean)
 
-    ours()
-    one = median_of(lambda: [ours() for _ in range(200)]) / 200
-    rows = jt.sample(model, 10_000, rng=0).to_pandas()[["c", "f"]]
-    many = median_of(lambda: jt.infer(model, rows, targets=["b"])["b"].mean)
-    print(f"repeated query, 7 variables  {1e6 * one:9.0f} µs; 10,000 rows {1e3 * many:7.1f} ms", end="")
-    peer = pyagrum_query()
-    if peer is None:
-        print("   (pyAgrum is not installed)")
-        return
-    seconds, mean = peer
-    assert abs(mean - ours()) < 1e-6, "the two sides differ"
-    print(f"   pyAgrum clg {1e6 * seconds:9.0f} µs   {seconds / one:5.0f} ×")
+def read_network(path: Path) -> jt.BayesianNetwork:
+    """A network of real variables: of each node its real_parents, intercept, coefficients and variance."""
+    nodes = json.loads(gzip.decompress(path.read_bytes()))["nodes"]
+    known = {name: jt.Variable(name) for name in nodes}
+    return jt.BayesianNetwork(
+        jt.LinearGaussian(
+            known[name],
+            [known[parent] for parent in node["real_parents"]],
+            node["coefficients"],
+            node["intercept"],
+            node["variance"],
+        )
+        for name, node in nodes.items()
+    )
 
 
-def pyagrum_query() -> tuple[float, float] | None:
-    """(seconds of a query, mean) of pyAgrum on the same network."""
+def repeat(folder: Path | None) -> None:
+    """One query after the other, each with other numbers in the same columns: of one variable, and of all of them."""
+    models = {"gaussian.test": seven_variables()}
+    if folder is not None:
+        models |= {name: read_network(folder / f"{name}.json.gz") for name in ("ecoli70", "magic-niab")}
+    for name, model in models.items():
+        order = model.graph.topological_order()
+        seen, target = order[-max(2, len(order) // 5) :], order[0]
+        drawn = jt.sample(model, QUERIES, rng=0).to_dict()
+        rows = [{each: drawn[each][number] for each in seen} for number in range(QUERIES)]
+        compare_queries(f"{name}, one of {len(order)}", model, rows, [target])
+        compare_queries(f"{name}, all of {len(order)}", model, rows, [each for each in order if each not in seen])
+
+
+def compare_queries(title: str, model: jt.BayesianNetwork, rows: list[dict[str, float]], targets: list[str]) -> None:
+    def ask(row: dict[str, float]) -> list[tuple[float, float]]:
+        beliefs = jt.infer(model, row, targets=targets)
+        return [(beliefs[name].mean, beliefs[name].variance) for name in targets]
+
+    def ask_all() -> list[Any]:
+        beliefs = jt.infer(model, rows, targets=targets)
+        return [(beliefs[name].mean, beliefs[name].variance) for name in targets]
+
+    mine = [ask(row) for row in rows]
+    one, many = (median_of(run) / len(rows) for run in (lambda: [ask(row) for row in rows], ask_all))
+    print(f"{title:<28} ours {1e6 * one:8.0f} µs a row, {1e6 * many:6.1f} µs in a batch of {len(rows)}", end="")
     try:
         from pyagrum import clg
     except ImportError:
-        return None
-    model = clg.CLG()
-    for name, mean, deviation in (
-        ("a", 1.0, 1.0), ("b", 2.0, 3.0), ("c", 2.0, 0.5), ("d", 6.0, 0.33), ("e", 3.5, 2.0), ("g", 5.0, 2.0),
-        ("f", 0.0, 1.0),
-    ):  # fmt: skip
-        model.add(clg.GaussianVariable(name, mean, deviation))
-    for tail, head, weight in (
-        ("a", "c", 2.0), ("b", "c", 2.0), ("b", "d", 1.5), ("a", "f", 2.0), ("d", "f", 1.0), ("e", "f", 1.0),
-        ("g", "f", 1.5),
-    ):  # fmt: skip
-        model.addArc(tail, head, weight)
+        print("   (pyAgrum and IPython are not installed)")
+        return
+    engine = clg.CLGVariableElimination(as_clg(model))
 
-    def ask() -> float:
-        engine = clg.CLGVariableElimination(model)
-        engine.updateEvidence({"c": 8.0, "f": 30.0})
-        return float(engine.posterior("b").mu())
+    def ask_peer(row: dict[str, float]) -> list[tuple[float, float]]:
+        engine.eraseAllEvidence()
+        engine.updateEvidence(row)
+        found = [engine.posterior(name) for name in targets]
+        return [(each.mu(), each.sigma() ** 2) for each in found]
 
-    return median_of(ask), ask()
+    start = time.perf_counter()
+    difference = np.abs(np.array(ask_peer(rows[0])) / np.array(mine[0]) - 1.0).max()
+    few = rows[: max(1, min(len(rows), int(1.0 / (time.perf_counter() - start))))]  # about a second a run
+    assert difference < 1e-6, f"the two sides differ by {difference}"
+    peer = median_of(lambda: [ask_peer(row) for row in few]) / len(few)
+    print(f"   pyAgrum {1e6 * peer:8.0f} µs   {peer / one:5.0f} × a row, {peer / many:7.0f} × in a batch")
 
 
-TASKS: dict[str, Callable[[int], None]] = {"chain": chain, "grid": grid, "tree": tree, "repeat": repeat}
+def as_clg(model: jt.BayesianNetwork) -> Any:
+    """The same network in pyAgrum, whose variables have standard deviations."""
+    from pyagrum import clg
+
+    copy = clg.CLG()
+    for name in model.graph.topological_order():
+        part: Any = model[name]
+        copy.add(clg.GaussianVariable(name, float(part.intercept), float(np.sqrt(part.variance))))
+        for parent, weight in zip(part.parents.names, part.coefficients.tolist(), strict=True):
+            copy.addArc(parent, name, weight)
+    return copy
+
+
+TASKS: dict[str, Callable[..., None]] = {"chain": chain, "grid": grid, "tree": tree, "repeat": repeat}
 
 
 def main() -> None:
@@ -235,13 +283,15 @@ def main() -> None:
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
     parser.add_argument("--length", type=int, default=100_000)
     parser.add_argument("--side", type=int, default=100)
+    parser.add_argument("--folder", type=Path, help="where ecoli70.json.gz and magic-niab.json.gz are")
     options = parser.parse_args()
     jt.set_compilation("always")
     jt.set_num_threads(2)
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("juncture", "numpy", "scipy"))
+    names = ("juncture", "numpy", "scipy", "pyAgrum")
+    versions = ", ".join(f"{name} {version(name)}" for name in names)
     print(f"{versions}; splu(permc_spec='MMD_AT_PLUS_A', SymmetricMode); median of {RUNS}")
     for task in options.tasks:
-        TASKS[task](options.side if task == "grid" else options.length)
+        TASKS[task]({"grid": options.side, "repeat": options.folder}.get(task, options.length))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """All marginals by exact inference, beside pyAgrum's better engine, in one process and on one thread each.
 
     make bench                                   # sets up an environment with both
-    python benchmarks/inference.py [networks] [--rows 10000] [--memory]
+    python benchmarks/inference.py [networks] [--share 0.3] [--rows 10000] [--memory]
 
 The peer's tables are filled from ours, so both hold the same doubles; answers are compared. Eight random leaves are
-observed, with new values in each query. Timed: on our side `jt.infer(model, dict)`, and with reading the values of
-every variable; on theirs changing the evidence, `makeInference` and `posterior` of every variable. Medians over the
-queries. Sizes are entries of all clique tables, without evidence.
+observed, or with --share 0.3 that share of all variables, with new values in each query. Timed: on our side
+`jt.infer(model, dict)`, and with reading the values of every variable; on theirs changing the evidence, `makeInference`
+and `posterior` of every variable. Medians over the queries. Sizes are entries of all clique tables, without evidence.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import time
 import warnings
 from pathlib import Path
 
+import dense_networks
 import numpy as np
 
 import juncture as jt
@@ -27,6 +28,7 @@ import juncture as jt
 jt.set_compilation("always")  # machine code is measured, from the first call on
 
 SMALL = ["asia", "cancer", "survey", "alarm", "hailfinder", "win95pts"]
+DENSE = dense_networks.NAMES
 LARGE = ["andes", "pigs", "water", "mildew", "barley", "diabetes", "munin4", "munin", "link"]
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "networks"
 SECONDS_PER_ENGINE = 8.0
@@ -35,7 +37,10 @@ NOT_FINISHED = {"link", "munin1"}  # where the peer takes minutes
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("networks", nargs="*", default=[*SMALL, *LARGE])
+    parser.add_argument("networks", nargs="*", default=[*SMALL, *DENSE, *LARGE])
+    parser.add_argument(
+        "--share", type=float, default=0.0, help="observe this share of all variables, not eight leaves"
+    )
     parser.add_argument("--rows", type=int, default=0, help="also many rows on alarm")
     parser.add_argument("--memory", action="store_true", help="also peak memory, each side in a process of its own")
     parser.add_argument("--only", choices=["juncture", "pyagrum"], help=argparse.SUPPRESS)
@@ -47,12 +52,16 @@ def main() -> None:
     warm_up()
     ratios: dict[str, float] = {}
     print(
-        f"{'network':>11} {'first':>9} {'peer':>9} {'repeat':>9} {'+ read':>9} {'peer':>9} {'ratio':>6} {'+ read':>6} "
+        f"{'network':>15} {'first':>9} {'peer':>9} {'repeat':>9} {'+ read':>9} {'peer':>9} {'ratio':>6} {'+ read':>6} "
         f"{'sizes':>17} {'difference':>10}" + ("   peak MiB, peer" if options.memory else "")
     )
     for name in options.networks:
-        ratios[name] = compare(name, memory=options.memory)
-    for title, names in (("alarm, hailfinder, win95pts", SMALL[3:]), ("larger networks", LARGE[:-1])):
+        ratios[name] = compare(name, share=options.share, memory=options.memory)
+    for title, names in (
+        ("alarm, hailfinder, win95pts", SMALL[3:]),
+        ("dense networks", DENSE),
+        ("larger networks", LARGE[:-1]),
+    ):
         found = [ratios[name] for name in names if ratios.get(name)]
         if found:
             print(f"geometric mean over {title}: {math.exp(sum(map(math.log, found)) / len(found)):.1f}")
@@ -60,13 +69,13 @@ def main() -> None:
         compare_rows(options.rows)
 
 
-def compare(name: str, *, memory: bool) -> float:
+def compare(name: str, *, share: float, memory: bool) -> float:
     model = read(name)
-    rows = queries(model, 40)
+    rows = queries(model, 40, share)
     ours = time_juncture(model, rows)
     theirs = None if name in NOT_FINISHED or peer() is None else time_pyagrum(model, rows)
     cells = f"{ours['size']:.3g}"
-    line = f"{name:>11} {ms(ours['first'])} {ms(theirs and theirs['first'])} {ms(ours['repeat'])} {ms(ours['read'])} "
+    line = f"{name:>15} {ms(ours['first'])} {ms(theirs and theirs['first'])} {ms(ours['repeat'])} {ms(ours['read'])} "
     if theirs is None:
         print(f"{line}{ms(None)} {'':>6} {'':>6} {cells:>17}", flush=True)
         return 0.0
@@ -157,11 +166,13 @@ def tree_size(network, model: jt.BayesianNetwork) -> float:
     return float(sum(math.prod(sizes[node] for node in tree.clique(clique)) for clique in tree.nodes()))
 
 
-def queries(model: jt.BayesianNetwork, count: int) -> list[dict[str, str]]:
-    """New values for the same eight random leaves."""
+def queries(model: jt.BayesianNetwork, count: int, share: float = 0.0) -> list[dict[str, str]]:
+    """New values for the same eight random leaves, or for the same share of all variables."""
     rng = np.random.default_rng(0)
-    leaves = [name for name in model.variables.names if not model.graph.children(name)]
-    chosen = [str(name) for name in rng.permutation(leaves)[:8]]
+    names = model.variables.names
+    leaves = [name for name in names if not model.graph.children(name)]
+    drawn_names = rng.permutation(names)[: round(share * len(names))] if share else rng.permutation(leaves)[:8]
+    chosen = [str(name) for name in drawn_names]
     drawn = jt.sample(model, count, rng=1).to_dict()
     return [{name: drawn[name][row] for name in chosen} for row in range(count)]
 
@@ -254,6 +265,8 @@ def warm_up() -> None:
 
 
 def read(name: str) -> jt.BayesianNetwork:
+    if name in DENSE:
+        return dense_networks.build(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if (FOLDER / f"{name}.bif.gz").exists():

@@ -196,6 +196,8 @@ def main() -> None:
     options = parser.parse_args()
     jt.set_num_threads(2)
     jt.set_compilation("always")
+    names = ("juncture", "numpy", "scipy", "pgmpy", "sklearn-crfsuite")
+    print(f"{', '.join(f'{name} {version(name)}' for name in names)}; two threads, median of {options.runs}")
     if "loops" in options.tasks:
         fit_loops(options.rows, options.runs)
     if "labels" in options.tasks:

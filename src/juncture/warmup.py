@@ -31,6 +31,7 @@ from juncture.inference.engines.contract import Question
 from juncture.inference.exact.clique_search import DENSE_NODES
 from juncture.inference.exact.gaussian.plan import DENSE_NODES as DENSE_GAUSSIAN
 from juncture.inference.exact.junction_tree.engine import JunctionTree
+from juncture.inference.planning import cost
 from juncture.kernels.compilation import compiling
 from juncture.kernels.structure.state_counts import MANY
 from juncture.learning.em.expectation_maximization import ExpectationMaximization
@@ -47,6 +48,7 @@ from juncture.variables import Variable
 from juncture.verbs import fit, infer, most_probable, sample
 
 NUM_ROWS = 64
+WIDE = 27  # states: a ring of four such variables is just large enough for the search of orders to go on
 TINY = -800.0  # a logarithm whose exponential is zero
 
 
@@ -132,6 +134,8 @@ def ask_network() -> None:
     sample(model, 2, rng=0)
     infer(MarkovNetwork([Factor([a, b], [[1.0, 1e-200], [1e-200, 1.0]])] * 2))
     infer(long_chain(DENSE_NODES + 1), {"x0": 1})
+    ring = [Variable(f"x{index}", WIDE) for index in range(4)]
+    cost(MarkovNetwork([Factor([ring[index - 1], ring[index]], np.ones((WIDE, WIDE))) for index in range(4)]))
     ask_sparse_network()
 
 

@@ -71,3 +71,26 @@ def test_fit_takes_missing_cells(network, tmp_path):
 def test_draw_shows_densities(network, tmp_path):
     assert juncture("draw", network, str(tmp_path / "people.svg"), "--given", "height=1.82").returncode == 0
     assert "polyline" in (tmp_path / "people.svg").read_text()
+
+
+def test_what_is_no_number_is_refused_with_what_to_write(network):
+    assert juncture("query", network, "--given", "height=1,82").err.endswith("is not a number; write height=1.82\n")
+    assert "'nan' is not a number" in juncture("query", network, "--given", "height=nan").err
+    assert "give what was observed, --given height=1.5" in juncture("query", network, "--likelihood", "height=1,2").err
+    assert "infer with --method auto" in juncture("query", network, "--method", "junction-tree").err
+
+
+def test_info_counts_real_variables_and_the_cost(network):
+    facts = json.loads(juncture("info", network, "--json").out)
+    assert (facts["real_variables"], facts["largest_table"]) == (2, jt.cost(PEOPLE).largest_table)
+    assert "joint_parameters" not in facts
+
+
+def test_whole_numbers_are_real_on_request(tmp_path):
+    rows, out = tmp_path / "rows.csv", tmp_path / "out.json"
+    lines = [f"{number % 30},{number * 0.37:.2f},{'ab'[number % 2]}" for number in range(90)]
+    rows.write_text("\n".join(["age,size,kind", *lines]))
+    assert "the 30 whole numbers of 'age' are states; --real age takes them" in juncture("learn", str(rows)).err
+    assert juncture("learn", str(rows), "--real", "age", "--out", str(out)).err == ""
+    assert jt.read(out).variable("age").is_real
+    assert "did you mean 'age'?" in juncture("learn", str(rows), "--real", "ages").err

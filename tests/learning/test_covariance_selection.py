@@ -93,6 +93,11 @@ def test_the_graphical_lasso_meets_its_conditions(penalty):
 def test_what_has_no_answer_is_refused():
     rows = draw_rows(np.random.default_rng(0))
     chain = jt.UndirectedGraph(pairwise(NAMES))
+    model = jt.fit(chain, rows).model
+    for call in (jt.fit, jt.statistics):
+        with pytest.raises(jt.Unsupported, match=r"GaussianFactor\(a\) has no cells .* jt\.fit\(model\.graph, rows\)"):
+            call(model, rows)
+    assert jt.fit(model.graph, rows).model == model
     with pytest.raises(jt.InvalidData, match="give the complete graph"):
         jt.fit(chain, rows, penalty=0.1)
     with pytest.raises(jt.Unsupported, match="has no prior here"):

@@ -16,7 +16,7 @@ SCOPES = st.lists(st.sampled_from([*LOOP, ("a", "c"), ("b",), ("a", "b", "d"), (
 def test_the_reduced_form_of_an_ising_model():
     i, j = jt.Variable("i", 2), jt.Variable("j", 2)
     table = np.array([[0.3, -1.0], [0.7, 2.0]])
-    form = jt.MarkovNetwork([jt.Factor([i, j], np.exp(table))]).minimal_form()  # S0-179
+    form = jt.MarkovNetwork([jt.Factor([i, j], np.exp(table))]).minimal_form()  # S0-178, S0-179
     assert form.parameters["i", "j"].item() == pytest.approx(table[1, 1] - table[1, 0] - table[0, 1] + table[0, 0])
     assert form.parameters["i",].item() == pytest.approx(table[1, 0] - table[0, 0])
     assert form.parameters["j",].item() == pytest.approx(table[0, 1] - table[0, 0])

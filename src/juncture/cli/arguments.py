@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import math
 import shlex
 import sys
 from collections.abc import Iterable
@@ -36,7 +37,7 @@ Given = Annotated[
         "-g",
         metavar="NAME=STATE",
         autocompletion=complete_finding,
-        help="Evidence: an observed variable and its state; may be repeated.",
+        help="Evidence: an observed variable and its state, or its number; may be repeated.",
     ),
 ]
 Likelihood = Annotated[
@@ -119,7 +120,7 @@ def evidence(model: Any, given: Iterable[str], likelihood: Iterable[str] = ()) -
     pairs = [split_finding(text, model.variables) for text in given]
     soft = [split_finding(text, model.variables) for text in likelihood]
     findings: dict[str, Any] = {}
-    for name, value in [*pairs, *((name, as_numbers(text)) for name, text in soft)]:
+    for name, value in [*pairs, *((name, as_likelihood(model.variable(name), text)) for name, text in soft)]:
         if name in findings:
             raise InvalidData(f"{name!r} was given twice; give each variable once")
         findings[name] = value if not isinstance(value, str) else as_value(model.variable(name), value)
@@ -153,13 +154,28 @@ def split_names(text: str, known: Iterable[str]) -> list[str]:
 def as_value(variable: Any, text: str) -> Any:
     if not variable.is_real:
         return text
+    number = as_number(text)
+    if math.isnan(number):
+        point = text.replace(",", ".", 1)
+        advice = "" if math.isnan(as_number(point)) else f"; write {variable.name}={point}"
+        raise InvalidData(f"{variable.name!r} is real-valued; {text!r} is not a number{advice}")
+    return number
+
+
+def as_number(text: str) -> float:
+    """The number that a text is, else NaN."""
     try:
         return float(text)
     except ValueError:
-        raise InvalidData(f"{variable.name!r} is real-valued; {text!r} is not a number") from None
+        return math.nan
 
 
-def as_numbers(text: str) -> list[float]:
+def as_likelihood(variable: Any, text: str) -> list[float]:
+    if variable.is_real:
+        raise InvalidData(
+            f"{variable.name!r} is real-valued, and a likelihood has a number for each state; give what was observed,"
+            f" --given {variable.name}=1.5"
+        )
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:

@@ -14,6 +14,7 @@ from juncture.cli.model_facts import facts_of_model
 from juncture.cli.output import WrongUsage, console, is_table, print_json, table
 from juncture.cli.rows import Missing
 from juncture.cli.table_facts import collect_table_facts, print_table_facts
+from juncture.errors import Unsupported
 from juncture.memory import format_bytes
 from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
@@ -77,12 +78,14 @@ def print_table(rows: str, missing: list[str], json: bool) -> None:
 
 def collect_facts(model: Any) -> dict[str, Any]:
     sizes = [variable.num_states for variable in model.variables if not variable.is_real]
+    num_real = len(model.variables) - len(sizes)
     facts: dict[str, Any] = {
         "kind": type(model).__name__,
         "variables": len(model.variables),
+        **({"real_variables": num_real} if num_real else {}),
         "edges": len(model.graph.edges),
         "states_per_variable": {"least": min(sizes), "most": max(sizes)} if sizes else None,
-        "joint_parameters": joint_parameters(sizes),
+        **({} if num_real else {"joint_parameters": joint_parameters(sizes)}),
         **cost_facts(model),
     }
     return {
@@ -117,12 +120,13 @@ def joint_parameters(sizes: list[int]) -> int | str:
 
 
 def cost_facts(model: Any) -> dict[str, Any]:
-    """The cost of exact inference; nothing for models with real-valued variables."""
-    if any(variable.is_real for variable in model.variables):
-        return {}
+    """The cost of exact inference; nothing for a model that exact inference does not take."""
     from juncture.inference.planning import cost
 
-    found = cost(model)
+    try:
+        found = cost(model)
+    except Unsupported:
+        return {}
     return {
         "width": found.width,
         "largest_table": as_count(found.largest_table),

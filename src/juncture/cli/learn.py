@@ -21,14 +21,11 @@ from juncture.cli.rows import (
     Missing,
     RowsFile,
     as_decimal,
-    note_identifiers,
-    note_text_columns,
-    read_table,
 )
 from juncture.cli.search_options import check_choices, check_options
-from juncture.data.bins.discretizer import Discretizer
+from juncture.cli.training_rows import read_training_rows
 from juncture.data.dataset import Dataset
-from juncture.errors import IdentifierWarning, InvalidData, TextColumnWarning
+from juncture.errors import IdentifierWarning
 from juncture.graphs.edges import Edge
 from juncture.graphs.text import parse_chains
 from juncture.learning.structure.learn import SEARCHES, resolve_method, search_structure
@@ -117,6 +114,10 @@ Bins = Annotated[
         help="Cut columns of numbers into this many intervals of equal frequency; few whole numbers stay as they are.",
     ),
 ]
+Real = Annotated[
+    list[str],
+    typer.Option("--real", metavar="COLUMN", help="A column of whole numbers to take as real-valued; may be repeated."),
+]
 MaxParents = Annotated[
     int | None,
     typer.Option(
@@ -181,6 +182,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     tabu: Tabu = None,
     restarts: Restarts = None,
     bins: Bins = None,
+    real: Real = [],  # noqa: B006
     max_parents: MaxParents = None,
     require: Required = [],  # noqa: B006
     forbid: Forbidden = [],  # noqa: B006
@@ -201,7 +203,7 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
     if out is not None:
         check_target(out)
     check_choices(method, score, test, level)
-    data = read_data(rows, missing, bins, ignore, decimal)
+    data = read_training_rows(rows, ignore, real, bins, missing=missing or None, decimal=as_decimal(decimal))
     given = {"score": score, "test": test, "level": level, "tabu": tabu, "restarts": restarts, "target": target}
     search_options = {name: value for name, value in given.items() if value is not None}
     search = str(resolve_method(method, data, search_options))
@@ -238,20 +240,6 @@ def learn(  # noqa: PLR0913, PLR0917 (one command, many options)
         print_json(facts)
     else:
         print_facts(facts, data.variables, sys.stderr if out == "-" else sys.stdout)
-
-
-def read_data(rows: str, missing: list[str], bins: int | None, ignore: list[str], decimal: str = ".") -> Dataset:
-    """The columns with the states that they show; numbers in bins if `bins` is given."""
-    cells = read_table(rows, ignore)
-    if not len(cells):
-        raise InvalidData(f"{'standard input' if rows == '-' else rows} has no rows to learn from")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TextColumnWarning)  # a note names the columns, and the option
-        data = Dataset(cells, missing=missing or None, decimal=as_decimal(decimal))
-    note_text_columns(data)
-    data = data if bins is None else Discretizer(bins).fit(data).transform(data)
-    note_identifiers(data)
-    return data
 
 
 def prior_for(data: Dataset, prior: float | None) -> float | None:

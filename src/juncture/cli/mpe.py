@@ -11,6 +11,7 @@ from juncture.cli.arguments import AsJson, Given, Likelihood, Method, Network, N
 from juncture.cli.completion import complete_variable
 from juncture.cli.numbers import whole_number
 from juncture.cli.output import console, format_evidence, print_json, table
+from juncture.drawing.text import format_value
 from juncture.inference.most_probable import MostProbable
 from juncture.verbs import most_probable
 
@@ -57,7 +58,7 @@ def mpe(
     ranks = [str(rank + 1) for rank in range(len(best))]
     result = table(f"{network}{format_evidence(findings)}", "variable", *ranks)
     for name in best[0].assignment:
-        result.add_row(name, *(show(item.assignment[name]) for item in best))
+        result.add_row(name, *(format_value(item.assignment[name]) for item in best))
     result.add_section()
     if any(model.variable(name).is_real for name in best[0].assignment):
         result.add_row("log density", *(f"{item.log_prob:.6g}" for item in best))
@@ -66,11 +67,6 @@ def mpe(
     console().print(result)
     if len(best) < k:
         console().print(f"only {len(best)} assignments have a positive probability")
-
-
-def show(value: object) -> str:
-    """A state, or a number to six digits."""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def as_document(best: MostProbable) -> dict[str, object]:

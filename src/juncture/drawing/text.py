@@ -115,6 +115,11 @@ def quote_attribute(text: str) -> str:
     return f'"{inner}"'
 
 
+def format_value(value: object) -> str:
+    """A state as it is, a number to six digits."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
 def format_percentage(share: float) -> str:
     """A probability as a percentage that says 0 and 100 only when it is.
 

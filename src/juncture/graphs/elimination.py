@@ -78,13 +78,13 @@ def heuristic_order(neighbors: Neighbors, log_sizes: np.ndarray, heuristic: str,
     code = codes[HEURISTICS.index(heuristic)]
     never_late = np.zeros(len(core), dtype=np.bool_)
     graph = to_bitsets(neighbors, core)
-    order, _ = ordering.eliminate(graph, log_sizes[core], code, noise[core], never_late, np.inf)
+    order, _, _ = ordering.eliminate(graph, log_sizes[core], code, noise[core], 0.0, never_late, np.inf, np.inf)
     return [*leaves, *core[order].tolist()]
 
 
 def peel_leaves(neighbors: Neighbors) -> list[int]:
     """The nodes of at most one neighbour, and those that become so once these have gone, in that order."""
-    from juncture.kernels.junction_tree.ordering import peel
+    from juncture.kernels.junction_tree.leaves import peel
 
     starts = np.cumsum([0, *map(len, neighbors)], dtype=np.int64)
     order, _ = peel(starts, np.array([other for others in neighbors for other in sorted(others)], dtype=np.int64))

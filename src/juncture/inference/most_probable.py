@@ -12,6 +12,7 @@ import numpy as np
 from juncture.checks import check_count
 from juncture.data.dataset import Dataset, Extra
 from juncture.data.findings import Findings
+from juncture.drawing.text import format_value
 from juncture.errors import InvalidData
 from juncture.evidence import as_findings
 from juncture.factors.html import MAX_COLUMNS, MAX_ROWS
@@ -43,6 +44,7 @@ class MostProbable(Diagnosed):
     log_joint: float
     method: str = field(default="", compare=False)  # the algorithm that ran
     diagnostics: Diagnostics = field(default=EXACT, compare=False)
+    is_density: bool = field(default=False, compare=False)  # whether some of it are real numbers
 
     def __repr__(self) -> str:
         states = few(f"{name!r}: {state!r}" for name, state in self.assignment.items())
@@ -58,11 +60,15 @@ class MostProbable(Diagnosed):
         """The best assignments in a table, with their probabilities and what differs."""
         from juncture.inference.engines.pictures import ranked_grid
 
-        return ranked_grid([each.assignment for each in ranked], [each.log_prob for each in ranked])
+        is_density = any(each.is_density for each in ranked)
+        return ranked_grid(
+            [each.assignment for each in ranked], [each.log_prob for each in ranked], is_density=is_density
+        )
 
     def _repr_html_(self) -> str:
         words = f"MostProbable(log_prob={self.log_prob:.6g}, log_joint={self.log_joint:.6g}, by {self.method})"
-        return states_html(words, ["variable", "state"], self.assignment.items(), len(self.assignment))
+        rows = ((name, format_value(state)) for name, state in self.assignment.items())
+        return states_html(words, ["variable", "state"], rows, len(self.assignment))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,7 +98,8 @@ class MostProbableRows(Diagnosed):
 
     def _repr_html_(self) -> str:
         first, num_columns = self._first_rows(), len(self.assignments.columns)
-        rows = zip(count(), (f"{value:.4g}" for value in self.log_prob), *first.values(), strict=False)
+        columns = ([value if value is None else format_value(value) for value in column] for column in first.values())
+        rows = zip(count(), (f"{value:.4g}" for value in self.log_prob), *columns, strict=False)
         return states_html(repr(self), ["row", "log_prob", *first], rows, len(self.assignments), num_columns)
 
 
@@ -131,6 +138,7 @@ def most_probable_factors(  # noqa: PLR0913 (one verb, many options)
             float(value),
             beliefs.method,
             beliefs.diagnostics,
+            any(variable.is_real for variable in scope),
         )
         for row, value in zip(codes[0], log_joint[0], strict=True)
         if value > -np.inf

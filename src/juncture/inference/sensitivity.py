@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from juncture.errors import Unsupported
 from juncture.inference.exact.gaussian.sensitivity import gaussian_sensitivity
 from juncture.inference.exact.gaussian.systems import is_gaussian
 from juncture.inference.exact.junction_tree.sensitivity import table_sensitivity
@@ -41,4 +42,23 @@ def sensitivity(model: Any, evidence: Any = None, *, target: tuple[str, State] |
     """
     if isinstance(model, BayesianNetwork) and is_gaussian(model):
         return gaussian_sensitivity(model, evidence, target)
+    check_all_states(model)
     return table_sensitivity(model, evidence, target)
+
+
+def check_all_states(model: Any) -> None:
+    """Raise `Unsupported` for real variables beside variables with states, and for those of Gaussian factors."""
+    variables = getattr(model, "variables", ())
+    real = next((variable.name for variable in variables if variable.is_real), None)
+    if real is None:
+        return
+    other = next((variable.name for variable in variables if not variable.is_real), None)
+    if other is None:
+        raise Unsupported(
+            f"sensitivity takes tables and networks of jt.LinearGaussian conditionals; the factors of {real!r} are"
+            " neither"
+        )
+    raise Unsupported(
+        f"sensitivity takes networks whose variables all have states or are all real; {other!r} has states and {real!r}"
+        " is real: change a number by model.with_conditional(…), and compare the answers of infer"
+    )

@@ -14,8 +14,10 @@ from juncture.drawing.diagram import Diagram, Edge, Group, Node
 from juncture.errors import InvalidModel, UnknownVariable, Unsupported
 from juncture.factors.conditional import AnyConditional, Columns, Conditional, parameters_key, signature
 from juncture.factors.factor import Factor
+from juncture.factors.gaussian import LinearGaussian
 from juncture.graphs.directed import DirectedGraph
 from juncture.graphs.edges import as_nodes
+from juncture.networks.elimination_order import check_elimination_order
 from juncture.networks.factor_product import FactorGraph, MarkovNetwork, check_complete_row, num_rows
 from juncture.networks.marginalization import find_removable_leaves, sum_out_variables, warn_undirected
 from juncture.networks.picture import model_html
@@ -46,10 +48,11 @@ class BayesianNetwork(Value):
     0.16
     """
 
-    _fields = ("conditionals", "tied", "plates")
+    _fields = ("conditionals", "tied", "plates", "elimination_order")
     conditionals: tuple[AnyConditional, ...]
     tied: tuple[tuple[str, ...], ...]
     plates: tuple[tuple[str, tuple[str, ...]], ...]
+    elimination_order: tuple[str, ...]  # that exact inference takes; empty if it is to search one; not compared
     __iter__ = None  # or Python would try model[0], model[1], … as names
 
     def __init__(
@@ -67,7 +70,7 @@ class BayesianNetwork(Value):
                 raise InvalidModel(f"the parents of {part.child.name!r} must be a jt.Scope; write jt.Scope([…])")
         built = [(label, [parts[index].child.name for index in members]) for label, members in indices]
         boxes = tuple((label, tuple(members)) for label, members in [*check_plates(plates), *built])
-        self._set(conditionals=tuple(parts), tied=check_groups(tied), plates=boxes)
+        self._set(conditionals=tuple(parts), tied=check_groups(tied), plates=boxes, elimination_order=())
         check_families(self.conditionals)
         self.graph.topological_order()
         self._check_tied()
@@ -80,6 +83,7 @@ class BayesianNetwork(Value):
         """
         network = cls.__new__(cls)
         network._set(conditionals=tuple(conditionals), tied=like.tied, plates=like.plates)
+        network._set(elimination_order=like.elimination_order)
         network._set(variables=like.variables, graph=like.graph, _indices=like._indices)
         return network
 
@@ -154,7 +158,22 @@ class BayesianNetwork(Value):
         for part in conditionals:
             check_kind(part, AnyConditional, "what replaces a conditional", error=InvalidModel)
         merged = {part.child.name: part for part in (*self.conditionals, *conditionals)}
-        return BayesianNetwork(merged.values(), tied=self.tied, plates=self.plates)
+        network = BayesianNetwork(merged.values(), tied=self.tied, plates=self.plates)
+        return network.with_elimination_order(self.elimination_order if len(merged) == len(self.conditionals) else ())
+
+    def with_elimination_order(self, order: Iterable[str]) -> BayesianNetwork:
+        """The same network with an order for exact inference, which JSON files keep; () forgets the order.
+
+        `JunctionTree().find_order(model)` finds one.
+
+        >>> from juncture.formats.bundled import example
+        >>> order = ["Pollution", "Smoker", "Xray", "Cancer", "Dyspnoea"]
+        >>> example("cancer").with_elimination_order(order).elimination_order[0]
+        'Pollution'
+        """
+        network = BayesianNetwork.trusted(self, self.conditionals)
+        network._set(elimination_order=check_elimination_order(order, self.variables))
+        return network
 
     def reverse_edge(self, tail: str, head: str) -> BayesianNetwork:
         """The same joint with a covered edge reversed by Bayes' rule: p(head | parents), p(tail | head, parents)."""
@@ -268,7 +287,8 @@ def check_families(conditionals: Sequence[AnyConditional]) -> None:
 def to_factor(conditional: AnyConditional) -> Factor:
     """A conditional as a table; one that has none is named."""
     if not hasattr(conditional, "to_table"):
+        takers = "infer with method='auto'" if isinstance(conditional, LinearGaussian) else "log_prob of full rows"
         part = signature(conditional)
-        raise Unsupported(f"{part} has no table, as exact inference needs; sample and log_prob of full rows take it")
+        raise Unsupported(f"{part} has no table, as engines for tables need; sample and {takers} take it")
     table: Conditional = conditional.to_table()
     return Factor.trusted(table.scope, table.values)

@@ -26,6 +26,7 @@ from juncture.factors.gaussian_factor import GaussianFactor
 from juncture.factors.tables import check_table_size
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.networks.canonical_potentials import canonical_potentials
+from juncture.networks.elimination_order import check_elimination_order
 from juncture.networks.marginalization import sum_out_variables
 from juncture.networks.minimal_potentials import MinimalPotentials, minimal_potentials
 from juncture.networks.picture import model_html
@@ -47,10 +48,11 @@ class FactorProduct(Value):
         Pairs of a label and the positions of the factors inside, for drawing.
     """
 
-    _fields = ("factors", "variables", "plates")
+    _fields = ("factors", "variables", "plates", "elimination_order")
     factors: tuple[Any, ...]  # of `Factor`, or all of `GaussianFactor`
     variables: Scope
     plates: Plates
+    elimination_order: tuple[str, ...]  # that exact inference takes; empty if it is to search one; not compared
 
     def __init__(self, factors: Iterable[Any], variables: Iterable[Variable] = (), *, plates: Plates = ()) -> None:
         parts, built = flatten([factors])
@@ -59,13 +61,20 @@ class FactorProduct(Value):
                 raise InvalidModel(f"a {type(self).__name__} is made of factors; got {part!r}")
         scope = Scope(distinct_variables([Scope(variables), *(part.scope for part in parts)]))
         check_one_kind(parts, scope)
-        self._set(factors=tuple(parts), variables=scope, plates=(*check_plates(plates), *built))
+        self._set(factors=tuple(parts), variables=scope, plates=(*check_plates(plates), *built), elimination_order=())
 
     @classmethod
     def trusted(cls, like: FactorProduct, factors: Iterable[Factor]) -> Self:
         """The structure of another model with other tables, over the same scopes, which is not checked again."""
         model = cls.__new__(cls)
         model._set(factors=tuple(factors), variables=like.variables, plates=like.plates)
+        model._set(elimination_order=like.elimination_order)
+        return model
+
+    def with_elimination_order(self, order: Iterable[str]) -> Self:
+        """The same model with an order for exact inference, which JSON files keep; () forgets the order."""
+        model = type(self).trusted(self, self.factors)
+        model._set(elimination_order=check_elimination_order(order, self.variables))
         return model
 
     def variable(self, name: str) -> Variable:

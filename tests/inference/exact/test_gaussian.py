@@ -86,6 +86,7 @@ def check_answers(case: Case) -> None:
 
 @given(cases(exact=True))
 def test_answers_agree_with_rational_arithmetic_where_variances_are_zero(case: Case):
+    """S1-051, S1-052, S1-127: the oracle has the recursions of means and covariances, parents first."""
     check_answers(case)
 
 
@@ -132,6 +133,7 @@ def sum_network() -> jt.BayesianNetwork:
 
 
 def test_the_joint_of_the_sources():
+    """S1-050: a chain of three."""
     joint = jt.infer(source_network()).joint("a", "b", "c")
     assert joint.mean == pytest.approx([1, 2, 7])
     assert joint.covariance == pytest.approx(np.array([[1, 2, 6], [2, 5, 15], [6, 15, 46]]))
@@ -149,6 +151,33 @@ def test_rows_with_holes_are_a_batch():
             assert beliefs[name].mean[number] == pytest.approx(alone[name].mean, rel=1e-14)
             assert beliefs[name].variance[number] == pytest.approx(alone[name].variance, rel=1e-14)
         assert beliefs.joint("x1", "x0").covariance[number] == pytest.approx(alone.joint("x1", "x0").covariance)
+
+
+def test_one_row_after_the_other_answers_as_a_plan_does():
+    """The quicker path of single rows: numbers of any kind, in any order, with holes; mistakes are told as ever."""
+    model, evidence = chain_network(), {"x3": np.float64(2.0), "x1": 1}
+    plan = jt.compile(model, observed=["x1", "x3"])
+    for row in (evidence, {"x1": 1.5, "x3": -2.0}, {}, {"x3": 2.0, "x1": float("nan")}):
+        beliefs, other = jt.infer(model, row), plan.run(model, row)
+        assert beliefs.log_evidence == pytest.approx(other.log_evidence, rel=1e-14)
+        for name in model.variables.names:
+            assert beliefs[name].mean == pytest.approx(other[name].mean, rel=1e-14)
+            assert beliefs[name].variance == pytest.approx(other[name].variance, rel=1e-14)
+        assert beliefs["x0"] is beliefs["x0"]
+    beliefs = jt.infer(model, evidence, targets=("x2",))
+    evidence["x1"] = 100.0
+    assert beliefs.with_evidence({"x0": 0.0})["x2"] == jt.infer(model, {"x3": 2.0, "x1": 1.0, "x0": 0.0})["x2"]
+    assert jt.infer(model, {"x1": 1.0}, method=jt.GaussianElimination(), memory_limit=2**20)["x2"].mean == 1.3
+    assert jt.infer(model, {"x1": 1.0}, targets=[]).targets == ()
+    for wrong in (math.inf, 10**400, "tall"):
+        with pytest.raises(jt.InvalidData, match=r"'x1' is (infinite|real-valued)"):
+            jt.infer(model, {"x1": wrong})
+    with pytest.raises(jt.UnknownVariable, match="'x9'"):
+        jt.infer(model, {"x9": 1.0})
+    with pytest.raises(jt.UnknownVariable, match="'x9'"):
+        jt.infer(model, {"x1": 1.0}, targets=["x9"])
+    with pytest.raises(jt.UnknownVariable, match="not among the targets"):
+        jt.infer(model, {"x1": 1.0}, targets=["x2"])["x0"]
 
 
 def test_marginals_are_gaussians_and_known_values_are_degenerate():
@@ -320,3 +349,10 @@ def test_sensitivity_refuses_what_has_no_slope():
         jt.sensitivity(sum_network(), {"x": 1.0})
     with pytest.raises(jt.InvalidData, match=r"a pair such as \('x', 'mean'\)"):
         jt.sensitivity(chain_network(), {}, target=("x0", 3.0))
+    a, x = jt.Variable("a", 2), jt.Variable("x")
+    mixed = jt.BayesianNetwork([jt.Conditional(a, [], [0.5, 0.5]), jt.LinearGaussian(x, [a], [[], []], [0, 1], [1, 0])])
+    for target in (None, ("x", "mean"), ("a", 1)):
+        with pytest.raises(jt.Unsupported, match=r"'a' has states and 'x' is real: change a number"):
+            jt.sensitivity(mixed, {"x": 1.0}, target=target)
+    with pytest.raises(jt.Unsupported, match="the factors of 'x' are neither"):
+        jt.sensitivity(jt.MarkovNetwork([jt.GaussianFactor([x], [0.0], [[1.0]])]))

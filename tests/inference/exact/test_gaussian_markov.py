@@ -36,6 +36,7 @@ def random_field(seed: int) -> tuple[jt.MarkovNetwork, np.ndarray, np.ndarray, f
 
 @given(st.integers(0, 2**32), st.data())
 def test_answers_agree_with_dense_algebra(seed: int, data: Any):
+    """S0-105, S0-217: the engine of tables with integrals for sums; marginals and conditionals in canonical form."""
     model, precision, loading, log_scale = random_field(seed)
     names = list(model.variables.names)
     seen = [node for node in range(len(names)) if data.draw(st.booleans())]

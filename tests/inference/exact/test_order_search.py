@@ -10,7 +10,7 @@ import pytest
 import juncture as jt
 from juncture.inference.exact.clique_search import HOPELESS
 from juncture.inference.exact.enumeration import Enumeration
-from juncture.inference.exact.junction_tree.engine import scopes_of
+from juncture.inference.exact.junction_tree.orders import scopes_of
 from juncture.inference.exact.junction_tree.plan import find_structure
 from juncture.inference.exact.lowering import lower
 from juncture.kernels.junction_tree import ordering
@@ -50,7 +50,8 @@ def test_each_step_takes_a_node_of_lowest_score_and_knows_its_neighbours(heurist
     for limit in [np.inf] * 8 + [5.0] * 8:
         neighbours, graph = random_graph(rng)
         sizes, late = rng.integers(1, 5, len(graph)), rng.random(len(graph)) < rng.choice([0.0, 0.3])
-        order, separators = ordering.eliminate(graph, np.log(sizes), heuristic, rng.random(len(graph)), late, limit)
+        noise = rng.random(len(graph))
+        order, separators, _ = ordering.eliminate(graph, np.log(sizes), heuristic, noise, 0.0, late, limit, np.inf)
         assert sorted(order) == list(range(len(graph)))
         assert not any(late[node] and not late[after] for node, after in pairwise(order))
         np.testing.assert_array_equal(separators, ordering.follow_order(graph, order))

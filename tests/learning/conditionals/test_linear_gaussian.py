@@ -116,6 +116,22 @@ def test_tied_lines_pool_their_moments():
     assert float(fitted["n0"].variance) == pytest.approx(3.5)
 
 
+@pytest.mark.parametrize("prior", [None, jt.NormalInverseGamma(0.0, 1.0, 2.0, 1.0)])
+def test_tied_lines_on_parents_are_one_regression(prior):
+    """A chain whose two steps are the same line: the rows of both, one after the other; a prior counts once."""
+    rng = np.random.default_rng(0)
+    a, b, c = map(jt.Variable, "abc")
+    rows = {name: rng.normal(size=30) for name in "abc"}
+    parts = [jt.LinearGaussian(a, [], []), jt.LinearGaussian(b, [a], [0.0]), jt.LinearGaussian(c, [b], [0.0])]
+    fitted = jt.fit(jt.BayesianNetwork(parts, tied=[["b", "c"]]), rows, {} if prior is None else {"c": prior}).model
+    inputs, strength = np.concatenate([rows["a"], rows["b"]]), 0.0 if prior is None else 1.0
+    columns, outputs = np.stack([inputs, np.ones(60)], axis=1), np.concatenate([rows["b"], rows["c"]])
+    line = np.linalg.solve(columns.T @ columns + strength * np.eye(2), columns.T @ outputs)
+    for name in "bc":
+        assert [*fitted[name].coefficients, fitted[name].intercept] == pytest.approx(line, rel=1e-12)
+    assert fitted["b"].variance == fitted["c"].variance
+
+
 @pytest.mark.parametrize("offset", [0.0, 1e6])
 def test_an_exact_relation_has_variance_zero(offset):
     """S1-048: with a warning; the rows themselves agree with it, others do not."""

@@ -54,6 +54,13 @@ def test_every_start_leads_to_the_same_distribution():
     assert np.allclose(found[0], found[2], atol=1e-6)
 
 
+def test_every_exact_engine_gives_the_same_gradient():
+    rows = rows_of(model_over(LOOP, 1))
+    engines = ("junction-tree", "variable-elimination", "enumeration")
+    found = [joint_of(jt.fit(model_over(LOOP), rows, method="gradient", engine=name).model).values for name in engines]
+    assert np.allclose(found[1:], found[0], rtol=1e-12, atol=1e-12)  # S3-034
+
+
 def test_zeros_of_the_given_factors_stay_and_rows_in_them_are_refused():
     a, b, c = jt.Variable("a", 2), jt.Variable("b", 2), jt.Variable("c", 2)
     pairs = [(a, b), (b, c), (c, a)]

@@ -150,6 +150,8 @@ class Levels(Value):
     def _number(self, position: int, variable: Variable, describe: DescribeRow) -> float:
         try:
             return as_number(self.labels[position])
+        except OverflowError:  # an integer that no float holds
+            return np.inf
         except (TypeError, ValueError):
             raise InvalidData(
                 f"variable {variable.name!r} is real-valued; {self.labels[position]!r}"

@@ -22,6 +22,7 @@ from juncture.families.statistics.weighted_sums import weighted_sum, with_batch
 from juncture.families.supports import Interval
 from juncture.numerics import LOG_TWO_PI
 from juncture.parallel import block_rows, map_blocks
+from juncture.values import read_only
 
 
 class Gaussian(ExponentialFamily, ConjugatePrior):
@@ -198,6 +199,13 @@ def scalar_moments(family: Any, rows: np.ndarray, weights: np.ndarray | None, kn
     residual = np.divide((shares * deviations).sum(axis=0), weight, out=np.zeros_like(total), where=weight > 0)
     scatter = (shares * (deviations - residual) ** 2).sum(axis=0)
     return Moments(family, weight=weight, center=center, residual=residual, scatter=scatter, known=known)
+
+
+def trusted_gaussian(mean: float, variance: float) -> Gaussian:
+    """The distribution of a finite mean and a positive variance, which are not checked."""
+    gaussian = Gaussian.__new__(Gaussian)
+    gaussian._set(_given={"mean": read_only(mean + 0.0), "variance": read_only(variance)}, batch_shape=())
+    return gaussian
 
 
 def after_values(prior: Gaussian, statistics: Any) -> Gaussian:

@@ -33,7 +33,7 @@ class PooledGroups:
     frequencies: np.ndarray  # (state,)
     strength: float
     log_evidence: float
-    """Σ log p(counts of a group), for counts in a given order: without the multinomial coefficients."""
+    """Σ log p(counts of a group), for counts in a given order, without the multinomial coefficients."""
 
     @property
     def is_fully_pooled(self) -> bool:

@@ -10,6 +10,7 @@ its type (1, 1.0, true and "1" are four states); an infinite one is {"float": "i
 conditional has keys of its own (kinds.py), all of them nested lists with the parents' axes first. A MarkovNetwork
 or FactorGraph has "factors": [{"scope": ["a", "b"], "values": …}, …] instead, and the members of its plates are
 positions of factors; instead of "values" that no doubles hold there are "log_values", with null for the logarithm of 0.
+"elimination_order": ["b", "a"] names all variables, in the order in which exact inference is to eliminate them. It,
 "tied" and "plates" may be left out. Unknown keys are refused.
 
 Other kinds of models, and families, are in the table of `juncture.documents.kinds`; docs/formats.md lists their keys.

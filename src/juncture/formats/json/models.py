@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from juncture.variables import Scope, Variable
 
 GAUSSIAN_KEYS = ("loading", "precision", "log_scale")
 HEAD = ("format", "version", "model", "variables")
+ORDER = "elimination_order"
+Network = TypeVar("Network", BayesianNetwork, FactorProduct)
 
 # --- Bayesian networks ---------------------------------------------------------------------------------------------
 
@@ -29,11 +31,11 @@ def encode_network(model: BayesianNetwork) -> dict[str, Any]:
     document: dict[str, Any] = {"conditionals": [encode_conditional(part) for part in model.conditionals]}
     if model.tied:
         document["tied"] = [list(group) for group in model.tied]
-    return document | encode_plates(model)
+    return document | encode_plates(model) | encode_order(model)
 
 
 def read_network(document: Node, rows: RowRepair) -> BayesianNetwork:
-    fields = document.fields([*HEAD, "conditionals"], ["tied", "plates"])
+    fields = document.fields([*HEAD, "conditionals"], ["tied", "plates", ORDER])
     variables = read_variables(fields["variables"])
     parts = [read_part(node, variables, rows) for node in fields["conditionals"].items()]
     children = {part.child.name for part in parts}
@@ -44,7 +46,8 @@ def read_network(document: Node, rows: RowRepair) -> BayesianNetwork:
     tied = [[name_of(item) for item in group.items()] for group in plate_items(fields, "tied")]
     plates = read_plates(fields, name_of)
     with fields["conditionals"].locate_errors():
-        return BayesianNetwork(parts, tied=tied, plates=plates)
+        network = BayesianNetwork(parts, tied=tied, plates=plates)
+    return with_order(network, fields)
 
 
 def read_name(variables: Mapping[str, Variable], node: Node) -> str:
@@ -63,7 +66,7 @@ def read_part(node: Node, variables: Mapping[str, Variable], rows: RowRepair) ->
 
 
 def encode_product(model: FactorProduct) -> dict[str, Any]:
-    return {"factors": [encode_factor(part) for part in model.factors]} | encode_plates(model)
+    return {"factors": [encode_factor(part) for part in model.factors]} | encode_plates(model) | encode_order(model)
 
 
 def encode_factor(part: Factor | GaussianFactor) -> dict[str, Any]:
@@ -80,10 +83,11 @@ def encode_factor(part: Factor | GaussianFactor) -> dict[str, Any]:
 
 
 def read_product(model: type[FactorProduct], document: Node, rows: RowRepair) -> FactorProduct:
-    fields = document.fields([*HEAD, "factors"], ["plates"])
+    fields = document.fields([*HEAD, "factors"], ["plates", ORDER])
     variables = read_variables(fields["variables"])
     factors = [read_factor(node, variables) for node in fields["factors"].items()]
-    return model(factors, variables.values(), plates=read_plates(fields, partial(read_factor_index, len(factors))))
+    plates = read_plates(fields, partial(read_factor_index, len(factors)))
+    return with_order(model(factors, variables.values(), plates=plates), fields)
 
 
 def read_factor(node: Node, variables: Mapping[str, Variable]) -> Factor | GaussianFactor:
@@ -128,6 +132,18 @@ def read_plates(fields: Mapping[str, Node], member: Callable[[Node], Any]) -> tu
 
 def plate_items(fields: Mapping[str, Node], key: str) -> list[Node]:
     return fields[key].items() if key in fields else []
+
+
+def encode_order(model: BayesianNetwork | FactorProduct) -> dict[str, Any]:
+    return {ORDER: list(model.elimination_order)} if model.elimination_order else {}
+
+
+def with_order(model: Network, fields: Mapping[str, Node]) -> Network:
+    """The model with the elimination order of its document, if that has one."""
+    if ORDER not in fields:
+        return model
+    with fields[ORDER].locate_errors():
+        return model.with_elimination_order([item.string() for item in fields[ORDER].items()])
 
 
 class Entry(NamedTuple):

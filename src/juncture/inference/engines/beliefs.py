@@ -12,7 +12,7 @@ import numpy as np
 
 from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
-from juncture.errors import InvalidData, UnknownVariable
+from juncture.errors import InvalidData, UnknownVariable, Unsupported
 from juncture.evidence import as_findings
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import BELIEFS, Answers, Diagnostics, Engine, Question, RealAnswers
@@ -117,10 +117,11 @@ class Beliefs:
 
         Of a real variable in a network that also has variables with states it is a `RealMarginal`, the exact mixture.
         """
-        view = self.views.get(name) if isinstance(name, str) else None
-        if view is None:
-            return self.joint(name)
-        return Factor.trusted(view[0], self.flat[view[1]])
+        if isinstance(name, str) and (view := self.views.get(name)) is not None:
+            return Factor.trusted(view[0], self.flat[view[1]])
+        if name in self and self.model.variable(name).is_real:
+            return cast(RealAnswers, self.answers).distribution((name,), self.is_single)
+        return self.joint(name)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name in self.targets
@@ -274,7 +275,14 @@ def check_possible(beliefs: Beliefs, on_impossible: str = "raise") -> None:
 
 def explain(beliefs: Beliefs, row: int) -> str:
     findings = beliefs.findings.row(row)
-    clash = minimal_clash(findings, lambda some: bool(beliefs.log_evidence_of(some)[0] > -math.inf))
+
+    def is_possible(some: Findings) -> bool:
+        try:
+            return bool(beliefs.log_evidence_of(some)[0] > -math.inf)
+        except Unsupported:  # without a number that the engine needs: the finding stays
+            return True
+
+    clash = minimal_clash(findings, is_possible)
     if not clash.names:
         return "the model itself gives every assignment the weight zero"
     described = [clash.describe(name) for name in clash.names]

@@ -11,7 +11,7 @@ import numpy as np
 
 from juncture.drawing.grids import Grid, GridCell
 from juncture.drawing.shares import ShareDiagram, Shares
-from juncture.drawing.text import format_percentage
+from juncture.drawing.text import format_percentage, format_value
 from juncture.factors.html import MAX_COLUMNS, MAX_ROWS, format_omitted
 from juncture.variables import Scope
 
@@ -42,11 +42,13 @@ def rows_diagram(parts: Iterable[Shares], num_rows: int, index: Any = None, num_
 
 def assignment_grid(assignment: Mapping[str, Any]) -> Grid:
     """A row for each variable with its state."""
-    rows = ((GridCell(name), GridCell(str(state))) for name, state in islice(assignment.items(), MAX_ROWS))
+    rows = ((GridCell(name), GridCell(format_value(state))) for name, state in islice(assignment.items(), MAX_ROWS))
     return Grid(("variable", "state"), tuple(rows), notes_of(format_omitted(len(assignment))))
 
 
-def ranked_grid(assignments: Sequence[Mapping[str, Any]], log_probs: Sequence[float]) -> Grid:
+def ranked_grid(
+    assignments: Sequence[Mapping[str, Any]], log_probs: Sequence[float], *, is_density: bool = False
+) -> Grid:
     """A row for each of the best assignments with its probability; what differs from the best one is marked.
 
     Variables in which they differ come first.
@@ -57,13 +59,13 @@ def ranked_grid(assignments: Sequence[Mapping[str, Any]], log_probs: Sequence[fl
     rows = (
         (
             GridCell(str(rank + 1)),
-            probability_cell(log_prob),
-            *(GridCell(str(each[name]), is_marked=each[name] != best[name]) for name in names),
+            probability_cell(log_prob, is_density=is_density),
+            *(GridCell(format_value(each[name]), is_marked=each[name] != best[name]) for name in names),
         )
         for rank, (each, log_prob) in enumerate(zip(assignments[:MAX_ROWS], log_probs, strict=False))
     )
     notes = notes_of(format_omitted(len(assignments), len(best)))
-    return Grid(("rank", "probability", *names), tuple(rows), notes)
+    return Grid(("rank", "density" if is_density else "probability", *names), tuple(rows), notes)
 
 
 def probability_cell(log_prob: float, *, is_density: bool = False) -> GridCell:
@@ -83,11 +85,12 @@ def rows_grid(
         (
             GridCell(str(row)),
             probability_cell(log_prob, is_density=is_density),
-            *(GridCell("" if state is None else str(state)) for state in states),
+            *(GridCell("" if state is None else format_value(state)) for state in states),
         )
         for row, (log_prob, *states) in enumerate(zip(log_probs[:MAX_ROWS].tolist(), *columns.values(), strict=False))
     )
-    return Grid(("row", "probability", *columns), tuple(rows), notes_of(format_omitted(len(log_probs), num_columns)))
+    heads = ("row", "density" if is_density else "probability", *columns)
+    return Grid(heads, tuple(rows), notes_of(format_omitted(len(log_probs), num_columns)))
 
 
 def notes_of(note: str) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,11 +101,13 @@ class SingularGaussian(Value):
         return f"SingularGaussian(mean={self.mean.tolist()}, covariance={self.covariance.tolist()})"
 
 
-def as_gaussian(mean: np.ndarray, variance: np.ndarray) -> Gaussian | DegenerateGaussian:
+def as_gaussian(mean: np.ndarray | float, variance: np.ndarray | float) -> Gaussian | DegenerateGaussian:
     """One real variable, in one row or in many."""
-    from juncture.families.continuous.gaussian import Gaussian
+    from juncture.families.continuous.gaussian import Gaussian, trusted_gaussian
 
-    is_proper = bool((variance > 0).all())  # NaN is not
+    if isinstance(mean, float) and isinstance(variance, float) and 0.0 < variance < inf and isfinite(mean):
+        return trusted_gaussian(mean, variance)
+    is_proper = bool(np.all(np.asarray(variance) > 0))  # NaN is not
     return Gaussian(mean, variance) if is_proper else DegenerateGaussian(mean, variance)
 
 

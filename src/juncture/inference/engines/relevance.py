@@ -22,7 +22,8 @@ def ancestral_part(model: BayesianNetwork, names: Collection[str]) -> BayesianNe
     keep = {*names, *model.graph.ancestors(names)}
     if len(keep) == len(model.conditionals):
         return model
-    return BayesianNetwork(part for part in model.conditionals if part.child.name in keep)
+    part = BayesianNetwork(part for part in model.conditionals if part.child.name in keep)
+    return part.with_elimination_order([name for name in model.elimination_order if name in keep])
 
 
 def relevant_evidence(

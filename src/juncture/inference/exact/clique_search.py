@@ -1,7 +1,12 @@
-"""The search for a good junction tree: several heuristics give elimination orders, the smallest total size wins."""
+"""The search for a good junction tree: heuristics give elimination orders, the best of them is improved part by part.
+
+The search may take longer the longer the run that it shortens. What it takes is counted in work, never in time, so that
+the same model always gets the same plan.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,6 +16,7 @@ from juncture.errors import TooLarge
 from juncture.inference.engines.contract import Cost
 from juncture.kernels.junction_tree.bitsets import as_lists, moral_graph
 from juncture.kernels.junction_tree.cliques import clique_tree, total_size
+from juncture.kernels.junction_tree.leaves import peel
 from juncture.kernels.junction_tree.ordering import (
     MIN_FILL,
     MIN_NEIGHBOURS,
@@ -18,8 +24,9 @@ from juncture.kernels.junction_tree.ordering import (
     WEIGHTED_FILL,
     eliminate,
     follow_order,
-    peel,
+    sizes_of,
 )
+from juncture.kernels.junction_tree.triangulation import count_simplicial, improve_order
 
 HEURISTICS = (MIN_FILL, WEIGHTED_FILL, MIN_WEIGHT)
 TIE_SENSITIVE = (
@@ -29,8 +36,14 @@ TIE_SENSITIVE = (
     MIN_FILL,
 )  # for further tries: the first two depend much on ties
 MAX_EXTRA_TRIES = 16
-HOPELESS = 50 * np.log(2.0)  # logarithm of a table's entries: no machine holds that many, so any bound of them will do
+HOPELESS = 60 * np.log(2.0)  # logarithm of a table's entries: no machine holds that many, so any bound of them will do
 SECONDS_PER_CELL, SECONDS_PER_PAIR, SECONDS_PER_TRY = 1e-8, 1e-8, 2e-5  # of a run; of a try, by nodes squared
+WORK_PER_CELL = 8.0  # of the search, some nanoseconds each: as long as about two runs
+LEAST_WORK, MOST_WORK = 100_000, 1_000_000_000  # less is not worth a start; about a second
+WORK_OF_TWO = 100_000_000  # from here on the search starts twice
+MOST_CELLS = 1e100  # of a start
+MAX_IMPROVED = 5_000  # nodes: beyond, a step of the improvement takes too long
+SEED = 88172645463325252
 DENSE_NODES = 2_000  # up to here the graph is searched whole; beyond, its trees are peeled off first
 MAX_CORE = 40_000
 BYTES_PER_CELL = 24  # a packed table, a working one, and the indices between them
@@ -49,18 +62,30 @@ class CliqueTree:
     cost: Cost
 
 
-def best_tree(states: np.ndarray, scope_starts: np.ndarray, scope_nodes: np.ndarray) -> CliqueTree:
-    """The clique tree of smallest total size among those that the heuristics give.
+def best_tree(
+    states: np.ndarray,
+    scope_starts: np.ndarray,
+    scope_nodes: np.ndarray,
+    *,
+    log_sizes: np.ndarray | None = None,
+    known: np.ndarray | None = None,
+    effort: float = 1.0,
+) -> CliqueTree:
+    """The clique tree of smallest total size that was found.
 
-    More orders are tried, ties broken at random, the longer a run would take compared with a try. How many depends
-    on sizes only, so the same model always gets the same plan.
+    Cliques may be weighed by other `log_sizes` of their nodes than the logarithms of their numbers of states, where
+    some nodes add less to a table than their states. A `known` order is one of those that are tried. The improvement
+    takes `effort` times its usual work; with 0 there is none.
     """
-    if len(states) > DENSE_NODES:
-        return tree_of_large_graph(states, scope_starts, scope_nodes)
-    graph = moral_graph(len(states), scope_starts, scope_nodes)
+    log_sizes = np.log(states) if log_sizes is None else log_sizes
     sweep = order_by_scopes(len(states), scope_starts, scope_nodes)
-    _, order, starts, nodes = best_order(graph, np.log(states), sweep)
-    return tree_of(order, starts, nodes, np.log(states))
+    given = [sweep] if known is None else [sweep, known]
+    if len(states) > DENSE_NODES:
+        return tree_of_large_graph(states, scope_starts, scope_nodes, log_sizes, given, effort)
+    graph = moral_graph(len(states), scope_starts, scope_nodes)
+    order = best_order(graph, log_sizes, given, effort=effort)
+    separator_starts, separators = as_lists(order.separators)
+    return tree_of(order.nodes, separator_starts, separators, np.log(states))
 
 
 class Order(NamedTuple):
@@ -68,42 +93,98 @@ class Order(NamedTuple):
 
     total: float
     nodes: np.ndarray
-    separator_starts: np.ndarray
-    separators: np.ndarray
+    separators: np.ndarray  # (step, word): bitsets
 
 
 def best_order(
-    graph: np.ndarray, log_sizes: np.ndarray, sweep: np.ndarray | None = None, late: np.ndarray | None = None
+    graph: np.ndarray,
+    log_sizes: np.ndarray,
+    given: Sequence[np.ndarray] = (),
+    late: np.ndarray | None = None,
+    effort: float = 1.0,
 ) -> Order:
     """The elimination order of smallest tables that was found; `late` nodes come last.
 
-    The given order `sweep` is one of those that are tried.
+    The `given` orders are among those that are tried.
     """
-    late = np.zeros(len(log_sizes), dtype=np.bool_) if late is None else late
+    is_late = np.zeros(len(log_sizes), dtype=np.bool_) if late is None else late
     in_order = np.arange(len(log_sizes), dtype=np.float64)
-    best = min((try_order(graph, log_sizes, heuristic, in_order, late) for heuristic in HEURISTICS), key=total_of)
-    if sweep is not None:
-        swept = sweep[np.argsort(late[sweep], kind="stable")]
-        best = min(best, order_of(swept, follow_order(graph, swept), log_sizes), key=total_of)
+    best = try_order(graph, log_sizes, HEURISTICS[0], in_order, is_late)
+    for heuristic in HEURISTICS[1:]:
+        best = min(best, try_order(graph, log_sizes, heuristic, in_order, is_late, best.total), key=total_of)
+    for order in given:
+        sorted_order = order[np.argsort(is_late[order], kind="stable")]
+        best = min(best, order_of(graph, log_sizes, sorted_order), key=total_of)
+    if is_hopeless(best):
+        return best
+    return improve(graph, log_sizes, best, effort) if late is None else try_more(graph, log_sizes, is_late, best)
+
+
+def try_order(
+    graph: np.ndarray, log_sizes: np.ndarray, heuristic: int, noise: np.ndarray, late: np.ndarray, bound: float = np.inf
+) -> Order:
+    """The order of a heuristic; beyond the bound it is incomplete."""
+    order, separators, total = eliminate(graph, log_sizes, heuristic, noise, 0.0, late, HOPELESS, bound)
+    return Order(total, order, separators)
+
+
+def improve(graph: np.ndarray, log_sizes: np.ndarray, first: Order, effort: float = 1.0) -> Order:
+    """Parts of the clique tree triangulated anew, the longer the longer a run takes.
+
+    Where there is work enough, a second search starts from a breadth-first order. It is far worse than the first, but
+    leads elsewhere, often to something better.
+    """
+    budget = effort * min(MOST_WORK, WORK_PER_CELL * first.total)
+    if budget < LEAST_WORK:
+        return first
+    num_simplicial = count_simplicial(graph, first.nodes, first.separators)
+    core = first.nodes[num_simplicial:]
+    if not 0 < len(core) <= MAX_IMPROVED:
+        return first
+    inside, sizes = restrict(graph, core), log_sizes[core]
+    starts = [np.arange(len(core))]
+    if budget >= WORK_OF_TWO and order_of(inside, sizes, second := breadth_first_order(inside)).total < MOST_CELLS:
+        starts.append(second)
+    share, per_cell = int(budget) // len(starts), effort * WORK_PER_CELL / len(starts)
+    found = [start[improve_order(restrict(inside, start), sizes[start], SEED, share, per_cell)] for start in starts]
+    orders = [np.concatenate([first.nodes[:num_simplicial], core[order]]) for order in found]
+    return min((order_of(graph, log_sizes, order) for order in orders), key=total_of)
+
+
+def breadth_first_order(graph: np.ndarray) -> np.ndarray:
+    """The nodes by their distance from one at the rim (Cuthill and McKee 1969), reversed."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    bits = np.unpackbits(graph.view(np.uint8), axis=1, bitorder="little")[:, : len(graph)]
+    order: np.ndarray = reverse_cuthill_mckee(csr_array(bits), symmetric_mode=True)
+    return order.astype(np.int64)
+
+
+def restrict(graph: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+    """The graph among these nodes, numbered in their order, as bitsets."""
+    bits = np.unpackbits(graph[nodes].view(np.uint8), axis=1, bitorder="little")
+    inside = np.zeros((len(nodes), -(-len(nodes) // 64) * 64), dtype=np.uint8)
+    inside[:, : len(nodes)] = bits[:, nodes]
+    return np.packbits(inside, axis=1, bitorder="little").view(np.uint64)
+
+
+def try_more(graph: np.ndarray, log_sizes: np.ndarray, late: np.ndarray, best: Order) -> Order:
+    """The best of further orders, ties broken at random: the more, the longer a run takes compared with a try."""
     try_seconds = SECONDS_PER_PAIR * len(log_sizes) ** 2 + SECONDS_PER_TRY
-    num_tries = 0 if is_hopeless(best) else min(best.total * SECONDS_PER_CELL / try_seconds, MAX_EXTRA_TRIES)
-    for seed in range(int(num_tries)):
+    for seed in range(int(min(best.total * SECONDS_PER_CELL / try_seconds, MAX_EXTRA_TRIES))):
         noise = np.random.default_rng(seed).random(len(log_sizes))
-        best = min(
-            best, try_order(graph, log_sizes, TIE_SENSITIVE[seed % len(TIE_SENSITIVE)], noise, late), key=total_of
-        )
+        heuristic = TIE_SENSITIVE[seed % len(TIE_SENSITIVE)]
+        best = min(best, try_order(graph, log_sizes, heuristic, noise, late, best.total), key=total_of)
     return best
 
 
-def try_order(graph: np.ndarray, log_sizes: np.ndarray, heuristic: int, noise: np.ndarray, late: np.ndarray) -> Order:
-    order, separators = eliminate(graph, log_sizes, heuristic, noise, late, HOPELESS)
-    return order_of(order, separators, log_sizes)
-
-
-def order_of(order: np.ndarray, separators: np.ndarray, log_sizes: np.ndarray) -> Order:
-    starts, nodes = as_lists(separators)
-    clique_starts, clique_nodes, _, _ = clique_tree(order, starts, nodes)
-    return Order(total_size(clique_starts, clique_nodes, log_sizes)[0], order, starts, nodes)
+def order_of(graph: np.ndarray, log_sizes: np.ndarray, order: np.ndarray) -> Order:
+    separators = follow_order(graph, order)
+    starts, nodes, _, _ = clique_tree(order, *as_lists(separators))
+    with np.errstate(over="ignore"):
+        total = np.multiply.reduceat(sizes_of(log_sizes)[nodes], starts[:-1]).sum() if len(nodes) else 0.0
+    return Order(float(total), order, separators)
 
 
 def order_by_scopes(num_nodes: int, scope_starts: np.ndarray, scope_nodes: np.ndarray) -> np.ndarray:
@@ -135,7 +216,14 @@ def tree_of(order: np.ndarray, starts: np.ndarray, nodes: np.ndarray, log_sizes:
     return CliqueTree(order, clique_starts, clique_nodes, parents, node_cliques, cost)
 
 
-def tree_of_large_graph(states: np.ndarray, scope_starts: np.ndarray, scope_nodes: np.ndarray) -> CliqueTree:
+def tree_of_large_graph(
+    states: np.ndarray,
+    scope_starts: np.ndarray,
+    scope_nodes: np.ndarray,
+    log_sizes: np.ndarray,
+    given: Sequence[np.ndarray],
+    effort: float,
+) -> CliqueTree:
     """Peel the trees off, which costs nothing, then search an order for the core that is left."""
     starts, neighbours = neighbour_lists(len(states), scope_starts, scope_nodes)
     peeled, last = peel(starts, neighbours)
@@ -151,10 +239,11 @@ def tree_of_large_graph(states: np.ndarray, scope_starts: np.ndarray, scope_node
     pairs = np.stack([number[rows[inside]], number[neighbours[inside]]], axis=1)
     pairs = pairs[pairs[:, 0] >= 0]
     graph = moral_graph(len(core), np.arange(0, 2 * len(pairs) + 1, 2), pairs.reshape(-1))
-    sweep = number[order_by_scopes(len(states), scope_starts, scope_nodes)]
-    _, core_order, core_starts, core_nodes = best_order(graph, np.log(states[core]), sweep[sweep >= 0])
+    orders = [number[order] for order in given]
+    found = best_order(graph, log_sizes[core], [order[order >= 0] for order in orders], effort=effort)
+    core_starts, core_nodes = as_lists(found.separators)
     leaf_starts = np.cumsum([0, *(last >= 0)])
-    order = np.concatenate([peeled, core[core_order]])
+    order = np.concatenate([peeled, core[found.nodes]])
     all_starts = np.concatenate([leaf_starts, leaf_starts[-1] + core_starts[1:]])
     return tree_of(order, all_starts, np.concatenate([last[last >= 0], core[core_nodes]]), np.log(states))
 

@@ -6,6 +6,8 @@ import numpy as np
 
 from juncture.kernels.compiler import kernel
 
+LARGE = 512.0  # cells of a table from which on passing through it costs more than a further clique does
+
 
 @kernel
 def clique_tree(order, separator_starts, separator_nodes):
@@ -79,3 +81,70 @@ def total_size(starts, nodes, log_sizes):
         total += np.exp(log_size)
         largest = max(largest, log_size)
     return total, largest
+
+
+@kernel
+def lower_parents(starts, nodes, parents, num_states):
+    """The parents, but a clique below a large table hangs on a small one that holds its separator, if there is one.
+
+    The message then passes through fewer cells. Tables on the way to the former parent are small beside it, so that
+    evidence, which changes all tables up to the root, changes not many more cells than before.
+    """
+    num_cliques = len(parents)
+    sizes = np.ones(num_cliques)
+    smallest = np.full(len(num_states), -1, np.int64)  # of the cliques so far that hold a node
+    mark = np.full(len(num_states), -1, np.int64)  # the clique that last marked a node as one of its separator
+    lowered = parents.copy()
+    for clique in range(num_cliques):
+        for index in range(starts[clique], starts[clique + 1]):
+            sizes[clique] *= num_states[nodes[index]]
+        parent = parents[clique]
+        if parent >= 0 and sizes[parent] >= LARGE:
+            count = mark_separator(starts, nodes, clique, parent, num_cliques, mark)
+            for index in range(starts[clique], starts[clique + 1]):
+                other = smallest[nodes[index]]
+                if (
+                    mark[nodes[index]] == clique
+                    and sizes[other] < sizes[lowered[clique]]
+                    and count_marked(starts, nodes, other, mark, clique) == count
+                    and is_short_way(lowered, sizes, other, parent)
+                ):
+                    lowered[clique] = other
+        for index in range(starts[clique], starts[clique + 1]):
+            other = smallest[nodes[index]]
+            if other < 0 or sizes[clique] < sizes[other]:
+                smallest[nodes[index]] = clique
+    return lowered
+
+
+@kernel
+def mark_separator(starts, nodes, clique, parent, num_cliques, mark):
+    """Mark the nodes that a clique shares with its parent; how many they are."""
+    for index in range(starts[parent], starts[parent + 1]):
+        mark[nodes[index]] = num_cliques + clique
+    count = 0
+    for index in range(starts[clique], starts[clique + 1]):
+        if mark[nodes[index]] == num_cliques + clique:
+            mark[nodes[index]] = clique
+            count += 1
+    return count
+
+
+@kernel
+def count_marked(starts, nodes, clique, mark, value):
+    """How many nodes of a clique are marked so."""
+    count = 0
+    for index in range(starts[clique], starts[clique + 1]):
+        if mark[nodes[index]] == value:
+            count += 1
+    return count
+
+
+@kernel
+def is_short_way(parents, sizes, clique, top):
+    """Whether the tables from a clique up to another one are together at most half as large as that one."""
+    total = 0.0
+    while clique >= 0 and clique != top and 2.0 * total <= sizes[top]:
+        total += sizes[clique]
+        clique = parents[clique]
+    return clique == top and 2.0 * total <= sizes[top]

@@ -53,7 +53,7 @@ def weigh_fill(graph, sizes, node, neighbours):
 
 
 @kernel
-def add_edge(graph, sizes, one, other, degrees, around, fills, fill_weights, stale, common):
+def add_edge(graph, sizes, logs, one, other, degrees, around, fills, fill_weights, weights, stale, common):
     """Make two nodes adjacent, and keep the counts up to date.
 
     Nodes next to both have one fill edge less. Each of the two has one more for every neighbour that is not next to
@@ -73,21 +73,37 @@ def add_edge(graph, sizes, one, other, degrees, around, fills, fill_weights, sta
         fill_weights[near] += sizes[far] * (around[near] - common_size)
         degrees[near] += 1
         around[near] += sizes[far]
+        weights[near] += logs[far]
         graph[near, far >> 6] |= np.uint64(1) << np.uint64(far & 63)
 
 
 @kernel
-def score_of(node, heuristic, degrees, fills, fill_weights, weights):
-    """The heuristic's score of a node; -1 if it is simplicial, as such nodes go first."""
+def remove_node(graph, sizes, logs, gone, count, neighbours, degrees, around, fills, fill_weights, weights, stale):
+    """Take a node away whose neighbours are all adjacent, and keep the counts up to date."""
+    inside = around[gone]
+    for index in range(count):
+        node = neighbours[index]
+        graph[node, gone >> 6] &= ~(np.uint64(1) << np.uint64(gone & 63))
+        fills[node] -= degrees[node] - count
+        around[node] -= sizes[gone]
+        fill_weights[node] -= sizes[gone] * (around[node] - (inside - sizes[node]))
+        degrees[node] -= 1
+        weights[node] -= logs[gone]
+        stale[node] = True
+
+
+@kernel
+def score_of(node, heuristic, degrees, fills, fill_weights, weights, stretch):
+    """The heuristic's score of a node, stretched; -1 if it is simplicial, as such nodes go first."""
     if fills[node] == 0:
         return -1.0
     if heuristic == MIN_FILL:
-        return float(fills[node])
+        return fills[node] * stretch
     if heuristic == MIN_NEIGHBOURS:
-        return float(degrees[node])
+        return degrees[node] * stretch
     if heuristic == MIN_WEIGHT:
-        return weights[node]
-    return fill_weights[node]
+        return weights[node] * stretch
+    return fill_weights[node] * stretch
 
 
 @kernel
@@ -102,84 +118,136 @@ def is_better(node, best, late, scores, weights, noise):
     return noise[node] < noise[best]
 
 
+@kernel
+def add_clique(node, step, separators, sizes, neighbours, count, counts, pending):
+    """The cells of the clique of a node and its neighbours, 0 if an earlier clique holds it.
+
+    `pending` are the steps whose separators have lost no node yet, their number last. A clique is held by an earlier
+    one if it is the separator of such a step.
+    """
+    cells = sizes[node]
+    for index in range(count):
+        cells *= sizes[neighbours[index]]
+    kept = 0
+    for index in range(pending[-1]):
+        before = pending[index]
+        if (separators[before, node >> 6] >> np.uint64(node & 63)) & np.uint64(1) == np.uint64(1):
+            if counts[before] == count + 1:
+                cells = 0.0
+        else:
+            pending[kept] = before
+            kept += 1
+    if count:
+        pending[kept] = step
+        kept += 1
+    pending[-1] = kept
+    counts[step] = count
+    return cells
+
+
+@kernel
+def round_to(number, parts):
+    """The nearest multiple of 1 / parts: sums of such numbers are exact, whatever their order."""
+    return np.floor(number * parts + 0.5) / parts
+
+
+@kernel
+def sizes_of(log_sizes):
+    """The nodes' sizes, whole numbers exactly."""
+    sizes = np.empty(len(log_sizes))
+    for node in range(len(log_sizes)):
+        sizes[node] = round_to(np.exp(log_sizes[node]), 2.0**10)
+    return sizes
+
+
 @kernel(work=("log_sizes", "log_sizes"))
-def eliminate(adjacency, log_sizes, heuristic, noise, late, limit):
-    """An elimination order, and for each step the neighbours that the node had then, as a bitset.
+def eliminate(adjacency, log_sizes, heuristic, noise, spread, late, limit, bound):
+    """An elimination order, for each step the neighbours that the node had then, as a bitset, and the cliques' cells.
 
     Nodes that are `late` wait until all others have gone. Simplicial nodes (no fill) go first; ties go to the smaller
-    clique, then to the smaller `noise`. Counts of fill edges are kept up to date edge by edge. Once the best clique is
-    larger than exp(`limit`), `finish_order` takes the rest in a way that costs less.
+    clique, then to the smaller `noise`, and scores are multiplied by 1 + `spread` × noise. Counts of fill edges are
+    kept up to date edge by edge. Once the best clique is larger than exp(`limit`), `finish_order` takes the rest in a
+    way that costs less. Once the cliques have more than `bound` cells, the order ends there.
     """
     graph = adjacency.copy()
     num_nodes, num_words = graph.shape
     order = np.empty(num_nodes, np.int64)
     separators = np.zeros((num_nodes, num_words), np.uint64)
-    neighbours = np.empty(num_nodes, np.int64)
-    scratch = np.empty(num_nodes, np.int64)
-    sizes = np.empty(num_nodes)
-    around = np.empty(num_nodes)
-    degrees = np.empty(num_nodes, np.int64)
-    fills = np.empty(num_nodes, np.int64)
-    fill_weights = np.empty(num_nodes)
-    weights = np.empty(num_nodes)
-    scores = np.empty(num_nodes)
+    neighbours, scratch = np.empty(num_nodes, np.int64), np.empty(num_nodes, np.int64)
+    sizes, logs = sizes_of(log_sizes), np.empty(num_nodes)
+    degrees, fills = np.empty(num_nodes, np.int64), np.empty(num_nodes, np.int64)
+    around, fill_weights = np.empty(num_nodes), np.zeros(num_nodes)
+    weights, scores = np.empty(num_nodes), np.empty(num_nodes)
     stale = np.ones(num_nodes, np.bool_)  # whether a score is to be worked out again
     waiting = np.arange(num_nodes)
+    counts, pending = np.empty(num_nodes, np.int64), np.zeros(num_nodes + 1, np.int64)
     for node in range(num_nodes):
-        sizes[node] = np.floor(np.exp(log_sizes[node]) + 0.5)
+        logs[node] = round_to(log_sizes[node], 2.0**32)
     for node in range(num_nodes):
         degrees[node] = members(graph[node], scratch)
         around[node] = sum_over_neighbours(graph, sizes, node, 0.0, scratch)
-        weights[node] = sum_over_neighbours(graph, log_sizes, node, log_sizes[node], scratch)
+        weights[node] = sum_over_neighbours(graph, logs, node, logs[node], scratch)
         fills[node] = count_fill(graph, node, scratch)
-        fill_weights[node] = 0.0
         if heuristic == WEIGHTED_FILL and fills[node]:
             fill_weights[node] = weigh_fill(graph, sizes, node, scratch)
+    total = 0.0
     for step in range(num_nodes):
         spot = np.int64(0)
         for position in range(num_nodes - step):
             node = waiting[position]
             if stale[node]:
-                scores[node] = score_of(node, heuristic, degrees, fills, fill_weights, weights)
+                stretch = 1.0 + spread * noise[node]
+                scores[node] = score_of(node, heuristic, degrees, fills, fill_weights, weights, stretch)
                 stale[node] = False
             if is_better(node, waiting[spot], late, scores, weights, noise):
                 spot = position
         best = waiting[spot]
         if weights[best] > limit:
-            finish_order(graph, log_sizes, weights, noise, late, waiting, order, separators, step)
+            total += finish_order(
+                graph, sizes, logs, weights, noise, late, waiting, order, separators, counts, pending, step
+            )
             break
         waiting[spot] = waiting[num_nodes - step - 1]
         order[step] = best
         copy_vector(graph[best], separators[step])
         count = members(graph[best], neighbours)
+        total += add_clique(best, step, separators, sizes, neighbours, count, counts, pending)
+        if total > bound:
+            break
         if fills[best]:
             for first in range(count):
                 for second in range(first + 1, count):
                     one, other = neighbours[first], neighbours[second]
                     if not are_adjacent(graph, one, other):
-                        add_edge(graph, sizes, one, other, degrees, around, fills, fill_weights, stale, scratch)
-        inside = sum_over_neighbours(graph, sizes, best, 0.0, scratch)
-        for index in range(count):
-            node = neighbours[index]
-            graph[node, best >> 6] &= ~(np.uint64(1) << np.uint64(best & 63))
-            fills[node] -= degrees[node] - count
-            around[node] -= sizes[best]
-            fill_weights[node] -= sizes[best] * (around[node] - (inside - sizes[node]))
-            degrees[node] -= 1
-            stale[node] = True
-            weights[node] = sum_over_neighbours(graph, log_sizes, node, log_sizes[node], scratch)
-    return order, separators
+                        add_edge(
+                            graph,
+                            sizes,
+                            logs,
+                            one,
+                            other,
+                            degrees,
+                            around,
+                            fills,
+                            fill_weights,
+                            weights,
+                            stale,
+                            scratch,
+                        )
+        remove_node(graph, sizes, logs, best, count, neighbours, degrees, around, fills, fill_weights, weights, stale)
+    return order, separators, total
 
 
 @kernel
-def finish_order(graph, log_sizes, weights, noise, late, waiting, order, separators, start):
+def finish_order(graph, sizes, logs, weights, noise, late, waiting, order, separators, counts, pending, start):
     """The steps from `start` on: each time the node of the smallest clique, without a look at fill edges.
 
-    Once that clique holds all nodes that are left, these become adjacent, and every order is as good.
+    Once that clique holds all nodes that are left, these become adjacent, and every order is as good. The result is
+    the number of cells of these steps' cliques.
     """
     num_nodes = len(graph)
     neighbours = np.empty(num_nodes, np.int64)
     scratch = np.empty(num_nodes, np.int64)
+    total = 0.0
     for step in range(start, num_nodes):
         left = num_nodes - step
         spot = np.int64(0)
@@ -191,13 +259,15 @@ def finish_order(graph, log_sizes, weights, noise, late, waiting, order, separat
         order[step] = best
         copy_vector(graph[best], separators[step])
         count = members(graph[best], neighbours)
+        total += add_clique(best, step, separators, sizes, neighbours, count, counts, pending)
         if count == left - 1:
             finish_complete(graph[best], late, waiting[:count], order[step + 1 :], separators[step + 1 :])
-            return
+            break
         for index in range(count):
             node = neighbours[index]
             replace_by_neighbours(graph, best, node)
-            weights[node] = sum_over_neighbours(graph, log_sizes, node, log_sizes[node], scratch)
+            weights[node] = sum_over_neighbours(graph, logs, node, logs[node], scratch)
+    return total
 
 
 @kernel
@@ -225,41 +295,3 @@ def follow_order(adjacency, order):
         for index in range(members(graph[gone], neighbours)):
             replace_by_neighbours(graph, gone, neighbours[index])
     return separators
-
-
-@kernel
-def peel(starts, neighbours):
-    """Remove nodes with at most one neighbour as long as there are any; the graph is given as lists of neighbours.
-
-    The result is the nodes in order of removal, and the neighbour that each still had (-1 for none): the trees that
-    hang on the graph, or the whole graph if it is a forest.
-    """
-    num_nodes = len(starts) - 1
-    degrees = np.empty(num_nodes, np.int64)
-    for node in range(num_nodes):
-        degrees[node] = starts[node + 1] - starts[node]
-    gone = np.zeros(num_nodes, np.bool_)
-    order = np.empty(num_nodes, np.int64)
-    last = np.empty(num_nodes, np.int64)
-    queue = np.empty(num_nodes, np.int64)
-    tail = 0
-    for node in range(num_nodes):
-        if degrees[node] <= 1:
-            queue[tail] = node
-            tail += 1
-    count = 0
-    while count < tail:
-        node = queue[count]
-        gone[node] = True
-        order[count] = node
-        last[count] = -1
-        for index in range(starts[node], starts[node + 1]):
-            other = neighbours[index]
-            if not gone[other]:
-                last[count] = other
-                degrees[other] -= 1
-                if degrees[other] == 1:
-                    queue[tail] = other
-                    tail += 1
-        count += 1
-    return order[:count], last[:count]

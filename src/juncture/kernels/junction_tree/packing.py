@@ -9,7 +9,8 @@ import numpy as np
 
 from juncture.kernels.compiler import kernel
 from juncture.kernels.junction_tree.layout import OFFSET, SIZE
-from juncture.kernels.junction_tree.propagation import SAFE, part, smallest_positive
+from juncture.kernels.junction_tree.propagation import SAFE, part
+from juncture.kernels.junction_tree.scales import smallest_positive
 
 MAX_AXES = 64
 

@@ -4,19 +4,23 @@ The tables that a run starts from have been collected already without evidence, 
 cliques between it and the root: these alone are touched on the way up, and what goes up is the ratio of the new
 message to the old one.
 
-Ratios are divided by their largest entry and the logarithms of these scales are summed. For every clique a lower
-bound of its smallest positive entry is carried along: as long as it stays far above the smallest double, no product
-can have become zero by underflow. When the bound fails the table itself is looked at; if a product really could
-vanish, the run gives up (TINY) and the caller runs it in logarithms.
+Ratios whose largest is far from 1 are divided by a power of two: this is exact, and the exponents are summed as whole
+numbers. So the scales change no digit of an answer, whatever cells they were found from. For every clique a lower bound
+of its smallest positive entry is carried along: as long as it stays far above the smallest double, no product can have
+become zero by underflow. When the bound fails the tables themselves are looked at, without the cells that evidence
+rules out; if a product really could vanish, the run gives up (TINY) and the caller runs it in logarithms.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from juncture.kernels.compiler import kernel
 from juncture.kernels.copying import copy_vector
 from juncture.kernels.junction_tree.layout import (
+    BLOCK,
     CONSTANT,
     GATHER,
     INDEX,
@@ -36,26 +40,26 @@ from juncture.kernels.junction_tree.layout import (
     SIZE,
     STATES,
 )
+from juncture.kernels.junction_tree.scales import (
+    NEAR,
+    VANISHING,
+    bound_products,
+    keep_state,
+    log_of,
+    rescale,
+    smallest_positive,
+)
+from juncture.kernels.junction_tree.sums import sum_axis, sum_blocks, sum_to_message
 
 DONE, IMPOSSIBLE, TINY = 0, 1, 2
-SAFE = 1e-280
+SAFE = 1e-280  # a bound from which on tables are looked at
+FAINT = 1e-290  # a probability whose quotients may lose digits
 
 
 @kernel
 def part(array, start, length):
     """The `length` entries from `start` on."""
     return array[start : start + length]
-
-
-@kernel
-def keep_state(cells, outer, states, inner, kept):
-    """Set the cells of all states but one to zero."""
-    for first in range(outer):
-        for state in range(states):
-            if state != kept:
-                strip = part(cells, (first * states + state) * inner, inner)
-                for position in range(inner):
-                    strip[position] = 0.0
 
 
 @kernel
@@ -66,31 +70,6 @@ def multiply_axis(cells, outer, states, inner, weights):
             strip = part(cells, (first * states + state) * inner, inner)
             for position in range(inner):
                 strip[position] *= weights[state]
-
-
-@kernel
-def sum_axis(cells, outer, states, inner, sums):
-    """Sum the cells of each state."""
-    sums[:] = 0.0
-    for first in range(outer):
-        for state in range(states):
-            at = (first * states + state) * inner
-            part = cells[at : at + inner]
-            total = 0.0
-            for position in range(inner):
-                total += part[position]
-            sums[state] += total
-
-
-@kernel
-def sum_blocks(cells, residual, message):
-    """The message: the sum of each block of `residual` cells."""
-    for entry in range(len(message)):
-        part = cells[entry * residual : (entry + 1) * residual]
-        total = 0.0
-        for position in range(residual):
-            total += part[position]
-        message[entry] = total
 
 
 @kernel
@@ -121,55 +100,6 @@ def multiply_message(cells, move, run, index, message):
             entries = message[index[block] : index[block] + run]
             for position in range(run):
                 part[position] *= entries[position]
-
-
-@kernel
-def sum_to_message(cells, move, run, index, message):
-    """Sum the parent's cells over each entry of the message that they read."""
-    message[:] = 0.0
-    if move == GATHER:
-        for position in range(len(index)):
-            message[index[position]] += cells[position]
-    elif move == CONSTANT:
-        for block in range(len(index)):
-            part = cells[block * run : (block + 1) * run]
-            total = 0.0
-            for position in range(run):
-                total += part[position]
-            message[index[block]] += total
-    else:
-        for block in range(len(index)):
-            part = cells[block * run : (block + 1) * run]
-            entries = message[index[block] : index[block] + run]
-            for position in range(run):
-                entries[position] += part[position]
-
-
-@kernel
-def smallest_positive(values):
-    """The smallest positive value, inf if there is none."""
-    smallest = np.inf
-    for position in range(len(values)):
-        if 0.0 < values[position] < smallest:
-            smallest = values[position]
-    return smallest
-
-
-@kernel
-def rescale(cells):
-    """Divide by the largest entry, in place; that entry, and the smallest positive one relative to it."""
-    largest = 0.0
-    smallest = np.inf
-    for position in range(len(cells)):
-        value = cells[position]
-        largest = max(largest, value)
-        smallest = min(smallest, value if value > 0.0 else np.inf)
-    if largest > 0.0:
-        inverse = 1.0 / largest
-        for position in range(len(cells)):
-            cells[position] *= inverse
-        smallest *= inverse
-    return largest, smallest
 
 
 @kernel
@@ -207,12 +137,15 @@ def enter_evidence(table, node_table, observed, codes, soft, likelihoods, work, 
 
 
 @kernel
-def collect(table, indices, prior, touched, work, messages, ratios, bounds):
+def collect(
+    table, nodes, indices, node_table, prior, observed, codes, touched, work, messages, ratios, bounds
+):  # fmt: skip
     """Send what has changed from every touched clique to its parent, leaves first; (status, log of the total).
 
     `prior` holds the messages without evidence: all ones where nothing was collected yet.
     """
-    log_scale = 0.0
+    total = 1.0
+    exponents = 0
     for clique in range(len(table) - 1, -1, -1):
         if not touched[clique]:
             continue
@@ -220,34 +153,36 @@ def collect(table, indices, prior, touched, work, messages, ratios, bounds):
         message = part(messages, table[clique, MESSAGE], table[clique, SEPARATOR])
         before = part(prior, table[clique, MESSAGE], table[clique, SEPARATOR])
         ratio = part(ratios, table[clique, MESSAGE], table[clique, SEPARATOR])
-        sum_blocks(cells, table[clique, RESIDUAL], message)
+        sum_blocks(cells, table[clique, RESIDUAL], table[clique, BLOCK], message)
         for entry in range(len(ratio)):
             ratio[entry] = message[entry] / before[entry] if before[entry] > 0.0 else 0.0
-        scale, least = rescale(ratio)
-        if scale == 0.0:
+        largest, exponent, least = rescale(ratio, NEAR)
+        if largest == 0.0:
             return IMPOSSIBLE, -np.inf
-        log_scale += np.log(scale)
+        exponents += exponent
         parent = table[clique, PARENT]
         if parent < 0:
+            total, exponent = math.frexp(total * largest)
+            exponents += exponent
             continue
         above = part(work, table[parent, OFFSET], table[parent, SIZE])
         bounds[parent] *= least
         if bounds[parent] < SAFE:
-            scale, bound = rescale(above)
-            if scale == 0.0:
+            bounds[parent], exponent = bound_products(table, nodes, node_table, clique, observed, codes, ratio, above)
+            exponents += exponent
+            if bounds[parent] == np.inf:
                 return IMPOSSIBLE, -np.inf
-            log_scale += np.log(scale)
-            bounds[parent] = bound * least
-            if bounds[parent] < SAFE:
+            if bounds[parent] < VANISHING:
                 return TINY, 0.0
         index = part(indices, table[clique, INDEX], table[clique, NUM_RUNS])
         multiply_message(above, table[clique, MOVE], table[clique, RUN], index, ratio)
-    return DONE, log_scale
+    return DONE, log_of(total, exponents)
 
 
 @kernel
 def distribute(table, indices, prior, touched, base, work, messages, ratios):
-    """Turn every clique's table into its posterior, parents first."""
+    """Turn every clique's table into its posterior, parents first; whether some probability was fainter than FAINT."""
+    is_faint = False
     for clique in range(len(table)):
         cells = part(work, table[clique, OFFSET], table[clique, SIZE])
         sent = part(messages if touched[clique] else prior, table[clique, MESSAGE], table[clique, SEPARATOR])
@@ -260,11 +195,13 @@ def distribute(table, indices, prior, touched, base, work, messages, ratios):
         else:
             ratio[:] = 1.0
         for entry in range(len(ratio)):
+            is_faint |= 0.0 < ratio[entry] < FAINT
             ratio[entry] = ratio[entry] / sent[entry] if sent[entry] > 0.0 else 0.0
         if touched[clique]:
             scale_blocks(cells, table[clique, RESIDUAL], ratio)
         else:
             copy_blocks(part(base, table[clique, OFFSET], table[clique, SIZE]), cells, table[clique, RESIDUAL], ratio)
+    return is_faint
 
 
 @kernel
@@ -294,17 +231,32 @@ def read_marginals(table, node_table, nodes, work, marginals):
 
 
 @kernel
+def share_buffer(table, buffer):
+    """The parts of a run's buffer: the cells of all cliques, twice all messages, a bound a clique, and the rest."""
+    num_cells, num_entries = 0, 0
+    if len(table):
+        num_cells = table[len(table) - 1, OFFSET] + table[len(table) - 1, SIZE]
+        num_entries = table[len(table) - 1, MESSAGE] + table[len(table) - 1, SEPARATOR]
+    work, after = buffer[:num_cells], buffer[num_cells:]
+    messages, ratios, last = after[:num_entries], after[num_entries : 2 * num_entries], after[2 * num_entries :]
+    return work, messages, ratios, last[: len(table)], last[len(table) :]
+
+
+@kernel
 def propagate(
-    table, indices, node_table, base, prior, smallest, observed, codes, soft, likelihoods, targets,
-    work, messages, ratios, bounds, touched, marginals,
+    table, nodes, indices, node_table, base, prior, smallest, observed, codes, soft, likelihoods, targets,
+    buffer, touched, marginals,
 ):  # fmt: skip
     """Collect, and distribute if there are targets; (status, log of the total). Fills the targets' marginals."""
+    work, messages, ratios, bounds, _ = share_buffer(table, buffer)
     touched[:] = False
     touch(table, node_table, observed, base, work, smallest, bounds, touched)
     touch(table, node_table, soft, base, work, smallest, bounds, touched)
     if not enter_evidence(table, node_table, observed, codes, soft, likelihoods, work, bounds):
         return TINY, 0.0
-    status, log_total = collect(table, indices, prior, touched, work, messages, ratios, bounds)
+    status, log_total = collect(
+        table, nodes, indices, node_table, prior, observed, codes, touched, work, messages, ratios, bounds
+    )
     if status == DONE and len(targets):
         distribute(table, indices, prior, touched, base, work, messages, ratios)
         read_marginals(table, node_table, targets, work, marginals)
@@ -312,13 +264,16 @@ def propagate(
 
 
 @kernel
-def collect_prior(table, indices, base, prior, smallest):
+def collect_prior(table, nodes, indices, node_table, base, prior, smallest):
     """Collect without evidence, in place: `base` and `prior` become what later runs start from."""
     messages = np.empty(len(prior))
     ratios = np.empty(len(prior))
     touched = np.ones(len(table), np.bool_)
     prior[:] = 1.0
-    status, log_total = collect(table, indices, prior, touched, base, messages, ratios, smallest)
+    nothing = np.empty(0, np.int64)
+    status, log_total = collect(
+        table, nodes, indices, node_table, prior, nothing, nothing, touched, base, messages, ratios, smallest
+    )
     copy_vector(messages, prior)
     if status == DONE:
         for clique in range(len(table)):

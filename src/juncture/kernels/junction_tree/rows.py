@@ -1,17 +1,17 @@
 """Sum-product on a laid-out clique tree for many rows of evidence at once, with the rows as innermost axis.
 
 The steps are those of `propagation`. Tables are (cell, row), messages (entry, row); every row has its own scales,
-bounds and status.
+bounds and status. Scales are powers of two, so that a row's answers do not depend on the rows beside it.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from juncture.kernels.compiler import kernel
-from juncture.kernels.copying import copy_vector
 from juncture.kernels.junction_tree.layout import (
-    CONSTANT,
     INDEX,
     INNER,
     MARGINAL,
@@ -29,59 +29,24 @@ from juncture.kernels.junction_tree.layout import (
     SIZE,
     STATES,
 )
-from juncture.kernels.junction_tree.propagation import DONE, IMPOSSIBLE, SAFE, TINY, part
+from juncture.kernels.junction_tree.propagation import DONE, FAINT, IMPOSSIBLE, SAFE, TINY, part, share_buffer
+from juncture.kernels.junction_tree.row_tables import (
+    multiply_axis_of_rows,
+    multiply_message_of_rows,
+    scale_block_of_rows,
+    sum_blocks_of_rows,
+    sum_to_message_of_rows,
+    weigh_block_of_rows,
+)
+from juncture.kernels.junction_tree.scales import NEAR, VANISHING, bound_products, log_of, rescale
 
 
 @kernel
-def multiply_axis_of_rows(cells, outer, states, inner, weights):
-    """Multiply each state's cells by the rows of weights (state, row)."""
-    for first in range(outer):
-        for state in range(states):
-            weight = weights[state]
-            for position in range(inner):
-                cell = cells[(first * states + state) * inner + position]
-                for row in range(len(weight)):
-                    cell[row] *= weight[row]
+def rescale_rows(cells, largest, smallest, exponents, status):
+    """`rescale` of `scales`, row by row; a row without positive entries is impossible.
 
-
-@kernel
-def sum_blocks_of_rows(cells, residual, message):
-    """The message of every row: the sum of each block of `residual` cells."""
-    for entry in range(len(message)):
-        total = message[entry]
-        copy_vector(cells[entry * residual], total)
-        for position in range(1, residual):
-            cell = cells[entry * residual + position]
-            for row in range(len(total)):
-                total[row] += cell[row]
-
-
-@kernel
-def multiply_message_of_rows(cells, move, run, index, message):
-    """Multiply the parent's cells by the entries of the message that they read, row by row."""
-    for block in range(len(index)):
-        for position in range(run):
-            cell = cells[block * run + position]
-            entry = message[index[block] + (position if move != CONSTANT else 0)]
-            for row in range(len(entry)):
-                cell[row] *= entry[row]
-
-
-@kernel
-def sum_to_message_of_rows(cells, move, run, index, message):
-    """Sum the parent's cells over each entry of the message that they read, row by row."""
-    message[:] = 0.0
-    for block in range(len(index)):
-        for position in range(run):
-            cell = cells[block * run + position]
-            entry = message[index[block] + (position if move != CONSTANT else 0)]
-            for row in range(len(entry)):
-                entry[row] += cell[row]
-
-
-@kernel
-def rescale_rows(cells, largest, smallest):
-    """Divide each row by its largest entry; fills in the largest, and the smallest positive one relative to it."""
+    Adds the exponents to those of the rows, and fills in the largest entry before and the smallest positive one after.
+    """
     largest[:] = 0.0
     smallest[:] = np.inf
     for position in range(len(cells)):
@@ -89,31 +54,45 @@ def rescale_rows(cells, largest, smallest):
         for row in range(len(largest)):
             largest[row] = max(largest[row], cell[row])
             smallest[row] = min(smallest[row], cell[row] if cell[row] > 0.0 else np.inf)
-    inverse = np.empty(len(largest))
+    is_near = True
     for row in range(len(largest)):
-        inverse[row] = 1.0 / largest[row] if largest[row] > 0.0 else 0.0
-        smallest[row] *= inverse[row]
-    for position in range(len(cells)):
-        cell = cells[position]
-        for row in range(len(largest)):
-            cell[row] *= inverse[row]
+        is_near &= NEAR <= largest[row] < 2.0
+    if is_near:
+        return
+    for row in range(len(largest)):
+        if NEAR <= largest[row] < 2.0:
+            continue
+        one = cells[:, row].copy()
+        largest[row], exponent, smallest[row] = rescale(one, NEAR)
+        for position in range(len(cells)):
+            cells[position, row] = one[position]
+        exponents[row] += exponent
+        if largest[row] == 0.0 and status[row] == DONE:
+            status[row] = IMPOSSIBLE
 
 
 @kernel
-def count_scale(scale, product, log_scale, status):
-    """Multiply the scales into each row's running product, and move the product to the sum of logarithms in time."""
-    for row in range(len(scale)):
-        if scale[row] == 0.0:
-            if status[row] == DONE:
-                status[row] = IMPOSSIBLE
-            continue
-        if scale[row] < 1e-150 or scale[row] > 1e150:  # the product itself must not leave the range
-            log_scale[row] += np.log(scale[row])
-            continue
-        product[row] *= scale[row]
-        if product[row] < 1e-150 or product[row] > 1e150:
-            log_scale[row] += np.log(product[row])
-            product[row] = 1.0
+def bound_row(table, nodes, node_table, clique, observed, codes, row, ratio, above):
+    """`bound_products` of `scales` for one row."""
+    known = observed[codes[:, row] >= 0]
+    seen = codes[:, row][codes[:, row] >= 0]
+    one, over = ratio[:, row].copy(), above[:, row].copy()
+    bound, exponent = bound_products(table, nodes, node_table, clique, known, seen, one, over)
+    for position in range(len(one)):
+        ratio[position, row] = one[position]
+    for position in range(len(over)):
+        above[position, row] = over[position]
+    return bound, exponent
+
+
+@kernel
+def multiply_totals(totals, factors, exponents):
+    """Multiply the totals of the rows by factors, and bring them near 1."""
+    for row in range(len(totals)):
+        totals[row] *= factors[row]
+        if not NEAR <= totals[row] < 2.0:
+            totals[row], exponent = math.frexp(totals[row])
+            exponents[row] += exponent
 
 
 @kernel
@@ -149,53 +128,64 @@ def enter_evidence_rows(table, node_table, observed, codes, soft, likelihoods, w
 
 
 @kernel
-def collect_rows(table, indices, prior, touched, work, messages, ratios, bounds, product, log_scale, status):
-    """`collect` of `propagation`, row by row."""
+def collect_rows(
+    table, nodes, indices, node_table, prior, prior_rows, observed, codes, touched, work, messages, ratios, bounds,
+    totals, exponents, status,
+):  # fmt: skip
+    """`collect` of `propagation`, row by row; the messages without evidence are `prior_rows` if these are not empty."""
     num_rows = work.shape[1]
     largest = np.empty(num_rows)
     least = np.empty(num_rows)
-    bound = np.empty(num_rows)
     for clique in range(len(table) - 1, -1, -1):
         if not touched[clique]:
             continue
         cells = part(work, table[clique, OFFSET], table[clique, SIZE])
         message = part(messages, table[clique, MESSAGE], table[clique, SEPARATOR])
         ratio = part(ratios, table[clique, MESSAGE], table[clique, SEPARATOR])
-        before = part(prior, table[clique, MESSAGE], table[clique, SEPARATOR])
         sum_blocks_of_rows(cells, table[clique, RESIDUAL], message)
-        for entry in range(len(before)):
-            inverse = 1.0 / before[entry] if before[entry] > 0.0 else 0.0
-            for row in range(num_rows):
-                ratio[entry, row] = message[entry, row] * inverse
-        rescale_rows(ratio, largest, least)
-        count_scale(largest, product, log_scale, status)
+        for entry in range(len(ratio)):
+            at = table[clique, MESSAGE] + entry
+            if len(prior_rows):
+                before = prior_rows[at]
+                for row in range(num_rows):
+                    ratio[entry, row] = message[entry, row] * (1.0 / before[row] if before[row] > 0.0 else 0.0)
+            else:
+                inverse = 1.0 / prior[at] if prior[at] > 0.0 else 0.0
+                for row in range(num_rows):
+                    ratio[entry, row] = message[entry, row] * inverse
+        rescale_rows(ratio, largest, least, exponents, status)
         parent = table[clique, PARENT]
         if parent < 0:
+            multiply_totals(totals, ratio[0], exponents)
             continue
         above = part(work, table[parent, OFFSET], table[parent, SIZE])
         safe = True
         for row in range(num_rows):
             bounds[parent, row] *= least[row]
             safe &= bounds[parent, row] >= SAFE or status[row] != DONE
-        if not safe:
-            rescale_rows(above, largest, bound)
-            count_scale(largest, product, log_scale, status)
-            for row in range(num_rows):
-                bounds[parent, row] = bound[row] * least[row]
-                if bounds[parent, row] < SAFE and status[row] == DONE:
-                    status[row] = TINY
+        for row in range(0 if safe else num_rows):
+            if bounds[parent, row] < SAFE and status[row] == DONE:
+                bounds[parent, row], exponent = bound_row(
+                    table, nodes, node_table, clique, observed, codes, row, ratio, above
+                )
+                exponents[row] += exponent
+                if bounds[parent, row] < VANISHING or bounds[parent, row] == np.inf:
+                    status[row] = IMPOSSIBLE if bounds[parent, row] == np.inf else TINY
         index = part(indices, table[clique, INDEX], table[clique, NUM_RUNS])
         multiply_message_of_rows(above, table[clique, MOVE], table[clique, RUN], index, ratio)
 
 
 @kernel
-def distribute_rows(table, indices, prior, touched, base, work, messages, ratios):
-    """`distribute` of `propagation`, row by row."""
+def distribute_rows(table, indices, prior, prior_rows, touched, base, work, messages, ratios, status):
+    """`distribute` of `propagation`, row by row.
+
+    With `prior_rows`, untouched tables have been copied already, and it tells if some probability was fainter than
+    FAINT.
+    """
     num_rows = work.shape[1]
+    is_faint = False
     for clique in range(len(table)):
         cells = part(work, table[clique, OFFSET], table[clique, SIZE])
-        message = part(messages, table[clique, MESSAGE], table[clique, SEPARATOR])
-        before = part(prior, table[clique, MESSAGE], table[clique, SEPARATOR])
         ratios_here = part(ratios, table[clique, MESSAGE], table[clique, SEPARATOR])
         parent = table[clique, PARENT]
         if parent >= 0:
@@ -207,21 +197,22 @@ def distribute_rows(table, indices, prior, touched, base, work, messages, ratios
         residual = table[clique, RESIDUAL]
         for entry in range(len(ratios_here)):
             ratio = ratios_here[entry]
+            at = table[clique, MESSAGE] + entry
+            block = part(cells, entry * residual, residual)
+            for row in range(num_rows if len(prior_rows) else 0):
+                is_faint |= 0.0 < ratio[row] < FAINT and status[row] == DONE
             if touched[clique]:
-                for row in range(num_rows):
-                    below = message[entry, row]
-                    ratio[row] = ratio[row] / below if below > 0.0 else 0.0
-                for position in range(residual):
-                    cell = cells[entry * residual + position]
-                    for row in range(num_rows):
-                        cell[row] *= ratio[row]
+                scale_block_of_rows(block, messages[at], ratio)
+            elif len(prior_rows):
+                weigh_block_of_rows(block, prior_rows[at], ratio)
             else:
-                inverse = 1.0 / before[entry] if before[entry] > 0.0 else 0.0
+                inverse = 1.0 / prior[at] if prior[at] > 0.0 else 0.0
                 for position in range(residual):
-                    cell = cells[entry * residual + position]
+                    cell = block[position]
                     weight = base[table[clique, OFFSET] + entry * residual + position] * inverse
                     for row in range(num_rows):
                         cell[row] = ratio[row] * weight
+    return is_faint
 
 
 @kernel
@@ -259,28 +250,48 @@ def read_rows(table, node_table, nodes, work, marginals):
             for row in range(num_rows):
                 total[row] += sums[state, row]
         for row in range(num_rows):
-            inverse = 1.0 / total[row] if total[row] > 0.0 else np.nan
+            divisor = total[row] if total[row] > 0.0 else np.nan
             for state in range(states):
-                marginals[row, node_table[node, MARGINAL] + state] = sums[state, row] * inverse
+                marginals[row, node_table[node, MARGINAL] + state] = sums[state, row] / divisor
 
 
 @kernel
 def propagate_rows(
-    table, indices, node_table, base, prior, smallest, observed, codes, soft, likelihoods, targets,
-    work, messages, ratios, bounds, touched, marginals, log_evidence, status,
+    table, nodes, indices, node_table, base, prior, smallest, observed, codes, soft, likelihoods, targets,
+    buffer, touched, marginals, log_evidence, status,
 ):  # fmt: skip
     """Collect and distribute for a block of rows; fills `marginals`, `log_evidence` and `status`, one entry a row."""
-    num_rows = work.shape[1]
+    work, messages, ratios, bounds, _ = share_buffer(table, buffer)
+    num_rows = buffer.shape[1]
     touched[:] = False
     touch_rows(table, node_table, observed, base, work, smallest, bounds, touched)
     touch_rows(table, node_table, soft, base, work, smallest, bounds, touched)
     status[:] = DONE
-    product = np.ones(num_rows)
-    log_evidence[:] = 0.0
+    no_rows = np.empty((0, num_rows))
+    finish_rows(
+        table, nodes, indices, node_table, base, prior, no_rows, observed, codes, soft, likelihoods, targets,
+        work, messages, ratios, bounds, touched, marginals, log_evidence, status,
+    )  # fmt: skip
+
+
+@kernel
+def finish_rows(
+    table, nodes, indices, node_table, base, prior, prior_rows, observed, codes, soft, likelihoods, targets,
+    work, messages, ratios, bounds, touched, marginals, log_evidence, status,
+):  # fmt: skip
+    """Enter the evidence into the touched tables, collect, and distribute if there are targets; as the latter tells."""
+    num_rows = work.shape[1]
+    totals = np.ones(num_rows)
+    exponents = np.zeros(num_rows, np.int64)
     enter_evidence_rows(table, node_table, observed, codes, soft, likelihoods, work, bounds, status)
-    collect_rows(table, indices, prior, touched, work, messages, ratios, bounds, product, log_evidence, status)
+    collect_rows(
+        table, nodes, indices, node_table, prior, prior_rows, observed, codes, touched, work, messages, ratios, bounds,
+        totals, exponents, status,
+    )  # fmt: skip
     for row in range(num_rows):
-        log_evidence[row] = -np.inf if status[row] == IMPOSSIBLE else log_evidence[row] + np.log(product[row])
-    if len(targets):
-        distribute_rows(table, indices, prior, touched, base, work, messages, ratios)
-        read_rows(table, node_table, targets, work, marginals)
+        log_evidence[row] = -np.inf if status[row] != DONE else log_of(totals[row], exponents[row])
+    if not len(targets):
+        return False
+    is_faint = distribute_rows(table, indices, prior, prior_rows, touched, base, work, messages, ratios, status)
+    read_rows(table, node_table, targets, work, marginals)
+    return is_faint

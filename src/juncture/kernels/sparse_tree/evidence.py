@@ -14,7 +14,8 @@ from juncture.kernels.junction_tree.layout import (
     SEPARATOR,
     STATES,
 )
-from juncture.kernels.junction_tree.propagation import part, smallest_positive
+from juncture.kernels.junction_tree.propagation import part
+from juncture.kernels.junction_tree.scales import smallest_positive
 from juncture.kernels.sparse_tree.layout import CODES
 from juncture.kernels.sparse_tree.tiles import multiply_message, multiply_states
 

@@ -7,7 +7,8 @@ import numpy as np
 from juncture.kernels.compiler import kernel
 from juncture.kernels.junction_tree.layout import OFFSET
 from juncture.kernels.junction_tree.packing import stride_of
-from juncture.kernels.junction_tree.propagation import SAFE, part, smallest_positive
+from juncture.kernels.junction_tree.propagation import SAFE, part
+from juncture.kernels.junction_tree.scales import smallest_positive
 from juncture.kernels.sparse_tree.sets import build_sets
 from juncture.kernels.sparse_tree.tries import next_joint_state, next_on_axis
 

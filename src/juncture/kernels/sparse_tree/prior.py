@@ -18,7 +18,8 @@ from juncture.kernels.junction_tree.layout import (
     SEPARATOR,
     SIZE,
 )
-from juncture.kernels.junction_tree.propagation import DONE, IMPOSSIBLE, SAFE, TINY, part, smallest_positive
+from juncture.kernels.junction_tree.propagation import DONE, IMPOSSIBLE, SAFE, TINY, part
+from juncture.kernels.junction_tree.scales import smallest_positive
 from juncture.kernels.sparse_tree.scales import scale_down
 from juncture.kernels.sparse_tree.tiles import add_blocks, multiply_message
 

@@ -29,7 +29,8 @@ from juncture.kernels.junction_tree.layout import (
     SIZE,
     STATES,
 )
-from juncture.kernels.junction_tree.propagation import DONE, IMPOSSIBLE, SAFE, TINY, part, smallest_positive
+from juncture.kernels.junction_tree.propagation import DONE, IMPOSSIBLE, SAFE, TINY, part
+from juncture.kernels.junction_tree.scales import smallest_positive
 from juncture.kernels.sparse_tree.evidence import bound_cells, mark_paths, multiply_tile, queue_by_clique
 from juncture.kernels.sparse_tree.layout import CODES
 from juncture.kernels.sparse_tree.scales import scale_down

@@ -26,7 +26,7 @@ from juncture.learning.undirected.objectives import Likelihood, Objective, check
 from juncture.learning.undirected.penalties import Penalty, check_penalty
 from juncture.learning.undirected.proportional_fitting import fit_proportionally
 from juncture.learning.undirected.pseudo_likelihood import PseudoLikelihood
-from juncture.learning.undirected.statistics import FactorStatistics, count_if_complete
+from juncture.learning.undirected.statistics import FactorStatistics, check_tables, count_if_complete
 from juncture.networks.factor_product import FactorProduct
 from juncture.options import as_generator, as_variable_names
 
@@ -85,6 +85,7 @@ def fit_factors(  # noqa: PLR0913 (one verb, many options)
     rng
         A seed or a generator, for the start of tables that are symmetric in a latent variable.
     """
+    check_tables(structure)
     check_options(prior, method, tolerance, max_steps, progress)
     template, rows = prepare_rows(structure, data, None, latent, weights, missing)
     task = Task(

@@ -10,8 +10,9 @@ import numpy as np
 from juncture.data.dataset import Dataset
 from juncture.data.missingness import has_hole
 from juncture.data.sources.contract import RowSource
-from juncture.errors import InvalidData
+from juncture.errors import InvalidData, Unsupported
 from juncture.factors.factor import Factor
+from juncture.factors.gaussian_factor import GaussianFactor
 from juncture.learning.networks.statistics import check_complete, count_families, datasets_of, total_weight
 from juncture.learning.networks.templates import prepare_rows
 from juncture.networks.factor_product import FactorProduct
@@ -63,6 +64,7 @@ class FactorStatistics(Value):
 def factor_statistics(
     structure: FactorProduct, data: Any, *, variables: Iterable[Variable] | None = None, weights: Any = None
 ) -> FactorStatistics:
+    check_tables(structure)
     template, rows = prepare_rows(structure, data, variables, weights=weights)
     for part in datasets_of(rows):
         check_complete(part, used_names(template))
@@ -70,6 +72,16 @@ def factor_statistics(
     if found is None:
         raise InvalidData("there are no rows to count")
     return found
+
+
+def check_tables(structure: FactorProduct) -> None:
+    """Raise `Unsupported` for Gaussian factors, which have no cells to count, with what learns them."""
+    gaussian = next((part for part in structure.factors if isinstance(part, GaussianFactor)), None)
+    if gaussian is not None:
+        raise Unsupported(
+            f"{gaussian!r} has no cells to count: jt.fit(model.graph, rows) learns the Gaussian Markov network of"
+            " maximum likelihood on the graph of this model (covariance selection)"
+        )
 
 
 def count_if_complete(template: FactorProduct, data: Dataset | RowSource) -> FactorStatistics | None:

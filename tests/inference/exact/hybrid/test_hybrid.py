@@ -137,6 +137,26 @@ def test_rows_answer_as_each_row_alone(seed):
 
 
 @given(seed=SEEDS)
+def test_best_rows_are_those_of_each_row_alone(seed):
+    rng = np.random.default_rng(seed)
+    model = random_hybrid(rng)
+    drawn = jt.sample(model, 5, rng=seed).to_dict()
+    seen = [name for name in model.variables.names if rng.random() < 0.4]
+    rows = [{name: drawn[name][number] for name in seen} for number in range(5)]
+    try:
+        found = jt.most_probable(model, rows, method="strong-junction-tree")
+    except jt.Unsupported:
+        with pytest.raises(jt.Unsupported):
+            [jt.most_probable(model, row, method="strong-junction-tree") for row in rows]
+        return
+    columns = found.assignments.to_dict()
+    for number, row in enumerate(rows):
+        alone = jt.most_probable(model, row, method="strong-junction-tree")
+        assert {name: columns[name][number] for name in columns} == pytest.approx(alone.assignment, rel=1e-12)
+        assert found.log_joint[number] == pytest.approx(alone.log_joint, rel=1e-12)
+
+
+@given(seed=SEEDS)
 def test_most_probable(seed):
     """The best configuration by its weight and the density at its mode, against all configurations."""
     _, model, evidence, oracle = draw(seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -84,6 +84,37 @@ def test_rows_of_best_assignments():
     assert first == {**alone.assignment}
     assert found.assignments.to_dict()["k"][1:] == ["a", None]
     assert math.isnan(found.log_prob[2])
+
+
+def test_pictures_of_best_assignments_have_densities_and_few_digits():
+    model = small_network(noise=0.5)
+    ranked, rows = jt.most_probable(model, {"z": 4.0}, k=2), jt.most_probable(model, [{"z": 4.0}, {"z": 1.0}])
+    number = f"{ranked[0].assignment['x']:.6g}"
+    for shown in (jt.draw(ranked).svg, jt.draw(rows).svg):
+        assert "log density" in shown
+        assert "%" not in shown
+    for shown in (jt.draw(ranked).svg, jt.draw(rows).svg, ranked[0]._repr_html_(), rows._repr_html_()):
+        assert number in shown
+        assert str(ranked[0].assignment["x"]) not in shown
+    assert ranked[0].is_density
+
+
+def test_best_rows_with_ties_and_with_peaks_that_cannot_occur():
+    """Given k = a, z is 0 and x is known, so that its density has no bound; a third state is as good as the second."""
+    coin = jt.Variable("coin", 3)
+    model = jt.BayesianNetwork(
+        [
+            jt.Conditional(K, [], [0.5, 0.5]),
+            jt.Conditional(coin, [K], [[0.2, 0.4, 0.4], [0.2, 0.4, 0.4]]),
+            jt.LinearGaussian(X, [K], [[], []], [0.0, 1.0], [0.0, 1.0]),
+            jt.LinearGaussian(Z, [K, X], [[0.0], [1.0]], [0.0, 0.0], [0.0, 1.0]),
+        ]
+    )
+    found = jt.most_probable(model, [{"z": 3.0}, {"z": 2.0}]).assignments.to_dict()
+    assert found == {"k": ["b", "b"], "coin": [1, 1], "x": [2.0, 1.5]}
+    assert jt.most_probable(model, {"z": 3.0}).assignment == {"k": "b", "coin": 1, "x": 2.0}
+    with pytest.raises(jt.Unsupported, match="has no bound"):
+        jt.most_probable(model, [{"z": 3.0}, {"z": 0.0}])
 
 
 def test_further_findings_interventions_and_plans():
@@ -220,6 +251,37 @@ def test_a_child_with_states_of_a_real_parent_is_refused_by_name():
             question()
     assert jt.infer(model, {"m": 1}, targets=["x"])["x"].mean == pytest.approx(1.0)  # what the answer does not need
     assert len(jt.sample(model, 5, rng=0)) == 5
+
+
+def test_a_logistic_child_of_observed_numbers_is_a_table():
+    """Against the joint density of full rows, for all states; rows are a batch, with numbers of their own."""
+    model = jt.BayesianNetwork(
+        [
+            jt.Conditional(M, [], [0.2, 0.3, 0.5]),
+            jt.LinearGaussian(X, [M], [[], [], []], [0, 1, 2.0], [1, 1, 1.0]),
+            jt.Logistic(K, [X, M], [1.0, -0.5], 0.2),
+            jt.LinearGaussian(Y, [K, X], [[1.0], [-1.0]], [0.0, 1.0], [0.5, 1.0]),
+        ]
+    )
+    rows = [{"x": 0.7, "y": 1.2}, {"x": -3.0}, {"x": 2.0, "y": 0.0, "k": "b"}]
+    beliefs = jt.infer(model, rows)
+    for number, row in enumerate(rows):
+        seen = {"k": K.labels, "m": M.labels} | {name: [value] for name, value in row.items()}
+        cells = [dict(zip(seen, states, strict=True)) for states in product(*seen.values())]
+        part = model if "y" in row else jt.BayesianNetwork(model.conditionals[:3])
+        logs = np.array([part.log_joint(cell) for cell in cells])
+        assert beliefs.log_evidence[number] == pytest.approx(np.log(np.exp(logs).sum()), rel=1e-12)
+        shares = np.exp(logs - beliefs.log_evidence[number])
+        for name in ("k", "m"):
+            for state in model.variable(name).labels:
+                share = sum(p for p, cell in zip(shares, cells, strict=True) if cell[name] == state)
+                assert beliefs[name][state][number] == pytest.approx(share, abs=1e-12)
+    best = jt.most_probable(model, rows[0])
+    assert best.log_joint == pytest.approx(model.log_joint({**rows[0], **best.assignment}))
+    drawn = jt.sample(model, 20_000, given=rows[0], rng=0)
+    assert np.mean(drawn.columns["k"] == 0) == pytest.approx(beliefs["k"]["a"][0], abs=0.015)
+    with pytest.raises(jt.Unsupported, match=r"Logistic\(k \| x, m\): its parent 'x' is real-valued, and not observed"):
+        jt.infer(model, {"y": 1.2})
 
 
 def test_answers_print_and_become_frames():

@@ -160,8 +160,9 @@ def good_order(
     is_late = np.zeros(len(num_states), dtype=np.bool_)
     is_late[list(late)] = True
     sweep = order_by_scopes(len(num_states), starts, nodes)
-    _, order, _, _ = best_order(moral_graph(len(num_states), starts, nodes), np.log(num_states), sweep, is_late)
-    return [int(node) for node in order]
+    graph = moral_graph(len(num_states), starts, nodes)
+    order = best_order(graph, np.log(num_states), [sweep], is_late if late else None)
+    return [int(node) for node in order.nodes]
 
 
 def plan_steps(

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from juncture.checks import check_kind
 from juncture.data.findings import Findings
 from juncture.errors import InvalidData
 from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, Cost, Question, check_budget
@@ -23,8 +22,9 @@ from juncture.inference.exact.elimination.answers import EliminationAnswers
 from juncture.inference.exact.elimination.buckets import Elimination, plan_elimination
 from juncture.inference.exact.lowering import HIDDEN, check_factors, lower
 from juncture.memory import default_memory_limit
+from juncture.networks.elimination_order import as_order
 from juncture.options import as_names
-from juncture.variables import Scope, first_repeated
+from juncture.variables import Scope
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,7 @@ class VariableElimination:
 
     def __post_init__(self) -> None:
         if self.order is not None:
-            object.__setattr__(self, "order", tuple(as_names(self.order, "order")))
-            for name in self.order:
-                check_kind(name, str, "a name in the elimination order")
-            if len(set(self.order)) < len(self.order):
-                raise InvalidData(f"the elimination order names {self.order[first_repeated(self.order)]!r} twice")
+            object.__setattr__(self, "order", as_order(self.order))
 
     def with_memory_limit(self, memory_limit: int) -> VariableElimination:
         """The same engine; a question that needs more bytes raises `TooLarge`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -39,6 +39,7 @@ class GaussianAnswers:
     """The answers for all rows of evidence."""
 
     names: tuple[str, ...]
+    numbers: Mapping[str, int]  # of the variables
     centers: np.ndarray  # (variable,): prior means
     scales: np.ndarray  # (variable,): the units inside
     findings: Findings
@@ -53,12 +54,13 @@ class GaussianAnswers:
         return values
 
     @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {name: node for node, name in enumerate(self.names)}
+    def _marginals(self) -> dict[str, Any]:
+        """The marginals of a single row that were asked for."""
+        return {}
 
     def means(self, names: Sequence[str]) -> np.ndarray:
         """(row, name); NaN where a row is impossible."""
-        nodes = np.array([self._numbers[name] for name in names], np.int64)
+        nodes = np.array([self.numbers[name] for name in names], np.int64)
         means = np.empty((self.findings.num_rows, len(nodes)))
         for group in self.groups:
             positions = group.solution.plan.positions[nodes]
@@ -74,7 +76,7 @@ class GaussianAnswers:
 
     def variances(self, name: str) -> np.ndarray:
         """(row,)."""
-        node, variances = self._numbers[name], np.zeros(self.findings.num_rows)
+        node, variances = self.numbers[name], np.zeros(self.findings.num_rows)
         for group in self.groups:
             step = group.solution.plan.positions[node]
             if step >= 0:
@@ -100,7 +102,7 @@ class GaussianAnswers:
             f"the covariances of {size} variables",
             "ask for fewer variables",
         )
-        nodes = np.array([self._numbers[name] for name in names], np.int64)
+        nodes = np.array([self.numbers[name] for name in names], np.int64)
         covariances = np.empty((num_rows, size, size))
         for group in self.groups:
             covariances[group.rows] = self.group_covariance(group, nodes)
@@ -109,10 +111,26 @@ class GaussianAnswers:
 
     def distribution(self, names: tuple[str, ...], is_single: bool) -> Any:
         """p(names | evidence): of one name a `Gaussian`, of several a `MultivariateGaussian`, or a batch of them."""
+        if is_single and len(names) == 1:
+            (name,) = names
+            if name not in self._marginals:
+                self._marginals[name] = as_gaussian(*self.moments(name))
+            return self._marginals[name]
         means, rows = self.means(names), 0 if is_single else slice(None)
         if len(names) == 1:
             return as_gaussian(means[rows, 0], self.variances(names[0])[rows])
         return as_joint_gaussian(means[rows], self.covariances(names)[rows])
+
+    def moments(self, name: str) -> tuple[float, float]:
+        """The mean and the variance of a variable in a single row."""
+        (group,), node = self.groups, self.numbers[name]
+        step = int(group.solution.plan.positions[node])
+        if group.log_evidence[0] == -np.inf:
+            return np.nan, np.nan
+        if step < 0:
+            return float(group.values[-1 - step, 0]), 0.0
+        unit, mean = float(self.scales[node]), float(group.means[group.steps.searchsorted(step), 0])
+        return float(self.centers[node]) + unit * mean, float(group.solution.variances[step]) * unit**2
 
     def marginal(self, names: tuple[str, ...]) -> np.ndarray:
         """Only the empty joint is a table: 1 for each row."""
@@ -124,7 +142,7 @@ class GaussianAnswers:
         """The mean of the targets (row, 1, target), and log p(it, evidence): the density is highest there."""
         if count > 1:
             raise Unsupported("real variables have one most probable assignment, the mean, and no second best; omit k")
-        nodes = np.array([self._numbers[name] for name in targets], np.int64)
+        nodes = np.array([self.numbers[name] for name in targets], np.int64)
         log_joint = np.empty(self.findings.num_rows)
         for group in self.groups:
             log_joint[group.rows] = group.log_evidence + self.log_peak(group, nodes)
@@ -171,7 +189,7 @@ class GaussianAnswers:
 
     def expected(self, requests: Sequence[Request], weights: np.ndarray) -> list[list[np.ndarray]]:
         """The weight, mean and scatter of (parents, child) of each conditional."""
-        families = [np.array([self._numbers[name] for name in family_of(each)], np.int64) for each in requests]
+        families = [np.array([self.numbers[name] for name in family_of(each)], np.int64) for each in requests]
         pairs = FamilyPairs.of(families)
         means = self.means(self.names).T  # (variable, row)
         counted = np.where(np.isneginf(self.log_evidence), 0.0, weights)

@@ -25,16 +25,19 @@ from juncture.inference.exact.gaussian.answers import GaussianAnswers, Group
 from juncture.inference.exact.gaussian.precisions import PrecisionPlan, PrecisionSystem
 from juncture.inference.exact.gaussian.relations import log_free_density
 from juncture.inference.exact.gaussian.row_plan import RowPlan
+from juncture.inference.exact.gaussian.row_query import GaussianRowAnswers, RowQuery, are_numbers
 from juncture.inference.exact.gaussian.systems import LinearSystem, is_gaussian
 from juncture.inference.exact.junction_tree.memos import recall
 from juncture.inference.exact.lowering import check_factors
 from juncture.memory import check_memory
+from juncture.networks.bayesian_network import BayesianNetwork
 from juncture.networks.factor_product import FactorProduct
 from juncture.options import as_variable_names
 from juncture.values import number_of
 
 NUMBERS_AT_ONCE = 2**22  # shifts of steps times cases: more cases go block by block
 MAX_PLANS = 64  # of a model, by what is observed and what is asked
+MANY_VARIABLES = 2**12  # beside which what a single row costs besides is little
 System: TypeAlias = LinearSystem | PrecisionSystem
 KEPT_NUMBERS = 2**22  # of the plans of all patterns of holes, for learning
 
@@ -66,6 +69,16 @@ class GaussianElimination:
             if name not in system.numbers:
                 raise UnknownVariable.among(name, system.names)
         return GaussianPlan(self, model, system, tuple(seen), tuple(keep))
+
+    def answer_row(self, model: Any, evidence: dict[str, Any], targets: Any = None) -> GaussianRowAnswers | None:
+        """The answers given one row of numbers; None where a plan has to be run, or a mistake has to be told."""
+        if self.memory_limit is not None or not are_numbers(evidence) or type(targets) not in {type(None), list, tuple}:
+            return None
+        key = (tuple(evidence), None if targets is None else tuple(targets))
+        if targets is not None and not all(type(name) is str for name in targets):
+            return None
+        query = recall(model, "gaussian rows", key, lambda: make_row_query(self, model, *key), MAX_PLANS)
+        return None if query is None else query.run(evidence, self.tolerance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +163,7 @@ class GaussianPlan:
         )
         system = self.system if model is self.model else self.system_of(model)
         groups = tuple(self.solve(system, rows, names, findings) for names, rows in patterns(findings))
-        return GaussianAnswers(system.names, system.means, system.scales, findings, groups)
+        return GaussianAnswers(system.names, system.numbers, system.means, system.scales, findings, groups)
 
     def system_of(self, model: Any) -> System:
         """The equations of another model of the same structure."""
@@ -186,6 +199,22 @@ class GaussianPlan:
         elif len(solution.relations):
             logs += log_free_density(layout, system, self.engine.tolerance)
         return Group(rows, values, solution, means, steps, logs)
+
+
+def make_row_query(
+    engine: GaussianElimination, model: Any, names: tuple[str, ...], targets: tuple[str, ...] | None
+) -> RowQuery | None:
+    """What rows with these columns share; None for other models and names, many variables, and exact relations."""
+    known = model.variables.names
+    if not isinstance(model, BayesianNetwork) or not is_gaussian(model) or not {*names, *(targets or ())} <= {*known}:
+        return None
+    plan = engine.compile(model, names, known if targets is None else targets)
+    system, layout = plan.system, plan.layout(plan.mark(names))
+    if not isinstance(system, LinearSystem) or not isinstance(layout, RowPlan):
+        return None
+    if system.is_exact.any() or len(layout.rows) > MANY_VARIABLES:
+        return None
+    return RowQuery.of(tuple(model.variables), names, plan.targets, layout, layout.numbers_of(system))
 
 
 def system_for(model: Any) -> System:

@@ -107,6 +107,6 @@ def find_order(num_nodes: int, starts: np.ndarray, nodes: np.ndarray) -> np.ndar
         large: np.ndarray = minimum_degree(num_nodes, starts, nodes)
         return large
     noise, late = np.arange(num_nodes, dtype=np.float64), np.zeros(num_nodes, np.bool_)
-    order, _ = eliminate(moral_graph(num_nodes, starts, nodes), np.ones(num_nodes), MIN_FILL, noise, late, np.inf)
-    found: np.ndarray = order
-    return found
+    graph = moral_graph(num_nodes, starts, nodes)
+    order: np.ndarray = eliminate(graph, np.ones(num_nodes), MIN_FILL, noise, 0.0, late, np.inf, np.inf)[0]
+    return order

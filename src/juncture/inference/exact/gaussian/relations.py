@@ -22,7 +22,7 @@ def log_free_density(layout: RowPlan, system: LinearSystem, tolerance: float) ->
     check_memory(memory, "the deterministic relations among the observed variables", "observe fewer of them")
     unit = np.zeros((size, len(observed)))
     unit[tied, np.arange(len(observed))] = 1.0
-    relations = layout.eliminate(system, unit, unit, tolerance).relations
+    relations = layout.eliminate(layout.numbers_of(system), unit, unit, tolerance).relations
     position = np.full(len(system.names), -1)
     position[system.order] = np.arange(len(system.order))
     substitute_known(relations, layout, system, observed, position)

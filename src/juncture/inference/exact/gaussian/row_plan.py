@@ -17,6 +17,20 @@ from juncture.numerics import LOG_TWO_PI
 
 
 @dataclass(frozen=True, eq=False)
+class RowNumbers:
+    """The numbers of a model in the order in which a plan uses them."""
+
+    system: LinearSystem
+    entries: np.ndarray
+    is_exact: np.ndarray  # (row,)
+    free_places: np.ndarray
+    free_entries: np.ndarray
+    means: np.ndarray  # (observed variable, 1)
+    scales: np.ndarray  # (observed variable, 1)
+    log_scale: float
+
+
+@dataclass(frozen=True, eq=False)
 class RowPlan:
     """Where each row of a model is used: at the step of its first free variable; rows without one come last."""
 
@@ -52,32 +66,49 @@ class RowPlan:
             free=np.flatnonzero(is_free),
         )
 
-    def run(self, system: LinearSystem, values: np.ndarray, tolerance: float) -> Solution:
-        """Eliminate all free variables, given values (observed variable, case)."""
-        means, scales = system.means[self.plan.observed, None], system.scales[self.plan.observed, None]
-        magnitudes = np.maximum(np.abs(values), np.abs(means)) / scales
-        return self.eliminate(system, (values - means) / scales, magnitudes, tolerance)
-
-    def eliminate(self, system: LinearSystem, values: np.ndarray, magnitudes: np.ndarray, tolerance: float) -> Solution:
-        """The same, given deviations from the means in the units inside, and the sizes of the terms they come from."""
-        plan, cases = self.plan, values.shape[1]
+    def numbers_of(self, system: LinearSystem) -> RowNumbers:
+        """The numbers of a model where this plan uses them."""
         entries, is_exact = system.entries[self.index], system.is_exact[self.rows]
+        observed = self.plan.observed
+        return RowNumbers(
+            system,
+            entries,
+            is_exact,
+            self.places[self.free],
+            entries[self.free],
+            system.means[observed, None],
+            system.scales[observed, None],
+            self.log_scale(system),
+        )
+
+    def run(
+        self, system: LinearSystem, values: np.ndarray, tolerance: float, numbers: RowNumbers | None = None
+    ) -> Solution:
+        """Eliminate all free variables, given values (observed variable, case)."""
+        numbers = self.numbers_of(system) if numbers is None else numbers
+        magnitudes = np.maximum(np.abs(values), np.abs(numbers.means)) / numbers.scales
+        return self.eliminate(numbers, (values - numbers.means) / numbers.scales, magnitudes, tolerance)
+
+    def eliminate(self, numbers: RowNumbers, values: np.ndarray, magnitudes: np.ndarray, tolerance: float) -> Solution:
+        """The same, given deviations from the means in the units inside, and the sizes of the terms they come from."""
+        plan, cases, is_exact = self.plan, values.shape[1], numbers.is_exact
         constants, sizes = np.zeros((len(self.rows), cases)), np.zeros((len(self.rows), cases))
-        enter_evidence(self.starts, self.places, entries, is_exact, values, magnitudes, constants, sizes)
+        enter_evidence(self.starts, self.places, numbers.entries, is_exact, values, magnitudes, constants, sizes)
         gains, shifts = np.empty(len(plan.separators)), np.empty((len(plan.order), cases))
         deviations, log_values, clashes = np.empty(len(plan.order)), np.zeros(cases), np.zeros(cases, np.bool_)
         failed, relations = eliminate_rows(
             plan.work, plan.starts, plan.places, plan.parents, self.row_starts, is_exact, self.free_starts,
-            self.places[self.free], entries[self.free], constants, sizes, tolerance, gains, shifts, deviations,
+            numbers.free_places, numbers.free_entries, constants, sizes, tolerance, gains, shifts, deviations,
             log_values, clashes,
         )  # fmt: skip
         if failed >= 0:
-            name = system.names[plan.order[failed]]
+            name = numbers.system.names[plan.order[failed]]
             raise InvalidModel(f"{name!r} has no distribution: its coefficients are too small for a double")
-        known = slice(self.row_starts[-1], None)
-        log_values += self.log_scale(system)
-        log_values -= 0.5 * ((constants[known] ** 2 + LOG_TWO_PI) * ~is_exact[known, None]).sum(axis=0)
-        clashes |= ((np.abs(constants[known]) > tolerance * sizes[known]) & is_exact[known, None]).any(axis=0)
+        log_values += numbers.log_scale
+        known = slice(self.row_starts[-1], None)  # rows without free variables
+        if known.start < len(self.rows):
+            log_values -= 0.5 * ((constants[known] ** 2 + LOG_TWO_PI) * ~is_exact[known, None]).sum(axis=0)
+            clashes |= ((np.abs(constants[known]) > tolerance * sizes[known]) & is_exact[known, None]).any(axis=0)
         return Solution(plan, gains, shifts, deviations, log_values, clashes, relations.reshape(-1, cases))
 
     def log_scale(self, system: LinearSystem) -> float:

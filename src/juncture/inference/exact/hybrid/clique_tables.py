@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from juncture import numerics
+from juncture.inference.exact.best_states import TIE
 from juncture.inference.exact.junction_tree.plan import find_structure
 
 Table: TypeAlias = tuple[tuple[str, ...], np.ndarray]  # names, and logs (row or 1, *states)
@@ -77,6 +78,26 @@ class TableTree:
                 beliefs[at] = beliefs[at] + align(update, shared, self.cliques[at])
         return Sums(self, beliefs, np.broadcast_to(constant, (num_rows,)))
 
+    def maximize(self, tables: Iterable[Table], num_rows: int) -> Best:
+        """The states with the largest product in each row: maxima go to the roots, states are read off downwards."""
+        beliefs, top = self._load(tables, num_rows)
+        for at in reversed(range(len(self.cliques))):
+            up = self.parents[at]
+            if up >= 0:
+                message = reduce_to(beliefs[at], self.cliques[at], self._separator(at), maximize=True)
+                beliefs[up] = beliefs[up] + align(message, self._separator(at), self.cliques[up])
+            else:
+                top = top + reduce_to(beliefs[at], self.cliques[at], (), maximize=True)
+        is_possible = top > -np.inf
+        slack = TIE * np.maximum(1.0, np.abs(np.where(is_possible, top, 0.0)))
+        codes: dict[str, np.ndarray] = {}
+        is_tied = np.zeros(num_rows, np.bool_)
+        for clique, logs in zip(self.cliques, beliefs, strict=True):
+            chosen, others = choose_free(logs, clique, codes, slack)
+            is_tied |= others
+            codes |= chosen
+        return Best(codes, top, is_tied & is_possible)
+
     def _load(self, tables: Iterable[Table], num_rows: int) -> tuple[list[np.ndarray], np.ndarray]:
         """The sum of the log-tables of each clique, and of those without variables."""
         beliefs = [np.zeros((num_rows, *(self.states[name] for name in clique))) for clique in self.cliques]
@@ -118,10 +139,36 @@ class Sums:
         return values
 
 
-def reduce_to(logs: np.ndarray, names: tuple[str, ...], kept: Sequence[str]) -> np.ndarray:
-    """Log of the sum over all other variables, with the axes in the order of `kept`."""
+@dataclass(frozen=True, eq=False)
+class Best:
+    """The best states of each row, the log of their product, and whether others are as good."""
+
+    codes: Mapping[str, np.ndarray]  # (row,)
+    log_top: np.ndarray  # (row,)
+    is_tied: np.ndarray  # (row,)
+
+
+def choose_free(
+    logs: np.ndarray, clique: tuple[str, ...], known: Mapping[str, np.ndarray], slack: np.ndarray
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """The best states of the variables of a clique that are not known, and whether others are as good, in each row."""
+    seen = [name for name in clique if name in known]
+    free = [name for name in clique if name not in known]
+    order = [1 + clique.index(name) for name in (*seen, *free)]
+    rows = np.arange(len(logs))
+    left = logs.transpose(0, *order)[(rows, *(known[name] for name in seen))]
+    flat = left.reshape(len(logs), -1)
+    best = flat.argmax(axis=1)
+    is_close = flat >= (flat[rows, best] - slack)[:, np.newaxis]
+    states = np.unravel_index(best, left.shape[1:]) if free else ()
+    return dict(zip(free, states, strict=True)), is_close.sum(axis=1) > 1
+
+
+def reduce_to(logs: np.ndarray, names: tuple[str, ...], kept: Sequence[str], *, maximize: bool = False) -> np.ndarray:
+    """Log of the sum over all other variables, or of the maximum, with the axes in the order of `kept`."""
     axes = tuple(1 + at for at, name in enumerate(names) if name not in kept)
-    summed = numerics.log_sum_exp(logs, axis=axes) if axes else logs
+    reduce = np.max if maximize else numerics.log_sum_exp
+    summed = reduce(logs, axis=axes) if axes else logs
     left = [name for name in names if name in kept]
     return summed.transpose(0, *(1 + left.index(name) for name in kept))
 

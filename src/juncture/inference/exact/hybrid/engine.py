@@ -1,11 +1,11 @@
 """`StrongJunctionTree`: exact answers in networks with real-valued variables, by a strong elimination order.
 
 For conditional linear Gaussian networks: real-valued variables with real-valued parents and parents with states, and
-variables with states whose parents have states. Real-valued variables are eliminated first, for all configurations of
-the states at once; what is left is a product of tables over the variables with states. Every answer is exact: that of a
-real-valued variable is the whole mixture. Cost: the configurations that real-valued variables depend on together. Each
-question is planned for the part of the network that it needs; one that is too large is refused with its size, and the
-others are answered (Lauritzen and Jensen 2001; Cowell 2005).
+variables with states whose parents have states, or are real-valued and observed. Real-valued variables are eliminated
+first, for all configurations of the states at once; what is left is a product of tables over the variables with states.
+Every answer is exact: that of a real-valued variable is the whole mixture. Cost: the configurations that real-valued
+variables depend on together. Each question is planned for the part of the network that it needs; one that is too large
+is refused with its size, and the others are answered (Lauritzen and Jensen 2001; Cowell 2005).
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,15 @@ def best_states(
     return codes, logs
 
 
+class Ranked(NamedTuple):
+    """Best states: of which row, its rank there, its codes (variable with states), and log p(it, evidence)."""
+
+    rows: np.ndarray
+    ranks: np.ndarray
+    codes: np.ndarray
+    logs: np.ndarray
+
+
 def best_of_pattern(pattern: Pattern, targets: tuple[str, ...], count: int) -> tuple[np.ndarray, np.ndarray]:
     model, observed = pattern.model, pattern.rows.observed
     asked = [name for name in targets if name not in observed]
@@ -36,22 +46,67 @@ def best_of_pattern(pattern: Pattern, targets: tuple[str, ...], count: int) -> t
     if with_numbers:
         check_all_asked(model, asked, observed)
     run = pattern.run(tuple(targets), whole=True)
-    tables, lacking = run.tables(slice(0, run.rows.num_rows), with_peaks=with_numbers)
-    if with_numbers:
-        check_bounded(run, tables)
     states = tuple(name for name in run.part.tree.states if name in asked)
-    ranked = [
-        best_of_row(run, tables, lacking, states, row, count, pattern.memory_limit)
-        for row in range(len(pattern.indices))
-    ]
-    most = max(len(values) for _, values in ranked)
-    codes, logs = np.zeros((len(ranked), most, len(targets))), np.full((len(ranked), most), -np.inf)
-    for row, (chosen, values) in enumerate(ranked):
-        columns = complete(run, states, chosen, row)
-        logs[row, : len(values)] = values
-        for at, name in enumerate(targets):
-            codes[row, : len(values), at] = columns[name]
+    search = Search(run, states, count, with_numbers, pattern.memory_limit)
+    found = Ranked(*map(np.concatenate, zip(*map(search.best_of_block, run.blocks()), strict=True)))
+    columns = complete(run, states, found)
+    codes = np.zeros((len(pattern.indices), found.ranks.max() + 1, len(targets)))
+    logs = np.full(codes.shape[:2], -np.inf)
+    logs[found.rows, found.ranks] = found.logs
+    for at, name in enumerate(targets):
+        codes[found.rows, found.ranks, at] = columns[name]
     return codes, logs
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """The best of the variables with states of a run; all others with states are summed out."""
+
+    run: Run
+    states: tuple[str, ...]
+    count: int
+    with_numbers: bool
+    memory_limit: int | None
+
+    def best_of_block(self, rows: slice) -> Ranked:
+        """All rows at once where nothing is summed out; rows in which several are best are searched one by one."""
+        tables, lacking = self.run.tables(rows, with_peaks=self.with_numbers)
+        if self.with_numbers:
+            check_bounded(self.run, tables, rows)
+        num_rows, tree = rows.stop - rows.start, self.run.part.tree
+        if self.count > 1 or num_rows == 1 or len(self.states) < len(tree.states):
+            return self.best_of_each(tables, lacking, range(num_rows), rows.start)
+        best = tree.maximize(tables, num_rows)
+        alone = self.best_of_each(tables, lacking, np.flatnonzero(best.is_tied).tolist(), rows.start)
+        kept = np.flatnonzero(~best.is_tied)
+        codes = np.stack([np.zeros(num_rows, np.int64), *(best.codes[name] for name in self.states)], axis=1)[kept, 1:]
+        logs = best.log_top[kept] + SINGULAR * sum_lacking(self.states, codes, lacking, kept)
+        return Ranked(*map(np.concatenate, zip(alone, (rows.start + kept, 0 * kept, codes, logs), strict=True)))
+
+    def best_of_each(
+        self, tables: Sequence[Table], lacking: Sequence[Table], numbers: Iterable[int], start: int
+    ) -> Ranked:
+        parts = [Ranked(*(np.empty(0, np.int64),) * 2, np.empty((0, len(self.states)), np.int64), np.empty(0))]
+        for number in numbers:
+            codes, logs = self.best_of_row(tables, lacking, number, start)
+            parts.append(Ranked(np.full(len(logs), start + number), np.arange(len(logs)), codes, logs))
+        return Ranked(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def best_of_row(
+        self, tables: Sequence[Table], lacking: Sequence[Table], number: int, start: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(codes (rank, variable with states), logs (rank,)) of one row of a block."""
+        constant = sum(float(logs[number if len(logs) > 1 else 0]) for names, logs in tables if not names)
+        is_impossible = bool(np.isneginf(self.run.log_total[start + number]))
+        if is_impossible or not self.run.part.tree.states:
+            value = -np.inf if is_impossible else constant
+            return np.zeros((1, len(self.states)), np.int64), np.array([value])
+        answers = tree_of_row(self.run, tables, number, self.memory_limit)
+        if not self.states:
+            return np.zeros((1, 0), np.int64), answers.log_evidence + constant
+        codes, values = answers.best(self.states, self.count)
+        left = sum_lacking(self.states, codes[0], lacking, np.full(len(codes[0]), number))
+        return codes[0], values[0] + constant + SINGULAR * left
 
 
 def check_all_asked(model: Any, asked: Sequence[str], observed: frozenset[str]) -> None:
@@ -65,59 +120,38 @@ def check_all_asked(model: Any, asked: Sequence[str], observed: frozenset[str]) 
         )
 
 
-def check_bounded(run: Run, tables: Sequence[Table]) -> None:
+def check_bounded(run: Run, tables: list[Table], rows: slice) -> None:
     """Raise `Unsupported` where a configuration that can occur fixes a real-valued variable exactly."""
     start = len(tables) - len(run.solved)
     for number, (solved, _) in enumerate(run.solved):
         names, logs = tables[start + number]
         without_bound = np.isposinf(logs)
         if without_bound.any():
-            weights = run.weights(names)
+            weights = run.weights(names)[rows]
             if (np.broadcast_to(without_bound, weights.shape) & (weights > 0)).any():
                 raise Unsupported(
                     f"the joint density of {few(solved.group.hidden)} has no bound: one of them has the variance 0"
                     " given the others; observe it, or ask for the targets with states"
                 )
-            tables[start + number] = names, np.where(without_bound, -np.inf, logs)  # type: ignore[index]
+            tables[start + number] = names, np.where(without_bound, -np.inf, logs)
 
 
-def best_of_row(
-    run: Run,
-    tables: Sequence[Table],
-    lacking: Sequence[Table],
-    states: tuple[str, ...],
-    row: int,
-    count: int,
-    memory_limit: int | None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """(codes (rank, variable with states), logs (rank,))."""
-    constant = sum(float(logs[row if len(logs) > 1 else 0]) for names, logs in tables if not names)
-    if np.isneginf(run.log_total[row]) or not run.part.tree.states:
-        value = -np.inf if np.isneginf(run.log_total[row]) else constant
-        return np.zeros((1, len(states)), np.int64), np.array([value])
-    answers = tree_of_row(run, tables, row, memory_limit)
-    if not states:
-        return np.zeros((1, 0), np.int64), answers.log_evidence + constant
-    codes, values = answers.best(states, count)
-    left = [sum_lacking(states, chosen, lacking, row) for chosen in codes[0]]
-    return codes[0], values[0] + constant + SINGULAR * np.array(left)
+def sum_lacking(
+    states: tuple[str, ...], codes: np.ndarray, lacking: Sequence[Table], numbers: np.ndarray
+) -> np.ndarray:
+    """How many exact relations each configuration lacks, in its row; only where all of its states are known."""
+    known, total = dict(zip(states, codes.T, strict=True)), np.zeros(len(codes))
+    for names, fewer in lacking:
+        if known.keys() >= set(names):
+            total += fewer[(numbers, *(known[name] for name in names))]
+    return total
 
 
-def sum_lacking(states: tuple[str, ...], codes: np.ndarray, lacking: Sequence[Table], row: int) -> float:
-    """How many exact relations the configuration lacks; only where all of its states are known."""
-    known = dict(zip(states, codes.tolist(), strict=True))
-    return sum(
-        float(fewer[(row, *(known[name] for name in names))]) for names, fewer in lacking if known.keys() >= set(names)
-    )
-
-
-def complete(run: Run, states: tuple[str, ...], codes: np.ndarray, row: int) -> dict[str, np.ndarray]:
-    """All variables of one row for every rank: observed, found, or at the mean of its Gaussian."""
-    given = {**run.rows.codes, **run.rows.reals}
-    columns = {name: np.repeat(array[row], len(codes)) for name, array in given.items()}
-    columns |= {name: codes[:, at] for at, name in enumerate(states)}
+def complete(run: Run, states: tuple[str, ...], found: Ranked) -> dict[str, np.ndarray]:
+    """All variables of every assignment that was found: observed, chosen, or at the mean of its Gaussian."""
+    columns = {name: array[found.rows] for name, array in {**run.rows.codes, **run.rows.reals}.items()}
+    columns |= {name: found.codes[:, at] for at, name in enumerate(states)}
     for solved, case in run.solved:
         if all(name in columns for name in solved.group.states):
-            configuration = [columns[name] for name in solved.group.states]
-            solved.fill(columns, np.repeat(case[row], len(codes)), configuration)
+            solved.fill(columns, case[found.rows], [columns[name] for name in solved.group.states])
     return columns

@@ -45,6 +45,7 @@ class Part:
     """The factors and the groups of real-valued variables that answer a question."""
 
     factors: tuple[Factor, ...]  # of the variables with states
+    row_families: tuple[AnyConditional, ...]  # conditionals that the numbers of a row make tables
     groups: tuple[Group, ...]
     tree: TableTree
 
@@ -58,7 +59,7 @@ class Part:
         return tuple(dict.fromkeys(state for states in listed for state in states))
 
     def with_clique(self, joint: tuple[str, ...], observed: frozenset[str]) -> Part:
-        return replace(self, tree=table_tree(self.factors, self.groups, observed, joint))
+        return replace(self, tree=table_tree(self.factors, self.row_families, self.groups, observed, joint))
 
     def with_numbers(self, families: Mapping[str, AnyConditional], factors: Iterable[Factor]) -> Part:
         """The same part of another network of the same structure: its conditionals by child, and its factors."""
@@ -66,7 +67,8 @@ class Part:
             group._replace(families=tuple(families[part.child.name] for part in group.families))
             for group in self.groups
         )
-        return replace(self, factors=tuple(factors), groups=groups)
+        by_row = tuple(families[part.child.name] for part in self.row_families)
+        return replace(self, factors=tuple(factors), row_families=by_row, groups=groups)
 
     @cached_property
     def cost(self) -> Cost:
@@ -86,14 +88,22 @@ def is_linear(part: AnyConditional) -> bool:
     return isinstance(part, LinearGaussian | Constant)
 
 
-def factors_of(part: AnyConditional) -> list[Factor]:
-    """A conditional of a variable with states as factors; a real-valued parent is refused."""
-    real = next((parent.name for parent in part.parents if parent.is_real), None)
-    if real is not None or part.child.is_real:
-        why = f"its parent {real!r} is real-valued" if real is not None else "it is not linear with Gaussian noise"
+def is_row_family(part: AnyConditional, observed: frozenset[str]) -> bool:
+    """Whether a conditional that is not linear is a table of states in each row: its numbers are all observed."""
+    real = [variable.name for variable in (part.child, *part.parents) if variable.is_real]
+    return bool(real) and not is_linear(part) and observed.issuperset(real)
+
+
+def factors_of(part: AnyConditional, observed: frozenset[str] | None = None) -> list[Factor]:
+    """A conditional of a variable with states as factors; a real-valued variable is refused, where not `observed`."""
+    real = [variable.name for variable in part.parents if variable.is_real]
+    if real or part.child.is_real:
+        hidden = [name for name in real if observed is None or name not in observed]
+        why = f"its parent {hidden[0]!r} is real-valued" if hidden else "it is not linear with Gaussian noise"
+        where = "" if observed is None else ", and not observed"
         raise Unsupported(
-            f"exact inference cannot take {signature(part)}: {why}; methods that draw samples can: jt.sample draws rows"
-            " without evidence, and log_prob takes full rows"
+            f"exact inference cannot take {signature(part)}: {why}{where}; methods that draw samples can: jt.sample"
+            " draws rows without evidence, and log_prob takes full rows"
         )
     return lower_conditional(part, None)
 
@@ -114,13 +124,15 @@ def make_part(
 def part_of(model: Any, families: Sequence[AnyConditional], observed: frozenset[str]) -> Part:
     """The part that has these families."""
     position = {name: at for at, name in enumerate(model.graph.topological_order())}
-    factors = [factor for part in families if not is_linear(part) for factor in factors_of(part)]
+    by_row = tuple(part for part in families if is_row_family(part, observed))
+    others = [part for part in families if not is_linear(part) and part not in by_row]
+    factors = [factor for part in others for factor in factors_of(part, observed)]
     linear = [part for part in families if is_linear(part)]
     for part in linear:
         if part.child.dimension > 1:
             raise Unsupported(f"exact inference takes single real numbers; {part.child!r} is a vector")
     groups = tuple(make_group(each, observed, position) for each in connected(linear, observed))
-    return Part(tuple(factors), groups, table_tree(factors, groups, observed))
+    return Part(tuple(factors), by_row, groups, table_tree(factors, by_row, groups, observed))
 
 
 def needed_families(
@@ -226,19 +238,29 @@ def join(rows: Sequence[tuple[set[str], set[Variable]]]) -> Step:
     return Step(columns, states, size, len(rows))
 
 
+def table_scope(part: AnyConditional) -> tuple[Variable, ...]:
+    """The variables with states of a family."""
+    return tuple(variable for variable in (*part.parents, part.child) if not variable.is_real)
+
+
 def table_size(states: Mapping[str, int], names: Iterable[str]) -> float:
     return math.prod(float(states[name]) for name in names)
 
 
 def table_tree(
-    factors: Sequence[Factor], groups: Sequence[Group], observed: frozenset[str], joint: tuple[str, ...] = ()
+    factors: Sequence[Factor],
+    row_families: Sequence[AnyConditional],
+    groups: Sequence[Group],
+    observed: frozenset[str],
+    joint: tuple[str, ...] = (),
 ) -> TableTree:
     """The clique tree of all tables over the unobserved variables with states, and of a joint."""
     states: dict[str, int] = {}
     scopes: list[tuple[str, ...]] = []
-    for factor in factors:
-        states |= {each.name: each.num_states for each in factor.scope if each.name not in observed}
-        scopes.append(tuple(name for name in factor.scope.names if name not in observed))
+    for scope in (*(factor.scope for factor in factors), *map(table_scope, row_families)):
+        free = [variable for variable in scope if variable.name not in observed]
+        states |= {variable.name: variable.num_states for variable in free}
+        scopes.append(tuple(variable.name for variable in free))
     largest = max([*(group.states for group in groups), joint], key=lambda names: table_size(states, names))
     if table_size(states, largest) > BEYOND_ALL:
         return TableTree(states, (largest,), (-1,))  # which says its size, and is refused

@@ -12,10 +12,11 @@ import numpy as np
 from juncture import numerics
 from juncture.data.findings import Findings
 from juncture.data.tables.distinct import MANY, distinct_rows
+from juncture.factors.conditional import AnyConditional
 from juncture.factors.factor import Factor
 from juncture.inference.exact.hybrid.clique_tables import Sums, Table
 from juncture.inference.exact.hybrid.groups import Density, SolvedGroup
-from juncture.inference.exact.hybrid.parts import BYTES_PER_COEFFICIENT, Group, Part
+from juncture.inference.exact.hybrid.parts import BYTES_PER_COEFFICIENT, Group, Part, table_scope
 from juncture.inference.exact.junction_tree.memos import recall
 from juncture.memory import check_memory
 from juncture.values import few, number_of
@@ -120,10 +121,14 @@ class Run:
         tree = self.part.tree
         return sum(tree.sizes) + sum(tree.size(group.states) for group in self.part.groups) + 1
 
-    def _blocks(self) -> Iterator[tuple[Sums, np.ndarray]]:
+    def blocks(self) -> Iterator[slice]:
+        """Rows that are summed together."""
         step = int(max(1, CELLS_AT_ONCE // self._num_cells))
         for start in range(0, self.rows.num_rows, step):
-            rows = slice(start, min(start + step, self.rows.num_rows))
+            yield slice(start, min(start + step, self.rows.num_rows))
+
+    def _blocks(self) -> Iterator[tuple[Sums, np.ndarray]]:
+        for rows in self.blocks():
             tables, lacking = self.tables(rows)
             sums = self.part.tree.sum(tables, rows.stop - rows.start)
             yield sums, sums.log_total + self._restore(sums, lacking)
@@ -136,14 +141,13 @@ class Run:
         """
         some = self.rows.take(rows)
         tables = [self.factor_table(factor, some) for factor in self.part.factors]
+        tables += [row_table(part, some) for part in self.part.row_families]
         tables += [table for name in some.findings.likelihoods if (table := self.likelihood(name, some)) is not None]
         lacking: list[Table] = []
         for solved, case in self.solved:
-            density = solved.density(some.reals, case[rows], self.tolerance)
-            peaks = solved.log_peak(case[rows]) if with_peaks else 0.0
-            logs, fewer = hold_exact(density)
+            logs, fewer = hold_exact(solved.density(some.reals, case[rows], self.tolerance))
             names = solved.group.states
-            tables.append((names, logs + peaks))
+            tables.append((names, add_peaks(logs, solved.log_peak(case[rows])) if with_peaks else logs))
             if fewer is not None:
                 lacking.append((names, np.broadcast_to(fewer, (len(logs), *solved.shape))))
         return tables, lacking
@@ -171,6 +175,23 @@ class Run:
             expected = (sums.marginal(names) * fewer).reshape(len(total), -1).sum(axis=1)
             total += np.where(np.isnan(expected), 0.0, expected)
         return SINGULAR * np.round(total)
+
+
+def row_table(part: AnyConditional, rows: Rows) -> Table:
+    """log p(child | parents) for all unobserved states of a family whose numbers are observed, (row, *states)."""
+    free = [variable for variable in table_scope(part) if variable.name not in rows.observed]
+    shape = [variable.num_states for variable in free]
+    codes = np.indices(shape).reshape(len(free), -1)
+    size = codes.shape[1]
+    columns = {name: np.repeat(column, size, axis=0) for name, column in {**rows.codes, **rows.reals}.items()}
+    columns |= {variable.name: np.tile(codes[at], rows.num_rows) for at, variable in enumerate(free)}
+    return tuple(variable.name for variable in free), part.log_prob(columns).reshape(rows.num_rows, *shape)
+
+
+def add_peaks(logs: np.ndarray, peaks: np.ndarray) -> np.ndarray:
+    """The densities at the mode; a configuration that cannot occur stays impossible, however sharp its peak."""
+    none = np.full(np.broadcast_shapes(logs.shape, peaks.shape), -np.inf)
+    return np.add(logs, peaks, out=none, where=logs > -np.inf)
 
 
 def number_cases(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -21,8 +21,6 @@ from juncture.inference.exact.junction_tree.packed_tree import PackedTree
 from juncture.inference.exact.lowering import Lowered
 from juncture.variables import Scope, State
 
-NOTHING_SOFT = (np.empty(0, np.int64), np.empty(0))
-
 
 @dataclass(frozen=True, eq=False)
 class PackedModel:
@@ -71,7 +69,7 @@ class PackedModel:
                 return None
             observed.append(known[0])
             codes.append(code)
-        return CodedFinding(np.array(observed, np.int64), np.array(codes, np.int64), *NOTHING_SOFT)
+        return CodedFinding.hard(observed, codes)
 
     def find_nodes(self, names: Sequence[Any]) -> np.ndarray | None:
         """The nodes of these variables; None if one of the names is not that of a variable."""

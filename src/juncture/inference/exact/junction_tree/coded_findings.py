@@ -12,6 +12,8 @@ from juncture import numerics
 from juncture.data.findings import Findings
 from juncture.data.tables.distinct import distinct_rows
 
+NOTHING_SOFT = {"soft": np.empty(0, np.int64), "likelihoods": np.empty(0), "log_scale": 0.0}
+
 
 @dataclass(frozen=True, eq=False)
 class CodedFinding:
@@ -26,6 +28,14 @@ class CodedFinding:
     likelihoods: np.ndarray
     log_scale: float = 0.0  # of what the likelihoods were divided by
     is_safe: ClassVar[bool] = True  # whether no likelihood vanished when it was divided
+
+    @classmethod
+    def hard(cls, observed: Sequence[int], codes: Sequence[int]) -> CodedFinding:
+        """Codes alone; fields are set at once, as this is done for every row of labels."""
+        finding = cls.__new__(cls)
+        nodes, states = np.array(observed, np.int64), np.array(codes, np.int64)
+        finding.__dict__.update(observed=nodes, codes=states, **NOTHING_SOFT)
+        return finding
 
     @property
     def log_likelihoods(self) -> np.ndarray:

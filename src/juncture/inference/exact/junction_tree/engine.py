@@ -23,14 +23,9 @@ from juncture.inference.exact.clique_search import CliqueTree
 from juncture.inference.exact.junction_tree.answers import ExpectedAnswers, PackedModel, TreeAnswers
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree.memos import recall
+from juncture.inference.exact.junction_tree.orders import find_order, scopes_of, search_structure
 from juncture.inference.exact.junction_tree.packed_tree import pack_factors
-from juncture.inference.exact.junction_tree.plan import (
-    Structure,
-    check_cost,
-    find_structure,
-    fits,
-    lay_out_plan,
-)
+from juncture.inference.exact.junction_tree.plan import Structure, check_cost, find_structure, fits, lay_out_plan
 from juncture.inference.exact.junction_tree.sliced_answers import SlicedAnswers
 from juncture.inference.exact.junction_tree.sparse_choice import find_sparse_plan, plan_sparsely, share_kept
 from juncture.inference.exact.junction_tree.sparse_plan import SparsePlan
@@ -175,23 +170,47 @@ class JunctionTree:
         return found
 
     def find_sparse_plan(self, model: Any, lowered: Lowered, most_kept: float) -> SparsePlan | None:
-        return find_sparse_plan(lowered, scopes_of(lowered), partial(self.find_tree, model), most_kept)
+        return find_sparse_plan(lowered, scopes_of(lowered), partial(self.find_tree, model, lowered), most_kept)
 
     def keep_possible_cells(self, model: Any) -> None:
         """Answer from the cells that can be non-zero, however many they are; before the model's first question."""
         lowered = lower(model)
-        model.derived["sparse plan"] = plan_sparsely(lowered, scopes_of(lowered), partial(self.find_tree, model))
+        model.derived["sparse plan"] = plan_sparsely(
+            lowered, scopes_of(lowered), partial(self.find_tree, model, lowered)
+        )
 
-    def find_tree(self, model: Any, scopes: list[list[int]], shape: tuple[int, ...]) -> CliqueTree:
-        return self.structure_of(model, scopes, shape).tree
+    def find_tree(self, model: Any, lowered: Lowered, scopes: list[list[int]], shape: tuple[int, ...]) -> CliqueTree:
+        """The clique tree for these factors, or for what is left of their scopes."""
+        whole = self.structure(model, lowered).tree
+        if shape == lowered.scope.shape and scopes == scopes_of(lowered):
+            return whole
+
+        def search() -> Structure:
+            return find_structure(scopes, shape, known=whole.order)
+
+        return recall(model, "structures", (shape, tuple(map(tuple, scopes))), search, MAX_STRUCTURES).tree
 
     def structure(self, model: Any, lowered: Lowered) -> Structure:
         """The clique tree for these factors, searched once and kept with the model."""
-        return self.structure_of(model, scopes_of(lowered), lowered.scope.shape)
+        key = (lowered.scope.shape, tuple(map(tuple, scopes_of(lowered))))
 
-    def structure_of(self, model: Any, scopes: list[list[int]], shape: tuple[int, ...]) -> Structure:
-        key = (shape, tuple(map(tuple, scopes)))
-        return recall(model, "structures", key, lambda: find_structure(scopes, shape), MAX_STRUCTURES)
+        def search() -> Structure:
+            return search_structure(model, lowered, lambda: self.structure(model, lower(model)))
+
+        return recall(model, "structures", key, search, MAX_STRUCTURES)
+
+    def find_order(self, model: Any, *, effort: float = 1.0) -> tuple[str, ...]:
+        """A good elimination order of the model's variables, for `model.with_elimination_order`.
+
+        The search takes `effort` times the work that it takes before a first query, which is a second or two at most,
+        and starts from the order that the model has, if it has one.
+
+        >>> from juncture.formats.bundled import example
+        >>> JunctionTree().find_order(example("cancer"))
+        ('Xray', 'Dyspnoea', 'Pollution', 'Smoker', 'Cancer')
+        """
+        check_factors(model, "the search for an elimination order")
+        return find_order(model, effort)
 
     def part_for(self, model: Any, names: set[str]) -> Any:
         """The model itself if a query names all variables or a run is quick, else the part that the query needs.
@@ -276,12 +295,6 @@ class JunctionTreePlan:
 def codes_of_row(findings: Findings) -> dict[str, int]:
     """The codes of what a single row observes."""
     return {name: int(column[0]) for name, column in findings.codes.items() if column[0] >= 0}
-
-
-def scopes_of(lowered: Lowered) -> list[list[int]]:
-    """Each factor's variables by number."""
-    nodes = {name: node for node, name in enumerate(lowered.scope.names)}
-    return [[nodes[name] for name in factor.scope.names] for factor in lowered.factors]
 
 
 def reduce_scopes(lowered: Lowered, observed: frozenset[str]) -> tuple[Factor, ...]:

@@ -9,9 +9,10 @@ import numpy as np
 
 from juncture import parallel
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
-from juncture.inference.exact.junction_tree.packed_tree import CELLS_AT_ONCE, MAX_BLOCK, PackedTree
+from juncture.inference.exact.junction_tree.packed_tree import PackedTree
 from juncture.inference.exact.junction_tree.plan import CliquePlan
 from juncture.inference.exact.junction_tree.sparse_tree import SparseTree
+from juncture.inference.exact.junction_tree.workspace import block_size
 from juncture.kernels.junction_tree.layout import MARGINAL, OFFSET, SIZE
 from juncture.kernels.tables.network_counts import add_cells
 from juncture.parallel import blocks_of
@@ -37,7 +38,7 @@ def expected_cells(tree: PackedTree, rows: CodedFindings, weights: np.ndarray) -
     """
     log_evidence = np.empty(rows.num_rows)
     num_sums = max(1, min(MOST_SUMS, CELLS_OF_SUMS // max(tree.plan.num_cells, 1)))
-    size = max(-(-rows.num_rows // num_sums), block_size(tree))
+    size = max(-(-rows.num_rows // num_sums), block_size(tree.plan.num_cells))
 
     def sums_of(part: slice) -> np.ndarray:
         return sum_cells(tree, rows, weights, part, log_evidence)
@@ -46,17 +47,12 @@ def expected_cells(tree: PackedTree, rows: CodedFindings, weights: np.ndarray) -
     return sum(parts, np.zeros(tree.plan.num_cells)), log_evidence
 
 
-def block_size(tree: PackedTree) -> int:
-    """How many rows are propagated together."""
-    return max(1, min(MAX_BLOCK, CELLS_AT_ONCE // max(tree.plan.num_cells, 1)))
-
-
 def sum_cells(
     tree: PackedTree, rows: CodedFindings, weights: np.ndarray, part: slice, log_evidence: np.ndarray
 ) -> np.ndarray:
     """The sums over one part of the rows, a block at a time."""
     cells = np.zeros(tree.plan.num_cells)
-    size = block_size(tree)
+    size = block_size(tree.plan.num_cells)
     for start in range(part.start, part.stop, size):
         block = slice(start, min(start + size, part.stop))
         add_block(tree, rows, block, weights[block].copy(), log_evidence[block], cells)

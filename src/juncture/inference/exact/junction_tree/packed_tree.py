@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,10 +14,20 @@ import numpy as np
 from juncture import numerics, parallel
 from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
+from juncture.inference.exact.junction_tree.cut_plan import CutPlan, CutPlans
 from juncture.inference.exact.junction_tree.packing import pack_logs, pack_tables, scale_table
 from juncture.inference.exact.junction_tree.plan import CliquePlan
+from juncture.inference.exact.junction_tree.row_cut import RowCut, run_singly
+from juncture.inference.exact.junction_tree.workspace import (
+    CELLS_AT_ONCE,
+    LEAST_BLOCK,
+    MAX_BLOCK,
+    Workspace,
+    block_size,
+)
 from juncture.kernels.junction_tree.alternatives import value_alternatives
 from juncture.kernels.junction_tree.best_rows import choose_rows
+from juncture.kernels.junction_tree.cut import FAINT_RUN, propagate_cut
 from juncture.kernels.junction_tree.layout import MARGINAL
 from juncture.kernels.junction_tree.logs import propagate_logs
 from juncture.kernels.junction_tree.propagation import TINY, collect_prior, propagate
@@ -24,8 +35,9 @@ from juncture.kernels.junction_tree.rows import propagate_rows
 from juncture.kernels.junction_tree.sampling import draw_rows
 from juncture.parallel import blocks_of
 
-CELLS_AT_ONCE = 2**17  # of a block of rows: what a core's cache holds
-MAX_BLOCK = 128
+WORTH_CUTTING = 1_500  # cells from which on tables may be cut down to what is observed
+LEAST_SAVING = 800  # cells below which a run on cut tables is not faster
+LARGEST = 1e20  # entry of tables that are cut: beyond it, a run on them might give up earlier than one on all cells
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,26 +54,58 @@ class PackedTree:
     factors: tuple[Factor, ...]
     log_tops: tuple[float, ...]  # (factor,): what was divided out of each
     workspaces: threading.local = field(default_factory=threading.local)
+    cut_plans: CutPlans = field(default_factory=CutPlans)
 
     def run(self, evidence: CodedFinding, targets: np.ndarray) -> tuple[np.ndarray, float]:
         """(marginals, log evidence) of a single row; -inf when it is impossible."""
-        plan = self.plan
-        marginals = np.empty(plan.num_marginals)
-        if self.log_prior == -np.inf:
-            return np.full(plan.num_marginals, np.nan), -np.inf
+        if self.log_prior == -math.inf:
+            return np.full(self.plan.num_marginals, np.nan), -math.inf
         if self.is_safe and evidence.is_safe:
+            marginals = np.empty(self.plan.num_marginals)
             status, log_total = self._propagate(evidence, targets, marginals)
             if status != TINY:
                 return marginals, log_total + self.log_prior + evidence.log_scale
-        log_marginals, log_total = self.run_logs(*evidence.as_logs(plan.num_states), targets, maximize=False)
+        log_marginals, log_total = self.run_logs(*evidence.as_logs(self.plan.num_states), targets, maximize=False)
         return self.normalize(log_marginals, targets), log_total + evidence.log_scale
 
     def _propagate(self, evidence: CodedFinding, targets: np.ndarray, marginals: np.ndarray) -> tuple[int, float]:
-        plan, space = self.plan, self.workspace()
-        answer: tuple[int, float] = propagate(
-            plan.table, plan.indices, plan.node_table, self.base, self.prior, self.bounds,
+        """(status, log of the total) of a run on what the evidence leaves of the tables, if that pays, or on all."""
+        if self.plan.num_cells >= WORTH_CUTTING:
+            cut = self.find_cut(evidence.observed, evidence.soft)
+            answer = None if cut is None else self.run_cut(cut, evidence, targets, marginals)
+            if answer is not None and answer[0] != FAINT_RUN:
+                return answer
+        return self.run_whole(evidence, targets, marginals)
+
+    def run_whole(self, evidence: CodedFinding, targets: np.ndarray, marginals: np.ndarray) -> tuple[int, float]:
+        plan, space = self.plan, self.workspace(self.plan)
+        answer: tuple[int, float] = propagate.run(  # without the call of the kernel object, as this is the hot path
+            plan.table, plan.nodes, plan.indices, plan.node_table, self.base, self.prior, self.bounds,
             evidence.observed, evidence.codes, evidence.soft, evidence.likelihoods, targets,
-            space.work, space.messages, space.ratios, space.bounds, space.touched, marginals,
+            space.buffer, space.touched, marginals,
+        )  # fmt: skip
+        return answer
+
+    def find_cut(self, observed: np.ndarray, soft: np.ndarray) -> CutPlan | None:
+        """A plan without the axes of the nodes that a row observes, if that pays."""
+        cut = self.cut_plans.find(self.plan, observed, 1, LEAST_SAVING)
+        if cut is None or not self.is_level or (len(soft) and np.isin(soft, observed).any()):
+            return None
+        return cut
+
+    @cached_property
+    def is_level(self) -> bool:
+        return bool(self.base.max(initial=0.0) < LARGEST)
+
+    def run_cut(
+        self, cut: CutPlan, evidence: CodedFinding, targets: np.ndarray, marginals: np.ndarray
+    ) -> tuple[int, float]:
+        """`run_whole` with the same bits; FAINT_RUN if that is not sure."""
+        space = self.workspace(cut)
+        answer: tuple[int, float] = propagate_cut.run(
+            cut.table, self.plan.nodes, cut.indices, cut.node_table, cut.cuts, cut.picks, cut.axes, cut.seen,
+            self.base, self.prior, self.bounds, evidence.codes, evidence.soft, evidence.likelihoods, targets,
+            space.buffer, space.touched, marginals,
         )  # fmt: skip
         return answer
 
@@ -70,11 +114,11 @@ class PackedTree:
         all_nodes = np.arange(len(self.plan.num_states))
         if self.is_safe and evidence.is_safe:
             space, (status, _) = (
-                self.workspace(),
-                self._propagate(evidence, all_nodes, np.empty(self.plan.num_marginals)),
+                self.workspace(self.plan),
+                self.run_whole(evidence, all_nodes, np.empty(self.plan.num_marginals)),
             )
             if status != TINY:
-                return space.work.copy()
+                return space.buffer[: self.plan.num_cells].copy()
         return self.calibrate_in_logs(evidence)
 
     def calibrate_in_logs(self, evidence: CodedFinding) -> np.ndarray:
@@ -150,8 +194,13 @@ class PackedTree:
         node_table[targets, MARGINAL] = np.cumsum(num_states) - num_states
         marginals = np.empty((rows.num_rows, int(num_states.sum())))
         log_evidence = np.empty(rows.num_rows)
-        size = max(1, min(MAX_BLOCK, CELLS_AT_ONCE // max(self.plan.num_cells, 1)))
-        run = self.run_block if size > 1 else self.run_one_by_one
+        size = block_size(self.plan.num_cells)
+        cut = RowCut.of(self, rows, node_table, targets, is_long=size < LEAST_BLOCK)
+        run = self.run_block
+        if cut is not None:
+            size, run = block_size(cut.plan.num_cells), cut.run_block
+        elif size < LEAST_BLOCK:
+            size, run = 1, self.run_one_by_one
 
         def fill(block: slice) -> None:
             run(rows, block, node_table, targets, marginals[block], log_evidence[block])
@@ -173,9 +222,7 @@ class PackedTree:
             log_evidence[:], marginals[:] = -np.inf, np.nan
             return
         _, is_tiny = self.propagate_block(rows, block, node_table, targets, marginals, log_evidence)
-        for index in np.flatnonzero(is_tiny):
-            marginals[index], log_evidence[index] = self.run_row(rows.row(block.start + int(index)), targets)
-        marginals[np.isneginf(log_evidence)] = np.nan
+        run_singly(self, rows, block, targets, is_tiny, marginals, log_evidence)
 
     def propagate_block(
         self,
@@ -190,15 +237,15 @@ class PackedTree:
         plan, size = self.plan, len(log_evidence)
         if not self.is_safe:
             return np.empty((0, size)), np.ones(size, bool)
-        status, space = np.full(size, TINY, np.int64), self.workspace(size)
+        status, space = np.full(size, TINY, np.int64), self.workspace(plan, size)
         propagate_rows(
-            plan.table, plan.indices, node_table, self.base, self.prior, self.bounds,
+            plan.table, plan.nodes, plan.indices, node_table, self.base, self.prior, self.bounds,
             rows.observed, np.ascontiguousarray(rows.codes[:, block]),
             rows.soft, np.ascontiguousarray(rows.likelihoods[:, block]), targets,
-            space.work, space.messages, space.ratios, space.bounds, space.touched, marginals, log_evidence, status,
+            space.buffer, space.touched, marginals, log_evidence, status,
         )  # fmt: skip
         log_evidence += self.log_prior + rows.log_scale[block]
-        return space.work, (status == TINY) | rows.is_wide(block)
+        return space.buffer[: plan.num_cells], (status == TINY) | rows.is_wide(block)
 
     def run_one_by_one(
         self,
@@ -209,8 +256,7 @@ class PackedTree:
         marginals: np.ndarray,
         log_evidence: np.ndarray,
     ) -> None:
-        marginals[0], log_evidence[0] = self.run_row(rows.row(block.start), targets)
-        marginals[np.isneginf(log_evidence)] = np.nan
+        run_singly(self, rows, block, targets, np.ones(1, bool), marginals, log_evidence)
 
     def run_row(self, row: CodedFinding, targets: np.ndarray) -> tuple[np.ndarray, float]:
         """The marginals of the targets, one after the other, and the log evidence."""
@@ -220,17 +266,17 @@ class PackedTree:
         return np.concatenate([np.empty(0), *parts]), log_evidence
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the buffers, which belong to threads."""
-        return {name: value for name, value in self.__dict__.items() if name != "workspaces"}
+        """Everything but the buffers, which belong to threads, and what later runs find out."""
+        return {name: value for name, value in self.__dict__.items() if name not in {"workspaces", "cut_plans"}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, workspaces=threading.local())
+        self.__dict__.update(state, workspaces=threading.local(), cut_plans=CutPlans())
 
-    def workspace(self, *rows: int) -> Workspace:
-        """Buffers of the running thread's own, kept for its next run."""
+    def workspace(self, plan: CliquePlan | CutPlan, *rows: int) -> Workspace:
+        """Buffers of the running thread's own, large enough for a plan, kept for its next run."""
         space: Workspace | None = getattr(self.workspaces, "space", None)
-        if space is None or space.work.shape[1:] != rows:
-            space = Workspace.of(self.plan, rows)
+        if space is None or space.rows != rows or len(space.buffer) < plan.buffer_size:
+            space = Workspace.of(plan, rows)
             self.workspaces.space = space
         return space
 
@@ -268,26 +314,13 @@ def pack_factors(plan: CliquePlan, factors: Sequence[Factor]) -> PackedTree:
     scaled, log_tops, is_kept = zip(*map(scale_table, factors), strict=True) if factors else ((), (), ())
     base, prior, bounds = np.empty(plan.num_cells), np.empty(plan.num_entries), np.empty(plan.num_cliques)
     is_safe = all(is_kept) and pack_tables(plan, scaled, base, bounds)
-    status, log_total = collect_prior(plan.table, plan.indices, base, prior, bounds) if is_safe else (TINY, 0.0)
+    status, log_total = (
+        collect_prior(plan.table, plan.nodes, plan.indices, plan.node_table, base, prior, bounds)
+        if is_safe
+        else (TINY, 0.0)
+    )
     constants = [v[0] for v, clique in zip(scaled, plan.factor_cliques, strict=True) if clique < 0]
     log_scale = float(np.sum([*log_tops, *numerics.log(constants)]))
     return PackedTree(
         plan, base, prior, bounds, log_scale, log_scale + log_total, status != TINY, tuple(factors), log_tops
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Workspace:
-    """The buffers of a run."""
-
-    work: np.ndarray
-    messages: np.ndarray
-    ratios: np.ndarray
-    bounds: np.ndarray
-    touched: np.ndarray
-
-    @classmethod
-    def of(cls, plan: CliquePlan, rows: tuple[int, ...]) -> Workspace:
-        sizes = (plan.num_cells, plan.num_entries, plan.num_entries, plan.num_cliques)
-        work, messages, ratios, bounds = (np.empty((size, *rows)) for size in sizes)
-        return cls(work, messages, ratios, bounds, np.empty(plan.num_cliques, np.bool_))

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from juncture.errors import TooLarge
 from juncture.inference.engines.contract import Cost
 from juncture.inference.exact.clique_search import CliqueTree, best_tree
+from juncture.kernels.junction_tree.cliques import lower_parents
 from juncture.kernels.junction_tree.layout import build_clique_table, build_node_table, fill_indices, lay_out
 from juncture.kernels.junction_tree.packing import assign_factors
 from juncture.memory import default_memory_limit, format_bytes
@@ -54,6 +56,11 @@ class CliquePlan:
             and np.array_equal(self.num_states, shape)
         )
 
+    @cached_property
+    def buffer_size(self) -> int:
+        """The entries of a run's buffer: the cells, the messages three times, and a bound for each clique."""
+        return self.num_cells + 3 * self.num_entries + self.num_cliques
+
     def __repr__(self) -> str:
         return f"CliquePlan({self.num_cliques} cliques, {self.cost})"
 
@@ -68,11 +75,19 @@ class Structure:
     tree: CliqueTree
 
 
-def find_structure(scopes: Sequence[Sequence[int]], num_states: Sequence[int]) -> Structure:
+def find_structure(
+    scopes: Sequence[Sequence[int]],
+    num_states: Sequence[int],
+    *,
+    known: np.ndarray | None = None,
+    effort: float = 1.0,
+) -> Structure:
+    """The best clique tree found for these scopes, with a `known` elimination order among those tried."""
     states = np.array(num_states, dtype=np.int64)
     scope_starts = np.cumsum([0, *(len(scope) for scope in scopes)], dtype=np.int64)
     scope_nodes = np.array([node for scope in scopes for node in scope], dtype=np.int64)
-    return Structure(states, scope_starts, scope_nodes, best_tree(states, scope_starts, scope_nodes))
+    tree = best_tree(states, scope_starts, scope_nodes, known=known, effort=effort)
+    return Structure(states, scope_starts, scope_nodes, tree)
 
 
 def lay_out_plan(structure: Structure, memory_limit: int | None = None) -> CliquePlan:
@@ -80,8 +95,9 @@ def lay_out_plan(structure: Structure, memory_limit: int | None = None) -> Cliqu
     states, scope_starts, scope_nodes = structure.num_states, structure.scope_starts, structure.scope_nodes
     tree = structure.tree
     check_cost(tree.cost, memory_limit)
-    nodes, shared = lay_out(tree.starts, tree.nodes, tree.parents, len(states))
-    table, num_cells, num_entries, num_indices = build_clique_table(tree.parents, tree.starts, nodes, shared, states)
+    parents = lower_parents(tree.starts, tree.nodes, tree.parents, states)
+    nodes, shared = lay_out(tree.starts, tree.nodes, parents, len(states))
+    table, num_cells, num_entries, num_indices = build_clique_table(parents, tree.starts, nodes, shared, states, states)
     indices = np.empty(num_indices, dtype=np.int32 if num_entries < 2**31 else np.int64)
     fill_indices(table, tree.starts, nodes, shared, states, indices)
     node_table = build_node_table(table, tree.starts, nodes, states)

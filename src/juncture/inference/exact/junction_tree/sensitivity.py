@@ -18,7 +18,8 @@ from juncture import numerics
 from juncture.errors import ImpossibleEvidence, InvalidData, Unsupported
 from juncture.evidence import as_findings
 from juncture.inference.exact.elimination.buckets import LogFactor, multiply
-from juncture.inference.exact.junction_tree.engine import JunctionTree, scopes_of
+from juncture.inference.exact.junction_tree.engine import JunctionTree
+from juncture.inference.exact.junction_tree.orders import scopes_of
 from juncture.inference.exact.junction_tree.plan import CliquePlan, lay_out_plan
 from juncture.inference.exact.lowering import Lowered
 from juncture.kernels.junction_tree.layout import NODE_CLIQUE, PARENT
