@@ -14,7 +14,7 @@ from juncture.inference.exact.lowering import Lowered
 
 LEAST_CELLS = 25_000  # of all cliques: from here on it is looked for zeros
 LEAST_ZEROS = 0.02  # ... and the part of the factors' entries that are zero
-MOST_KEPT = 0.7  # of all cells: up to here a run on those that can be non-zero is faster
+MOST_KEPT = 0.55  # of all cells: up to here a run on those that can be non-zero is faster
 MANY_CELLS, MOST_KEPT_OF_MANY = 5e7, 0.25  # of so many, less: it takes seconds to search for the others
 MOST_KEPT_ONCE = 0.06  # ... also if they are searched for one run
 LARGE = 2**32  # bytes of all cells: from here on the others are left out at any rate
