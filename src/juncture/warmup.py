@@ -14,6 +14,7 @@ import numpy as np
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
 from juncture.errors import JunctureError
+from juncture.evidence import as_findings
 from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor
 from juncture.factors.gaussian import LinearGaussian
@@ -26,8 +27,10 @@ from juncture.families.family import Family
 from juncture.families.statistics.compiled import LONG
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.graphs.directed import DirectedGraph
+from juncture.inference.engines.contract import Question
 from juncture.inference.exact.clique_search import DENSE_NODES
 from juncture.inference.exact.gaussian.plan import DENSE_NODES as DENSE_GAUSSIAN
+from juncture.inference.exact.junction_tree.engine import JunctionTree
 from juncture.inference.planning import cost
 from juncture.kernels.compilation import compiling
 from juncture.kernels.structure.state_counts import MANY
@@ -136,6 +139,26 @@ def ask_network() -> None:
     infer(large, {"a": 1})
     ring = [Variable(f"x{index}", WIDE) for index in range(4)]
     cost(MarkovNetwork([Factor([ring[index - 1], ring[index]], np.ones((WIDE, WIDE))) for index in range(4)]))
+    ask_sparse_network()
+
+
+def ask_sparse_network() -> None:
+    """Ask a small network, of which only possible cells are kept, every kind of question."""
+    a, b, c = Variable("a", 2), Variable("b", 2), Variable("c", 2)
+    tables = [[0.9, 0.1], [0.2, 0.8]]
+    parts = [Conditional(a, [], [0.5, 0.5]), Conditional(b, [a], [[0.0, 1.0], [1.0, 0.0]]), Conditional(c, [b], tables)]
+    model = BayesianNetwork(parts)
+    engine = JunctionTree()
+    engine.keep_possible_cells(model)
+    infer(model, {"a": 1})
+    infer(model, [{"a": 1}, {"b": [0.5, 1.0]}])
+    most_probable(model, {"a": 1})
+    most_probable(model, [{"a": [0.4, 1.0]}, {"a": [1.0, 0.4]}])
+    most_probable(model, k=2)
+    sample(model, 2, given={"c": 1}, rng=0)
+    plan = engine.compile(model, ("a", "b", "c"), ("a",))
+    rows = as_findings([{"a": 1}, {"a": None}], model.variables)
+    plan.run(model, rows, questions=frozenset({Question.EXPECTED})).expected(parts, np.ones(2))
 
 
 def ask_gaussian_network() -> None:

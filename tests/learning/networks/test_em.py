@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import juncture as jt
 from juncture.errors import ObjectiveDecreased
 from juncture.factors.noisy import NoisyMax, NoisyOr
-from juncture.inference.exact.junction_tree import answers as tree_answers
+from juncture.inference.exact.junction_tree import engine, packed_tree
 from juncture.inference.exact.junction_tree.packed_tree import PackedTree
 from juncture.learning.em.expectation_maximization import em_steps
 from juncture.learning.networks import problem as network_problem
@@ -66,14 +66,15 @@ def test_what_no_double_can_hold_is_run_in_logarithms(monkeypatch, is_safe):
     _, model, rows = holey(7, num_rows=40)
     tables, total = expected_by_enumeration(model, rows)
     if not is_safe:
-        plain = tree_answers.pack_factors
+        plain = packed_tree.pack_factors
 
         def unsafe(plan, factors):
             tree = plain(plan, factors)
             fields = {name: getattr(tree, name) for name in tree.__dataclass_fields__ if name != "workspaces"}
             return PackedTree(**(fields | {"is_safe": False}))
 
-        monkeypatch.setattr(tree_answers, "pack_factors", unsafe)
+        for module in (engine, packed_tree):
+            monkeypatch.setattr(module, "pack_factors", unsafe)
     statistics, log_likelihood = RowExpectation(model, rows).run(model)
     assert log_likelihood == pytest.approx(total, abs=1e-9)
     for name, table in tables.items():

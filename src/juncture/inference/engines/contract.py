@@ -37,12 +37,16 @@ Request: TypeAlias = AnyConditional | Factor  # a conditional or a factor of the
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run takes: the largest clique less one, its table's entries, bytes, and arithmetic operations."""
+    """What a run takes: the largest clique less one, its table's entries, bytes, and arithmetic operations.
+
+    Where only those entries are kept that can be non-zero, these are counted, and `kept` is their part of all entries.
+    """
 
     width: int
     largest_table: float
     bytes: float
     operations: float
+    kept: float = field(default=1.0, repr=False)
 
     def __post_init__(self) -> None:
         """Counts are whole numbers, also where they were summed as logarithms."""
@@ -58,12 +62,14 @@ class Cost:
             max(self.largest_table, other.largest_table),
             max(self.bytes, other.bytes),
             self.operations + other.operations,
+            min(self.kept, other.kept),
         )
 
     def __str__(self) -> str:
         return (
             f"width {self.width}, largest table {format_entries(self.largest_table)} entries, "
             f"{format_bytes(self.bytes)}, {self.operations:.2g} operations"
+            + (f", {self.kept:.2g} of all entries kept" if self.kept < 1.0 else "")
         )
 
 

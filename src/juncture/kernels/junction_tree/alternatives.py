@@ -73,38 +73,58 @@ def collect_across(table, indices, clique, upwards, work, messages):
 
 
 @kernel
+def find_depths(table):
+    """(tops, depths): of every clique the root of its tree, and how far it is from it."""
+    tops = np.empty(len(table), np.int64)
+    depths = np.zeros(len(table), np.int64)
+    for clique in range(len(table)):
+        parent = table[clique, PARENT]
+        tops[clique] = clique if parent < 0 else tops[parent]
+        depths[clique] = 0 if parent < 0 else depths[parent] + 1
+    return tops, depths
+
+
+@kernel
+def find_path(table, depths, start, goal, path):
+    """Fill in the edges from one clique to another of its tree, each by its lower clique; gives how many there are.
+
+    An edge leads upwards just when its clique is the one that was reached before it.
+    """
+    up = np.int64(0)
+    down = np.int64(0)
+    while start != goal:
+        if depths[start] >= depths[goal]:
+            path[up] = start
+            up += 1
+            start = table[start, PARENT]
+        else:
+            down += 1
+            path[len(path) - down] = goal
+            goal = table[goal, PARENT]
+    for index in range(down):
+        path[up + index] = path[len(path) - down + index]
+    return up + down
+
+
+@kernel
 def value_alternatives(table, indices, node_table, nodes, codes, work, messages, values):
     """Fill in, for each state of the nodes, the log of the best product less that of the best assignment.
 
     `work` and `messages` were collected by `propagate_logs`; `codes` are the best assignment. A node has its states
     valued with all nodes before it fixed.
     """
-    num_cliques = len(table)
-    depths = np.zeros(num_cliques, np.int64)
-    tops = np.empty(num_cliques, np.int64)
-    places = np.empty(num_cliques, np.int64)  # of each tree, by its top: the clique that it is collected to
-    path = np.empty(num_cliques, np.int64)
-    for clique in range(num_cliques):
-        parent = table[clique, PARENT]
-        places[clique] = clique
-        tops[clique] = clique if parent < 0 else tops[parent]
-        depths[clique] = 0 if parent < 0 else depths[parent] + 1
+    tops, depths = find_depths(table)
+    places = np.arange(len(table))  # of each tree, by its top: the clique that it is collected to
+    path = np.empty(len(table), np.int64)
     for position in range(len(nodes)):
         node = nodes[position]
         clique = node_table[node, NODE_CLIQUE]
         start = places[tops[clique]]
-        goal = clique
-        count = 0
-        while start != goal:
-            if depths[start] >= depths[goal]:
-                collect_across(table, indices, start, True, work, messages)
-                start = table[start, PARENT]
-            else:
-                path[count] = goal
-                count += 1
-                goal = table[goal, PARENT]
-        for index in range(count - 1, -1, -1):
-            collect_across(table, indices, path[index], False, work, messages)
+        count = find_path(table, depths, start, clique, path)
+        for index in range(count):
+            step = path[index]
+            collect_across(table, indices, step, step == start, work, messages)
+            start = table[start, PARENT] if step == start else step
         places[tops[clique]] = clique
         read_log_marginals(table, node_table, part(nodes, position, 1), work, values, True)
         states, inner = node_table[node, STATES], node_table[node, INNER]

@@ -27,7 +27,7 @@ from juncture.inference.exact.gaussian.relations import log_free_density
 from juncture.inference.exact.gaussian.row_plan import RowPlan
 from juncture.inference.exact.gaussian.row_query import GaussianRowAnswers, RowQuery, are_numbers
 from juncture.inference.exact.gaussian.systems import LinearSystem, is_gaussian
-from juncture.inference.exact.junction_tree.engine import recall
+from juncture.inference.exact.junction_tree.memos import recall
 from juncture.inference.exact.lowering import check_factors
 from juncture.memory import check_memory
 from juncture.networks.bayesian_network import BayesianNetwork

@@ -17,7 +17,7 @@ from juncture.factors.factor import Factor
 from juncture.inference.exact.hybrid.clique_tables import Sums, Table
 from juncture.inference.exact.hybrid.groups import Density, SolvedGroup
 from juncture.inference.exact.hybrid.parts import BYTES_PER_COEFFICIENT, Group, Part, table_scope
-from juncture.inference.exact.junction_tree.engine import recall
+from juncture.inference.exact.junction_tree.memos import recall
 from juncture.memory import check_memory
 from juncture.values import few, number_of
 

@@ -16,11 +16,9 @@ from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import EXACT, Diagnostics, Request
 from juncture.inference.exact.junction_tree.best_assignments import best_assignments, best_of_marginal
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
-from juncture.inference.exact.junction_tree.expected_cells import expected_cells, factor_sum
-from juncture.inference.exact.junction_tree.packed_tree import PackedTree, pack_factors
-from juncture.inference.exact.junction_tree.plan import CliquePlan
+from juncture.inference.exact.junction_tree.expected_cells import expected_sums
+from juncture.inference.exact.junction_tree.packed_tree import PackedTree
 from juncture.inference.exact.lowering import Lowered
-from juncture.kernels.junction_tree.sampling import draw_rows
 from juncture.variables import Scope, State
 
 
@@ -34,9 +32,9 @@ class PackedModel:
     groups: Mapping[str, slice] = field(default_factory=dict)  # child → the factors that its conditional became
 
     @classmethod
-    def of(cls, plan: CliquePlan, lowered: Lowered) -> PackedModel:
+    def of(cls, tree: PackedTree, lowered: Lowered) -> PackedModel:
         nodes = {name: node for node, name in enumerate(lowered.scope.names)}
-        return cls(lowered.variables, nodes, pack_factors(plan, lowered.factors), lowered.groups)
+        return cls(lowered.variables, nodes, tree, lowered.groups)
 
     def factors_of(self, request: Request) -> range:
         """The numbers of the factors that a conditional or a factor of the model became."""
@@ -184,11 +182,7 @@ class TreeAnswers:
 
     def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         tree = self.packed.tree
-        plan = tree.plan
-        codes = np.zeros((num_rows, len(plan.num_states)), dtype=np.int64)
-        uniforms = rng.random((num_rows, plan.num_cliques))
-        work = tree.calibrate(self.rows.row(0))
-        draw_rows(plan.table, plan.starts, plan.nodes, plan.shared, plan.num_states, work, uniforms, codes)
+        codes = tree.draw(self.rows.row(0), rng.random((num_rows, tree.plan.num_cliques)))
         return {name: codes[:, self.packed.nodes[name]] for name in self.packed.names}
 
 
@@ -196,10 +190,8 @@ def expected_tables(
     packed: PackedModel, rows: CodedFindings, requests: Sequence[Request], weights: np.ndarray
 ) -> tuple[list[list[np.ndarray]], np.ndarray]:
     """The expected counts of the factors of each request, and log p(evidence) of each row."""
-    cells, log_evidence = expected_cells(packed.tree, rows, weights)
-    plan = packed.tree.plan
-    tables = [[factor_sum(plan, cells, number) for number in packed.factors_of(request)] for request in requests]
-    return tables, log_evidence
+    sums, log_evidence = expected_sums(packed.tree, rows, weights)
+    return [[sums(number) for number in packed.factors_of(request)] for request in requests], log_evidence
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,10 @@ first query compiles a model's plan and packs its numbers; later queries share b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, TypeVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,11 +19,17 @@ from juncture.errors import InvalidModel, TooLarge, Unsupported
 from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, Cost, Question, check_budget
 from juncture.inference.engines.relevance import relevant_part
+from juncture.inference.exact.clique_search import CliqueTree
 from juncture.inference.exact.junction_tree.answers import ExpectedAnswers, PackedModel, TreeAnswers
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
+from juncture.inference.exact.junction_tree.memos import recall
 from juncture.inference.exact.junction_tree.orders import find_order, scopes_of, search_structure
-from juncture.inference.exact.junction_tree.plan import CliquePlan, Structure, check_cost, fits, lay_out_plan
+from juncture.inference.exact.junction_tree.packed_tree import pack_factors
+from juncture.inference.exact.junction_tree.plan import Structure, check_cost, find_structure, fits, lay_out_plan
 from juncture.inference.exact.junction_tree.sliced_answers import SlicedAnswers
+from juncture.inference.exact.junction_tree.sparse_choice import find_sparse_plan, plan_sparsely, share_kept
+from juncture.inference.exact.junction_tree.sparse_plan import SparsePlan
+from juncture.inference.exact.junction_tree.sparse_tree import pack_possible
 from juncture.inference.exact.lowering import Lowered, check_factors, lower, noisy_children
 from juncture.options import as_variable_names
 
@@ -33,7 +40,6 @@ MAX_WHOLE = 512  # variables up to which the cost of a run on the whole model is
 LONG_RUN = 6e6  # operations, some milliseconds: from here on a plan for what was observed may be faster
 SLICED_RUNS = 4  # packing and collecting anew and running, in runs
 OPERATIONS_PER_SLICE = 24_000  # what slicing one factor costs
-Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True)
@@ -99,7 +105,8 @@ class JunctionTree:
         if type(derived) is not dict or "cost" not in derived:
             check_factors(model, "a junction tree")
             derived = model.derived
-            derived["cost"] = self.structure(model, lower(model)).tree.cost
+            sparse = self.sparse_plan(model)
+            derived["cost"] = self.structure(model, lower(model)).tree.cost if sparse is None else sparse.cost
         found: Cost = derived["cost"]
         return found
 
@@ -107,7 +114,9 @@ class JunctionTree:
         """Reduce the tables by the evidence first."""
         codes = codes_of_row(findings)
         states = {name: model.variable(name).labels[code] for name, code in codes.items()}
-        packed = self.pack(model, lower(model, states).condition(states).scale(findings.likelihoods, codes))
+        reduced = lower(model, states).condition(states).scale(findings.likelihoods, codes)
+        share = share_kept(self.structure(model, reduced).tree.cost, once=True)
+        packed = self.pack(model, reduced, self.find_sparse_plan(model, reduced, share))
         soft = {name: table for name, table in findings.likelihoods.items() if name not in codes}
         rest = Findings(packed.variables, {}, {}, soft)
         free = tuple(name for name in targets if name not in codes)
@@ -139,18 +148,51 @@ class JunctionTree:
         """The model's tables in their junction tree, compiled at the first call and kept with the model."""
         packed: PackedModel | None = model.derived.get("packed model")
         if packed is None:
-            packed = model.derived.setdefault("packed model", self.pack(model, lower(model)))
+            packed = model.derived.setdefault("packed model", self.pack(model, lower(model), self.sparse_plan(model)))
         elif self.memory_limit is not None:
             check_cost(packed.tree.plan.cost, self.memory_limit)
         return packed
 
-    def pack(self, model: Any, lowered: Lowered) -> PackedModel:
-        return PackedModel.of(lay_out_plan(self.structure(model, lowered), self.memory_limit), lowered)
+    def pack(self, model: Any, lowered: Lowered, sparse: SparsePlan | None = None) -> PackedModel:
+        if sparse is not None:
+            check_cost(sparse.cost, self.memory_limit)
+            return PackedModel.of(pack_possible(sparse, lowered.factors), lowered)
+        plan = lay_out_plan(self.structure(model, lowered), self.memory_limit)
+        return PackedModel.of(pack_factors(plan, lowered.factors), lowered)
+
+    def sparse_plan(self, model: Any) -> SparsePlan | None:
+        """The plan that keeps only cells that can be non-zero, where it is predicted to be faster; found once."""
+        if "sparse plan" not in model.derived:
+            lowered = lower(model)
+            share = share_kept(self.structure(model, lowered).tree.cost)
+            model.derived["sparse plan"] = self.find_sparse_plan(model, lowered, share)
+        found: SparsePlan | None = model.derived["sparse plan"]
+        return found
+
+    def find_sparse_plan(self, model: Any, lowered: Lowered, most_kept: float) -> SparsePlan | None:
+        return find_sparse_plan(lowered, scopes_of(lowered), partial(self.find_tree, model, lowered), most_kept)
+
+    def keep_possible_cells(self, model: Any) -> None:
+        """Answer from the cells that can be non-zero, however many they are; before the model's first question."""
+        lowered = lower(model)
+        model.derived["sparse plan"] = plan_sparsely(
+            lowered, scopes_of(lowered), partial(self.find_tree, model, lowered)
+        )
+
+    def find_tree(self, model: Any, lowered: Lowered, scopes: list[list[int]], shape: tuple[int, ...]) -> CliqueTree:
+        """The clique tree for these factors, or for what is left of their scopes."""
+        whole = self.structure(model, lowered).tree
+        if shape == lowered.scope.shape and scopes == scopes_of(lowered):
+            return whole
+
+        def search() -> Structure:
+            return find_structure(scopes, shape, known=whole.order)
+
+        return recall(model, "structures", (shape, tuple(map(tuple, scopes))), search, MAX_STRUCTURES).tree
 
     def structure(self, model: Any, lowered: Lowered) -> Structure:
         """The clique tree for these factors, searched once and kept with the model."""
-        scopes, shape = scopes_of(lowered), lowered.scope.shape
-        key = (shape, tuple(map(tuple, scopes)))
+        key = (lowered.scope.shape, tuple(map(tuple, scopes_of(lowered))))
 
         def search() -> Structure:
             return search_structure(model, lowered, lambda: self.structure(model, lower(model)))
@@ -238,9 +280,10 @@ class JunctionTreePlan:
         names, cliques = self.part.variables.names, self.engine.packed_model(self.part).tree.plan
         part = relevant_part(model, names) if set(names) <= set(model.variables.names) else model
         lowered = lower(part)
-        if part.variables.names != names or not has_scopes(cliques, scopes_of(lowered), lowered.scope.shape):
+        if part.variables.names != names or not cliques.has_scopes(scopes_of(lowered), lowered.scope.shape):
             raise InvalidModel("the plan was compiled for another structure; compile one for this model")
-        return PackedModel.of(cliques, lowered)
+        tree = self.engine.packed_model(self.part).tree.repack(lowered.factors)
+        return self.engine.pack(part, lowered) if tree is None else PackedModel.of(tree, lowered)
 
     def code_findings(self, findings: Findings, packed: PackedModel) -> CodedFindings:
         """Findings by node; those of a block of data are coded once for all steps of EM."""
@@ -254,34 +297,7 @@ def codes_of_row(findings: Findings) -> dict[str, int]:
     return {name: int(column[0]) for name, column in findings.codes.items() if column[0] >= 0}
 
 
-def has_scopes(cliques: CliquePlan, scopes: list[list[int]], shape: tuple[int, ...]) -> bool:
-    """Whether a plan was made for factors of these scopes over variables of this shape."""
-    flat = [node for scope in scopes for node in scope]
-    starts = np.cumsum([0, *(len(scope) for scope in scopes)])
-    return (
-        np.array_equal(cliques.scope_nodes, flat)
-        and np.array_equal(cliques.scope_starts, starts)
-        and np.array_equal(cliques.num_states, shape)
-    )
-
-
 def reduce_scopes(lowered: Lowered, observed: frozenset[str]) -> tuple[Factor, ...]:
     """Factors over what is left of each scope once the observed variables are gone; their numbers do not matter."""
     scopes = (factor.scope.without(observed) for factor in lowered.factors)
     return tuple(Factor.trusted(scope, np.empty(0)) for scope in scopes)
-
-
-def recall(model: Any, memo: str, key: Hashable, make: Callable[[], Entry], size: int) -> Entry:
-    """The entry of this key, made if it is missing; beyond `size` entries the least recently used is dropped.
-
-    A memo is kept with its model and is never changed: a new entry goes into a copy that replaces the memo. So threads
-    never read a dictionary that changes, and no lock is held across a fork. Two threads may both make the same entry;
-    an entry depends on its key alone, so either will do.
-    """
-    known: dict[Hashable, Entry] = model.derived.get(memo, {})
-    entry = known[key] if key in known else make()
-    if not known or next(reversed(known)) != key:
-        known = model.derived.get(memo, {})  # other threads may have added entries meanwhile
-        others = [item for item in known.items() if item[0] != key]
-        model.derived[memo] = dict([*others[max(0, len(others) - size + 1) :], (key, entry)])
-    return entry

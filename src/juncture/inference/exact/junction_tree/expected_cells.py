@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from juncture import parallel
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree.packed_tree import PackedTree
 from juncture.inference.exact.junction_tree.plan import CliquePlan
+from juncture.inference.exact.junction_tree.sparse_tree import SparseTree
 from juncture.inference.exact.junction_tree.workspace import block_size
 from juncture.kernels.junction_tree.layout import MARGINAL, OFFSET, SIZE
 from juncture.kernels.tables.network_counts import add_cells
@@ -15,6 +19,16 @@ from juncture.parallel import blocks_of
 
 MOST_SUMS = 16  # tables of sums that are filled side by side
 CELLS_OF_SUMS = 2**24  # ... and all their cells: fixed, so that sums do not depend on the number of cores
+
+
+def expected_sums(
+    tree: PackedTree, rows: CodedFindings, weights: np.ndarray
+) -> tuple[Callable[[int], np.ndarray], np.ndarray]:
+    """(the expected counts for the scope of a factor, by its number; log evidence (row,))."""
+    cells, log_evidence = expected_cells(tree, rows, weights)
+    if isinstance(tree, SparseTree):
+        return tree.sum_cells(cells).__getitem__, log_evidence
+    return partial(factor_sum, tree.plan, cells), log_evidence
 
 
 def expected_cells(tree: PackedTree, rows: CodedFindings, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -57,6 +71,23 @@ def add_block(
     if tree.log_prior == -np.inf or not tree.plan.num_cliques:
         log_evidence[:] = tree.log_prior
         return
+    if isinstance(tree, SparseTree):
+        is_tiny = tree.add_rows(rows, block, weights, log_evidence, cells)
+    else:
+        is_tiny = add_dense_block(tree, rows, block, weights, log_evidence, cells)
+    for index in np.flatnonzero(is_tiny):
+        add_row(tree, rows, block.start + int(index), weights[index], log_evidence[index : index + 1], cells)
+
+
+def add_dense_block(
+    tree: PackedTree,
+    rows: CodedFindings,
+    block: slice,
+    weights: np.ndarray,
+    log_evidence: np.ndarray,
+    cells: np.ndarray,
+) -> np.ndarray:
+    """Propagate a block of rows and add its cliques; gives which rows need logarithms (row,)."""
     plan, one = tree.plan, np.zeros(1, np.int64)
     node_table = plan.node_table.copy()
     node_table[0, MARGINAL] = 0
@@ -66,8 +97,7 @@ def add_block(
         counted = np.where(is_tiny | np.isneginf(log_evidence), 0.0, weights)
         work[:, counted == 0.0] = 0.0  # cells that vanished or overflowed must not be multiplied by 0
         add_cells(plan.table, OFFSET, SIZE, work, counted, cells)
-    for index in np.flatnonzero(is_tiny):
-        add_row(tree, rows, block.start + int(index), weights[index], log_evidence[index : index + 1], cells)
+    return is_tiny
 
 
 def add_row(

@@ -25,12 +25,14 @@ from juncture.inference.exact.junction_tree.workspace import (
     Workspace,
     block_size,
 )
+from juncture.kernels.junction_tree.alternatives import value_alternatives
 from juncture.kernels.junction_tree.best_rows import choose_rows
 from juncture.kernels.junction_tree.cut import FAINT_RUN, propagate_cut
 from juncture.kernels.junction_tree.layout import MARGINAL
 from juncture.kernels.junction_tree.logs import propagate_logs
 from juncture.kernels.junction_tree.propagation import TINY, collect_prior, propagate
 from juncture.kernels.junction_tree.rows import propagate_rows
+from juncture.kernels.junction_tree.sampling import draw_rows
 from juncture.parallel import blocks_of
 
 WORTH_CUTTING = 1_500  # cells from which on tables may be cut down to what is observed
@@ -117,6 +119,10 @@ class PackedTree:
             )
             if status != TINY:
                 return space.buffer[: self.plan.num_cells].copy()
+        return self.calibrate_in_logs(evidence)
+
+    def calibrate_in_logs(self, evidence: CodedFinding) -> np.ndarray:
+        all_nodes = np.arange(len(self.plan.num_states))
         work = np.empty(self.plan.num_cells)
         self.run_logs(*evidence.as_logs(self.plan.num_states), all_nodes, maximize=False, work=work)
         for offset, size in self.plan.table[:, :2]:
@@ -162,6 +168,25 @@ class PackedTree:
         size = MAX_BLOCK if plan.num_cells < CELLS_AT_ONCE else rows.num_rows  # large tables one after the other
         parallel.map(fill, blocks_of(rows.num_rows, max(1, size)))
         return codes, log_tops + self.log_scale + rows.log_scale, is_tied
+
+    def value_alternatives(
+        self, nodes: np.ndarray, codes: np.ndarray, work: np.ndarray, messages: np.ndarray, values: np.ndarray
+    ) -> None:
+        """Fill in what it costs to leave the best codes at each node in turn; `run_logs` has filled the buffers."""
+        plan = self.plan
+        value_alternatives(plan.table, plan.indices, plan.node_table, nodes, codes, work, messages, values)
+
+    def draw(self, evidence: CodedFinding, uniforms: np.ndarray) -> np.ndarray:
+        """Codes (row, node) drawn given the evidence, from uniform numbers (row, clique)."""
+        plan = self.plan
+        codes = np.zeros((len(uniforms), len(plan.num_states)), dtype=np.int64)
+        work = self.calibrate(evidence)
+        draw_rows(plan.table, plan.starts, plan.nodes, plan.shared, plan.num_states, work, uniforms, codes)
+        return codes
+
+    def repack(self, factors: Sequence[Factor]) -> PackedTree | None:
+        """The numbers of another model in the same plan; None if they do not go into it."""
+        return pack_factors(self.plan, factors)
 
     def run_rows(self, rows: CodedFindings, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(marginals (row, states of the targets), log evidence (row,)): fixed blocks of rows, on all cores."""

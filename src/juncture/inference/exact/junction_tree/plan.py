@@ -46,6 +46,16 @@ class CliquePlan:
     def num_cliques(self) -> int:
         return len(self.table)
 
+    def has_scopes(self, scopes: Sequence[Sequence[int]], shape: Sequence[int]) -> bool:
+        """Whether the plan was made for factors of these scopes over variables of this shape."""
+        flat = [node for scope in scopes for node in scope]
+        starts = np.cumsum([0, *(len(scope) for scope in scopes)])
+        return (
+            np.array_equal(self.scope_nodes, flat)
+            and np.array_equal(self.scope_starts, starts)
+            and np.array_equal(self.num_states, shape)
+        )
+
     @cached_property
     def buffer_size(self) -> int:
         """The entries of a run's buffer: the cells, the messages twice, and a bound for each clique."""

@@ -18,7 +18,6 @@ import numpy as np
 from juncture.inference.exact.best_states import Solver, allow_only
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding
 from juncture.inference.exact.junction_tree.packed_tree import PackedTree
-from juncture.kernels.junction_tree.alternatives import value_alternatives
 from juncture.kernels.junction_tree.layout import MARGINAL
 
 Cell: TypeAlias = tuple[float, tuple[int, ...]]
@@ -89,7 +88,5 @@ def value_states(
     nodes, logs = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     work, messages, values = np.empty(plan.num_cells), np.empty(plan.num_entries), np.full(plan.num_marginals, -np.inf)
     tree.run_logs(nodes, logs, np.empty(0, np.int64), maximize=True, work=work, messages=messages)
-    value_alternatives(
-        plan.table, plan.indices, plan.node_table, targets[start:], codes[start:], work, messages, values
-    )
+    tree.value_alternatives(targets[start:], codes[start:], work, messages, values)
     return values

@@ -1,0 +1,268 @@
+"""The sets that restrict the joint states of a clique, as tries ready to be walked through.
+
+They are: the entries of the factors that the clique holds, and of those outside its subtree that share two or more of
+its nodes, summed over their other nodes; the joint states that each child has for its separator; and, if given, those
+that the clique itself may have for its own separator. An axis that no set has gets the set of its possible states.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from juncture.kernels.compiler import kernel
+from juncture.kernels.sparse_tree.tries import Sets, count_trie_nodes, fill_trie
+
+OWN, CHILD, FACTOR, STATES = 0, 1, 2, 3  # kinds of sets
+
+
+@kernel
+def list_sets(clique, tree, factors, above_too, has_own):
+    """(kinds, ids): the sets of a clique; with `above_too` also those of factors that are held outside its subtree."""
+    starts, nodes, shared, child_starts, children, factor_cliques, first_visit, last_visit = (
+        tree.starts,
+        tree.nodes,
+        tree.shared,
+        tree.child_starts,
+        tree.children,
+        tree.factor_cliques,
+        tree.first_visit,
+        tree.last_visit,
+    )
+    factor_starts, factor_nodes, restrictive, reader_starts, readers = (
+        factors.factor_starts,
+        factors.factor_nodes,
+        factors.restrictive,
+        factors.reader_starts,
+        factors.readers,
+    )
+    axes = starts[clique + 1] - starts[clique]
+    capacity = 1 + child_starts[clique + 1] - child_starts[clique] + axes
+    for index in range(starts[clique], starts[clique + 1]):
+        capacity += reader_starts[nodes[index] + 1] - reader_starts[nodes[index]]
+    kinds = np.empty(capacity, np.int64)
+    ids = np.empty(capacity, np.int64)
+    candidates = np.empty(capacity, np.int64)
+    is_covered = np.zeros(axes, np.bool_)
+    count = np.int64(0)
+    if has_own and shared[clique] > 0:
+        kinds[count] = OWN
+        ids[count] = clique
+        count += 1
+        is_covered[: shared[clique]] = True
+    for index in range(child_starts[clique], child_starts[clique + 1]):
+        child = children[index]
+        if shared[child] > 0:
+            kinds[count] = CHILD
+            ids[count] = child
+            count += 1
+            cover(
+                starts[clique],
+                starts[clique + 1],
+                nodes,
+                starts[child],
+                starts[child] + shared[child],
+                nodes,
+                is_covered,
+            )
+    num_candidates = np.int64(0)
+    for index in range(starts[clique], starts[clique + 1]):
+        for position in range(reader_starts[nodes[index]], reader_starts[nodes[index] + 1]):
+            candidates[num_candidates] = readers[position]
+            num_candidates += 1
+    candidates = np.sort(candidates[:num_candidates])
+    position = 0
+    while position < num_candidates:
+        factor = candidates[position]
+        times = 0
+        while position < num_candidates and candidates[position] == factor:
+            position += 1
+            times += 1
+        holder = factor_cliques[factor]
+        is_below = first_visit[clique] <= first_visit[holder] <= last_visit[clique]
+        if restrictive[factor] and (holder == clique or (above_too and times > 1 and not is_below)):
+            kinds[count] = FACTOR
+            ids[count] = factor
+            count += 1
+            cover(
+                starts[clique],
+                starts[clique + 1],
+                nodes,
+                factor_starts[factor],
+                factor_starts[factor + 1],
+                factor_nodes,
+                is_covered,
+            )
+    for axis in range(axes):
+        if not is_covered[axis]:
+            kinds[count] = STATES
+            ids[count] = nodes[starts[clique] + axis]
+            count += 1
+    return kinds[:count], ids[:count]
+
+
+@kernel
+def cover(start, stop, nodes, first, last, members, is_covered):
+    """Mark the axes `nodes[start:stop]` that are among `members[first:last]`."""
+    for index in range(start, stop):
+        for position in range(first, last):
+            if nodes[index] == members[position]:
+                is_covered[index - start] = True
+
+
+@kernel
+def find_shared_axes(start, stop, nodes, first, last, members, axes):
+    """Fill in which of `nodes[start:stop]` are among `members[first:last]`, in order; gives how many."""
+    count = np.int64(0)
+    for index in range(start, stop):
+        for position in range(first, last):
+            if nodes[index] == members[position]:
+                axes[count] = index - start
+                count += 1
+    return count
+
+
+@kernel
+def project(factor, clique, tree, factors, supported, axes):
+    """The keys, over the given axes of the clique, of the entries that a factor supports."""
+    starts, nodes = tree.starts, tree.nodes
+    num_states, factor_starts, factor_nodes, value_starts = (
+        factors.num_states,
+        factors.factor_starts,
+        factors.factor_nodes,
+        factors.value_starts,
+    )
+    start = factor_starts[factor]
+    count = factor_starts[factor + 1] - start
+    strides = np.zeros(count, np.int64)
+    digits = np.zeros(count, np.int64)
+    size = np.int64(1)
+    for level in range(len(axes) - 1, -1, -1):
+        node = nodes[starts[clique] + axes[level]]
+        for axis in range(count):
+            if factor_nodes[start + axis] == node:
+                strides[axis] = size
+        size *= num_states[node]
+    marks = np.zeros(size, np.bool_)
+    key = np.int64(0)
+    for cell in range(value_starts[factor], value_starts[factor + 1]):
+        if supported[cell]:
+            marks[key] = True
+        axis = count - 1
+        while axis >= 0:
+            digits[axis] += 1
+            key += strides[axis]
+            if digits[axis] < num_states[factor_nodes[start + axis]]:
+                break
+            key -= strides[axis] * num_states[factor_nodes[start + axis]]
+            digits[axis] = 0
+            axis -= 1
+    return np.flatnonzero(marks)
+
+
+@kernel
+def build_sets(clique, tree, factors, supported, possible, entries, entry_starts, entry_stops, above_too, has_own):
+    """The tries of all sets of a clique."""
+    starts, nodes, shared, child_starts, children = (
+        tree.starts,
+        tree.nodes,
+        tree.shared,
+        tree.child_starts,
+        tree.children,
+    )
+    num_states, state_starts, factor_starts, factor_nodes, value_starts = (
+        factors.num_states,
+        factors.state_starts,
+        factors.factor_starts,
+        factors.factor_nodes,
+        factors.value_starts,
+    )
+    kinds, ids = list_sets(clique, tree, factors, above_too, has_own)
+    num_sets = len(kinds)
+    num_axes = starts[clique + 1] - starts[clique]
+    set_axes = np.empty((num_sets, num_axes), np.int64)
+    set_counts = np.empty(num_sets, np.int64)
+    key_starts = np.zeros(num_sets + 1, np.int64)
+    capacity = np.int64(0)
+    for number in range(num_sets):
+        if kinds[number] == FACTOR:
+            capacity += value_starts[ids[number] + 1] - value_starts[ids[number]]
+        elif kinds[number] == STATES:
+            capacity += num_states[ids[number]]
+    projected = np.empty(capacity, np.int64)
+    num_nodes = np.int64(0)
+    num_slots = np.int64(0)
+    filled = np.int64(0)
+    sizes = np.empty(num_axes, np.int64)
+    for number in range(num_sets):
+        key_starts[number] = filled
+        if kinds[number] == OWN or kinds[number] == CHILD:
+            owner = ids[number]
+            count = find_shared_axes(
+                starts[clique], starts[clique + 1], nodes, starts[owner], starts[owner] + shared[owner], nodes,
+                set_axes[number],
+            )  # fmt: skip
+            keys = entries[entry_starts[owner] : entry_stops[owner]]
+        elif kinds[number] == FACTOR:
+            factor = ids[number]
+            count = find_shared_axes(
+                starts[clique], starts[clique + 1], nodes, factor_starts[factor], factor_starts[factor + 1],
+                factor_nodes, set_axes[number],
+            )  # fmt: skip
+            keys = project(factor, clique, tree, factors, supported, set_axes[number, :count])
+        else:
+            count = find_shared_axes(
+                starts[clique], starts[clique + 1], nodes, number, number + 1, ids, set_axes[number]
+            )
+            keys = np.flatnonzero(possible[state_starts[ids[number]] : state_starts[ids[number] + 1]])
+        if kinds[number] == FACTOR or kinds[number] == STATES:
+            projected[filled : filled + len(keys)] = keys
+            filled += len(keys)
+        for level in range(count):
+            sizes[level] = num_states[nodes[starts[clique] + set_axes[number, level]]]
+        set_counts[number] = count
+        num_slots += count
+        num_nodes += count_trie_nodes(keys, sizes[:count])
+    key_starts[num_sets] = filled
+
+    slot_starts = np.zeros(num_axes + 1, np.int64)
+    for number in range(num_sets):
+        for level in range(set_counts[number]):
+            slot_starts[set_axes[number, level] + 1] += 1
+    for axis in range(num_axes):
+        slot_starts[axis + 1] += slot_starts[axis]
+    next_slots = slot_starts[:num_axes].copy()
+    above = np.empty(num_slots, np.int64)
+    begins = np.zeros(num_slots, np.int64)
+    ends = np.zeros(num_slots, np.int64)
+    values = np.empty(num_nodes, np.int64)
+    firsts = np.empty(num_nodes, np.int64)
+    leaf_slots = np.full(1 + child_starts[clique + 1] - child_starts[clique], -1, np.int64)
+    leaf_starts = np.zeros(len(leaf_slots), np.int64)
+    level_starts = np.empty(num_axes + 1, np.int64)
+    at = np.int64(0)
+    for number in range(num_sets):
+        count = set_counts[number]
+        for level in range(count):
+            sizes[level] = num_states[nodes[starts[clique] + set_axes[number, level]]]
+        if kinds[number] == OWN or kinds[number] == CHILD:
+            keys = entries[entry_starts[ids[number]] : entry_stops[ids[number]]]
+        else:
+            keys = projected[key_starts[number] : key_starts[number + 1]]
+        at = fill_trie(keys, sizes[:count], at, values, firsts, level_starts)
+        slot = np.int64(-1)
+        for level in range(count):
+            before = slot
+            slot = next_slots[set_axes[number, level]]
+            next_slots[set_axes[number, level]] += 1
+            above[slot] = before
+            begins[slot] = level_starts[level]
+            ends[slot] = level_starts[level + 1] - 1
+        if kinds[number] == OWN:
+            leaf_slots[0] = slot
+            leaf_starts[0] = level_starts[count - 1]
+        elif kinds[number] == CHILD:
+            for index in range(child_starts[clique], child_starts[clique + 1]):
+                if children[index] == ids[number]:
+                    leaf_slots[1 + index - child_starts[clique]] = slot
+                    leaf_starts[1 + index - child_starts[clique]] = level_starts[count - 1]
+    return Sets(slot_starts, above, begins, ends, values, firsts, leaf_slots, leaf_starts)
