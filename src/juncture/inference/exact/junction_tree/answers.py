@@ -16,11 +16,13 @@ from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import EXACT, Diagnostics, Request
 from juncture.inference.exact.junction_tree.best_assignments import best_assignments, best_of_marginal
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
-from juncture.inference.exact.junction_tree.expected_cells import expected_cells, factor_sum
-from juncture.inference.exact.junction_tree.packed_tree import PackedTree, pack_factors
+from juncture.inference.exact.junction_tree.draws import draw_codes
+from juncture.inference.exact.junction_tree.factored_plan import FactoredPlan
+from juncture.inference.exact.junction_tree.factored_sums import expected_cells, factor_sum
+from juncture.inference.exact.junction_tree.factored_tree import AnyTree
+from juncture.inference.exact.junction_tree.packing import pack_factors
 from juncture.inference.exact.junction_tree.plan import CliquePlan
 from juncture.inference.exact.lowering import Lowered
-from juncture.kernels.junction_tree.sampling import draw_rows
 from juncture.variables import Scope, State
 
 
@@ -30,11 +32,11 @@ class PackedModel:
 
     variables: Scope
     nodes: dict[str, int]
-    tree: PackedTree
+    tree: AnyTree
     groups: Mapping[str, slice] = field(default_factory=dict)  # child → the factors that its conditional became
 
     @classmethod
-    def of(cls, plan: CliquePlan, lowered: Lowered) -> PackedModel:
+    def of(cls, plan: CliquePlan | FactoredPlan, lowered: Lowered) -> PackedModel:
         nodes = {name: node for node, name in enumerate(lowered.scope.names)}
         return cls(lowered.variables, nodes, pack_factors(plan, lowered.factors), lowered.groups)
 
@@ -183,12 +185,7 @@ class TreeAnswers:
         return expected_tables(self.packed, self.rows, requests, weights)[0]
 
     def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        tree = self.packed.tree
-        plan = tree.plan
-        codes = np.zeros((num_rows, len(plan.num_states)), dtype=np.int64)
-        uniforms = rng.random((num_rows, plan.num_cliques))
-        work = tree.calibrate(self.rows.row(0))
-        draw_rows(plan.table, plan.starts, plan.nodes, plan.shared, plan.num_states, work, uniforms, codes)
+        codes = draw_codes(self.packed.tree, self.rows.row(0), num_rows, rng)
         return {name: codes[:, self.packed.nodes[name]] for name in self.packed.names}
 
 

@@ -20,6 +20,7 @@ from juncture.inference.engines.contract import ALL_QUESTIONS, BELIEFS, Cost, Qu
 from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.junction_tree.answers import ExpectedAnswers, PackedModel, TreeAnswers
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
+from juncture.inference.exact.junction_tree.factored_plan import FactoredPlan, lay_out_factored
 from juncture.inference.exact.junction_tree.orders import find_order, scopes_of, search_structure
 from juncture.inference.exact.junction_tree.plan import CliquePlan, Structure, check_cost, fits, lay_out_plan
 from juncture.inference.exact.junction_tree.sliced_answers import SlicedAnswers
@@ -83,7 +84,7 @@ class JunctionTree:
         noisy = {name: model.variable(name).labels for name in noisy_children(model) & observed}
         lowered = lower(model, {name: labels[0 if name in absent else -1] for name, labels in noisy.items()})
         rest = Lowered(lowered.variables.without(observed), lowered.hidden, reduce_scopes(lowered, observed))
-        return self.structure(model, rest).tree.cost
+        return self.structure(model, rest).cost
 
     def row_cost(self, model: Any, observed: frozenset[str]) -> Cost:
         """The cost of a run for one row of evidence on these variables, its tables reduced if `should_slice`."""
@@ -99,7 +100,7 @@ class JunctionTree:
         if type(derived) is not dict or "cost" not in derived:
             check_factors(model, "a junction tree")
             derived = model.derived
-            derived["cost"] = self.structure(model, lower(model)).tree.cost
+            derived["cost"] = self.structure(model, lower(model)).cost
         found: Cost = derived["cost"]
         return found
 
@@ -145,7 +146,9 @@ class JunctionTree:
         return packed
 
     def pack(self, model: Any, lowered: Lowered) -> PackedModel:
-        return PackedModel.of(lay_out_plan(self.structure(model, lowered), self.memory_limit), lowered)
+        structure = self.structure(model, lowered)
+        lay_out = lay_out_factored if structure.is_factored else lay_out_plan
+        return PackedModel.of(lay_out(structure, self.memory_limit), lowered)
 
     def structure(self, model: Any, lowered: Lowered) -> Structure:
         """The clique tree for these factors, searched once and kept with the model."""
@@ -254,7 +257,7 @@ def codes_of_row(findings: Findings) -> dict[str, int]:
     return {name: int(column[0]) for name, column in findings.codes.items() if column[0] >= 0}
 
 
-def has_scopes(cliques: CliquePlan, scopes: list[list[int]], shape: tuple[int, ...]) -> bool:
+def has_scopes(cliques: CliquePlan | FactoredPlan, scopes: list[list[int]], shape: tuple[int, ...]) -> bool:
     """Whether a plan was made for factors of these scopes over variables of this shape."""
     flat = [node for scope in scopes for node in scope]
     starts = np.cumsum([0, *(len(scope) for scope in scopes)])
