@@ -21,7 +21,7 @@ from juncture.kernels.junction_tree.layout import build_clique_table, build_node
 from juncture.kernels.junction_tree.packing import assign_factors
 from juncture.memory import NUMBER, default_memory_limit, format_bytes
 
-FACTORED_CELLS, FACTORED_TABLE = 2**19, 2**14  # of all tables and of the largest, from which on none is stored
+FACTORED_CELLS, FACTORED_TABLE = 2**20, 2**14  # of all tables and of the largest, from which on none is stored
 KEPT_ENTRIES = 2**23  # of messages: so many are kept from a run without evidence, for later ones to start from
 MOST_OPERATIONS = 2.5e11  # some two minutes: what takes longer is refused, however little memory it needs
 ROOM = 2**16  # numbers to work with: chunks and small tables
