@@ -30,7 +30,11 @@ from juncture.graphs.directed import DirectedGraph
 from juncture.inference.engines.contract import Question
 from juncture.inference.exact.clique_search import DENSE_NODES
 from juncture.inference.exact.gaussian.plan import DENSE_NODES as DENSE_GAUSSIAN
+from juncture.inference.exact.junction_tree.coded_findings import CodedFinding
 from juncture.inference.exact.junction_tree.engine import JunctionTree
+from juncture.inference.exact.junction_tree.factored_plan import lay_out_factored
+from juncture.inference.exact.junction_tree.packing import pack_factors
+from juncture.inference.exact.junction_tree.plan import find_structure
 from juncture.inference.planning import cost
 from juncture.kernels.compilation import compiling
 from juncture.kernels.structure.state_counts import MANY
@@ -140,6 +144,7 @@ def ask_network() -> None:
     ring = [Variable(f"x{index}", WIDE) for index in range(4)]
     cost(MarkovNetwork([Factor([ring[index - 1], ring[index]], np.ones((WIDE, WIDE))) for index in range(4)]))
     ask_sparse_network()
+    ask_factored_tree([Factor([a, b], [[1.0, 2.0], [2.0, 1.0]])])
 
 
 def ask_sparse_network() -> None:
@@ -159,6 +164,16 @@ def ask_sparse_network() -> None:
     plan = engine.compile(model, ("a", "b", "c"), ("a",))
     rows = as_findings([{"a": 1}, {"a": None}], model.variables)
     plan.run(model, rows, questions=frozenset({Question.EXPECTED})).expected(parts, np.ones(2))
+
+
+def ask_factored_tree(factors: list[Factor]) -> None:
+    """Ask a tree whose cliques are not stored, as large ones are not."""
+    structure = find_structure([[0, 1]], [2, 2])
+    tree = pack_factors(lay_out_factored(structure), factors)
+    row = CodedFinding(np.zeros(1, np.int64), np.ones(1, np.int64), np.empty(0, np.int64), np.empty(0))
+    tree.run(row, np.arange(2))
+    tree.draw(row, 2, np.random.default_rng(0))
+    structure.num_kept  # noqa: B018
 
 
 def ask_gaussian_network() -> None:

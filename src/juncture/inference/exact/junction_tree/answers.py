@@ -16,8 +16,8 @@ from juncture.factors.factor import Factor
 from juncture.inference.engines.contract import EXACT, Diagnostics, Request
 from juncture.inference.exact.junction_tree.best_assignments import best_assignments, best_of_marginal
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
-from juncture.inference.exact.junction_tree.expected_cells import expected_sums
-from juncture.inference.exact.junction_tree.packed_tree import PackedTree
+from juncture.inference.exact.junction_tree.expected_sums import expected_sums
+from juncture.inference.exact.junction_tree.factored_tree import AnyTree
 from juncture.inference.exact.lowering import Lowered
 from juncture.variables import Scope, State
 
@@ -28,11 +28,11 @@ class PackedModel:
 
     variables: Scope
     nodes: dict[str, int]
-    tree: PackedTree
+    tree: AnyTree
     groups: Mapping[str, slice] = field(default_factory=dict)  # child → the factors that its conditional became
 
     @classmethod
-    def of(cls, tree: PackedTree, lowered: Lowered) -> PackedModel:
+    def of(cls, tree: AnyTree, lowered: Lowered) -> PackedModel:
         nodes = {name: node for node, name in enumerate(lowered.scope.names)}
         return cls(lowered.variables, nodes, tree, lowered.groups)
 
@@ -181,8 +181,7 @@ class TreeAnswers:
         return expected_tables(self.packed, self.rows, requests, weights)[0]
 
     def sample(self, num_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        tree = self.packed.tree
-        codes = tree.draw(self.rows.row(0), rng.random((num_rows, tree.plan.num_cliques)))
+        codes = self.packed.tree.draw(self.rows.row(0), num_rows, rng)
         return {name: codes[:, self.packed.nodes[name]] for name in self.packed.names}
 
 

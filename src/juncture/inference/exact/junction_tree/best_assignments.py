@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import singledispatch
+from typing import Any
+
 import numpy as np
 
 from juncture import numerics
-from juncture.inference.exact.best_states import TIE, Allowed, Solver
+from juncture.errors import TooLarge
+from juncture.inference.exact.best_states import TIE, Allowed, Solver, allow_only
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
+from juncture.inference.exact.junction_tree.factored_tree import AnyTree, FactoredTree
 from juncture.inference.exact.junction_tree.marginal_map import best_targets, rank_targets
-from juncture.inference.exact.junction_tree.packed_tree import PackedTree
 from juncture.inference.exact.junction_tree.ranked_assignments import rank_assignments
 from juncture.inference.exact.junction_tree.tied_states import first_assignment
+
+MANY_TIED = 16  # nodes: storing the cliques and searching them takes about as many runs
 
 
 def best_of_marginal(marginal: np.ndarray, log_evidence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -25,7 +32,7 @@ def best_of_marginal(marginal: np.ndarray, log_evidence: np.ndarray) -> tuple[np
 
 
 def best_assignments(
-    tree: PackedTree, rows: CodedFindings, targets: tuple[int, ...], count: int, memory_limit: int | None
+    tree: AnyTree, rows: CodedFindings, targets: tuple[int, ...], count: int, memory_limit: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """(codes (row, rank, target), logs of the product (row, rank)); -inf where there is no further assignment."""
     if count > 1:
@@ -40,13 +47,13 @@ def best_assignments(
     return codes, values
 
 
-def covers(tree: PackedTree, targets: tuple[int, ...], observed: np.ndarray) -> bool:
+def covers(tree: AnyTree, targets: tuple[int, ...], observed: np.ndarray) -> bool:
     """Whether every node is a target or observed, so that nothing has to be summed out."""
     return len({*targets, *observed.tolist()}) == len(tree.plan.num_states)
 
 
 def best_of_all(
-    tree: PackedTree, rows: CodedFindings, targets: tuple[int, ...], memory_limit: int | None
+    tree: AnyTree, rows: CodedFindings, targets: tuple[int, ...], memory_limit: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """As `best_assignments`, where every node is a target or observed; rows with ties are searched one by one."""
     if rows.num_rows == 1:
@@ -60,16 +67,19 @@ def best_of_all(
 
 
 def best_row_by_row(
-    tree: PackedTree, rows: CodedFindings, targets: tuple[int, ...], count: int, memory_limit: int | None
+    tree: AnyTree, rows: CodedFindings, targets: tuple[int, ...], count: int, memory_limit: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """As `best_assignments`, by a search for each row."""
-    found = []
+    found, stored = [], tree.with_tables(memory_limit) if count > 1 else None
     for number in range(rows.num_rows):
         row = rows.row(number)
-        if covers(tree, targets, row.observed):
-            found.append(rank_assignments(tree, row, targets, max_product_solver(tree, row), count))
-        else:
+        if not covers(tree, targets, row.observed):
             found.append(rank_targets(tree, rows.take(np.array([number])), targets, count, memory_limit))
+        elif stored is None:
+            found.append(best_of_row(tree, row, targets))
+        else:
+            ranked = rank_assignments(stored, row, targets, max_product_solver(stored, row), count)
+            found.append(ranked if stored is tree else with_value_of_best(tree, row, targets, *ranked))
     ranks = max([1, *(len(values) for _, values in found)])
     codes, values = np.zeros((len(found), ranks, len(targets)), np.int64), np.full((len(found), ranks), -np.inf)
     for number, (row_codes, row_values) in enumerate(found):
@@ -77,7 +87,24 @@ def best_row_by_row(
     return codes, values
 
 
-def max_product_solver(tree: PackedTree, evidence: CodedFinding) -> Solver:
+def best_of_row(tree: AnyTree, row: CodedFinding, targets: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """(codes (rank, target), logs of the product (rank,)) of the best assignment, if there is any."""
+    found = max_product_solver(tree, row)({})
+    if found is None:
+        return np.empty((0, len(targets)), np.int64), np.empty(0)
+    return np.array([[found[0][node] for node in targets]], np.int64), np.array([found[1]])
+
+
+def with_value_of_best(
+    tree: AnyTree, row: CodedFinding, targets: tuple[int, ...], codes: np.ndarray, values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ranked assignments, the first of which has the same bits as when it is asked alone."""
+    best, top = best_of_row(tree, row, targets)
+    return codes, np.concatenate([top, values[1:]]) if np.array_equal(best, codes[:1]) else values
+
+
+@singledispatch
+def max_product_solver(tree: Any, evidence: CodedFinding) -> Solver:
     """All nodes at once, read off the max-marginals; ties go to the earlier state, in node order."""
     num_states = tree.plan.num_states
     all_nodes, starts = np.arange(len(num_states)), np.cumsum(num_states) - num_states
@@ -96,3 +123,42 @@ def max_product_solver(tree: PackedTree, evidence: CodedFinding) -> Solver:
         return dict(enumerate(codes)), top + evidence.log_scale
 
     return solve
+
+
+@max_product_solver.register
+def _(tree: FactoredTree, evidence: CodedFinding) -> Solver:
+    """As above, from the max-marginals alone."""
+    seen, seen_logs = evidence.as_logs(tree.plan.num_states)
+
+    def solve(allowed: Allowed) -> tuple[dict[int, int], float] | None:
+        nodes, logs = np.array([*seen, *allowed], np.int64), np.concatenate([seen_logs, *allowed.values()])
+        codes, log_top, is_tied = tree.best_codes(nodes, logs, TIE)
+        if log_top == -np.inf:
+            return None
+        if is_tied.any():
+            codes = first_of_tied(tree, evidence, allowed, codes, is_tied)
+        return dict(enumerate(codes.tolist())), log_top + evidence.log_scale
+
+    return solve
+
+
+def first_of_tied(
+    tree: FactoredTree, evidence: CodedFinding, allowed: Allowed, codes: np.ndarray, is_tied: np.ndarray
+) -> np.ndarray:
+    """The first of several best assignments.
+
+    The first tied node takes its first state, and after a run with that the next one. Where many are tied, the cliques
+    are stored and searched at once if they fit.
+    """
+    if is_tied.sum() > MANY_TIED:
+        with suppress(TooLarge):
+            found = max_product_solver(tree.with_tables(None), evidence)(allowed)
+            return codes if found is None else np.array([found[0][node] for node in range(len(codes))])
+    nodes, logs = evidence.as_logs(tree.plan.num_states)
+    fixed = dict(allowed)
+    while is_tied.any():
+        first = int(is_tied.argmax())
+        fixed[first] = allow_only(int(codes[first]), int(tree.plan.num_states[first]))
+        where = np.array([*nodes, *fixed], np.int64)
+        codes, _, is_tied = tree.best_codes(where, np.concatenate([logs, *fixed.values()]), TIE)
+    return codes

@@ -22,10 +22,18 @@ from juncture.inference.engines.relevance import relevant_part
 from juncture.inference.exact.clique_search import CliqueTree
 from juncture.inference.exact.junction_tree.answers import ExpectedAnswers, PackedModel, TreeAnswers
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
+from juncture.inference.exact.junction_tree.factored_plan import lay_out_factored
 from juncture.inference.exact.junction_tree.memos import recall
 from juncture.inference.exact.junction_tree.orders import find_order, scopes_of, search_structure
-from juncture.inference.exact.junction_tree.packed_tree import pack_factors
-from juncture.inference.exact.junction_tree.plan import Structure, check_cost, find_structure, fits, lay_out_plan
+from juncture.inference.exact.junction_tree.packing import pack_factors
+from juncture.inference.exact.junction_tree.plan import (
+    Structure,
+    check_cost,
+    find_structure,
+    fits,
+    has_scopes,
+    lay_out_plan,
+)
 from juncture.inference.exact.junction_tree.sliced_answers import SlicedAnswers
 from juncture.inference.exact.junction_tree.sparse_choice import find_sparse_plan, plan_sparsely, share_kept
 from juncture.inference.exact.junction_tree.sparse_plan import SparsePlan
@@ -89,7 +97,7 @@ class JunctionTree:
         noisy = {name: model.variable(name).labels for name in noisy_children(model) & observed}
         lowered = lower(model, {name: labels[0 if name in absent else -1] for name, labels in noisy.items()})
         rest = Lowered(lowered.variables.without(observed), lowered.hidden, reduce_scopes(lowered, observed))
-        return self.structure(model, rest).tree.cost
+        return self.structure(model, rest).cost
 
     def row_cost(self, model: Any, observed: frozenset[str]) -> Cost:
         """The cost of a run for one row of evidence on these variables, its tables reduced if `should_slice`."""
@@ -106,7 +114,7 @@ class JunctionTree:
             check_factors(model, "a junction tree")
             derived = model.derived
             sparse = self.sparse_plan(model)
-            derived["cost"] = self.structure(model, lower(model)).tree.cost if sparse is None else sparse.cost
+            derived["cost"] = self.structure(model, lower(model)).cost if sparse is None else sparse.cost
         found: Cost = derived["cost"]
         return found
 
@@ -157,8 +165,9 @@ class JunctionTree:
         if sparse is not None:
             check_cost(sparse.cost, self.memory_limit)
             return PackedModel.of(pack_possible(sparse, lowered.factors), lowered)
-        plan = lay_out_plan(self.structure(model, lowered), self.memory_limit)
-        return PackedModel.of(pack_factors(plan, lowered.factors), lowered)
+        structure = self.structure(model, lowered)
+        lay_out = lay_out_factored if structure.is_factored else lay_out_plan
+        return PackedModel.of(pack_factors(lay_out(structure, self.memory_limit), lowered.factors), lowered)
 
     def sparse_plan(self, model: Any) -> SparsePlan | None:
         """The plan that keeps only cells that can be non-zero, where it is predicted to be faster; found once."""
@@ -280,7 +289,7 @@ class JunctionTreePlan:
         names, cliques = self.part.variables.names, self.engine.packed_model(self.part).tree.plan
         part = relevant_part(model, names) if set(names) <= set(model.variables.names) else model
         lowered = lower(part)
-        if part.variables.names != names or not cliques.has_scopes(scopes_of(lowered), lowered.scope.shape):
+        if part.variables.names != names or not has_scopes(cliques, scopes_of(lowered), lowered.scope.shape):
             raise InvalidModel("the plan was compiled for another structure; compile one for this model")
         tree = self.engine.packed_model(self.part).tree.repack(lowered.factors)
         return self.engine.pack(part, lowered) if tree is None else PackedModel.of(tree, lowered)

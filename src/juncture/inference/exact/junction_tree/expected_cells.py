@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from functools import singledispatch
+from typing import Any
 
 import numpy as np
 
 from juncture import parallel
 from juncture.inference.exact.junction_tree.coded_findings import CodedFindings
 from juncture.inference.exact.junction_tree.packed_tree import PackedTree
-from juncture.inference.exact.junction_tree.plan import CliquePlan
 from juncture.inference.exact.junction_tree.sparse_tree import SparseTree
 from juncture.inference.exact.junction_tree.workspace import block_size
 from juncture.kernels.junction_tree.layout import MARGINAL, OFFSET, SIZE
@@ -21,17 +20,8 @@ MOST_SUMS = 16  # tables of sums that are filled side by side
 CELLS_OF_SUMS = 2**24  # ... and all their cells: fixed, so that sums do not depend on the number of cores
 
 
-def expected_sums(
-    tree: PackedTree, rows: CodedFindings, weights: np.ndarray
-) -> tuple[Callable[[int], np.ndarray], np.ndarray]:
-    """(the expected counts for the scope of a factor, by its number; log evidence (row,))."""
-    cells, log_evidence = expected_cells(tree, rows, weights)
-    if isinstance(tree, SparseTree):
-        return tree.sum_cells(cells).__getitem__, log_evidence
-    return partial(factor_sum, tree.plan, cells), log_evidence
-
-
-def expected_cells(tree: PackedTree, rows: CodedFindings, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+@singledispatch
+def expected_cells(tree: Any, rows: CodedFindings, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(Σ over rows of weight · posterior of each clique (cell,), log evidence (row,)).
 
     A row of probability zero has the log evidence -inf and adds nothing.
@@ -110,7 +100,8 @@ def add_row(
         add_cells(tree.plan.table, OFFSET, SIZE, work, np.array([weight]), cells)
 
 
-def factor_sum(plan: CliquePlan, cells: np.ndarray, factor: int) -> np.ndarray:
+@singledispatch
+def factor_sum(plan: Any, cells: np.ndarray, factor: int) -> np.ndarray:
     """The sums of a clique's cells for the scope of one of its factors, in the order of the factor."""
     clique = plan.factor_cliques[factor]
     axes = plan.nodes[plan.starts[clique] : plan.starts[clique + 1]].tolist()

@@ -15,7 +15,7 @@ from juncture import numerics, parallel
 from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
 from juncture.inference.exact.junction_tree.cut_plan import CutPlan, CutPlans
-from juncture.inference.exact.junction_tree.packing import pack_logs, pack_tables, scale_table
+from juncture.inference.exact.junction_tree.packing import log_tables, pack_factors, pack_logs, pack_tables, scale_table
 from juncture.inference.exact.junction_tree.plan import CliquePlan
 from juncture.inference.exact.junction_tree.row_cut import RowCut, run_singly
 from juncture.inference.exact.junction_tree.workspace import (
@@ -129,6 +129,10 @@ class PackedTree:
             work[offset : offset + size] -= work[offset : offset + size].max(initial=-np.inf)
         return np.exp(work)
 
+    def with_tables(self, memory_limit: int | None) -> PackedTree:
+        """The tree whose cliques' tables are stored: this one."""
+        return self
+
     def run_logs(
         self,
         nodes: np.ndarray,
@@ -176,10 +180,11 @@ class PackedTree:
         plan = self.plan
         value_alternatives(plan.table, plan.indices, plan.node_table, nodes, codes, work, messages, values)
 
-    def draw(self, evidence: CodedFinding, uniforms: np.ndarray) -> np.ndarray:
-        """Codes (row, node) drawn given the evidence, from uniform numbers (row, clique)."""
+    def draw(self, evidence: CodedFinding, num_rows: int, rng: np.random.Generator) -> np.ndarray:
+        """Codes (row, node) drawn from the posterior."""
         plan = self.plan
-        codes = np.zeros((len(uniforms), len(plan.num_states)), dtype=np.int64)
+        codes = np.zeros((num_rows, len(plan.num_states)), dtype=np.int64)
+        uniforms = rng.random((num_rows, plan.num_cliques))
         work = self.calibrate(evidence)
         draw_rows(plan.table, plan.starts, plan.nodes, plan.shared, plan.num_states, work, uniforms, codes)
         return codes
@@ -283,8 +288,7 @@ class PackedTree:
     @property
     def log_factors(self) -> list[np.ndarray]:
         """The logarithms of every factor's entries, less what was divided out, one axis a variable."""
-        pairs = zip(self.factors, self.log_tops, strict=True)
-        return [(part.log_values if part.holds_logs else numerics.log(part.values)) - top for part, top in pairs]
+        return log_tables(self.factors, self.log_tops)
 
     @cached_property
     def log_base(self) -> np.ndarray:
@@ -306,7 +310,8 @@ class PackedTree:
         return marginals
 
 
-def pack_factors(plan: CliquePlan, factors: Sequence[Factor]) -> PackedTree:
+@pack_factors.register
+def _(plan: CliquePlan, factors: Sequence[Factor]) -> PackedTree:
     """Every factor multiplied into its clique, if far from 1 divided by its largest entry; then collected.
 
     Where an entry vanishes in that division, or a product might, the tree is not safe: it runs in logarithms.

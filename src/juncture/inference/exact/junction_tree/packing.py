@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import singledispatch
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +12,12 @@ from juncture import numerics
 from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree.plan import CliquePlan
 from juncture.kernels.junction_tree.packing import pack
+
+
+@singledispatch
+def pack_factors(plan: Any, factors: Sequence[Factor]) -> Any:
+    """The tree of a plan (`packed_tree`, `factored_tree`), with the numbers of these factors."""
+    raise TypeError(f"a tree takes a plan; got {type(plan).__name__}")
 
 
 def pack_tables(plan: CliquePlan, tables: Sequence[np.ndarray], base: np.ndarray, bounds: np.ndarray) -> bool:
@@ -41,6 +49,12 @@ def scale_of(values: np.ndarray) -> float:
     """The largest entry if it is far from 1, else 1: dividing by what need not be divided by costs digits."""
     largest = float(values.max())
     return largest if largest > 1e3 or 0.0 < largest < 1e-3 else 1.0
+
+
+def log_tables(factors: Sequence[Factor], log_tops: Sequence[float]) -> list[np.ndarray]:
+    """The logarithms of every factor's entries, less what was divided out of it, one axis a variable."""
+    pairs = zip(factors, log_tops, strict=True)
+    return [(part.log_values if part.holds_logs else numerics.log(part.values)) - top for part, top in pairs]
 
 
 def pack_logs(plan: CliquePlan, log_factors: Sequence[np.ndarray]) -> np.ndarray:

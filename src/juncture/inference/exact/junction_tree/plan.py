@@ -7,19 +7,25 @@ row of evidence.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from juncture.errors import TooLarge
 from juncture.inference.engines.contract import Cost
-from juncture.inference.exact.clique_search import CliqueTree, best_tree
+from juncture.inference.exact.clique_search import OPERATIONS_PER_CELL, CliqueTree, best_tree
 from juncture.kernels.junction_tree.cliques import lower_parents
+from juncture.kernels.junction_tree.factored_layout import measure_cliques
 from juncture.kernels.junction_tree.layout import build_clique_table, build_node_table, fill_indices, lay_out
 from juncture.kernels.junction_tree.packing import assign_factors
-from juncture.memory import default_memory_limit, format_bytes
+from juncture.memory import NUMBER, default_memory_limit, format_bytes
 
+FACTORED_CELLS, FACTORED_TABLE = 2**20, 2**14  # of all tables and of the largest, from which on none is stored
+KEPT_ENTRIES = 2**23  # of messages: so many are kept from a run without evidence, for later ones to start from
+MOST_OPERATIONS = 2.5e11  # some two minutes: what takes longer is refused, however little memory it needs
+ROOM = 2**16  # numbers to work with: chunks and small tables
 SURELY_FREE = 2**24  # bytes that need no look at how much memory is left
 
 
@@ -46,16 +52,6 @@ class CliquePlan:
     def num_cliques(self) -> int:
         return len(self.table)
 
-    def has_scopes(self, scopes: Sequence[Sequence[int]], shape: Sequence[int]) -> bool:
-        """Whether the plan was made for factors of these scopes over variables of this shape."""
-        flat = [node for scope in scopes for node in scope]
-        starts = np.cumsum([0, *(len(scope) for scope in scopes)])
-        return (
-            np.array_equal(self.scope_nodes, flat)
-            and np.array_equal(self.scope_starts, starts)
-            and np.array_equal(self.num_states, shape)
-        )
-
     @cached_property
     def buffer_size(self) -> int:
         """The entries of a run's buffer: the cells, the messages twice, and a bound for each clique."""
@@ -73,6 +69,29 @@ class Structure:
     scope_starts: np.ndarray
     scope_nodes: np.ndarray
     tree: CliqueTree
+
+    @property
+    def is_factored(self) -> bool:
+        """Whether cliques are so large that they are kept as factors and messages (`factored_plan`)."""
+        cost = self.tree.cost
+        return cost.operations >= FACTORED_CELLS * OPERATIONS_PER_CELL and cost.largest_table >= FACTORED_TABLE
+
+    @cached_property
+    def cost(self) -> Cost:
+        """What a run takes, with all tables packed or with messages only."""
+        packed = self.tree.cost
+        return replace(packed, bytes=NUMBER * self.num_kept) if self.is_factored else packed
+
+    @property
+    def num_kept(self) -> float:
+        """The numbers that a run keeps if cliques are not stored: factors, messages, and those of one clique again."""
+        tree, states = self.tree, self.num_states
+        _, _, separators = measure_cliques(tree.starts, tree.nodes, tree.parents, states)
+        has_parent = tree.parents >= 0
+        largest = np.bincount(tree.parents[has_parent], separators[has_parent]).max(initial=0.0)
+        factors = np.exp(np.add.reduceat(np.append(np.log(states[self.scope_nodes]), 0.0), self.scope_starts[:-1]))
+        messages = separators.sum() * (2 if separators.sum() <= KEPT_ENTRIES else 1)
+        return float(messages + largest + factors.sum() + 3 * states.sum() + ROOM)
 
 
 def find_structure(
@@ -120,17 +139,37 @@ def lay_out_plan(structure: Structure, memory_limit: int | None = None) -> Cliqu
     )
 
 
+def has_scopes(plan: Any, scopes: Sequence[Sequence[int]], shape: Sequence[int]) -> bool:
+    """Whether a plan of any kind was made for factors of these scopes over variables of this shape."""
+    flat = [node for scope in scopes for node in scope]
+    starts = np.cumsum([0, *(len(scope) for scope in scopes)])
+    return (
+        np.array_equal(plan.scope_nodes, flat)
+        and np.array_equal(plan.scope_starts, starts)
+        and np.array_equal(plan.num_states, shape)
+    )
+
+
 def fits(cost: Cost, memory_limit: int | None) -> bool:
-    """Whether a run needs no more bytes than the limit, by default half of what is free."""
+    """Whether a run needs no more bytes than the limit, by default half of what is free, and does not take too long."""
+    return cost.operations <= MOST_OPERATIONS and has_room(cost, memory_limit)
+
+
+def has_room(cost: Cost, memory_limit: int | None) -> bool:
     if memory_limit is None and cost.bytes < SURELY_FREE:
         return True
     return cost.bytes <= (default_memory_limit() if memory_limit is None else memory_limit)
 
 
 def check_cost(cost: Cost, memory_limit: int | None) -> None:
-    if not fits(cost, memory_limit):
+    if not has_room(cost, memory_limit):
         memory_limit = default_memory_limit() if memory_limit is None else memory_limit
         raise TooLarge(
             f"exact inference would need {format_bytes(cost.bytes)} ({cost}); the limit is "
             f"{format_bytes(memory_limit)}: observe more, ask for fewer targets, or raise memory_limit"
+        )
+    if not fits(cost, memory_limit):
+        raise TooLarge(
+            f"exact inference would take {cost.operations:.2g} operations ({cost}); the limit is {MOST_OPERATIONS:.2g}:"
+            " observe more, or ask for fewer targets"
         )

@@ -110,9 +110,9 @@ class SparseTree(PackedTree):
     ) -> None:
         value_alternatives(self.plan.layout, nodes, codes, work, messages, values)
 
-    def draw(self, evidence: CodedFinding, uniforms: np.ndarray) -> np.ndarray:
-        """Codes (row, node) drawn given the evidence, from uniform numbers (row, clique)."""
-        codes = np.zeros((len(uniforms), len(self.plan.num_states)), dtype=np.int64)
+    def draw(self, evidence: CodedFinding, num_rows: int, rng: np.random.Generator) -> np.ndarray:
+        codes = np.zeros((num_rows, len(self.plan.num_states)), dtype=np.int64)
+        uniforms = rng.random((num_rows, self.plan.num_cliques))
         draw_rows(self.plan.layout, self.calibrate(evidence), uniforms, codes)
         return codes
 
