@@ -143,8 +143,6 @@ def ask_network() -> None:
     infer(large, {"a": 1})
     ring = [Variable(f"x{index}", WIDE) for index in range(4)]
     cost(MarkovNetwork([Factor([ring[index - 1], ring[index]], np.ones((WIDE, WIDE))) for index in range(4)]))
-    ask_sparse_network()
-    ask_factored_tree([Factor([a, b], [[1.0, 2.0], [2.0, 1.0]])])
 
 
 def ask_sparse_network() -> None:
@@ -166,10 +164,11 @@ def ask_sparse_network() -> None:
     plan.run(model, rows, questions=frozenset({Question.EXPECTED})).expected(parts, np.ones(2))
 
 
-def ask_factored_tree(factors: list[Factor]) -> None:
+def ask_factored_tree() -> None:
     """Ask a tree whose cliques are not stored, as large ones are not."""
     structure = find_structure([[0, 1]], [2, 2])
-    tree = pack_factors(lay_out_factored(structure), factors)
+    pair = Factor([Variable("a", 2), Variable("b", 2)], [[1.0, 2.0], [2.0, 1.0]])
+    tree = pack_factors(lay_out_factored(structure), [pair])
     row = CodedFinding(np.zeros(1, np.int64), np.ones(1, np.int64), np.empty(0, np.int64), np.empty(0))
     tree.run(row, np.arange(2))
     tree.draw(row, 2, np.random.default_rng(0))
@@ -247,14 +246,16 @@ def long_chain(length: int) -> BayesianNetwork:
     return BayesianNetwork([Conditional(variables[0], [], [0.5, 0.5]), *steps])
 
 
-NUM_OF_FIRST = 3  # subjects, which take half of the time
+NUM_OF_FIRST = 5  # subjects, which take half of the time
 SUBJECTS: dict[str, Callable[[], None]] = {
     "inference in networks": ask_network,
-    "Gaussian networks": ask_gaussian_network,
+    "large cliques": ask_factored_tree,
     "learning of parameters": learn_parameters,
     "families of distributions": warm_up_families,
+    "learning of structure": learn_structures,
+    "networks with zeros": ask_sparse_network,
+    "Gaussian networks": ask_gaussian_network,
     "hidden Markov models": warm_up_chains,
     "emissions of hidden Markov models": warm_up_emissions,
     "state spaces": warm_up_state_space,
-    "learning of structure": learn_structures,
 }
