@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from juncture.inference.exact.junction_tree.expected_sums import expected_sums
 
 import juncture as jt
 from juncture.factors.factor import Factor
 from juncture.inference.exact.junction_tree import best_assignments, factored_plan, plan
 from juncture.inference.exact.junction_tree.best_assignments import max_product_solver
 from juncture.inference.exact.junction_tree.coded_findings import CodedFinding, CodedFindings
+from juncture.inference.exact.junction_tree.expected_sums import expected_sums
 from juncture.inference.exact.junction_tree.factored_plan import lay_out_factored
 from juncture.inference.exact.junction_tree.factored_tree import FactoredTree
 from juncture.inference.exact.junction_tree.packing import pack_factors
