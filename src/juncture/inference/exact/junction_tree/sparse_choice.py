@@ -18,7 +18,7 @@ MOST_KEPT = 0.55  # of all cells: up to here a run on those that can be non-zero
 MANY_CELLS, MOST_KEPT_OF_MANY = 5e7, 0.25  # of so many, less: it takes seconds to search for the others
 MOST_KEPT_ONCE = 0.06  # ... also if they are searched for one run
 LARGE = 2**32  # bytes of all cells: from here on the others are left out at any rate
-MOST_CELLS = 2**27
+MOST_CELLS = 2**24  # that are listed, which takes seconds
 FindTree = Callable[[list[list[int]], tuple[int, ...]], CliqueTree]  # from scopes and numbers of states
 
 
